@@ -1,4 +1,4 @@
-"""Algorithms: one way to carry out a collective each, and what of a request it heeds."""
+"""Algorithms: each is one way to carry out a collective, and refuses requests it does not serve."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .request import Request
 
 @dataclass(frozen=True)
 class Algorithm(Declared):
-    """One way to carry out a collective, with the checks of what it is asked for."""
+    """One way to carry out a collective, with checks of the request."""
 
     @classmethod
     def of(cls, declared: Declared) -> Algorithm:
-        """Return the algorithm that is ``declared``."""
+        """Return the algorithm of the declaration ``declared``."""
         return cls(**vars(declared))
 
     def generate(self, request: Request) -> Schedule:
-        """The schedule and its request, which ``check()`` compares.
+        """Return a schedule that carries its request, so that ``check()`` can compare both.
 
-        An algorithm that knows one port model serves a request for that one. Raises
-        :class:`InvalidInput` for a part of the request that the algorithm does not heed.
+        An algorithm with one port model serves only requests for that model. Raises
+        :class:`InvalidInput` for a part of the request that the algorithm does not support.
         """
         if request.duplex is not None and "duplex" not in self.takes:
             made = self.generate(replace(request, duplex=None))
@@ -44,7 +44,7 @@ class Algorithm(Declared):
         return replace(made, requests=(requested,))
 
     def _made(self, request: Request) -> Schedule:
-        """The schedule, of equal blocks or of those that a table lists."""
+        """Return the schedule, with equal blocks or with the words of each block from a table."""
         words = request.block_words
         if words is None:
             return self.make(request)
@@ -62,4 +62,4 @@ CHOICES: dict[str, tuple[str, str | None, object]] = {
     "packet": ("packet", None, None),
     "operator": ("operator", None, None),
 }
-"""Parts of a request that not every algorithm heeds: parameter, setting, value if not asked for."""
+"""Parts of a request that only some algorithms support: parameter, setting, value when unset."""

@@ -1,18 +1,18 @@
-"""Unequal blocks: as many words for each node, or for each pair of nodes, as a table says.
+"""Unequal blocks: a table gives the words of each node's block, or of each pair's.
 
-An algorithm makes its schedule for blocks that are all about as long as the longest. Then every
-block gets the words that it has, in equal shares to the parts into which the algorithm cuts it; and
-a part without words is left out of all sends, with the sends and steps that carry no other::
+An algorithm first makes its schedule for equal blocks, about as long as the longest. Then every
+block gets its own length, shared equally among the parts into which the algorithm cuts it. Parts
+without words are removed from all sends; sends and steps that carry nothing else are removed too::
 
     words 3, 0, 2       step 1   0 -> 1  blocks 0, 2        step 1   0 -> 1  5 words
-                        step 2   1 -> 2  block 1            (nothing is left of step 2)
+                        step 2   1 -> 2  block 1            (step 2 is removed)
 
-What is proved of a schedule does not depend on the lengths of its blocks, except where it streams:
-there every block must have words, and lie behind the block that it follows
+The checks of a schedule do not depend on the lengths of its blocks, except in streams: there every
+block must have words, and stand in memory behind the block that it follows
 (``model/schedule/stream_runs.py``).
 
-A file is JSON. The words are a number for each node, in an all-to-all a row for each source with a
-number for each target; nodes that take no part have 0::
+A file is JSON. It has one number for each node; for an all-to-all, one row for each source with a
+number for each target. Nodes that take no part have 0::
 
     {"format": "eyecast-block-words", "version": 1, "words": [3, 0, 2, 7]}
 """
@@ -39,17 +39,17 @@ from ..schedule.stream_runs import stream_runs
 
 FORMAT = "eyecast-block-words"
 MOST_WORDS = 1 << 30
-"""Of a block: the longest, raised to a power of two, must be a word count, too."""
+"""Most words of a block: :func:`longest`, a power of two, must be a valid word count too."""
 
 BlockWords = tuple[int, ...] | tuple[tuple[int, ...], ...]
-"""Words of each node's block, or for each source the words of its blocks for all targets."""
+"""Words of each node's block; in an all-to-all, for each source the words of each target's."""
 
 SERVED = (*OF_TARGETS, *OF_OWNERS, Collective.ALL_TO_ALL)
-"""Collectives that have a block for each node, or pair of nodes."""
+"""Collectives with a block for each node, or for each pair of nodes."""
 
 _Words = Annotated[int, msgspec.Meta(ge=0, le=MOST_WORDS)]
 Table = list[_Words | list[_Words]]
-"""Words as a file has them."""
+"""The words of blocks as a file lists them."""
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -59,7 +59,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_block_words(path: str | Path) -> BlockWords:
-    """Read the words of blocks in the JSON file ``path``.
+    """Read the words of blocks from the JSON file ``path``.
 
     Raises :class:`.InvalidInput` with one line that names the file and what is allowed.
     """
@@ -69,7 +69,7 @@ def read_block_words(path: str | Path) -> BlockWords:
 
 
 def as_block_words(table: Sequence[int | Sequence[int]]) -> BlockWords:
-    """Make a table of words, one for each node or pair, one that does not change."""
+    """Return a table of words, one for each node or pair, as tuples of ints."""
     return tuple(  # type: ignore[return-value]
         tuple(map(int, each)) if isinstance(each, Sequence | np.ndarray) else int(each)
         for each in table
@@ -77,7 +77,7 @@ def as_block_words(table: Sequence[int | Sequence[int]]) -> BlockWords:
 
 
 def require_shape(words: BlockWords, collective: str, nodes: int) -> None:
-    """Raise :class:`.InvalidInput` unless ``words`` are those of a collective of so many nodes."""
+    """Raise :class:`.InvalidInput` unless ``words`` fit a collective of this many ``nodes``."""
     if collective not in SERVED:
         allowed = f"left out with {collective}, or given for {one_of(SERVED)}"
         raise InvalidInput(f"block words must be {allowed}")
@@ -98,7 +98,7 @@ def require_shape(words: BlockWords, collective: str, nodes: int) -> None:
 
 
 def require_within(words: BlockWords, topology: Topology, groups: Sequence[Iterable[int]]) -> None:
-    """Raise :class:`.InvalidInput` for words that are not moved within any of ``groups``."""
+    """Raise :class:`.InvalidInput` for words of a node in none of ``groups``, or across two."""
     table = np.array(words, np.int64)
     group = np.full(topology.nodes, -1)
     for number, nodes in enumerate(groups):
@@ -111,13 +111,13 @@ def require_within(words: BlockWords, topology: Topology, groups: Sequence[Itera
 
 
 def require_block_words(words: BlockWords, collective: str, topology: Topology) -> None:
-    """Raise :class:`.InvalidInput` unless ``words`` are those of a collective on ``topology``."""
+    """Raise :class:`.InvalidInput` unless ``words`` fit a collective of all working nodes."""
     require_shape(words, collective, topology.nodes)
     require_within(words, topology, [topology.working_nodes])
 
 
 def selected(words: BlockWords, places: Sequence[int | None]) -> BlockWords:
-    """The words at ``places``, of sources and of targets; 0 where a place is None."""
+    """Return the words of the nodes ``places``, as sources and as targets; 0 where one is None."""
     table = np.array(words, np.int64)
     missing = [place is None for place in places]
     index = np.array([place or 0 for place in places])
@@ -129,15 +129,15 @@ def selected(words: BlockWords, places: Sequence[int | None]) -> BlockWords:
 
 
 def longest(words: BlockWords) -> int:
-    """The words of the longest block, raised to a power of two, which some algorithms ask for."""
+    """Return the longest block's words, rounded up to a power of two as some algorithms need."""
     return 1 << max(int(np.array(words).max()) - 1, 0).bit_length()
 
 
 def with_block_words(schedule: Schedule, words: BlockWords) -> Schedule:
-    """The schedule with blocks of these ``words``, where it was made for equal ones.
+    """Return a schedule made for equal blocks, with blocks of these ``words`` instead.
 
-    Raises :class:`.InvalidInput` for streams that run round in windows, as their blocks are equal,
-    and for a block without words that streams.
+    Raises :class:`.InvalidInput` for streams in windows, which need equal blocks, and for a
+    streaming schedule with a block without words.
     """
     name = f"{schedule.algorithm} {schedule.collective}"
     if schedule.stream.any() and stream_runs(schedule)[1]:

@@ -1,16 +1,17 @@
-"""Algorithms of reductions that follow from those that copy, one for each of them.
+"""Reduction algorithms, derived from the algorithms that copy.
 
 =============== ==================================== ==========================================
-collective      of                                   called
+collective      derived from                         name
 =============== ==================================== ==========================================
-reduce          every broadcast, backwards           as the broadcast
-reduce-scatter  every all-gather, backwards, if      as the all-gather
-                there is no other of its name
-all-reduce      every all-gather, after the same     as the all-gather (``recursive-halving`` for
-                backwards                            ``recursive-doubling``)
-all-reduce      every broadcast, after the same      as the broadcast, with ``-rooted`` where an
-                backwards                            all-gather is called so too
-barrier         every all-reduce of whole messages   as that
+reduce          every broadcast, run backwards       that of the broadcast
+reduce-scatter  every all-gather, run backwards,     that of the all-gather
+                unless one of this name is given
+all-reduce      every all-gather, after the          that of the all-gather
+                reduce-scatter of its name           (``recursive-halving`` for
+                                                     ``recursive-doubling``)
+all-reduce      every broadcast, after its reduce    that of the broadcast, with ``-rooted`` if
+                                                     an all-gather has this name too
+barrier         every all-reduce of whole messages   that of the all-reduce
 =============== ==================================== ==========================================
 """
 
@@ -36,7 +37,7 @@ from .reductions.backwards import (
 from .request import Request, combining_operator
 
 RENAMED = {"recursive-doubling": "recursive-halving"}
-"""Names of all-reduces by all-gathers whose own name another all-reduce has."""
+"""New names of all-reduces where another all-reduce already has the all-gather's name."""
 
 
 def derived(
@@ -44,9 +45,9 @@ def derived(
     all_gathers: Iterable[Algorithm],
     reduce_scatters: Iterable[Algorithm],
 ) -> list[Algorithm]:
-    """All reductions that are made of ``broadcasts`` and ``all_gathers``, but for the barriers.
+    """Return all reductions made from ``broadcasts`` and ``all_gathers``, except the barriers.
 
-    Those of ``reduce_scatters`` are no all-gathers backwards, and there already.
+    An algorithm in ``reduce_scatters`` replaces the backward all-gather of the same name.
     """
     broadcasts, all_gathers = list(broadcasts), list(all_gathers)
     given = {each.name: each for each in reduce_scatters}
@@ -64,7 +65,7 @@ def derived(
 
 
 def barrier(all_reduce: Algorithm) -> Algorithm:
-    """The barrier that is ``all_reduce`` of one word, by ``and`` if nothing else is asked for."""
+    """Return the barrier made of an ``all_reduce`` of one word; the default operator is ``and``."""
 
     def make(request: Request) -> Schedule:
         one = replace(
@@ -105,7 +106,7 @@ def _scattered(backwards: Algorithm, all_gather: Algorithm) -> Algorithm:
     def make(request: Request) -> Schedule:
         nodes = max(1, request.topology.working_nodes.size)
         words = -(-request.words // nodes)
-        # Where the words cannot be shared evenly, blocks are not equal.
+        # If the words cannot be shared evenly, the blocks are unequal.
         unequal = (words,) * request.topology.nodes if request.words % nodes else None
         each = replace(request, words=words, block_words=unequal)
         made = scattered_all_reduce(backwards.make(each), all_gather.make(each), request.words)
@@ -130,7 +131,7 @@ def _rooted(broadcast: Algorithm, name: str) -> Algorithm:
         return replace(made, algorithm=name)
 
     takes = tuple(name for name in backwards.takes if name != "partial")
-    # Who leaves nodes out only where it is asked for leaves none out here.
+    # The all-reduce does not take "partial", so such an algorithm leaves no node out here.
     leaves_out = "" if "partial" in backwards.takes else backwards.leaves_out
     return replace(
         backwards,
@@ -144,7 +145,7 @@ def _rooted(broadcast: Algorithm, name: str) -> Algorithm:
 
 
 def _middle(broadcast: Algorithm, topology: Topology) -> int:
-    """The root of an all-reduce: where the algorithm is best, or else about in the middle."""
+    """Return the root of an all-reduce: a landmark of the algorithm or a node near the middle."""
     marked = [node for node in broadcast.landmarks(topology) if node not in topology.faulty_nodes]
     working = topology.working_nodes
     if marked or not working.size:

@@ -1,6 +1,6 @@
-"""The algorithms that were the fastest in measured cases: a file beside this one.
+"""The fastest algorithms of the measured cases, from ``fastest.json`` beside this module.
 
-``bench/algorithms.py`` measures anew and writes the file.
+``bench/algorithms.py`` measures again and writes that file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ FASTEST_FILE = Path(__file__).with_name("fastest.json")
 
 
 class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The fastest algorithms of one case, by the cycles that the model predicts.
+    """The fastest algorithms of one case, by the cycles that the cycle model predicts.
 
     network
         The options of the network for ``eyecast``, such as ``--mesh 8x8``.
@@ -23,7 +23,7 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cycles
         Cycles of the fastest algorithm, with barrier timing.
     algorithms
-        The names of all algorithms that take this many.
+        The names of all algorithms that take this many cycles.
     """
 
     network: str

@@ -1,7 +1,7 @@
-"""Groups by name, and the one schedule in which each carries out its collective.
+"""Groups by name, and the one schedule in which each group carries out its collective.
 
-``rows`` and ``columns`` of a grid of two axes, and the boxes of ``submesh 4x4``, all do the same,
-each from the node at the same place; groups of a file (:mod:`.group_file`) do what they say.
+``rows``, ``columns`` and the boxes of ``submesh 4x4`` all carry out the same collective, each with
+its root at the same position. Groups of a file (:mod:`.group_file`) each have a collective.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from .registry import algorithms_for
 SUBMESH = "submesh "
 
 Maker = Callable[[Topology, Group, int], Schedule]
-"""Makes the schedule of a group on a network of its own, in its numbers; and gets its place."""
+"""A function of the group's own network, the group in its numbers and the group's index."""
 
 
 class NamedGroups(NamedTuple):
-    """Groups, and the user's name for them: "rows", "submesh 4x4", a file's name."""
+    """Groups, and the user's name for them: "rows", "submesh 4x4" or a file name."""
 
     name: str
     groups: Sequence[Group]
 
     @property
     def alike(self) -> bool:
-        """Tell whether all do the collective of the task; groups of a file name their own."""
+        """Whether all groups carry out the task's collective; groups of a file name their own."""
         return all(group.collective is None for group in self.groups)
 
 
@@ -47,26 +47,25 @@ def named_groups(
     source: int | None,
     targets: Sequence[int] | None = None,
 ) -> NamedGroups:
-    """Return the groups of ``topology`` that a user names: boxes of a grid, or those of a file.
+    """Return the groups of ``topology`` that a user names: boxes of a grid, or groups of a file.
 
-    Each box has its root and its targets where ``source`` and ``targets`` lie in their own boxes.
-    Raises :class:`.InvalidInput` for sides that do not divide those of the grid, and for a name
-    that is none of these.
+    In each box the root and the targets have the positions of ``source`` and ``targets`` in theirs.
+    Raises :class:`.InvalidInput` for sides that do not divide the grid's, and for an unknown name.
     """
     sides = _box_sides(name, topology)
     if sides is not None:
         boxes = boxes_of(topology, sides, name)
         return NamedGroups(name, [_group(topology, sides, box, source, targets) for box in boxes])
     if name != STANDARD_INPUT and not Path(name).suffix and not Path(name).exists():
-        # A word, and no name of a file.
+        # A plain word that names no file.
         raise InvalidInput.of("groups", "rows, columns, 'submesh AxB' or a file", repr(name))
     return NamedGroups(name, read_groups(name, collective))
 
 
 def _box_sides(text: str, topology: Topology) -> tuple[int, ...] | None:
-    """The sides of the boxes that ``text`` names on a grid; None where it names none.
+    """Return the sides of the boxes that ``text`` names; None if it names no boxes.
 
-    Raises :class:`.InvalidInput` for rows or columns of what has not two axes.
+    Raises :class:`.InvalidInput` for rows or columns of a network without exactly two axes.
     """
     if text in ("rows", "columns"):
         if len(topology.dims) != 2:
@@ -85,7 +84,7 @@ def _group(
     source: int | None,
     targets: Sequence[int] | None,
 ) -> Group:
-    """The group of a box, whose root and targets are where the given ones are in their boxes."""
+    """Return a box as a group; root and targets lie where the given nodes lie in their boxes."""
 
     def here(node: int) -> int:
         corner = topology.coordinates(box[0]) // sides * sides
@@ -101,10 +100,10 @@ def _group(
 
 @dataclass(frozen=True)
 class Grouping:
-    """Groups of a network, and what is asked of those that do not say it themselves.
+    """Groups of a network, with defaults for groups without a collective or block words.
 
-    ``collective`` is what they do, and ``block_words`` are the words of all nodes' unequal blocks,
-    None where there are none.
+    ``collective`` is the default collective. ``block_words`` are the words of the unequal blocks of
+    all nodes of the network, or None.
     """
 
     topology: Topology
@@ -121,7 +120,7 @@ class Grouping:
             require_within(self.block_words, self.topology, [group.nodes for group in served])
 
     def name_of(self, group: Group) -> str:
-        """The collective of a group."""
+        """Return the name of a group's collective."""
         return group.collective or self.collective
 
     @property
@@ -131,16 +130,16 @@ class Grouping:
 
     @property
     def algorithms(self) -> list[str]:
-        """Names of the algorithms for groups that name none; none where all do."""
+        """Names of the algorithms for the groups without an algorithm; empty if all have one."""
         names = (self.name_of(group) for group in self.groups if group.algorithm is None)
         return [
             *dict.fromkeys(algorithm.name for name in names for algorithm in algorithms_for(name))
         ]
 
     def schedule(self, make: Maker) -> Schedule:
-        """The schedule of all groups at once, checked as a whole too; groups alike are made once.
+        """Return one checked schedule of all groups; equal groups are scheduled only once.
 
-        Raises :class:`.InvalidInput` for what ``make`` refuses, with the group's place.
+        Raises :class:`.InvalidInput` with the group's index if ``make`` raises it.
         """
         known: dict[object, Schedule] = {}
         parts: list[tuple[Part, Schedule]] = []
@@ -162,7 +161,7 @@ class Grouping:
         return schedule
 
     def _alone(self, part: Part, group: Group) -> Group:
-        """The group in numbers of its own network, without its nodes."""
+        """Return the group in the node numbers of its own network, without its nodes."""
         words = group.block_words
         if words is not None:
             place = {node: number for number, node in enumerate(group.nodes)}

@@ -1,7 +1,7 @@
-"""Groups as a user names them: each with its nodes, and what it does otherwise than the others.
+"""Groups as a user describes them: each with its nodes and its own settings.
 
-A file of groups is JSON; what a group does not say is as the options have it. Words of blocks are
-in the order of its nodes::
+A file of groups is JSON. A setting that a group leaves out comes from the command's options.
+Words of blocks are in the order of the group's nodes::
 
     {"format": "eyecast-groups", "version": 1,
      "groups": [{"nodes": [0, 1, 2], "collective": "broadcast", "root": 1, "words": 64},
@@ -50,11 +50,11 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Group:
-    """A group: its nodes, root and targets, numbers of one network, and what it alone says.
+    """A group: its nodes, root and targets as numbers of one network, and its own settings.
 
-    ``words`` is the length of its message, or of each block, and ``block_words`` are the lengths of
-    unequal ones, in the order of ``nodes``. What is None is as for all groups; the root also where
-    every node is one, and the targets also where there is no multicast.
+    ``words`` is the length of its message, or of each block; ``block_words`` are the lengths of
+    unequal blocks, in the order of ``nodes``. A setting of None is the same as for all groups.
+    ``root`` is None if the collective has no root, ``targets`` if it is no multicast.
     """
 
     nodes: Nodes
@@ -67,7 +67,7 @@ class Group:
 
 
 def read_groups(path: str | Path, collective: str) -> list[Group]:
-    """Read the groups of the JSON file ``path``; ``collective`` is that of who names none.
+    """Read the groups of the JSON file ``path``; ``collective`` is that of groups without one.
 
     Raises :class:`.InvalidInput` with one line that names the file, the group and what is allowed.
     """
@@ -79,7 +79,7 @@ def read_groups(path: str | Path, collective: str) -> list[Group]:
 
 
 def groups_of(described: Sequence[Mapping[str, Any]], collective: str) -> list[Group]:
-    """The groups that are ``described`` as in a file, as :func:`read_groups` reads them."""
+    """Return groups from descriptions as in a file; see :func:`read_groups`."""
     try:
         groups = msgspec.convert(list(described), _Groups)
     except msgspec.ValidationError as error:
@@ -88,7 +88,7 @@ def groups_of(described: Sequence[Mapping[str, Any]], collective: str) -> list[G
 
 
 def _groups(groups: Iterable[_Group], collective: str) -> list[Group]:
-    """The groups of a file whose types are right, or refuse what does not fit together."""
+    """Return the groups of a decoded file; refuse settings that contradict each other."""
     made = []
     for number, group in enumerate(groups):
         name = group.collective or collective
@@ -116,7 +116,7 @@ def _groups(groups: Iterable[_Group], collective: str) -> list[Group]:
 
 
 def _block_words(group: _Group, collective: str, number: int) -> BlockWords | None:
-    """The words of the blocks of a group, if it says them."""
+    """Return the words of a group's unequal blocks; None if it has none."""
     if group.block_words is None:
         return None
     words = as_block_words(group.block_words)

@@ -1,10 +1,10 @@
-"""Collectives of groups: several at once, each among some of the nodes, in one schedule.
+"""Collectives of groups: several at the same time, each among some of the nodes, in one schedule.
 
-Each group is a network of its own: a box of a grid is a mesh (or a torus, where it goes all the way
-round), any other group is the whole network with all other nodes taken away. There its schedule is
-made and proved; then all of them are put side by side, step by step::
+Each group is a network of its own: a box of a grid is a mesh, or a torus if the box spans whole
+wrapped axes. Any other group is the whole network with all other nodes faulty. Each schedule is
+made and proved on that network; then all schedules are merged, step by step::
 
-    groups "rows"    0 -> 1 -> 2     three broadcasts at once, each in a row of its own
+    groups "rows"    0 -> 1 -> 2     three broadcasts at the same time, each in its own row
                      3 -> 4 -> 5
                      6 -> 7 -> 8
 
@@ -35,22 +35,22 @@ Nodes = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The network of a group: ``nodes[i]`` is what its node i is in the whole network."""
+    """The network of a group; its node i is node ``nodes[i]`` of the whole network."""
 
     topology: Topology
     nodes: Nodes
 
     @property
     def members(self) -> Nodes:
-        """The nodes of the group in the whole network, ascending."""
+        """The group's nodes, by their numbers in the whole network, ascending."""
         return tuple(sorted(self.nodes[node] for node in self.topology.working_nodes.tolist()))
 
 
 def boxes_of(topology: Topology, sides: Sequence[int], words: str) -> list[Nodes]:
-    """All boxes of ``sides`` that a grid is cut into, as groups of their nodes.
+    """Return the working nodes of each box of ``sides`` into which a grid is cut.
 
-    Raises :class:`.InvalidInput` that quotes ``words`` for what is no grid, and for sides that do
-    not divide its own.
+    Raises :class:`.InvalidInput`, which quotes ``words``, unless the network is a grid with sides
+    that are multiples of ``sides``.
     """
     dims = topology.dims
     if not dims or len(sides) != len(dims):
@@ -73,7 +73,7 @@ def boxes_of(topology: Topology, sides: Sequence[int], words: str) -> list[Nodes
 
 
 def part_of(topology: Topology, nodes: Nodes) -> Part:
-    """The network of a group of ``nodes``, which work."""
+    """Return the network of a group of working ``nodes``."""
     if is_whole_grid(topology) and topology.kind in ("mesh", "torus", "line", "ring"):
         places = topology.coordinates(np.array(nodes))
         low, high = places.min(axis=0), places.max(axis=0)
@@ -90,7 +90,7 @@ def part_of(topology: Topology, nodes: Nodes) -> Part:
 
 
 def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> Schedule:
-    """The schedule that carries out those of all groups, each made for the network of its part."""
+    """Return one schedule of the schedules of all groups, each made for the network of its part."""
     names = {made.algorithm for _, made in parts}
     first_block = offsets_of([len(made.blocks) for _, made in parts])
     tables = [np.array(part.nodes, np.int32) for part, _ in parts]
@@ -130,9 +130,9 @@ def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> 
 
 
 def _requests(parts: Sequence[tuple[Part, Schedule]]) -> tuple[Requested, ...]:
-    """The requests of all groups in numbers of the whole network; none unless all are known.
+    """Return all groups' requests in the whole network's numbers; empty unless all are known.
 
-    Tables of words are of a group's nodes in ascending order, here as there.
+    Tables of words list a group's nodes in ascending order, so they do not change.
     """
     if not all(made.requests for _, made in parts):
         return ()
@@ -148,7 +148,7 @@ def _requests(parts: Sequence[tuple[Part, Schedule]]) -> tuple[Requested, ...]:
 
 
 def _blocks(parts: Sequence[tuple[Part, Schedule]]) -> Blocks:
-    """The blocks of all groups, with the nodes that they are in the whole network."""
+    """Return the blocks of all groups, with node numbers of the whole network."""
     owner, owed, contributors = [], [], []
     for part, made in parts:
         for node in made.blocks.owner.tolist():
@@ -165,5 +165,5 @@ def _blocks(parts: Sequence[tuple[Part, Schedule]]) -> Blocks:
 
 
 def _in_whole(part: Part, nodes: Nodes | None) -> Nodes:
-    """Numbers in the whole network of nodes of a part, None for all of them."""
+    """Return the numbers in the whole network of a part's ``nodes``; None stands for all."""
     return part.members if nodes is None else tuple(part.nodes[node] for node in nodes)

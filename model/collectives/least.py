@@ -1,4 +1,4 @@
-"""The lower bounds that a schedule's measures are shown beside."""
+"""Lower bounds that are shown beside a schedule's measures."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ _AMONG_ALL = (
     *_TO_EVERYONE,
     *(Collective.ALL_GATHER, Collective.ALL_TO_ALL, Collective.REDUCE_SCATTER),
 )
-"""Collectives in which each node has something for all others, or for each."""
+"""Collectives in which each node has words for every other node."""
 
 
 def least_measures(schedule: Schedule) -> dict[str, int]:
-    """:func:`least_counts`, and the least ``cycles``, those of :func:`schedule_bound`."""
+    """Return :func:`least_counts` and the least ``cycles`` from :func:`schedule_bound`."""
     return {**least_counts(schedule), "cycles": schedule_bound(schedule).value}
 
 
 def least_counts(schedule: Schedule) -> dict[str, int]:
-    """The least ``steps`` and ``tcd`` of any schedule that does what this one does.
+    """Return the least ``steps`` and ``tcd`` of any schedule with this one's promise.
 
-    A broadcast, a multicast and what is custom must reach those to whom something is owed, on any
-    network; for the other collectives :func:`.lower_bounds` says what a grid can do, and also
-    bounds what :func:`word_measures` counts, if all blocks are equally long.
+    A broadcast, a multicast, a reduce and a custom collective are bounded on any network, by the
+    nodes they must reach. The others are bounded by :func:`.lower_bounds`, on a grid only. If all
+    blocks are equally long, the measures of :func:`word_measures` are bounded too.
     """
     counts = _least_counts(schedule)
     if schedule.stream.any():
-        # Who has something may pass it on in the same step, any number of times.
+        # A node may pass words on in the step that brings them, any number of times.
         counts["steps"] = min(1, counts.get("steps", 1))
         if schedule.collective in _AMONG_ALL and "tcd" in counts:
-            # A send may begin before all of what it carries is there, so each node needs but one.
+            # A send may begin before all its words have arrived, so one send per node may do.
             counts["tcd"] = min(counts["tcd"], schedule.topology.working_nodes.size)
     return counts
 
 
 def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound:
-    """The least cycles of any schedule that does what ``schedule`` does, with the same ports.
+    """Return the least cycles of any schedule with the promise and port model of ``schedule``.
 
-    As :func:`.least_cycles` says, for links of so many registers; of groups that copy and groups
-    that reduce, what the slower ones take.
+    The bound is :func:`.least_cycles` for links with ``link_registers`` registers. If some blocks
+    are copied and others reduced, it is the larger of both bounds.
     """
-    # What is compiled takes long to import, and most commands refuse what they refuse before it.
+    # Compiled code takes long to import, and most commands refuse bad input before they need it.
     from ..bounds.cycles import least_cycles  # noqa: PLC0415
 
     topology, blocks, ports = schedule.topology, schedule.blocks, schedule.port_model
@@ -72,12 +72,12 @@ def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound
 
 
 def _least_counts(schedule: Schedule) -> dict[str, int]:
-    """:func:`least_counts` of a schedule in which nothing streams."""
+    """Return :func:`least_counts` of a schedule without streams."""
     if schedule.collective in _OF_ANY_NETWORK:
         reached = _reached_from(schedule)
         sends = most_links(schedule.topology) if schedule.port_model == PortModel.ALL_PORT else 1
         return {
-            # Who has something of one owner at most double.
+            # The nodes that have words of one owner at most double in a step.
             "steps": max(
                 (least_broadcast_steps(1 + int(nodes.sum()), sends) for nodes in reached),
                 default=0,
@@ -97,7 +97,7 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
     if not is_whole_grid(schedule.topology) or not share_words(schedule).all():
         return {}
     words = message_words(schedule)
-    # A reduce-scatter backwards is an all-gather, and takes as much.
+    # A reduce-scatter backwards is an all-gather, with the same costs.
     backwards = schedule.collective == Collective.REDUCE_SCATTER
     found = lower_bounds(
         Collective.ALL_GATHER if backwards else schedule.collective,
@@ -117,7 +117,7 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
 
 
 def word_measures(schedule: Schedule) -> dict[str, int]:
-    """Words times links, and words of the busiest node and link: for what has many blocks."""
+    """Count words x hops and the words of the busiest node and link; empty for a broadcast."""
     if schedule.collective in _OF_ANY_NETWORK or not schedule.sends:
         return {}
     costs = counted_costs(schedule)
@@ -129,7 +129,7 @@ def word_measures(schedule: Schedule) -> dict[str, int]:
 
 
 def _tcd(topology: Topology, reached: list[npt.NDArray[np.bool_]]) -> int:
-    """Return the least TCD where each owner's blocks go to one of the sets ``reached``."""
+    """Return the least TCD to bring each owner's blocks to its set of nodes in ``reached``."""
     whole = len(reached) == 1 and reached[0].sum() == topology.working_nodes.size - 1
     if topology.switches and whole:
         return least_spanning_tcd(topology)
@@ -138,10 +138,10 @@ def _tcd(topology: Topology, reached: list[npt.NDArray[np.bool_]]) -> int:
 
 
 def _reached_from(schedule: Schedule) -> list[npt.NDArray[np.bool_]]:
-    """For each node that owns a block, the others to whom some block of it is owed: (nodes,).
+    """Return for each block owner a mask, (nodes,), of the others that are owed one of its blocks.
 
-    For a reduced block, backwards: for one who is owed it, the others who contribute. A block of no
-    words goes nowhere.
+    A reduced block counts backwards: for a node that is owed it, the others that contribute.
+    Blocks without words do not count.
     """
     blocks, topology = schedule.blocks, schedule.topology
     reached: dict[int, npt.NDArray[np.bool_]] = defaultdict(

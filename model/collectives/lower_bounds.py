@@ -1,34 +1,33 @@
-"""Lower bounds that no algorithm can beat, for each collective on a grid, beside what is counted.
+"""Lower bounds on the costs of each collective on a grid, and the counted costs of a schedule.
 
-With N nodes, and w words in each block (of which an all-to-all has N^2, a broadcast one):
+The grid has N nodes. Each block has w words; an all-to-all has N^2 blocks, a broadcast one:
 
-* **Steps**: ceil(log2 N). The nodes that have something of one node at most double in a step; so
-  do, backwards in time, those of which the root of a gather has something. With p ports that all
-  work they grow p + 1 times.
-* **Hops**: N - 1, as every node but the root must be entered, in a gather left; 2 (N - 1) in an
-  all-gather or all-to-all (see below).
+* **Steps**: ceil(log2 N). The nodes that have words of one node at most double in a step. In a
+  gather, backwards in time, the same holds for the nodes whose words the root has. With p ports
+  used at the same time, that number grows at most p + 1 times.
+* **Hops**: N - 1: a send must enter every node except the root (in a gather: leave it);
+  2 (N - 1) in an all-gather or all-to-all (see below).
 * **Words x hops**: w for each node that a block must enter: w (N - 1) in a broadcast, w N (N - 1)
-  in an all-gather; else w for each hop of a shortest way, of all blocks.
-* **Words of a node**: w in a broadcast, w (N - 1) in all others: what the root, or any node, must
-  send or receive.
-* **Words of a link**: the most of what some node's links share, what the links across some axis
-  share, and what all links share of words x hops.
+  in an all-gather. Otherwise w for each hop of each block's shortest path.
+* **Words of a node**: w in a broadcast, w (N - 1) in all others. The root, or any node, must send
+  or receive them.
+* **Words of a link**: the largest of three shares: of one node's words on its links, of the words
+  across a cut on the links of that cut, and of all words x hops on all links.
 
-Only what must happen is counted: blocks may be copied and travel together, by any route, and may be
-cut into words that go different ways.
+Blocks may be copied, travel together, take any route, and be cut into words on different paths.
 
-**One step more.** In an all-gather or all-to-all some node sends nothing in the first step if N is
-odd and who sends and receives must do both with one partner (*exchange*), or if nobody can do both
-(*half-duplex*). What it has is still in one place after step 1; so ceil(log2 N) + 1 steps. For
-exchange this is all, and so is ceil(log2 N) for full-duplex, where links cost nothing (W. Knödel,
-"New Gossips and Telephones", 1975; J. Bruck et al., "Efficient Algorithms for All-to-All
-Communications in Multiport Message-Passing Systems", 1997). Half-duplex takes more,
-from N = 3 on, where it takes 4 (about 1.44 log2 N: S. Even and B. Monien, "On the Number of Rounds
+**One step more.** Some node sends nothing in step 1 of an all-gather or all-to-all in two cases: if
+N is odd and a node exchanges with one partner only (*exchange*), or if no node can send and receive
+in one step (*half-duplex*). After step 1 no other node has its words; so ceil(log2 N) + 1 steps.
+This bound is tight for exchange, and ceil(log2 N) for full-duplex, where links cost nothing
+(W. Knödel, "New Gossips and Telephones", 1975; J. Bruck et al., "Efficient Algorithms for
+All-to-All Communications in Multiport Message-Passing Systems", 1997). Half-duplex takes more from
+N = 3 on, where it takes 4 (about 1.44 log2 N: S. Even and B. Monien, "On the Number of Rounds
 Necessary to Disseminate Information", 1989); that bound is left out.
 
-**Hops of all-gather and all-to-all.** Put the sends of all steps in one row, step by step. Consider
-the first after which some node has all that it is owed. By then each other node has sent, to give
-what only it had: N - 1 sends. And each other node still has to receive: N - 1 more.
+**Hops of all-gather and all-to-all.** List the sends of all steps, in order. Consider the first
+send after which some node has all blocks that it is owed. By then each other node has sent its own
+block: N - 1 sends. Each other node still has to receive: N - 1 more.
 """
 
 from __future__ import annotations
@@ -52,9 +51,9 @@ from .grid.sends import GridCollective
 class Costs:
     """Costs of a schedule.
 
-    ``hops`` is its TCD, each send counting once for each link; in ``word_hops`` it counts once for
-    each of its words. ``node_words`` are the words that the busiest node sends, or those that the
-    busiest receives, whichever is more; ``link_words`` are those on the busiest directed link, in
+    ``hops`` is its TCD: the links of all sends. ``word_hops`` counts each link once for each word
+    of the send. ``node_words`` are the words that the busiest sender sends or the busiest receiver
+    receives, whichever are more. ``link_words`` are the words on the busiest directed link, over
     all steps and VCs.
     """
 
@@ -67,7 +66,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class Bound:
-    """A number that no schedule can be below, and why, as half a sentence."""
+    """A number that no schedule can be below, and the reason, as half a sentence."""
 
     value: int
     reason: str
@@ -85,7 +84,7 @@ class Bounds:
 
 
 def counted_costs(schedule: Schedule) -> Costs:
-    """Count what ``schedule`` takes, in any topology."""
+    """Count the costs of ``schedule``, on any topology."""
     carried = schedule.send_words
     nodes = schedule.topology.nodes
     ends = (schedule.source, schedule.target)
@@ -99,7 +98,7 @@ def counted_costs(schedule: Schedule) -> Costs:
 
 
 def most_links(topology: Topology) -> int:
-    """The most links that leave any node that sends."""
+    """Return the most links that leave any node, except switches."""
     links = np.count_nonzero(topology.neighbor != NO_LINK, axis=1)
     links[list(topology.switches)] = 0
     return int(links.max())
@@ -110,9 +109,9 @@ def lower_bounds(
 ) -> Bounds:
     """Return the bounds for ``collective`` on a mesh, torus or hypercube of two nodes or more.
 
-    ``source`` is its root, None where it has none; ``port_model`` is one of
-    :data:`~.PORT_MODELS`, and only steps depend on it. Raises :class:`.InvalidInput` as
-    :class:`~.grid.sends.GridCollective` does, and for a single node, which has nothing to do.
+    ``source`` is its root, or None; ``port_model`` is one of :data:`~.PORT_MODELS`, and only the
+    bound on steps depends on it. Raises :class:`.InvalidInput` as
+    :class:`~.grid.sends.GridCollective` does, and for a single node.
     """
     asked = GridCollective(collective, "bounds", topology, source, words)
     others = topology.nodes - 1
@@ -167,7 +166,7 @@ def _hops(asked: GridCollective) -> Bound:
 
 
 def _distances(asked: GridCollective) -> int:
-    """The hops of all blocks together, if each went by a shortest way to all whom it is owed to."""
+    """Return the hops of all blocks together, each by shortest paths to all nodes it is owed to."""
     topology = asked.topology
     nodes = topology.nodes
     if asked.name == Collective.BROADCAST:
@@ -186,14 +185,14 @@ def _distances(asked: GridCollective) -> int:
 
 
 def _apart(side: int, wrapped: bool) -> npt.NDArray[np.int64]:
-    """The distances between the places of a line: shape (side, side)."""
+    """Return the hops between any two positions of a line: shape (side, side)."""
     places = np.arange(side)
     apart: npt.NDArray[np.int64] = np.abs(places[:, np.newaxis] - places)
     return np.minimum(apart, side - apart) if wrapped else apart
 
 
 def _link_words(asked: GridCollective, distances: int, words: int) -> list[tuple[int, str]]:
-    """Count the words that some link must carry, by all reasons."""
+    """Return all bounds on the words of the busiest link, each with its reason."""
     return [
         (-(-blocks * words // links), reason)
         for blocks, links, reason in _shared_blocks(asked, distances)
@@ -201,7 +200,7 @@ def _link_words(asked: GridCollective, distances: int, words: int) -> list[tuple
 
 
 def _shared_blocks(asked: GridCollective, distances: int) -> list[tuple[int, int, str]]:
-    """Count blocks that must go over some links, and the links: all such cases, with reasons."""
+    """Return (blocks, links, reason) wherever this many blocks must cross these links."""
     topology = asked.topology
     links = np.count_nonzero(topology.neighbor != NO_LINK, axis=1)
     if asked.name == Collective.BROADCAST:
@@ -229,9 +228,9 @@ def _shared_blocks(asked: GridCollective, distances: int) -> list[tuple[int, int
 
 
 def _cut(asked: GridCollective, axis: int, place: int) -> tuple[int, int, str]:
-    """Blocks that must go across an axis, if nodes below ``place`` are cut off, and the links.
+    """Return (blocks, links, reason) of the cut between positions below ``place`` and the others.
 
-    On a wrapped axis the part below ``place`` is any part of that length; the root is outside.
+    On a wrapped axis the lower part may be any part of that length that does not hold the root.
     """
     topology = asked.topology
     layer = topology.nodes // topology.dims[axis]

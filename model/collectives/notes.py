@@ -1,4 +1,4 @@
-"""Notes on a schedule from its algorithm, which is found by its name."""
+"""Notes on a schedule from its algorithm, found by the schedule's algorithm name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .registry import ALGORITHMS
 
 
 def _algorithm_of(schedule: Schedule) -> Algorithm | None:
-    """Find the algorithm that made ``schedule``, by its name; None where that is not ours."""
+    """Return the algorithm that made ``schedule``, by its name; None if the name is unknown."""
     names = [(schedule.collective, schedule.algorithm)]
     if schedule.collective == CUSTOM:
         names = [(collective, schedule.algorithm) for collective in COLLECTIVES]
@@ -21,9 +21,9 @@ def _algorithm_of(schedule: Schedule) -> Algorithm | None:
 
 
 def landmarks(schedule: Schedule) -> tuple[int, ...]:
-    """The nodes that a picture of ``schedule`` marks; none where its algorithm is not ours.
+    """Return the nodes that a picture of ``schedule`` marks.
 
-    Nor any where all are alike, as on a torus.
+    Empty if the algorithm is unknown, or if it marks all nodes, as on a torus.
     """
     algorithm = _algorithm_of(schedule)
     marked = () if algorithm is None else algorithm.landmarks(schedule.topology)
@@ -31,13 +31,13 @@ def landmarks(schedule: Schedule) -> tuple[int, ...]:
 
 
 def upper_bounds(schedule: Schedule) -> dict[str, int]:
-    """Upper bounds on measures of ``schedule`` from its algorithm's paper, by name."""
+    """Return upper bounds on measures of ``schedule`` from its algorithm's paper, by name."""
     algorithm = _algorithm_of(schedule)
     return {} if algorithm is None else algorithm.most(schedule.topology)
 
 
 def left_out(schedule: Schedule) -> str:
-    """Words on the working nodes that ``schedule`` gives nothing, and why; none if all get it."""
+    """Return a text on the working nodes that get nothing, and why; empty if there are none."""
     if not schedule.unserved:
         return ""
     algorithm = _algorithm_of(schedule)

@@ -1,4 +1,4 @@
-"""The algorithms by name. Each is declared in its module, and a new one is one entry here."""
+"""All algorithms by name. Each is declared in its module; add a new one as one entry here."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _COPYING = tuple(
 
 
 def _turned(collective: str) -> list[Algorithm]:
-    """The algorithms for ``collective`` of which reductions are made: those without copies."""
+    """Return the algorithms for ``collective`` that reductions derive from, all without copies."""
     return [each for each in _COPYING if each.collective == collective and not each.copies]
 
 
@@ -75,14 +75,14 @@ ALGORITHMS = (*_COPYING, *_REDUCING, *_BARRIERS)
 
 
 def algorithms_for(collective: str) -> list[Algorithm]:
-    """All algorithms for ``collective``; refused, with those that there are, if it is unknown."""
+    """Return all algorithms for ``collective``; raise :class:`InvalidInput` if it is unknown."""
     if collective not in COLLECTIVES:
         raise InvalidInput.of("collective", one_of(COLLECTIVES), like(collective, COLLECTIVES))
     return [algorithm for algorithm in ALGORITHMS if algorithm.collective == collective]
 
 
 def find_algorithm(collective: str, name: str) -> Algorithm:
-    """The algorithm ``name`` for ``collective``; refused, with those that are known, if unknown."""
+    """Return algorithm ``name`` for ``collective``; raise :class:`InvalidInput` if unknown."""
     candidates = algorithms_for(collective)
     for algorithm in candidates:
         if algorithm.name == name:

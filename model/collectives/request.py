@@ -1,4 +1,4 @@
-"""Requests that algorithms answer: a collective on a network, and how its nodes may use ports."""
+"""Requests to algorithms: a collective on a network, and how its nodes may use ports."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from ..schedule.requested import Requested
 from .block_words import BlockWords, selected
 
 _USUAL, _OF_BARRIER = "add", "and"
-"""Names of what a reduction combines by if nothing is said; the second in a barrier."""
+"""Names of the default operators: of reductions, and of the barrier."""
 
 
 def combining_operator(collective: str, asked: str | None) -> str:
-    """The name of what a reduction combines by; ``asked`` is None if nothing is said."""
+    """Return the operator name of a reduction; ``asked`` is None for the default."""
     return asked or (_OF_BARRIER if collective == Collective.BARRIER else _USUAL)
 
 
 def words_of(collective: str, words: int) -> int:
-    """Return the words of each block: those asked for, but in a barrier 1."""
+    """Return the words of each block: 1 in a barrier, otherwise ``words``."""
     return 1 if collective == Collective.BARRIER else words
 
 
@@ -35,7 +35,7 @@ class Ports(StrEnum):
 
     @property
     def duplex(self) -> PortModel | None:
-        """Return the port model that is asked for; None for that of the algorithm, or all ports."""
+        """The port model asked for; None if the algorithm chooses it, or for all ports."""
         return None if self in (Ports.ONE, Ports.ALL) else PortModel(self.value)
 
 
@@ -46,24 +46,24 @@ class Request:
     topology, words
         The network, and the words of each block: of the message in a broadcast.
     source
-        The root; None for the collectives that are :data:`~.ROOTLESS`.
+        The root; None for the collectives in :data:`~.ROOTLESS`.
     targets
-        Who gets a multicast; None for any other collective.
+        The nodes that get a multicast; None for any other collective.
     partial
-        Serve the nodes that can be reached, where some cannot.
+        Whether to serve only the nodes that can be reached, if some cannot.
     all_port
-        For nodes that send and receive on all ports at once.
+        Whether nodes send and receive on all ports at the same time.
     duplex
         Half-duplex for nodes that send or receive in a step, full-duplex for nodes that do both
-        with any partners; None for what the algorithm does.
+        with any partners; None for the algorithm's own port model.
     order
-        In which order blocks leave, where the algorithm has several.
+        The order in which blocks leave, for algorithms with several.
     packet
         The most words that a send may carry; None for any number.
     operator
-        The name of what a reduction combines by; None for add, and for and in a barrier.
+        The operator name of a reduction; None for ``add``, in a barrier for ``and``.
     block_words
-        Words of each node's block, or of each pair's; None where all have ``words``.
+        Words of each node's block, or of each pair's; None if all blocks have ``words``.
     """
 
     topology: Topology
@@ -85,7 +85,7 @@ class Request:
         return self.source
 
     def of(self, collective: str) -> Requested:
-        """Return what a schedule for ``collective`` must do, whatever algorithm makes it."""
+        """Return the promise of every schedule for ``collective`` that answers this request."""
         reduces = collective in REDUCTIONS
         return Requested(
             collective=collective,
@@ -97,7 +97,7 @@ class Request:
         )
 
     def _all_words(self, collective: str) -> int | BlockWords:
-        """The words of each block, or those of the nodes that take part, where they differ."""
+        """Return the words of each block; a table of the working nodes if they differ."""
         if self.block_words is None:
             return words_of(collective, self.words)
         working = self.topology.working_nodes.tolist()
@@ -105,5 +105,5 @@ class Request:
 
     @property
     def combining(self) -> str:
-        """The name of the operator of a reduction."""
+        """The operator name of a reduction."""
         return self.operator or _USUAL

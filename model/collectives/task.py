@@ -1,8 +1,8 @@
-"""Tasks: what a user asks for, on the command line, in Python or in a sweep.
+"""Tasks: the wishes of a user, from the command line, from Python or from a sweep.
 
-A task says what is done on which network. An algorithm gets a :class:`.Request` made of it: the
-task of all nodes, or of one group on a network of its own. Here are the defaults and the rules that
-hold whatever the algorithm is::
+A task names a collective and its network. An algorithm gets a :class:`.Request` made from the task:
+for all nodes, or for one group on a network of its own. This module has the defaults and the rules
+that hold for every algorithm::
 
     Task ──► Request of a group ──► algorithm, or the best of all ──► Schedule, checked
 """
@@ -28,11 +28,11 @@ from .registry import algorithms_for, find_algorithm
 from .request import Ports, Request, combining_operator, words_of
 
 USUAL_FLITS = 16
-"""Words of each block if nothing is said."""
+"""Default words of each block."""
 MOST_FLITS = (1 << 31) - 1
 
 BEST = "best"
-"""In place of an algorithm: the fastest of all that serve."""
+"""A name in place of an algorithm's: the fastest of all that serve the request."""
 
 USUAL_ALGORITHMS: dict[str, str] = {
     Collective.BROADCAST: "eye",
@@ -40,17 +40,17 @@ USUAL_ALGORITHMS: dict[str, str] = {
     Collective.REDUCE: "eye",
     Collective.BARRIER: "eye",
 }
-"""The algorithm of a collective if none is named."""
+"""The default algorithm of a collective."""
 
 _STRAIGHT = (Collective.SCATTER, Collective.GATHER, Collective.ALL_TO_ALL)
-"""Collectives by direct messages then, where a network is no grid without faults."""
+"""Collectives whose default is direct messages on a network that is no grid without faults."""
 
 Choose = Callable[[str, Request, int | None], Schedule]
-"""Choose the best schedule of a collective for a request, of a group with this number."""
+"""A function that returns the best schedule of a collective, for a request and a group's index."""
 
 
 def require_ends(collective: str, *, source: object, targets: object) -> None:
-    """Refuse a source or targets that a collective has not, and their absence in one that has."""
+    """Raise :class:`.InvalidInput` unless source and targets are given as ``collective`` needs."""
     algorithms_for(collective)
     rootless, multicast = collective in ROOTLESS, collective == Collective.MULTICAST
     if (source is None) != rootless:
@@ -63,21 +63,21 @@ def require_ends(collective: str, *, source: object, targets: object) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """A collective of all nodes of a network or of groups, whatever algorithm carries it out.
+    """A collective of all nodes of a network or of groups, for any algorithm.
 
     collective
         The collective of all nodes, or of the groups that name none.
     source
-        The root; None for a collective without one, and for groups that name their own.
+        The root; None for a collective without a root, and for groups that name theirs.
     flits
-        Words of each block, of the message in a broadcast; None for 16, in a barrier for 1.
+        Words of each block, in a broadcast of the message; None for 16, in a barrier for 1.
     operator
-        The operator of a reduction, or its name; None for the usual one.
+        The operator of a reduction, or its name; None for the default.
     groups
-        The groups and the user's name for them; None where all nodes are one.
+        The groups and the user's name for them; None if all nodes are one group.
 
     Other fields are those of :class:`.Request`.
-    Raises :class:`.InvalidInput` for what no algorithm could be asked for.
+    Raises :class:`.InvalidInput` for fields that no algorithm could serve.
     """
 
     topology: Topology
@@ -106,7 +106,7 @@ class Task:
             raise InvalidInput.of("operator", one_of(BUILT_IN), self.operator)
 
     def _require_words(self) -> None:
-        """Refuse words of blocks that are out of range, or that something else says."""
+        """Raise :class:`.InvalidInput` for words out of range, or given twice."""
         beside = "with block words, which say how long blocks are"
         for name, count in (("flits", self.flits), ("packet", self.packet)):
             if count is not None:
@@ -120,37 +120,37 @@ class Task:
 
     @cached_property
     def _grouping(self) -> Grouping | None:
-        """The groups, none of whose nodes are in two; None where all nodes are one."""
+        """The groups, which share no node; None if all nodes are one group."""
         if self.groups is None:
             return None
         return Grouping(self.topology, self.groups.groups, self.collective, self.block_words)
 
     @property
     def collectives(self) -> set[str]:
-        """The collective, or those of all groups."""
+        """The task's collective, or the collectives of all its groups."""
         return {self.collective} if self._grouping is None else self._grouping.collectives
 
     @property
     def title(self) -> str:
-        """The name of the one collective of all nodes or groups, or that they have several."""
+        """The collective's name; "custom collective" if groups have different ones."""
         one, *others = self.collectives
         return f"{CUSTOM} collective" if others else one
 
     @property
     def words(self) -> int:
-        """Words of each block, where no group and no table says others."""
+        """Words of each block, unless a group or a table gives others."""
         return words_of(self.title, self.flits or USUAL_FLITS)
 
     @property
     def operator_name(self) -> str | None:
-        """The name of the operator that was asked for."""
+        """The name of the operator asked for; None for the default."""
         return self.operator.name if isinstance(self.operator, Operator) else self.operator
 
     @property
     def algorithms(self) -> list[str]:
-        """Names of the algorithms for the collective, or for those of groups that name none.
+        """Names of the algorithms for the collective, or for the groups without an algorithm.
 
-        Raises :class:`.InvalidInput` where all groups name one.
+        Raises :class:`.InvalidInput` if all groups name an algorithm.
         """
         if self._grouping is None:
             return [algorithm.name for algorithm in algorithms_for(self.collective)]
@@ -162,7 +162,7 @@ class Task:
 
     @property
     def usual_algorithm(self) -> str:
-        """The name of the algorithm if none is named."""
+        """The name of the default algorithm."""
         if self.groups is not None:
             return BEST
         name = USUAL_ALGORITHMS.get(self.collective)
@@ -174,10 +174,10 @@ class Task:
         return name if served else BEST
 
     def schedule(self, algorithm: str, choose: Choose, *, advise: bool = True) -> Schedule:
-        """Make the schedule of an algorithm, or the one that ``choose`` finds best, and prove it.
+        """Return a proved schedule, by ``algorithm`` or, for "best", from ``choose``.
 
-        Raises :class:`.InvalidInput` for what the algorithm does not serve, which names those that
-        do serve all ports unless ``advise`` is False.
+        Raises :class:`.InvalidInput` if the algorithm does not serve the task. If it does not serve
+        all ports, the message names algorithms that do, unless ``advise`` is False.
         """
 
         def make(topology: Topology, group: Group, number: int | None) -> Schedule:
@@ -202,7 +202,7 @@ class Task:
         return self._grouping.schedule(make)
 
     def all_port_served(self) -> str:
-        """Words on the algorithms that serve the task if nodes use all their ports at once."""
+        """Return a text that names the algorithms that serve the task with all ports."""
         return all_port_served(self._request(self.topology, self._whole), self.collective)
 
     @property
@@ -211,7 +211,7 @@ class Task:
         return Group((), self.source, block_words=self.block_words, targets=self.targets)
 
     def _request(self, topology: Topology, group: Group) -> Request:
-        """Make the request of a group on a network of its own, of whatever algorithm."""
+        """Return the request of a group on its own network, for any algorithm."""
         return Request(
             topology=topology,
             words=group.words or self.flits or USUAL_FLITS,
@@ -228,13 +228,13 @@ class Task:
 
     @property
     def combining(self) -> str | None:
-        """The name of the operator of a reduction; None for what only copies."""
+        """The operator name of a reduction; None for a collective that only copies."""
         reduces = self.title in REDUCTIONS
         return combining_operator(self.title, self.operator_name) if reduces else None
 
 
 def all_port_served(request: Request, collective: str) -> str:
-    """Words on what serves a request where nodes use all their ports at once, or a hypercube's."""
+    """Return a text that names the algorithms for a request with all ports, or on a hypercube."""
     root = None if collective in ROOTLESS else 0
     cube = Request(topology=hypercube(3), words=1, source=root, all_port=True)
     for where, each in (("", request), ("on a hypercube ", cube)):
@@ -244,7 +244,7 @@ def all_port_served(request: Request, collective: str) -> str:
 
 
 def _served(request: Request, collective: str) -> list[str]:
-    """Names of the algorithms that serve a request."""
+    """Return the names of the algorithms that serve a request."""
     served = []
     for algorithm in algorithms_for(collective):
         with suppress(InvalidInput):

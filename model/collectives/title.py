@@ -1,4 +1,4 @@
-"""Titles of tables and pictures: one line on a schedule."""
+"""Titles of tables and pictures: one line that names a schedule."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .notes import left_out
 
 
 def origin_name(topology: Topology, collective: str, root: int | None) -> str:
-    """Words on the root of a collective: " from (1,0)"; none where every node is one."""
+    """Return the root as part of a title, such as " from (1,0)"; empty without a root."""
     if root is None:
         return ""
     towards = collective in (Collective.GATHER, Collective.REDUCE)
@@ -19,7 +19,7 @@ def origin_name(topology: Topology, collective: str, root: int | None) -> str:
 
 
 def schedule_title(schedule: Schedule) -> str:
-    """One line on what is carried out where, and on those that it leaves out."""
+    """Return one line: network, algorithm, collective, root, operators, nodes left out."""
     origin = origin_name(schedule.topology, schedule.collective, schedule.root)
     what = "custom collective" if schedule.collective == CUSTOM else schedule.collective
     lack = left_out(schedule)

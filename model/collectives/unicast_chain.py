@@ -1,48 +1,48 @@
 """Broadcast and multicast by halving a chain of nodes, in ceil(log2 of the chain) steps.
 
-The source and its targets are listed in *dimension order*: by their coordinate on axis 0, those
-equal by axis 1, and so on. The list is cut into halves; the node that has the message sends, by the
-route that goes along axis 0 first, to the node of the other half next to the cut; both halves then
-do the same. With the source ``s`` in the middle::
+The source and its targets are listed in *dimension order*: by their coordinate on axis 0, then by
+axis 1, and so on. The list is cut into halves. The node that has the message sends it to the node
+of the other half next to the cut, along axis 0 first. Both halves then do the same. With the source
+``s`` in the middle::
 
-    list     a  b  c  d  s  f  g  h      what is on the left of the source sends to the left,
-    step 1            d<-s               what is on its right to the right, the source either way
+    list     a  b  c  d  s  f  g  h      nodes left of the source send to the left,
+    step 1            d<-s               nodes right of it to the right, the source both ways
     step 2      b<----d  s---->g
     step 3   a<-b  c<-d  s->f  g->h
 
 **U-mesh** (McKinley, Xu, Esfahanian & Ni, "Unicast-Based Multicast Communication in Wormhole-Routed
 Networks", IEEE Trans. Parallel and Distributed Systems 5(12), 1994), for meshes of any sides; on a
 hypercube it is the U-cube of the same paper. No two sends of a step share a link. Let their ends be
-u < v <= x < y in the list. A send leads along axis *a* where it has its target's coordinates on the
-axes before and its source's on those after.
+u < v <= x < y in the list. While a send runs along axis *a*, it has its target's coordinates on the
+axes before *a* and its source's on the axes after.
 
 * u to v and x to y (both to the left is the mirror image): if they share a link of axis *a*, v and
-  y agree on the axes before it, and so does x, which is between them. So the first send goes to
-  v_a and the second from x_a up to y_a, where v_a <= x_a: only from below does the first go up, and
-  ends where the second begins, or before.
+  y agree on the axes before *a*; so does x, which is between them. On axis *a* the first send then
+  ends at v_a and the second runs from x_a up to y_a, where v_a <= x_a. So the first, if it runs up,
+  ends no later than where the second begins.
 * v to u and x to y: all four agree on the axes before *a*, and there u_a <= v_a <= x_a <= y_a. The
-  first goes down and the second up.
-* u to v and y to x does not occur: it would take a send to the right on the left of the source,
-  or one to the left on its right.
+  first runs down and the second up.
+* u to v and y to x do not occur: left of the source no node sends to the right, and right of it
+  none to the left.
 
 **U-torus** (Robinson, McKinley & Cheng, "Optimal Multicast Communication in Wormhole-Routed Torus
 Networks", IEEE Trans. Parallel and Distributed Systems 6(10), 1995), for tori. The list is rotated
-so that it begins with the source: then all sends lead to the right. Written from what is known of
-the paper, not from its text, which leaves these open:
+so that it begins with the source: then all sends lead to the right. This was written from
+descriptions of the paper, without its text. So two points are our choice:
 
-* What "without contention" means. Links *are* shared, by two virtual channels: a route that crosses
-  the wrap link of an axis is on VC 0 up to and including that link; after it, and on routes that do
-  not cross it, it is on VC 1 (Dally & Seitz). With the other custom, where routes that do not cross
-  it are on VC 0, as in :func:`.dateline_vcs`, sends do meet, as on 3x5 from (0, 0).
-* The way round. The shorter one here, in ties as in :func:`.dimension_order`. Always up
-  works too, at a larger TCD. Translating the torus so that the source is at the origin, instead of
-  rotating the list, does not work, in any of these ways.
+* What "without contention" means. Here links *are* shared, by two virtual channels. A route that
+  crosses the wrap link of an axis is on VC 0 up to and including that link, and on VC 1 after it;
+  other routes are on VC 1 (Dally & Seitz). If they were on VC 0, as in :func:`.dateline_vcs`,
+  sends would share channels, for example on 3x5 from (0, 0).
+* The direction round a ring. Here the shorter, in ties as in :func:`.dimension_order`. Always up
+  works too, at a larger TCD. To translate the torus so that the source is at the origin, instead of
+  rotating the list, works with neither direction.
 
-That no channel is used twice was counted, not proved: for every source of all tori of two axes with
-sides of 2 to 7, and more.
+No channel is used twice: this was counted, not proved, for every source of all tori of two axes
+with sides of 2 to 7, and some more.
 
-**u-torus-open** is ours: cut the torus open opposite the source, axis by axis, and use U-mesh on
-the mesh that is left. It needs one VC, no link is shared, and its TCD is about the same.
+**u-torus-open** is ours: cut the torus open opposite the source, on each axis, and use U-mesh on
+the resulting mesh. It needs one VC, no link is shared, and its TCD is about the same.
 """
 
 from __future__ import annotations
@@ -82,10 +82,10 @@ def u_torus_open_broadcast(topology: Topology, source: int, words: int) -> Sched
 def u_mesh_multicast(
     topology: Topology, source: int, targets: Iterable[int] | None, words: int
 ) -> Schedule:
-    """Send ``words`` words from ``source`` to ``targets``, to all other nodes for None.
+    """Send ``words`` words from ``source`` to ``targets``; None stands for all other nodes.
 
-    Half-duplex, in ceil(log2(targets + 1)) steps; ``source`` among the targets counts for nothing.
-    Raises :class:`InvalidInput` for a network that is no mesh, line or hypercube without faults,
+    Half-duplex, in ceil(log2(targets + 1)) steps; ``source`` among the targets does not count.
+    Raises :class:`InvalidInput` unless the network is a mesh, line or hypercube without faults,
     for nodes outside it and for a message without words.
     """
     _require_grid("u-mesh", "a mesh, line or hypercube", topology, wrapped=False)
@@ -125,7 +125,7 @@ def u_torus_open_multicast(
     _require_grid("u-torus-open", "a torus or ring", topology, wrapped=True)
     sides = np.array(topology.dims)
     opened = mesh(topology.dims)
-    # Where a node of the torus is in the mesh: the source in the middle.
+    # From a torus coordinate to its mesh coordinate: the source is in the mesh's middle.
     shift = sides // 2 - topology.coordinates(source)
     nodes = _members(topology, source, targets)
     places = (topology.coordinates(nodes) + shift) % sides
@@ -149,7 +149,7 @@ def _require_grid(algorithm: str, allowed: str, topology: Topology, wrapped: boo
 
 
 def _members(topology: Topology, source: int, targets: Iterable[int] | None) -> Nodes:
-    """The source and the targets, ascending, each once."""
+    """Return the source and the targets, ascending, each once."""
     last = topology.nodes - 1
     require_range("source", source, 0, last)
     if targets is None:
@@ -162,19 +162,19 @@ def _members(topology: Topology, source: int, targets: Iterable[int] | None) -> 
 
 
 def _dimension_order(coordinates: Nodes) -> Nodes:
-    """The order of nodes by axis 0, then axis 1 and so on: places in ``coordinates``."""
+    """Return the indices that sort ``coordinates`` by axis 0, then axis 1 and so on."""
     return np.lexsort(coordinates.T[::-1])
 
 
 def _numbers(topology: Topology, coordinates: Nodes) -> Nodes:
-    """The nodes at ``coordinates``, shape (..., axes)."""
+    """Return the nodes at ``coordinates``, shape (..., axes)."""
     strides = np.cumprod((1, *topology.dims[:-1]))
     numbers: Nodes = coordinates @ strides
     return numbers
 
 
 def _halve(chain: Nodes, source: int) -> tuple[Numbers, Nodes, Nodes]:
-    """Step, source and target of each send that halves the ``chain``, which holds ``source``."""
+    """Return step, source and target of each send; the ``chain`` must hold ``source``."""
     begin, end = np.zeros(1, np.int64), np.array([chain.size])
     holder = np.flatnonzero(chain == source)
     steps, sources, targets = [], [], []
@@ -198,7 +198,7 @@ def _halve(chain: Nodes, source: int) -> tuple[Numbers, Nodes, Nodes]:
 
 
 def _wrapping_vcs(topology: Topology, path_offsets: Offsets, path_nodes: Numbers) -> Numbers:
-    """VC 0 on the hops of each axis up to and including its wrap link, VC 1 on all others."""
+    """Return VC 0 for an axis's hops up to and including its wrap link, VC 1 for all others."""
     inner = np.ones(path_nodes.size, bool)
     inner[path_offsets[1:] - 1] = False
     at = np.flatnonzero(inner)

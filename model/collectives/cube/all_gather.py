@@ -1,8 +1,8 @@
 """All-to-all broadcast (all-gather) on a hypercube: every node is the root of a graph of its own.
 
-The graphs are one graph moved to every node by exclusive or, so that each link of a dimension
-carries what the links of that dimension in the one graph carry together (Johnsson & Ho, section 6).
-Of M words for each node, N = 2^n nodes, n > 1, in packets of B words, in steps:
+The graphs are translations of one graph by exclusive or. So each link of a dimension carries as
+much as all links of that dimension in the one graph together (Johnsson & Ho, section 6). Steps for
+M words from each node, N = 2^n nodes, n > 1, and packets of B words:
 
 =========  ===========================================  ==========================================
 graph      one port (Table 11)                          n ports (Table 13)
@@ -21,7 +21,7 @@ graph      one port (Table 11)                          n ports (Table 13)
 =========  ===========================================  ==========================================
 
 With one port a routing cycle is an exchange across one dimension (:func:`.one_port_cycles`). For
-TCBT the paper has only a bound, 2 n - 2 cycles or more, and no schedule with one port.
+TCBT with one port the paper has no schedule, only a bound: at least 2 n - 2 cycles.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def cube_all_gather(
 ) -> Schedule:
     """Bring ``words`` words of every node to all nodes, at most ``packet`` in a send.
 
-    Block *node* is the node's (with k pieces for each: blocks node * k to node * k + k - 1).
-    Without ``packet`` all that crosses a link in one routing cycle is one packet. One port is the
-    port model "exchange".
+    Node v owns block v; if blocks are cut into k pieces, it owns blocks v * k to v * k + k - 1.
+    Without ``packet`` all words that cross a link in one routing cycle are one packet. One port is
+    the port model "exchange".
 
-    Raises :class:`.InvalidInput` for a topology that is no hypercube without faults, for a graph
-    that is not of :data:`ONE_PORT_ALL_GATHER` or :data:`ALL_PORT_ALL_GATHER`, for a ``source`` (all
-    nodes are) and for no words.
+    Raises :class:`.InvalidInput` unless the topology is a hypercube without faults, for a graph
+    not in :data:`ONE_PORT_ALL_GATHER` or :data:`ALL_PORT_ALL_GATHER`, for a ``source`` other than
+    None and for no words.
     """
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_ALL_GATHER if all_port else ONE_PORT_ALL_GATHER

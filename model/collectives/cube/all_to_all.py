@@ -1,7 +1,7 @@
 """All-to-all personalized communication on a hypercube: every node has words for every other.
 
-Each node is the root of one graph, moved there by exclusive or (Johnsson & Ho, section 7). Of M
-words for each pair of nodes, N = 2^n nodes, n > 1, in packets of B words, in steps:
+Each node is the root of one graph, translated by exclusive or (Johnsson & Ho, section 7). Steps for
+M words for each pair of nodes, N = 2^n nodes, n > 1, and packets of B words:
 
 =========  =============================================  ========================================
 graph      one port (Table 15)                            n ports (Table 17)
@@ -18,12 +18,12 @@ graph      one port (Table 15)                            n ports (Table 17)
 ``tcbt``                                                  n for unbounded B
 =========  =============================================  ========================================
 
-With n ports there are two orders. *Postorder*: all that is for a subtree goes there together, and a
-link of dimension d carries s_ld words for each word of M in cycle l (Theorem 7.3). *Reverse breadth
-first*: messages for the deepest nodes leave first, and it carries r_ld words in cycle h - 1 - l of
-h (Theorem 7.4; :mod:`.link_measures` counts both). The table's steps are those of either, but for
-nRSBT, which has the variation of section 7.1: tree j uses dimension (j + i) mod n in cycle i, and
-all links carry the same, N M / 2n words. With one port the order is postorder.
+With n ports there are two orders. *Postorder*: all words for a subtree go there together. A link of
+dimension d carries s_ld words for each word of M in cycle l (Theorem 7.3). *Reverse breadth first*:
+messages for the deepest nodes leave first. A link of dimension d carries r_ld words in cycle
+h - 1 - l of h (Theorem 7.4; :mod:`.link_measures` counts both). Both orders take the table's steps,
+except with nRSBT. Its row uses the variation of section 7.1: tree j uses dimension (j + i) mod n in
+cycle i, and all links carry N M / 2n words. With one port the order is postorder.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ def cube_all_to_all(
 ) -> Schedule:
     """Send ``words`` words from every node to every node, at most ``packet`` in a send.
 
-    Block s * N + d is what node s has for node d (with k pieces for each pair: k blocks from
-    (s * N + d) * k on); what a node has for itself stays where it is. Without ``packet`` all that
-    crosses a link in one routing cycle is one packet. One port is the port model "exchange".
-    ``order``, for n ports alone, is one of :data:`ORDERS`; without it the schedule is the table's.
+    Block s * N + d goes from node s to node d; if blocks are cut into k pieces, these are the k
+    blocks from (s * N + d) * k on. A node's block for itself stays. Without ``packet`` all words
+    that cross a link in one routing cycle are one packet. One port is the port model "exchange".
+    ``order``, only for n ports, is one of :data:`ORDERS`; None gives the schedule of the table.
 
-    Raises :class:`InvalidInput` for a topology that is no hypercube without faults, for a graph
-    that is not of :data:`ONE_PORT_ALL_TO_ALL` or :data:`ALL_PORT_ALL_TO_ALL`, for a ``source`` (all
-    nodes are), for no words and for an order that there is not.
+    Raises :class:`InvalidInput` unless the topology is a hypercube without faults, for a graph not
+    in :data:`ONE_PORT_ALL_TO_ALL` or :data:`ALL_PORT_ALL_TO_ALL`, for a ``source`` other than None,
+    for no words and for an unknown order.
     """
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_ALL_TO_ALL if all_port else ONE_PORT_ALL_TO_ALL
@@ -97,7 +97,7 @@ def cube_all_to_all(
 
 
 def _from_root(graph: SpanningGraph, all_port: bool, order: str | None) -> Crossings:
-    """Blocks that node 0 sends, and the crossings of each."""
+    """Return the crossings of the blocks that node 0 sends."""
     if order == "reverse-breadth-first":
         return to_each(graph, None)
     if not all_port:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 Numbers = npt.NDArray[np.int64]
 
 NO_PARENT = -1
-"""In place of a node or a dimension: the root of a tree has no parent."""
+"""The parent of a tree's root, and the dimension of the link to it."""
 
 
 def count_ones(numbers: Numbers) -> Numbers:
@@ -17,12 +17,12 @@ def count_ones(numbers: Numbers) -> Numbers:
 
 
 def highest_bit(numbers: Numbers) -> Numbers:
-    """The position of each number's highest one, -1 for 0; for numbers below 2^53."""
+    """Return the position of each number's highest set bit, -1 for 0; for numbers below 2^53."""
     return np.frexp(numbers.astype(np.float64))[1].astype(np.int64) - 1
 
 
 def rotate_right(numbers: Numbers, by: int, dimension: int) -> Numbers:
-    """R^by of Johnsson & Ho: rotate the ``dimension`` low bits of each number to the right."""
+    """Rotate the ``dimension`` low bits of each number right: R^by of Johnsson & Ho."""
     by %= dimension
     low = numbers & ((1 << by) - 1)
     return (numbers >> by) | (low << (dimension - by))

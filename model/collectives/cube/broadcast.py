@@ -1,6 +1,6 @@
 """One-to-all broadcast on the spanning graphs of a hypercube (Johnsson & Ho, section 4).
 
-With P = ceil(M / B) packets of a message of M words, N = 2^n nodes and n > 1, in steps:
+Steps for a message of M words in P = ceil(M / B) packets, N = 2^n nodes and n > 1:
 
 =========  ====================================================  ==================================
 graph      one port (Table 4)                                    n ports (Table 5)
@@ -14,14 +14,14 @@ graph      one port (Table 4)                                    n ports (Table 
 =========  ====================================================  ==================================
 
 The single trees and nESBT are pipelined: packets follow each other as closely as the ports allow.
-With one port that is as many steps apart as the busiest node of a single tree has links: it must
-handle each packet once by each. (So the two-rooted tree of the 2-cube, a path, takes 2 P steps, not
-the 3 P - 1 of the paper's formula, which has a node with three links; and on the 1-cube every tree
-is one link: P steps, and one step less than the table for BRG and nESBT.) In nESBT every tree takes
-each n-th packet, by the labels f(i, j) of Theorem 4.1.
+With one port, each node of a single tree handles every packet once on each of its tree links. So
+packets follow every k steps, where k is the most tree links of a node. (The two-rooted tree of the
+2-cube is a path with k = 2 and takes 2 P steps; the paper's 3 P - 1 assumes k = 3. On the 1-cube
+every tree is one link and takes P steps, one less than the table for BRG and nESBT.) In nESBT every
+tree takes each n-th packet, by the labels f(i, j) of Theorem 4.1.
 
-nRBRG and nRSBT are not pipelined: their trees share links, and in a cycle a link carries what all
-trees send over it. M is a multiple of n in their formulas; else the longest share counts.
+nRBRG and nRSBT are not pipelined: their trees share links, and in a cycle a link carries the words
+of all trees that use it. Their formulas assume that n divides M; if not, the longest share counts.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ def cube_broadcast(
 ) -> Schedule:
     """Broadcast ``words`` words from ``source`` to all nodes in packets of at most ``packet``.
 
-    Without ``packet`` the message is one packet; nRBRG, nRSBT and nESBT send one share of it down
-    each tree, so that nESBT has packets of ceil(M / n) words. Each packet is a block. One port is
-    the port model "exchange".
+    Without ``packet`` the message is one packet; nRBRG, nRSBT and nESBT cut it into one share for
+    each tree, so nESBT has packets of ceil(M / n) words. Each packet is a block. One port is the
+    port model "exchange".
 
-    Raises :class:`.InvalidInput` for a topology that is no hypercube without faults, for a graph
-    that is not of :data:`ONE_PORT_BROADCAST` or :data:`ALL_PORT_BROADCAST`, for a source outside
-    the cube and for no words.
+    Raises :class:`.InvalidInput` unless the topology is a hypercube without faults, for a graph
+    not in :data:`ONE_PORT_BROADCAST` or :data:`ALL_PORT_BROADCAST`, for a source outside the cube
+    and for no words.
     """
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_BROADCAST if all_port else ONE_PORT_BROADCAST
@@ -95,7 +95,7 @@ def cube_broadcast(
 
 
 def _shared_cycles(graph: SpanningGraph, all_port: bool) -> list[Numbers]:
-    """Cycles of the graphs whose trees share links."""
+    """Return the routing cycles for nRBRG and nRSBT, whose trees share links."""
     if graph.name == "nrbrg":
         return level_cycles(graph)
     return dimension_cycles(graph) if all_port else one_port_cycles(graph)
@@ -104,7 +104,7 @@ def _shared_cycles(graph: SpanningGraph, all_port: bool) -> list[Numbers]:
 def _pipelined(
     graph: SpanningGraph, words: int, all_port: bool, packet: int | None
 ) -> tuple[Numbers, Rows]:
-    """The words of each packet, and what each step sends."""
+    """Return the words of each packet, and the sends of all steps."""
     count = len(graph.trees)
     largest = -(-words // count) if packet is None else packet
     if all_port:

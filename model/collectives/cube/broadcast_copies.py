@@ -1,14 +1,13 @@
-"""Broadcast by n whole copies: what nESBT delivers whatever n - 1 links fail.
+"""Broadcast by n whole copies on the trees of nESBT: any n - 1 links may fail.
 
-The n trees of nESBT share no directed link (Johnsson & Ho, Theorem 3.1), so that n - 1 faulty links
-spoil n - 1 trees at most, and one at least still reaches every node. Nobody need know which links
-are faulty before: a copy of the message goes down every tree, and what would cross a faulty link is
-not sent, nor anything below it::
+The n trees of nESBT share no directed link (Johnsson & Ho, Theorem 3.1). So n - 1 faulty links
+break at most n - 1 trees, and at least one tree still reaches every node. No node needs to know the
+faulty links: a copy of the message goes down every tree, and ends where a link is faulty::
 
-    tree 0    s -> a -> b -> c      link a -> b fails: copy 0 reaches a alone,
-    tree 1    s -> c -> d -> a      copy 1 goes its own way to all the others, and so on
+    tree 0    s -> a -> b -> c      link a -> b fails: copy 0 reaches only a,
+    tree 1    s -> c -> d -> a      copy 1 still reaches all nodes by its own tree
 
-Each node that is not cut off gets as many copies as trees still reach it.
+Each node gets one copy from every tree that still reaches it.
 """
 
 from __future__ import annotations
@@ -30,15 +29,14 @@ from .spanning_graphs import SpanningTree, spanning_graph
 
 
 def nesbt_copies(topology: Topology, source: int, words: int) -> Schedule:
-    """Broadcast ``words`` words from ``source`` down all n trees of nESBT, as far as links go.
+    """Broadcast ``words`` words from ``source`` down all n trees of nESBT, up to faulty links.
 
-    All-port, in n + 1 steps at most (one in the 1-cube). Block j is the copy of tree j, owed to
-    exactly the nodes that the tree still reaches, the source among them; that each node which is
-    not faulty is one of them for some copy is checked here.
+    All-port, in n + 1 steps at most (one in the 1-cube). Block j is the copy of tree j; it is owed
+    to exactly the nodes that the tree still reaches, with the source.
 
-    Raises :class:`InvalidInput` for a topology that is no hypercube (with or without faults), for a
-    source outside it or faulty, for no words and, naming the first of them, for nodes that no tree
-    reaches.
+    Raises :class:`InvalidInput` unless the topology is a hypercube (with or without faults), for a
+    source outside it or faulty, for no words, and for working nodes that no tree reaches; the
+    message names the first of these.
     """
     if topology.kind != "hypercube":
         raise InvalidInput.of("topology for nesbt", "a hypercube", with_article(topology.label))
@@ -68,7 +66,7 @@ def nesbt_copies(topology: Topology, source: int, words: int) -> Schedule:
 
 
 def _reached(tree: SpanningTree, topology: Topology) -> npt.NDArray[np.bool_]:
-    """Find the nodes still joined to the root by their way down the tree; shape (N,), bool."""
+    """Return a mask, (N,), of the nodes whose tree path from the root has no faulty link."""
     nodes = np.arange(tree.nodes)
     joined: npt.NDArray[np.bool_]
     joined = topology.neighbor[tree.parent, tree.dimension + 1] == nodes

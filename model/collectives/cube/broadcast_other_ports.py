@@ -1,9 +1,9 @@
-"""One-to-all broadcast on a hypercube under two port models that Johnsson & Ho add in passing.
+"""One-to-all broadcast on a hypercube under two further port models of Johnsson & Ho.
 
-Their one port is an *exchange* with one neighbour. Where a node may send to one and receive from
-another (full-duplex), paths and the two-rooted tree are pipelined more closely; where it may only
-send or receive (half-duplex), the exchanges of nESBT take two steps. P = ceil(M / B) packets of a
-message of M words, N = 2^n nodes, n > 1, in steps:
+Their one port is an *exchange* with one neighbour. If a node may send to one node and receive from
+another (full-duplex), packets follow closer on paths and on the two-rooted tree. If it may only
+send or receive (half-duplex), each exchange of nESBT takes two steps. Steps for a message of M
+words in P = ceil(M / B) packets, N = 2^n nodes, n > 1:
 
 =========  =======================================  ==========================================
 graph      half-duplex                              full-duplex
@@ -14,8 +14,8 @@ graph      half-duplex                              full-duplex
 ``nesbt``  2 P + n - 1 (Theorem 4.3)                P + n (as one-port)
 =========  =======================================  ==========================================
 
-In the one-port broadcasts of the single trees no node sends and receives in one step, so that they
-are half-duplex as they are. (A scatter with full-duplex ports is in :mod:`.scatter`.)
+In the one-port broadcasts of the single trees no node sends and receives in the same step, so they
+are half-duplex already. (A scatter with full-duplex ports is in :mod:`.scatter`.)
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OTHER_PORTS = {
     (Collective.SCATTER, "brg"),
     *((Collective.BROADCAST, graph) for graph in OTHER_PORTS_BROADCAST),
 }
-"""Collectives and their graphs; the scatter is full-duplex alone."""
+"""Pairs of collective and graph that are served; the scatter only with full-duplex."""
 
 
 def other_ports_schedule(
@@ -53,9 +53,9 @@ def other_ports_schedule(
     duplex: PortModel,
     packet: int | None = None,
 ) -> Schedule:
-    """The schedule of one of :data:`OTHER_PORTS`, half-duplex or full-duplex.
+    """Return the half-duplex or full-duplex schedule of one of :data:`OTHER_PORTS`.
 
-    Raises :class:`InvalidInput` for any other, and for what its generator refuses.
+    Raises :class:`InvalidInput` for any other pair, and as its generator does.
     """
     if (collective, graph) not in OTHER_PORTS or (collective, duplex) == (
         Collective.SCATTER,
@@ -74,8 +74,8 @@ def half_duplex_broadcast(
 ) -> Schedule:
     """Broadcast with one send or one receive at a node in each step.
 
-    Where nodes exchange packets, the step becomes two: first the packets to the higher numbers.
-    Otherwise as :func:`.broadcast`, for the graphs :data:`OTHER_PORTS_BROADCAST`.
+    A step with exchanges becomes two: first the packets to the nodes with higher numbers. The rest
+    is as in :func:`.cube_broadcast`, for the graphs :data:`OTHER_PORTS_BROADCAST`.
     """
     require_served(Collective.BROADCAST, graph, False, OTHER_PORTS_BROADCAST)
     one_port = cube_broadcast(topology, source, words, graph=graph, all_port=False, packet=packet)
@@ -95,9 +95,9 @@ def full_duplex_broadcast(
 ) -> Schedule:
     """Broadcast with a send and a receive at a node in each step, with any partners.
 
-    Packets follow each other in as many steps as a node of the tree has children, at most; in one
-    step more, for the receive, where ports exchange. Otherwise as :func:`.broadcast`, for the
-    graphs :data:`OTHER_PORTS_BROADCAST`.
+    Packets follow every k steps, where k is the most children of a node of the tree; a one-port
+    node needs one more, for its receive. The rest is as in :func:`.cube_broadcast`, for the graphs
+    :data:`OTHER_PORTS_BROADCAST`.
     """
     require_served(Collective.BROADCAST, graph, False, OTHER_PORTS_BROADCAST)
     one_port = cube_broadcast(topology, source, words, graph=graph, all_port=False, packet=packet)

@@ -1,4 +1,4 @@
-"""The collectives of a hypercube by name: which spanning graphs serve which, and their generators.
+"""The collectives of a hypercube by name, each with its spanning graphs and its generator.
 
 (Johnsson & Ho, Tables 4, 5, 7, 11, 13, 15, 17; :mod:`.spanning_graphs` has the graphs.)
 """
@@ -23,7 +23,7 @@ from .scatter import ALL_PORT_SCATTER, ONE_PORT_SCATTER, cube_gather, cube_scatt
 
 
 class CubeGenerator(Protocol):
-    """A function that makes the schedule of one collective; ``source`` is None where all are."""
+    """A function that makes the schedule of one collective; ``source`` is None without a root."""
 
     def __call__(
         self,
@@ -35,7 +35,7 @@ class CubeGenerator(Protocol):
         all_port: bool,
         packet: int | None = None,
     ) -> Schedule:
-        """Make the schedule; raises :class:`InvalidInput` for what it does not serve."""
+        """Return the schedule; raise :class:`InvalidInput` if it does not serve the arguments."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ COLLECTIVES_ON: dict[tuple[str, bool], CubeCollective] = {
     (Collective.ALL_TO_ALL, False): CubeCollective(ONE_PORT_ALL_TO_ALL, cube_all_to_all),
     (Collective.ALL_TO_ALL, True): CubeCollective(ALL_PORT_ALL_TO_ALL, cube_all_to_all),
 }
-"""By (collective, whether a node uses all ports at once)."""
+"""The graphs and generator by (collective, whether a node uses all ports at the same time)."""
 
 
 def cube_schedule(
@@ -73,11 +73,11 @@ def cube_schedule(
     duplex: PortModel | None = None,
     order: str | None = None,
 ) -> Schedule:
-    """The schedule of ``collective`` on the spanning graph ``graph`` of a hypercube.
+    """Return the schedule of ``collective`` on the spanning graph ``graph`` of a hypercube.
 
-    ``source`` is None for an all-gather and an all-to-all. With ``duplex`` ports are those of
+    ``source`` is None for an all-gather and an all-to-all. ``duplex`` is a port model of
     :mod:`.broadcast_other_ports`; ``order`` is that of an all-to-all. Raises :class:`InvalidInput`
-    for a collective that is not in :data:`COLLECTIVES_ON` and for what its generator refuses.
+    for a collective that is not in :data:`COLLECTIVES_ON`, and as its generator does.
     """
     if duplex is not None:
         return other_ports_schedule(
@@ -100,11 +100,11 @@ _TABLES = {
     Collective.ALL_GATHER: "Table 11, with all ports Table 13",
     Collective.ALL_TO_ALL: "Table 15, with all ports Table 17",
 }
-"""Tables of the paper in which the steps of each graph stand."""
+"""Tables of the paper with the steps of each graph."""
 
 
 def _declared(collective: str, graph: str) -> Declared:
-    """The algorithm for ``collective`` on one spanning graph."""
+    """Return the algorithm for ``collective`` on one spanning graph."""
 
     def make(asked: Asked) -> Schedule:
         return cube_schedule(

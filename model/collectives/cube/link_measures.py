@@ -1,4 +1,4 @@
-"""Load of the links of a spanning graph, by level and dimension: counted, not computed.
+"""Loads of the links of a spanning graph, by level and dimension, counted link by link.
 
 A link is at level l if it leads from a node of level l to one of level l + 1; it is of dimension d
 if it crosses dimension d. The names of Johnsson & Ho (section 3; Lemmas 3.1 to 3.28, Table 1)::
@@ -9,12 +9,12 @@ if it crosses dimension d. The names of Johnsson & Ho (section 3; Lemmas 3.1 to 
     s_ld          nodes in all subtrees that hang from level l by a link of dimension d
     r_ld          nodes that are l levels below the end of a link of dimension d
 
-The weighted quantities are sums over the trees, divided by the number of trees. They are given here
-as those sums, which are integers: "times trees".
+The weighted quantities are sums over the trees, divided by the number of trees. This module keeps
+the undivided sums, which are integers.
 
-In an all-to-all broadcast ew_ld is what a link of the cube carries in routing cycle l, as a
-multiple of M (Lemma 3.3); in an all-to-all personalized communication sw_ld is that in postorder
-and rw_ld in reverse breadth first order (Lemma 3.5).
+In routing cycle l of an all-to-all broadcast a link of the cube carries ew_ld times M words (Lemma
+3.3). In an all-to-all personalized communication it carries sw_ld times M in postorder, and rw_ld
+times M in reverse breadth first order (Lemma 3.5).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Measures:
 
 
 def measures(graph: SpanningGraph) -> Measures:
-    """Count everything of :class:`Measures`; the time is that of the sum of all nodes' levels."""
+    """Count all :class:`Measures`, in time proportional to the sum of all nodes' levels."""
     shape = graph.height, graph.dimension
     below = np.zeros(shape, np.int64)
     subtrees = np.zeros(shape, np.int64)
@@ -76,9 +76,9 @@ def measures(graph: SpanningGraph) -> Measures:
 
 
 def ancestors_of_nodes(tree: SpanningTree) -> Iterator[tuple[Numbers, Numbers]]:
-    """All pairs of a node and a node on the way to it from the root, the root left out.
+    """Yield all pairs of a node and one of its ancestors, without the root.
 
-    Yields arrays (nodes on the way, nodes); each node is first on its own way.
+    Yields arrays (ancestors, nodes); each node is also its own ancestor.
     """
     nodes = np.flatnonzero(tree.parent != NO_PARENT)
     ancestors = nodes

@@ -1,17 +1,17 @@
 """From the trees of a spanning graph to the sends: routing cycles, shares, packets.
 
-A *routing cycle* is the paper's: a number for each link of each tree (:mod:`.routing_cycles`). What
-crosses a link in a cycle may be more than one packet of at most B words; then the cycle takes as
-many steps as its fullest link needs packets, and the next one begins after them::
+A *routing cycle* is the paper's: a number for each link of each tree (:mod:`.routing_cycles`). In
+one cycle, several packets of at most B words may cross a link. A cycle takes as many steps as its
+busiest link has packets; the next cycle begins after them::
 
     cycle 0       cycle 1              cycle 2           B = 2 words
     0 -> 1: 2     0 -> 2: 3  1 -> 3: 1  ...
     step 1        step 2 and 3          step 4 ...
 
-With n trees a message of M words is cut into n *shares*, one for each tree, the first M mod n of
-them one word longer (the paper has M a multiple of n). A share is one block where it can be. Where
-packets must be filled across the bounds of blocks, so that a load of L words takes no more than
-ceil(L / B) packets, blocks are pieces of gcd(share, B) words.
+With n trees a message of M words is cut into n *shares*, one for each tree. The first M mod n
+shares are one word longer (in the paper M is a multiple of n). A share is one block if possible. If
+a packet must hold parts of several shares, so that L words take only ceil(L / B) packets, blocks
+are pieces of gcd(share, B) words.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from .spanning_graphs import SpanningGraph
 LARGEST_MESSAGE = (1 << 31) - 1
 """The most words of a message."""
 LARGEST_TABLE = 1 << 26
-"""The most rows that a schedule is made of: blocks times the links that each crosses."""
+"""Most rows of a schedule: the links that each block crosses, summed over the blocks."""
 
 
 @dataclass(frozen=True, eq=False)
 class Crossings:
-    """Shares that cross links, and the cycle of each; columns of equal length, int64.
+    """Shares that cross links, one row for each crossing; columns of equal length, int64.
 
-    In ``cycle`` (from 0) the share of ``message`` that is ``tree``'s goes from source to target.
+    In ``cycle`` (from 0) the share of ``message`` on ``tree`` goes from source to target.
     """
 
     cycle: Numbers
@@ -55,7 +55,7 @@ class Crossings:
 class Pieces:
     """The blocks of each message: piece p has ``words[p]`` words and goes by ``tree[p]``.
 
-    A packet holds at most ``per_packet`` of them.
+    A packet holds at most ``per_packet`` pieces.
     """
 
     words: Numbers
@@ -68,9 +68,10 @@ class Pieces:
 
 
 def require_cube(topology: Topology, graph: str, words: int, packet: int | None) -> int:
-    """The dimension of the hypercube ``topology``; refused if it is none or has faults.
+    """Return the dimension of a hypercube.
 
-    ``words`` and ``packet`` must be 1 or more.
+    Raises :class:`.InvalidInput` unless ``topology`` is a hypercube without faults, and for
+    ``words`` or ``packet`` below 1.
     """
     if topology.kind != "hypercube" or topology.without_faults is not None:
         raise InvalidInput.of(
@@ -83,14 +84,14 @@ def require_cube(topology: Topology, graph: str, words: int, packet: int | None)
 
 
 def require_served(collective: str, graph: str, all_port: bool, served: tuple[str, ...]) -> None:
-    """Refuse a spanning graph that is not one of those that serve a collective."""
+    """Raise :class:`.InvalidInput` for a spanning graph that does not serve the collective."""
     if graph not in served:
         ports = "all-port" if all_port else "one-port"
         raise InvalidInput.of(f"spanning graph of {ports} {collective}", one_of(served), graph)
 
 
 def require_source(topology: Topology, source: int | None) -> int:
-    """The root of a collective that has one."""
+    """Return the root; raise :class:`.InvalidInput` if it is None or outside the cube."""
     if source is None:
         raise InvalidInput.of("source", "an integer", source)
     require_range("source", source, 0, topology.nodes - 1)
@@ -98,19 +99,19 @@ def require_source(topology: Topology, source: int | None) -> int:
 
 
 def require_no_source(collective: str, source: int | None) -> None:
-    """Refuse a source where every node is one."""
+    """Raise :class:`.InvalidInput` for a source, where every node is one."""
     if source is not None:
         raise InvalidInput.of(f"source of {collective}", "none, since all nodes are", source)
 
 
 def require_rows(rows: int) -> None:
-    """Refuse a schedule of more than :data:`LARGEST_TABLE` rows."""
+    """Raise :class:`.InvalidInput` for a schedule of more than :data:`LARGEST_TABLE` rows."""
     if rows > LARGEST_TABLE:
         raise InvalidInput.of("blocks carried by the sends", f"at most {LARGEST_TABLE}", rows)
 
 
 def to_all(graph: SpanningGraph, cycles: list[Numbers]) -> Crossings:
-    """Message 0 from the root to all nodes: each link of each tree once, in ``cycles[tree]``."""
+    """Send message 0 from the root to all nodes, once over each link, in ``cycles[tree]``."""
     columns = []
     for number, (tree, cycle) in enumerate(zip(graph.trees, cycles, strict=True)):
         nodes = np.flatnonzero(tree.parent != NO_PARENT)
@@ -121,12 +122,12 @@ def to_all(graph: SpanningGraph, cycles: list[Numbers]) -> Crossings:
 
 
 def to_each(graph: SpanningGraph, cycles: list[Numbers] | None) -> Crossings:
-    """Message *node* from the root to each node, in one of the paper's two orders.
+    """Send message v from the root to each node v, in one of the paper's two orders.
 
-    *Postorder*: all that is for a subtree goes there in the cycle of the subtree's link,
-    ``cycles[tree][node]`` for the link that enters ``node``. *Reverse breadth first* for None:
-    messages for the deepest nodes leave first, and all arrive in the last of as many cycles as the
-    graph is high.
+    *Postorder*: all messages for a subtree cross the subtree's link in one cycle;
+    ``cycles[tree][node]`` is that of the link into ``node``. If ``cycles`` is None, *reverse
+    breadth first*: messages for the deepest nodes leave first. A graph of height h takes h cycles,
+    and all messages arrive in the last.
     """
     require_rows(sum(int(tree.level.sum()) for tree in graph.trees))
     columns = []
@@ -142,10 +143,10 @@ def to_each(graph: SpanningGraph, cycles: list[Numbers] | None) -> Crossings:
 
 
 def from_all(crossings: Crossings, nodes: int, to_every: bool) -> Crossings:
-    """The same from every node as root, moved there from root 0 by exclusive or.
+    """Return the crossings of every node as root, translated from root 0 by exclusive or.
 
-    Message m of root r becomes number r for ``to_every`` (an all-gather) and else, for node m ^ r,
-    number r * nodes + (m ^ r).
+    Message m of root r becomes number r for ``to_every`` (an all-gather). Otherwise it goes to node
+    m ^ r and becomes number r * nodes + (m ^ r).
     """
     require_rows(nodes * crossings.cycle.size)
     root = np.repeat(np.arange(nodes), crossings.cycle.size)
@@ -173,7 +174,7 @@ def pack(
     """Cut messages of ``words`` words into blocks, and the cycles into steps.
 
     Block ``message * len(pieces) + p`` is piece p of a message. No send carries more than
-    ``packet`` words; for None all that crosses a link in one cycle is one packet.
+    ``packet`` words; for None, all words that cross a link in one cycle are one packet.
     """
     share = even_shares(words, trees)
     kept = np.flatnonzero(share[crossings.tree])
@@ -187,7 +188,7 @@ def pack(
     require_rows(int(copies.sum()))
     first = (np.cumsum(of_tree) - of_tree)[tree]
     block = np.repeat(crossings.message[kept] * len(pieces) + first, copies) + ranges(0, copies)
-    # One number for each row sorts far faster than two columns; it stays below 2^60.
+    # One number for each row sorts far faster than two columns; the numbers stay below 2^60.
     count = int(block.max(initial=0)) + 1
     link, block = np.divmod(np.sort(np.repeat(link, copies) * count + block), count)
     number = ranges(0, _runs(link)) // pieces.per_packet
@@ -201,7 +202,7 @@ def pack(
 
 
 def _pieces(link: Numbers, share: Numbers, tree: Numbers, packet: int | None) -> Pieces:
-    """Cut the shares, for a table with one row for each share that crosses a link."""
+    """Cut the shares into pieces; each row of ``link`` and ``tree`` is a share crossing a link."""
     used = np.flatnonzero(share)
     whole = Pieces(share[used], used, max(1, link.size))
     if packet is None:
@@ -218,7 +219,7 @@ def _pieces(link: Numbers, share: Numbers, tree: Numbers, packet: int | None) ->
 
 
 def even_pieces(share: Numbers, packet: int) -> Pieces:
-    """Each share in as few pieces of at most ``packet`` words as it needs, as equal as can be."""
+    """Cut each share into the fewest pieces of at most ``packet`` words, as equal as possible."""
     used = np.flatnonzero(share)
     counts = -(-share[used] // packet)
     require_rows(int(counts.sum()))
@@ -229,9 +230,9 @@ def even_pieces(share: Numbers, packet: int) -> Pieces:
 
 
 def pipeline(graph: SpanningGraph, cycles: list[Numbers], tree: Numbers, start: Numbers) -> Rows:
-    """Packets from the root to all nodes: packet p, a block, by ``tree[p]``.
+    """Send packets from the root to all nodes: packet p, which is block p, down ``tree[p]``.
 
-    It crosses the link into a node ``start[p]`` steps after the cycle of the link.
+    Packet p crosses a link ``start[p]`` steps after the link's cycle.
     """
     require_rows(tree.size * graph.nodes)
     parent = np.stack([each.parent for each in graph.trees])[tree]
@@ -241,6 +242,6 @@ def pipeline(graph: SpanningGraph, cycles: list[Numbers], tree: Numbers, start: 
 
 
 def _runs(values: npt.NDArray[np.int64]) -> Numbers:
-    """The lengths of the runs of equal values."""
+    """Return the lengths of the runs of equal values."""
     ends = np.flatnonzero(np.append(values[1:] != values[:-1], True)[: values.size])
     return np.diff(ends, prepend=-1)

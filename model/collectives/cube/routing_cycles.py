@@ -1,11 +1,11 @@
-"""The routing cycle in which each link of a spanning graph is used: the paper's labellings.
+"""The routing cycle of each link of a spanning graph: the paper's labellings.
 
 All functions return one array for each tree: ``cycles[tree][node]`` is the cycle (from 0) of the
 link that enters the node, -1 at the root; shape (N,), int64.
 
-With one port a node exchanges with one neighbour in a cycle. If all nodes are roots at once, that
-means that all links of a cycle cross the same dimension (section 6, rules 1 and 2): along each path
-cycles grow, and links of one cycle are of one dimension. Of dimension d in tree j, cyclically::
+With one port a node exchanges with one neighbour in a cycle. If all nodes are roots at the same
+time, all links of a cycle must be of the same dimension, and cycles must grow along each path
+(section 6, rules 1 and 2). The cycle of a link of dimension d in tree j::
 
     SBT     d                          cycles 0 to n - 1
     nRSBT   j + (d - j) mod n          tree j is one cycle later than tree j - 1: to 2n - 2
@@ -22,19 +22,19 @@ from .bits import NO_PARENT, Numbers
 from .spanning_graphs import SpanningGraph, SpanningTree, bases
 
 ONE_DIMENSION_A_CYCLE = ("brg", "sbt", "nrsbt", "nesbt", "sbnt")
-"""The graphs with cycles that serve all nodes as roots at once, with one port."""
+"""The graphs with one-port cycles in which all nodes are roots at the same time."""
 
 
 def level_cycles(graph: SpanningGraph) -> list[Numbers]:
-    """Each link one cycle after the one before it: for n ports (sections 4 to 7)."""
+    """Return cycle l for each link at level l, for n ports (sections 4 to 7)."""
     return [tree.level - 1 for tree in graph.trees]
 
 
 def dimension_cycles(graph: SpanningGraph) -> list[Numbers]:
-    """Links of dimension (j + i) mod n of tree j in cycle i: nRSBT, n ports (section 4.1.4).
+    """Return cycle i for links of dimension (j + i) mod n in tree j: nRSBT (section 4.1.4).
 
-    In each cycle a dimension belongs to one tree, so that no two trees meet on a link. For the SBT
-    it is dimension i in cycle i.
+    For n ports. In each cycle a dimension belongs to one tree, so no two trees share a link. The
+    SBT uses dimension i in cycle i.
     """
     n = graph.dimension
     return [
@@ -44,7 +44,7 @@ def dimension_cycles(graph: SpanningGraph) -> list[Numbers]:
 
 
 def one_port_cycles(graph: SpanningGraph) -> list[Numbers]:
-    """The cycles of a graph of :data:`ONE_DIMENSION_A_CYCLE`, as in the table above."""
+    """Return the cycles of a graph of :data:`ONE_DIMENSION_A_CYCLE`, as in the table above."""
     if graph.name == "brg":
         return level_cycles(graph)
     n = graph.dimension
@@ -60,9 +60,9 @@ def one_port_cycles(graph: SpanningGraph) -> list[Numbers]:
 
 
 def tallest_first_cycles(tree: SpanningTree) -> Numbers:
-    """One port and one root: each node serves its subtrees one by one, the tallest first.
+    """Return cycles for one port and one root: each node serves its tallest subtrees first.
 
-    (Section 4.1.2. In the SBT that is dimension i in cycle i.) Of two equally tall subtrees the one
+    (Section 4.1.2. The SBT uses dimension i in cycle i.) Of two equally tall subtrees the one
     across the lower dimension goes first.
     """
     deepest = _deepest_below(tree)
@@ -81,7 +81,7 @@ def tallest_first_cycles(tree: SpanningTree) -> Numbers:
 
 
 def _deepest_below(tree: SpanningTree) -> Numbers:
-    """The largest level in the subtree of each node."""
+    """Return the largest level in the subtree of each node."""
     deepest = tree.level.copy()
     for level in range(tree.height, 0, -1):
         here = np.flatnonzero(tree.level == level)
@@ -90,6 +90,6 @@ def _deepest_below(tree: SpanningTree) -> Numbers:
 
 
 def most_links_at_a_node(tree: SpanningTree) -> int:
-    """The most links, entering and leaving, that any node of the tree has."""
+    """Return the most links, in and out together, of any node of the tree."""
     entering = tree.parent != NO_PARENT
     return int((np.bitwise_count(tree.children) + entering).max())

@@ -1,6 +1,6 @@
 """One-to-all personalized communication (scatter) on a hypercube, and its reverse (gather).
 
-(Johnsson & Ho, section 5.) Of M words for each node, N = 2^n nodes, n > 1, in packets of B words:
+(Johnsson & Ho, section 5.) For M words for each node, N = 2^n nodes, n > 1, packets of B words:
 
 =========  =====================================================  =================================
 graph      steps with one port (Table 7)                          steps with n ports (Table 7)
@@ -16,18 +16,17 @@ graph      steps with one port (Table 7)                          steps with n p
 ``sbnt``   2 n - 2 for unbounded B                                sum(ceil(C(n, i) M / nB), i < n)
 =========  =====================================================  =================================
 
-With one port the order is postorder: what is for a subtree goes there in one routing cycle, larger
-subtrees first (:func:`gray_code_scatter` is the same order with cycles that overlap). BRG alone is
-pipelined, in packets of at most M words: a node sends every other step, the farthest node's words
-first. Larger packets would save steps, down to N - 1, and move more words in them; the paper has
-none. (Its formula, taken at its word for B just above M, gives a step more than 2 N - 3.)
-``sbnt`` with one port has one path to every node, as Table 8 with its 2 n - 2 start-ups; with
-several paths to cyclic nodes it were 2 n - 1 (section 5.1.5). The table's two approximations, TCBT
-and SBnT with one port, are not met exactly: the sum above is what TCBT takes, one of its two
-largest subtrees having N/2 nodes, not N/2 - 1.
+With one port the order is postorder: all words for a subtree go there in one routing cycle, larger
+subtrees first (:func:`gray_code_scatter` overlaps these cycles). Only BRG is pipelined, in packets
+of at most M words: a node sends every other step, the farthest node's words first. Larger packets,
+which the paper does not use, would need fewer steps, down to N - 1, but more words in each. (For B
+just above M its formula gives one step more than 2 N - 3.) ``sbnt`` with one port has one path to
+every node, as Table 8 with its 2 n - 2 start-ups; with several paths to cyclic nodes it would take
+2 n - 1 (section 5.1.5). The paper only approximates TCBT and SBnT with one port. The sum above is
+exact for TCBT: one of its two largest subtrees has N/2 nodes, not N/2 - 1.
 
-With n ports it is reverse breadth first: messages for the deepest nodes leave first and all arrive
-in the last cycle. nRBRG, whose trees share links, goes in postorder, as in the paper.
+With n ports the order is reverse breadth first: messages for the deepest nodes leave first and all
+arrive in the last cycle. nRBRG, whose trees share links, uses postorder, as in the paper.
 """
 
 from __future__ import annotations
@@ -74,13 +73,13 @@ def cube_scatter(
 ) -> Schedule:
     """Send each node ``words`` words of its own from ``source``, at most ``packet`` in a send.
 
-    Block *node* is the node's (with k pieces for each: blocks node * k to node * k + k - 1); the
-    source has its own from the start. Without ``packet`` all that crosses a link in one routing
-    cycle is one packet; on BRG it is the words of one node. One port is the port model "exchange".
+    Block v is for node v; if blocks are cut into k pieces, blocks v * k to v * k + k - 1 are. The
+    source has its own from the start. Without ``packet`` all words that cross a link in one routing
+    cycle are one packet, on BRG those of one node. One port is the port model "exchange".
 
-    Raises :class:`.InvalidInput` for a topology that is no hypercube without faults, for a graph
-    that is not of :data:`ONE_PORT_SCATTER` or :data:`ALL_PORT_SCATTER`, for a source outside the
-    cube and for no words.
+    Raises :class:`.InvalidInput` unless the topology is a hypercube without faults, for a graph not
+    in :data:`ONE_PORT_SCATTER` or :data:`ALL_PORT_SCATTER`, for a source outside the cube and for
+    no words.
     """
     return _personal(topology, source, words, graph, all_port, packet, to_root=False)
 
@@ -103,7 +102,7 @@ def full_duplex_path_scatter(
 ) -> Schedule:
     """Scatter on BRG with a send and a receive in each step, with any partners (section 5.1.1).
 
-    ceil((N - 1) M / B) steps, N - 1 for B >= M. Otherwise as :func:`cube_scatter`.
+    Takes ceil((N - 1) M / B) steps, N - 1 for B >= M. The rest is as in :func:`cube_scatter`.
     """
     dimension = require_cube(topology, "brg", words, packet)
     root = require_source(topology, source)
@@ -121,10 +120,10 @@ def gray_code_scatter(
     """Scatter on SBT with one port, the source's ports in the order of the Gray code.
 
     The paper's schedule for B = M (sections 5.1 and 8.3). The source serves the relative addresses
-    N - 1, N - 2 ... 1: that is each subtree in postorder, and it crosses dimensions 0, 1, 0, 2, 0,
-    1, 0, 3 ... A node passes a message on as soon as it has it. That takes (N - 1) ceil(M / B)
-    steps, as many as :func:`cube_scatter` if B divides M; but the source uses dimension d for
-    every 2^(d+1)-th message, and not for all of a subtree's in a row.
+    N - 1, N - 2 ... 1. This is postorder within each subtree, and the source's ports alternate:
+    dimensions 0, 1, 0, 2, 0, 1, 0, 3 ... A node passes a message on in the next step. It takes
+    (N - 1) ceil(M / B) steps, as many as :func:`cube_scatter` if B divides M. But the source uses
+    dimension d for every 2^(d+1)-th message, not for all messages of a subtree in a row.
 
     Blocks, port model and errors are those of :func:`cube_scatter`.
     """
@@ -178,7 +177,7 @@ def _personal(
 
 
 def _blocks(nodes: int, root: int, lengths: Numbers, to_root: bool) -> Blocks:
-    """Blocks of ``lengths`` words for each node, in order: from the root to it or the other way."""
+    """Return blocks of ``lengths`` words for each node, from the root to it or the other way."""
     each = np.repeat(np.arange(nodes, dtype=np.int32), lengths.size)
     here = np.full_like(each, root)
     owner, owed = (each, here) if to_root else (here, each)
@@ -187,7 +186,7 @@ def _blocks(nodes: int, root: int, lengths: Numbers, to_root: bool) -> Blocks:
 
 
 def _crossings(graph: SpanningGraph, all_port: bool) -> tuple[Crossings, int]:
-    """List the crossings: link, cycle, and the number of trees."""
+    """Return the crossings from the root to each node, and the number of trees."""
     if all_port:
         cycles = level_cycles(graph) if graph.name == "nrbrg" else None
         return to_each(graph, cycles), len(graph.trees)
@@ -201,11 +200,11 @@ def _crossings(graph: SpanningGraph, all_port: bool) -> tuple[Crossings, int]:
 def _along_path(
     tree: SpanningTree, words: int, packet: int | None, apart: int
 ) -> tuple[Numbers, Rows]:
-    """The words of each piece of a message, and the steps along a path, pipelined.
+    """Return the words of each piece of a message, and the pipelined sends along a path.
 
-    Packets are filled from the end of the stream, so that it is the first one that is short, and as
-    many as can be hold nothing but the words of the path's first node. These may follow one another
-    directly; the packets before them must be passed on, and are ``apart`` steps apart.
+    Packets are filled from the end of the stream, so only the first may be short, and the most
+    packets hold only words of the path's first node. Such packets may follow in each step. Packets
+    that the first node must pass on are ``apart`` steps apart.
     """
     size = words if packet is None else min(packet, words)
     unit = gcd(words, size)

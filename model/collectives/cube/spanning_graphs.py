@@ -1,8 +1,8 @@
 """Spanning graphs of a hypercube, from any source: one tree, or n trees that share the data.
 
-An n-cube has N = 2^n nodes; dimension d of a link is the bit in which its two ends differ. All
-graphs are given for node 0 and moved to a source s by an exclusive or: what the graph of node 0
-says of c = node ^ s holds for the node. Below, in a 3-cube from node 000::
+An n-cube has N = 2^n nodes; the dimension d of a link is the bit in which its two ends differ. All
+graphs are defined for node 0 and translated to a source s by exclusive or: a node has the place of
+address c = node ^ s in the graph of node 0. Two examples, in a 3-cube from node 000::
 
     SBT     000 -> 001 -> 011 -> 111    a node complements the zeros above its highest one
                        -> 101
@@ -11,7 +11,7 @@ says of c = node ^ s holds for the node. Below, in a 3-cube from node 000::
     BRG     000 -> 001 -> 011 -> 010 -> 110 -> 111 -> 101 -> 100          the Gray code's path
 
 =========  =====  =================================================================================
-name       trees  what it is, and the section of the paper
+name       trees  graph, and the section of the paper
 =========  =====  =================================================================================
 ``brg``    1      binary-reflected Gray code path (3.1)
 ``nrbrg``  n      that path, rotated by 0 to n - 1 bits (3.1)
@@ -26,13 +26,13 @@ name       trees  what it is, and the section of the paper
 Hypercubes", Yale University, YALEU/DCS/TR-500, 1986.) The trees of a graph carry equal shares of
 the data. ``trees[0]`` of ``sbnt`` is the paper's SBnT, which has one path to every node.
 
-The paper gives a parent and a children function for the binomial trees and the SBnT, and none for
-the paths and the two-rooted tree: those are ours. All are whole-array functions of the relative
-addresses. A tree keeps what both say, so that the one can be held against the other (only the
-two-rooted tree has its children by its parents).
+The paper has functions for the parent and the children in the binomial trees and the SBnT; those
+for the paths and the two-rooted tree are ours. All are whole-array functions of the relative
+addresses. A tree keeps the results of both, so that a test can check one by the other (the
+two-rooted tree derives its children from its parents).
 
-The paper's definition of the SBnT contradicts itself in one word: it says "for a non-cyclic node i,
-P_i < n", where it must be a cyclic one.
+One word in the paper's definition of the SBnT is wrong: "for a non-cyclic node i, P_i < n" must say
+"cyclic".
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class SpanningTree:
 
     @cached_property
     def level(self) -> Numbers:
-        """Links from the root to each node, shape (N,); by doubling the way that is looked up."""
+        """Links from the root to each node, shape (N,), by pointer doubling."""
         ahead = np.where(self.parent == NO_PARENT, self.root, self.parent)
         levels: Numbers = (self.parent != NO_PARENT).astype(np.int64)
         while (ahead != self.root).any():
@@ -91,7 +91,7 @@ class SpanningTree:
 
     @property
     def greedy(self) -> bool:
-        """Tell whether every node is as near to the root as in the cube (section 2)."""
+        """Whether every node is as near to the root as in the cube (section 2)."""
         return bool((self.level == count_ones(np.arange(self.nodes) ^ self.root)).all())
 
     @property
@@ -122,21 +122,21 @@ class SpanningGraph:
 
     @property
     def greedy(self) -> bool:
-        """Tell whether all trees are greedy."""
+        """Whether all trees are greedy."""
         return all(tree.greedy for tree in self.trees)
 
     @property
     def edge_disjoint(self) -> bool:
-        """Tell whether no two trees share a directed link."""
+        """Whether no two trees share a directed link."""
         links = np.concatenate([tree.links for tree in self.trees])
         return np.unique(links).size == links.size
 
 
 def bases(numbers: Numbers, tree: int, dimension: int) -> Numbers:
-    """The base of each relative address in SBnT ``tree`` (section 3.6).
+    """Return the base of each relative address in SBnT ``tree`` (section 3.6).
 
-    Of the right rotations that make the address least (one for a non-cyclic address, several for a
-    cyclic one) it is the one for which (rotation + tree) mod n is least.
+    The base is a right rotation that makes the address least. A non-cyclic address has one such
+    rotation; of a cyclic address's several, the base has the least (rotation + tree) mod n.
     """
     keys = [
         rotate_right(numbers, by, dimension) * dimension + (by + tree) % dimension
@@ -147,10 +147,10 @@ def bases(numbers: Numbers, tree: int, dimension: int) -> Numbers:
 
 
 def _next_one(c: Numbers, j: Numbers | int, n: int) -> tuple[Numbers, Numbers]:
-    """The paper's k and its set M, as a mask, for bit j of each address c.
+    """Return the paper's k and its set M, as a mask, for bit j of each address c.
 
-    k is the first bit cyclically to the right of bit j that is one, j itself if no other is; M is
-    the bits strictly between the two, k + 1 to j - 1. At c = 0, k is -1 and M all bits.
+    k is the first set bit cyclically to the right of bit j, or j if no other bit is set. M is the
+    mask of the bits strictly between, k + 1 to j - 1. At c = 0, k is -1 and M has all bits.
     """
     j = np.broadcast_to(np.asarray(j), c.shape)
     turned = (c >> j) | ((c << (n - j)) & ((1 << n) - 1))
@@ -198,7 +198,7 @@ def _sbnt_children(c: Numbers, r: int, n: int) -> Numbers:
 
 
 def _brg_places(c: Numbers, j: int, n: int) -> Numbers:
-    """Place of each address along path j: the number whose Gray code it is."""
+    """Return the index of each address along path j: the number with this Gray code."""
     places = rotate_right(c, j, n)
     shift = 1
     while shift < n:
@@ -209,7 +209,7 @@ def _brg_places(c: Numbers, j: int, n: int) -> Numbers:
 
 def _brg_parent(c: Numbers, j: int, n: int) -> Numbers:
     places = _brg_places(c, j, n)
-    crossed = highest_bit(places & -places)  # the rightmost 0 of the place before
+    crossed = highest_bit(places & -places)  # the rightmost 0 of the index before
     return np.where(c == 0, NO_PARENT, (crossed + j) % n)
 
 
@@ -230,7 +230,7 @@ _RULES: dict[str, tuple[Rule, Rule, bool]] = {
     "nesbt": (_nesbt_parent, _nesbt_children, True),
     "sbnt": (_sbnt_parent, _sbnt_children, True),
 }
-"""Per graph: the dimension to the parent, those to the children, whether there are n trees."""
+"""For each graph: functions of the parent's and the children's dimensions, and whether n trees."""
 
 GRAPHS = tuple(_RULES)
 """The names of the spanning graphs."""
@@ -239,8 +239,8 @@ GRAPHS = tuple(_RULES)
 def spanning_graph(name: str, dimension: int, source: int = 0) -> SpanningGraph:
     """The spanning graph ``name`` of the cube with ``dimension`` dimensions, from ``source``.
 
-    Raises :class:`InvalidInput` for a name that is not in :data:`GRAPHS`, a dimension that is not
-    1 to :data:`LARGEST_CUBE` and a source outside the cube.
+    Raises :class:`InvalidInput` for a name not in :data:`GRAPHS`, for a dimension not in 1 to
+    :data:`LARGEST_CUBE` and for a source outside the cube.
     """
     if name not in _RULES:
         raise InvalidInput.of("spanning graph", one_of(GRAPHS), name)

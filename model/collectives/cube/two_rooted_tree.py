@@ -1,21 +1,21 @@
-"""The two-rooted complete binary tree (TCBT) in a hypercube: every link of it a link of the cube.
+"""The two-rooted complete binary tree (TCBT) in a hypercube; its links are links of the cube.
 
-A complete binary tree of 2^n - 1 nodes does not fit an n-cube so; with its root split in two it
-does. In the middle of the tree is a path a - u - v - b, where u and v are the two roots, and a and
-b the roots of two complete binary trees of 2^(n-1) - 1 nodes. Two copies make the next larger::
+A complete binary tree of 2^n - 1 nodes does not fit into an n-cube in this way. With its root split
+into two roots it fits. In the middle is a path a - u - v - b: u and v are the two roots, a and b
+the roots of two complete binary trees of 2^(n-1) - 1 nodes. Two copies make the next larger tree::
 
        copy 1        copy 2                     the tree of one dimension more
 
      a1-u1-v1-b1   a2-u2-v2-b2       a1-u1 - v1 - u2 - v2-b2       roots v1 and u2, below them
                                       a2-'              '-b1       u1 (over a1, a2) and v2 (b1, b2)
 
-The copies lie in the two halves of the cube, the second one turned so that a2, u2, v2 lie where
+The copies lie in the two halves of the cube. The second copy is turned so that a2, u2, v2 lie where
 u1, v1, b1 lie in the first half: then u1 - a2, v1 - u2 and b1 - v2 are links across the new
-dimension. If the path crosses dimensions p, q, r in the smaller tree, p to q and q to r is how
-the dimensions of the second copy are permuted, and the larger tree's path crosses q, new, r.
+dimension. If the smaller tree's path crosses dimensions p, q, r, the second copy's dimensions are
+permuted p to q and q to r, and the larger tree's path crosses q, new, r.
 
-(Johnsson & Ho, section 3.3, give the tree and refer to others for the embedding, which is ours:
-Bhatt & Ipsen, "How to Embed Trees in Hypercubes", 1985, prove that there is one.)
+(Johnsson & Ho, section 3.3, describe the tree and cite others for the embedding. Bhatt & Ipsen,
+"How to Embed Trees in Hypercubes", 1985, prove that one exists; this one is ours.)
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .bits import NO_PARENT, Numbers, highest_bit
 
 @dataclass(frozen=True, eq=False)
 class _Tree:
-    """``parent[node]``, -1 at the root u = ``path[1]``; ``path`` is the nodes a, u, v, b."""
+    """A tree: ``parent[node]``, -1 at the root u = ``path[1]``; ``path`` is nodes a, u, v, b."""
 
     parent: Numbers
     path: tuple[int, int, int, int]
@@ -38,7 +38,7 @@ class _Tree:
 
 @lru_cache(maxsize=1)
 def _two_rooted_tree(dimension: int) -> Numbers:
-    """``parent[node]`` of the tree of 2^dimension nodes, its root at node 0, where it is -1."""
+    """Return ``parent[node]`` of the tree of 2^dimension nodes; node 0 is the root, with -1."""
     if dimension == 1:
         return np.array([NO_PARENT, 0])
     tree = _Tree(np.array([NO_PARENT, 0, 0, 2]), (1, 0, 2, 3))
@@ -48,7 +48,7 @@ def _two_rooted_tree(dimension: int) -> Numbers:
 
 
 def _moved(parent: Numbers, places: Numbers, by: int) -> Numbers:
-    """The tree with node x at ``places[x] ^ by``."""
+    """Return the parents of the tree with node x moved to node ``places[x] ^ by``."""
     to = places ^ by
     moved = np.full_like(parent, NO_PARENT)
     inner = parent != NO_PARENT
@@ -61,7 +61,7 @@ def _doubled(tree: _Tree, new: int) -> _Tree:
     p, q, r = a ^ u, u ^ v, v ^ b
     nodes = np.arange(tree.parent.size)
     turned = nodes & ~(p | q | r)
-    # p and r may be the same dimension: then p and q change places.
+    # p and r may be the same dimension: then p and q are exchanged.
     for old, image in {r: p, p: q, q: r}.items():
         turned |= np.where(nodes & old, image, 0)
     shift = int(turned[a]) ^ u
@@ -75,13 +75,13 @@ def _doubled(tree: _Tree, new: int) -> _Tree:
 
 
 def binary_tree_parents(c: Numbers, _tree: int, n: int) -> Numbers:
-    """The dimension across which the parent of each address lies, -1 at address 0."""
+    """Return the dimension of the link to each address's parent, -1 at address 0."""
     parent = _two_rooted_tree(n)[c]
     return np.where(parent == NO_PARENT, NO_PARENT, highest_bit(c ^ parent))
 
 
 def binary_tree_children(c: Numbers, _tree: int, n: int) -> Numbers:
-    """The dimensions across which the children of each address lie, as a mask."""
+    """Return the dimensions of the links to each address's children, as a mask."""
     parent = _two_rooted_tree(n)
     found = np.zeros_like(c)
     for m in range(n):

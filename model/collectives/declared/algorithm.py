@@ -1,4 +1,4 @@
-"""Declarations: each module of an algorithm ends in its own, and the registry collects them."""
+"""Declarations of algorithms: each algorithm's module ends in one; the registry collects them."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ class Declared:
     collective, name
         The collective, and the name after ``--algorithm``.
     make
-        Makes the schedule of a request, of which it reads :class:`.Asked`; raises
+        A function that makes the schedule of a request and reads only :class:`.Asked`. Raises
         :class:`.InvalidInput` for a topology that the algorithm does not serve.
     networks
-        The networks that it serves, in words.
+        The networks that it serves, as text.
     steps
-        The number of steps, in words: N is the number of nodes that take part, n that of a side.
+        The number of steps, as text: N is the number of nodes that take part, n that of a side.
     paper
         Authors and year; empty for an algorithm of this project.
     ports
-        The ports that nodes use in a step: one, all, or either as it is asked.
+        The ports that nodes use in a step: one, all, or both if the request chooses.
     takes
-        The parts of a request, of ``CHOICES``, that it heeds.
+        The parts of a request, among ``CHOICES``, that it supports.
     landmarks
-        Returns the nodes that its papers give a name and that a picture marks.
+        A function that returns the nodes named in its papers; a picture marks them.
     keeps_whole
-        True for an all-reduce that sends whole messages, and not a part for each node.
+        Whether an all-reduce sends whole messages, not a part for each node.
     copies
-        True where each block is a whole copy of the message, of which a node needs one.
+        Whether each block is a whole copy of the message; a node needs only one.
     leaves_out
-        The kind of working nodes that it may give nothing, in words.
+        The kind of working nodes that may get nothing, as text.
     most
-        Returns the upper bounds of its paper on some measures.
+        A function that returns the upper bounds of its paper on some measures.
     """
 
     collective: str
@@ -62,12 +62,12 @@ class Declared:
 
 
 def rooted(generate: Callable[[Topology, int, int], Schedule]) -> Callable[[Asked], Schedule]:
-    """Return what makes a schedule from the network, root and words of a request."""
+    """Return a function that calls ``generate`` with a request's network, root and words."""
     return lambda request: generate(request.topology, request.root, request.words)
 
 
 def multicast(
     generate: Callable[[Topology, int, Iterable[int] | None, int], Schedule],
 ) -> Callable[[Asked], Schedule]:
-    """Return what makes a schedule from the network, root, targets and words of a request."""
+    """Return a function that calls ``generate`` with a request's network, root, targets, words."""
     return lambda request: generate(request.topology, request.root, request.targets, request.words)

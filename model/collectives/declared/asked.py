@@ -33,19 +33,19 @@ class Asked(Protocol):
 
     @property
     def partial(self) -> bool:
-        """True where only the nodes in reach are served."""
+        """Whether only the nodes in reach are served."""
 
     @property
     def all_port(self) -> bool:
-        """True where nodes use all ports at once."""
+        """Whether nodes use all ports at the same time."""
 
     @property
     def duplex(self) -> PortModel | None:
-        """The port model, where one is asked for."""
+        """The port model asked for, or None."""
 
     @property
     def order(self) -> str | None:
-        """The order in which blocks leave, where one is asked for."""
+        """The order asked for in which blocks leave, or None."""
 
     @property
     def packet(self) -> int | None:
@@ -53,7 +53,7 @@ class Asked(Protocol):
 
     @property
     def block_words(self) -> Any:
-        """Words of each block, where blocks differ; otherwise None."""
+        """Words of each block if blocks differ, otherwise None."""
 
     @property
     def combining(self) -> str:

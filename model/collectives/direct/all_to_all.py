@@ -1,21 +1,21 @@
-"""All-to-all by messages that go straight from each node to each other one, without steps.
+"""All-to-all by messages that go straight from each node to every other node, without steps.
 
-On a grid without faults every message takes a shortest route, so that the links in the middle of a
-mesh carry the words that must cross it, and no more. On other networks the routes share the links
-evenly (:mod:`...network.spread_routes`). The messages are packed into time (:mod:`.packing`), each
-at most once through a port or link at a time; the order at each of them is the schedule's, which is
-timed (:mod:`...schedule.timetable`)::
+On a grid without faults every message takes a shortest route, so the links in the middle of a mesh
+carry only words that must cross it. On other networks the routes share the links evenly
+(:mod:`...network.spread_routes`). The messages are packed into time (:mod:`.packing`) so that each
+port and link carries one message at a time. The schedule is timed and keeps this order
+(:mod:`...schedule.timetable`)::
 
-    link in the middle   |0->4 |1->5 |0->5 |3->4 |...      one message behind the other, no barrier
+    link in the middle   |0->4 |1->5 |0->5 |3->4 |...      messages follow each other, no barrier
 
-With w words each a link in the middle of a k x k mesh is busy for k^3 / 4 (w + 1) cycles, one of
-each w + 1 for the header: on 8x8 for 640 cycles if w is 4, and 8,320 if it is 64. Steps in which no
-link is shared can be as few as k^3 / 4 (after D. S. Scott, "Efficient All-to-All Communication
-Patterns in Hypercube and Mesh Topologies", Proc. 6th Distributed Memory Computing Conference,
-1991); here they are some more, but overlap in time, and serve any network.
+With w words each, a link in the middle of a k x k mesh is busy for k^3 / 4 (w + 1) cycles; the + 1
+is the header. On 8x8 these are 640 cycles for w = 4 and 8,320 for w = 64. As few as k^3 / 4 steps
+without shared links are possible (D. S. Scott, "Efficient All-to-All Communication Patterns in
+Hypercube and Mesh Topologies", Proc. 6th Distributed Memory Computing Conference, 1991). This
+schedule has some more steps, but they overlap in time, and it serves any network.
 
-Networks with a port for every link have no timed rows. There the messages are packed into steps as
-they are into cycles, and only links are shared.
+All-port networks have no timed rows. There the messages are packed into steps instead of cycles,
+and only links are shared.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from ..declared.algorithm import ALL, ONE, Declared
 
 MOST_NODES = 512
 MOST_WORDS = 32
-"""Words of a message that is packed as it is: longer ones are packed as if they had so many."""
+"""Most words of a message for the packing: longer messages are packed as if they had this many."""
 MOST_TRIES = 24
 TRIED_FLITS = 500_000
-"""Flits that are packed in all tries together, about, but for the first try."""
+"""Flits packed in all tries together, about; one try is always made."""
 
 
 def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False) -> Schedule:
-    """All-to-all of ``words`` words from each working node to each other one, on any network.
+    """Send ``words`` words from each working node to every other one, on any network.
 
-    With one port on a timetable; on all ports in steps. Raises :class:`.InvalidInput` for more than
-    512 working nodes, and where no path leads.
+    With one port on a timetable, with all ports in steps. Raises :class:`.InvalidInput` for fewer
+    than 2 or more than 512 working nodes, and if two nodes have no path between them.
     """
-    # What is compiled takes long to import, and few commands need it.
+    # Compiled code takes long to import, and few commands need it.
     from .packing import Packets, pack, steps_of  # noqa: PLC0415
 
     require_range("flits", words, 1)
@@ -72,7 +72,7 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
 
 
 def _in_order(made: Schedule, step: Numbers, begin: Numbers) -> Schedule:
-    """The messages of ``made`` in their steps, in the order in which they begin."""
+    """Return ``made`` with its messages in the order in which they begin, each in its step."""
     order = np.argsort(begin, kind="stable")
     return made.with_sends(order, step[order], made.block_offsets, order)
 
@@ -80,9 +80,9 @@ def _in_order(made: Schedule, step: Numbers, begin: Numbers) -> Schedule:
 def _all_in_step_1(
     topology: Topology, words: int, source: Numbers, target: Numbers, by_port: int
 ) -> Schedule:
-    """The schedule of a message from each ``source`` to its ``target``, not packed yet.
+    """Return a schedule of one message from each ``source`` to its ``target``, not packed yet.
 
-    ``by_port`` messages pass each port, so that a link with as many of them delays nothing.
+    Each port carries ``by_port`` messages, so a link with at most this many delays nothing.
     """
     from ...network.spread_routes import spread_routes  # noqa: PLC0415
 

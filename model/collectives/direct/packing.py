@@ -1,16 +1,16 @@
-"""Packing of equal packets into time, so that no two want a port or link in the same cycle.
+"""Packing of equal packets into time, so that no two need a port or link in the same cycle.
 
-A packet is a row of places (the port out of its source, its links, the port into its target); it is
-at the first from the cycle in which it begins, at each further one a cycle later, and at each for
-its F flits. (Where cycles stand for whole steps it is at all of them in the same one.) Cycle by
-cycle the packets that could begin are tried, those first whose places have the most left to carry,
-and that follow at once behind others::
+A packet passes a list of places: the port out of its source, its links, the port into its target.
+It occupies each place for F cycles, one for each flit, and reaches each next place one cycle later.
+(If a cycle stands for a whole step, it occupies all places in the same one.) The packing goes cycle
+by cycle and tries the packets that can begin. It prefers packets whose places have the most left to
+carry, and packets that follow another one without a gap::
 
     link a     | A A A A A | B B B B B |     | C C C C C |      B follows A at once: no cycle lost
     link b       | A A A A A | B B B B B |
 
-What is lost are gaps too short for a packet. Lots, a little of each, decide between packets that
-are nearly alike, and of several tries the shortest is kept.
+Only gaps too short for a packet are lost. A small random part decides between nearly equal packets,
+and the shortest of several tries is kept.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from ...base.loops import compiled_loop, inlined
 from ...base.pieces import Numbers, offsets_of
 
 LOAD_POWER = 12.0
-"""Power of what a place has left to carry, by which it counts."""
+"""Exponent: a place's weight is the cycles it has left to carry, to this power."""
 CLOSE = 2.0
-"""Factor for a place at which a packet leaves no gap to the one before, or behind."""
+"""Factor on a place's weight for a packet without a gap before it; again for none behind it."""
 LOTS = 0.2
-"""The part of a packet's count that is drawn."""
+"""The random part of a packet's value."""
 LOOKED_AT = 8192
-"""Packets of all nodes together that are tried in a cycle, about."""
+"""Packets tried in a cycle, of all nodes together, about."""
 NEVER = -1
-"""End of what occupies a place, in a cycle in which nothing does: before all cycles."""
+"""The end of a packet for a cycle in which a place is free: before all cycles."""
 
 
 class Packets(NamedTuple):
-    """Packets to be packed.
+    """Packets to pack.
 
-    Packet i has the places ``places[first[i]:first[i + 1]]``, of ``number`` that there are, and
-    occupies each for ``flits`` cycles, the first one for ``gap`` cycles more. From one place to the
-    next it takes ``hop_cycles``.
+    Packet i passes the places ``places[first[i]:first[i + 1]]``; there are ``number`` places. It
+    occupies each place for ``flits`` cycles, the first one for ``gap`` cycles more. It reaches the
+    next place ``hop_cycles`` cycles later.
     """
 
     first: Numbers
@@ -55,8 +55,8 @@ class Packets(NamedTuple):
 class _Queues(NamedTuple):
     """Packets that wait at each node: ``left[n]`` of them, in ``waiting`` from ``begin[n]`` on.
 
-    Beside each packet stand a cycle before which it cannot begin, ``earliest``; and the place that
-    was the last one in its way, with the cycles until the packet is there, ``delay``.
+    A packet cannot begin before its cycle ``earliest``. ``place`` is the place that blocked it
+    last, and ``delay`` the cycles from its begin until it reaches that place.
     """
 
     begin: Numbers
@@ -68,11 +68,11 @@ class _Queues(NamedTuple):
 
 
 class _Loads(NamedTuple):
-    """What each place carries now, and what it has left to carry.
+    """The occupied cycles of each place, and the cycles it has left to carry.
 
-    ``ends[p, t % columns]`` is the cycle after the packet that occupies place p in cycle t; p is
-    free in t if that is t or less, so that no column must be cleared. ``left[p]`` are the cycles
-    that p has still to carry packets, and ``weight[p]`` is what it counts.
+    ``ends[p, t % columns]`` is the cycle after the packet that occupies place p in cycle t. If that
+    is t or less, p is free in t; so no column must be cleared. ``left[p]`` are the cycles for which
+    p must still carry packets, and ``weight[p]`` is its weight in a packet's value.
     """
 
     ends: npt.NDArray[np.int32]
@@ -88,7 +88,7 @@ def pack(packets: Packets, tries: int) -> Numbers:
 
 
 def steps_of(packets: Packets, begin: Numbers) -> Numbers:
-    """A step for each packet, from 1, that rises at each place in the order of ``begin``."""
+    """Return a step for each packet, from 1; at each place steps rise in the order of ``begin``."""
     step = np.zeros(len(begin), np.int64)
     order = np.argsort(begin, kind="stable")
     _number(order, packets.first, packets.places, np.zeros(packets.number, np.int64), step)
@@ -97,7 +97,7 @@ def steps_of(packets: Packets, begin: Numbers) -> Numbers:
 
 @compiled
 def _number(order: Numbers, first: Numbers, places: Numbers, last: Numbers, step: Numbers) -> None:
-    """Find ``step`` of one packet after the other; ``last`` is the last step of each place."""
+    """Write ``step`` packet by packet in ``order``; ``last`` is each place's last step."""
     for packet in order:
         passed = places[first[packet] : first[packet + 1]]
         step[packet] = 1 + last[passed].max()
@@ -105,7 +105,7 @@ def _number(order: Numbers, first: Numbers, places: Numbers, last: Numbers, step
 
 
 def _packed(packets: Packets, seed: int) -> Numbers:
-    """The cycles of one try."""
+    """Return the cycle in which each packet begins, by one try."""
     first, places, number, flits, gap, hop_cycles = packets
     load = np.bincount(places, minlength=number) * flits
     origin = places[first[:-1]]
@@ -113,7 +113,7 @@ def _packed(packets: Packets, seed: int) -> Numbers:
     load[starts] += senders * gap
     draw = np.random.default_rng(seed)
     waiting = np.lexsort((draw.random(len(origin)), origin))
-    # From one cycle before a packet begins to one behind its end at the last place.
+    # From one cycle before a packet begins to one after its end at the last place.
     cycles = 1 + int(np.diff(first).max(initial=0)) * hop_cycles + flits + gap + 1
     ends = np.full((number, 1 << cycles.bit_length()), NEVER, np.int32)
     earliest, delay = np.zeros((2, len(waiting)), np.int64)
@@ -126,10 +126,10 @@ def _packed(packets: Packets, seed: int) -> Numbers:
 
 @inlined
 def _free_from(place: int, cycle: int, flits: int, ends: npt.NDArray[np.int32]) -> int:
-    """Return ``cycle`` if a packet can be at ``place`` from then on, otherwise a later cycle.
+    """Return ``cycle`` if ``place`` is free for a packet from then on, otherwise a later cycle.
 
-    The place is not free before that one. Packets are of one length, so a place is free for one if
-    it is free in its first cycle and in its last.
+    The place is not free before the later cycle. All packets have the same length, so a place that
+    is free in a packet's first and last cycle is free between them.
     """
     last, mask = cycle + flits - 1, ends.shape[1] - 1
     if ends[place, last & mask] > last:
@@ -141,7 +141,7 @@ def _free_from(place: int, cycle: int, flits: int, ends: npt.NDArray[np.int32]) 
 def _in_the_way(packets: Packets, packet: int, cycle: int, ends: npt.NDArray[np.int32]) -> int:
     """Find the first place of ``packet`` that is not free for it if it begins in ``cycle``.
 
-    Places of a packet count from 0; -1 if all are free.
+    Returns its index among the packet's places, from 0; -1 if all are free.
     """
     at = cycle
     places = packets.places[packets.first[packet] : packets.first[packet + 1]]
@@ -156,8 +156,8 @@ def _in_the_way(packets: Packets, packet: int, cycle: int, ends: npt.NDArray[np.
 def _can_begin(
     packets: Packets, queues: _Queues, at: int, cycle: int, ends: npt.NDArray[np.int32]
 ) -> bool:
-    """Tell if ``queues.waiting[at]`` can begin in ``cycle``; note beside it what is in its way."""
-    # The place that was in its way is often in its way again.
+    """Return whether ``queues.waiting[at]`` can begin in ``cycle``; note what place blocks it."""
+    # The place that blocked it last often blocks it again.
     there = cycle + queues.delay[at]
     queues.earliest[at] = cycle - there + _free_from(queues.place[at], there, packets.flits, ends)
     if queues.earliest[at] > cycle:
@@ -173,7 +173,7 @@ def _can_begin(
 
 @inlined
 def _value(packets: Packets, packet: int, cycle: int, loads: _Loads) -> float:
-    """The count of ``packet`` if it begins in ``cycle``, in which all its places are free."""
+    """Return the value of ``packet`` if it begins in ``cycle``; its places must be free."""
     ends, mask = loads.ends, loads.ends.shape[1] - 1
     value, at = 0.0, cycle
     for place in packets.places[packets.first[packet] : packets.first[packet + 1]]:
@@ -196,10 +196,10 @@ def _ready(
     ready: Numbers,
     worth: npt.NDArray[np.float64],
 ) -> int:
-    """Find packets that can begin in ``cycle``, and give how many.
+    """Find packets that can begin in ``cycle``, and return how many.
 
-    They come into ``ready``, by their places in ``queues.waiting``, and their counts into
-    ``worth``. Of a node as many are tried as there is room for in its part of these.
+    Writes their indices in ``queues.waiting`` to ``ready``, and their values to ``worth``. Each
+    node has an equal part of both arrays; so many of its packets are tried as fit there.
     """
     found, look = 0, len(ready) // len(queues.left)
     for node, here in enumerate(queues.begin):
@@ -221,7 +221,7 @@ def _ready(
 
 @compiled_loop
 def _begin(packets: Packets, queues: _Queues, at: int, cycle: int, loads: _Loads) -> int:
-    """Let ``queues.waiting[at]`` begin in ``cycle``, take it out of its queue, and return it."""
+    """Let packet ``queues.waiting[at]`` begin in ``cycle``, remove it from its queue, return it."""
     packet = int(queues.waiting[at])
     time, taken, mask = cycle, packets.flits + packets.gap, loads.ends.shape[1] - 1
     for place in packets.places[packets.first[packet] : packets.first[packet + 1]]:
@@ -256,7 +256,7 @@ def _fill(
             drawn = (drawn + 1) % len(lots)
             worth[candidate] *= 1 - LOTS * lots[drawn]
         for at in ready[np.argsort(-worth[:found])]:
-            # A node begins one packet in a cycle, so its others are where they were.
+            # A node begins one packet in a cycle, so its other packets keep their indices.
             if _in_the_way(packets, queues.waiting[at], cycle, loads.ends) < 0:
                 begin[_begin(packets, queues, at, cycle, loads)] = cycle
                 waiting -= 1

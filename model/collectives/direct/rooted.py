@@ -1,15 +1,15 @@
 """Scatter and gather by messages that go straight between the root and each node, without steps.
 
 The port of the root is the bottleneck: all words pass it. So its messages follow each other without
-a gap, on a timetable (:mod:`...schedule.timetable`): those that have the longest way are first
-in a scatter, and last in a gather::
+a gap, on a timetable (:mod:`...schedule.timetable`). In a scatter the messages with the longest
+paths are first, in a gather last::
 
     scatter, port out of the root      | to 5 | to 4 | to 2 | ...     farthest first
     gather, port into the root         | of 1 | of 2 | of 4 | ...     nearest first
 
-Every message takes a shortest way. Where two messages cross the same link, the link is equally far
-from the root on both ways, so they cross it one after the other, as they pass the port of the root.
-That holds on any network: on graphs, through switches and around faults.
+Every message takes a shortest path. If two messages cross the same link, it is equally far from the
+root on both paths, so they cross it one after the other, as at the port of the root. This holds on
+any network: on graphs, through switches and around faults.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from ..declared.algorithm import Declared, rooted
 Nodes = npt.NDArray[np.int32]
 
 MOST_NODES = 1 << 11
-"""The largest network: the root has a message, and a way, for each node."""
+"""Most working nodes: the root has a message and a path for each."""
 
 
 def direct_scatter(topology: Topology, root: int, words: int) -> Schedule:
     """Send ``words`` words from ``root`` to each other working node, one port, on a timetable.
 
     Raises :class:`.InvalidInput` for a root that is faulty or a switch, for more than 2,048 working
-    nodes, and where no path leads to a node.
+    nodes, and if a node has no path to the root.
     """
     nodes = _nodes(topology, root, words)
     owed = tuple((node,) for node in nodes.tolist())
@@ -52,7 +52,7 @@ def direct_gather(topology: Topology, root: int, words: int) -> Schedule:
 
 
 def _nodes(topology: Topology, root: int, words: int) -> Nodes:
-    """The working nodes; refused where a schedule of them cannot be made."""
+    """Return the working nodes; raise :class:`.InvalidInput` for arguments that are not served."""
     topology.require_working("source", root)
     require_range("flits", words, 1)
     require_range("nodes for direct", len(topology.working_nodes), 1, MOST_NODES)
@@ -62,7 +62,7 @@ def _nodes(topology: Topology, root: int, words: int) -> Nodes:
 def _messages(
     topology: Topology, collective: Collective, root: int, blocks: Blocks, nodes: Nodes
 ) -> Schedule:
-    """The schedule of a message with each of ``nodes``, whose block is at the same place."""
+    """Return a schedule of one message to or from each node; ``nodes[i]`` has block i."""
     others = np.flatnonzero(nodes != root).astype(np.int32)
     source = target = np.full_like(others, root)
     if collective is Collective.SCATTER:

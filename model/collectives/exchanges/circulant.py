@@ -1,7 +1,7 @@
 """All-gather in ⌈log2 N⌉ rounds for any number N of nodes, on any network.
 
-Node r has blocks r, r + 1 … r + h - 1 (all modulo N), and gets as many more, or as many as are
-left, from node r + h in the next round; so h doubles from 1 to N::
+Node r has h blocks: r, r + 1 … r + h - 1 (all modulo N). In the next round it gets h more, or all
+that are left, from node r + h; so h doubles from 1 to N::
 
     N = 5    node 0    | 0 |        h = 1, from node 1   | 0 1 |       h = 2, from node 2
                        | 0 1 2 3 |  h = 4, from node 4   | 0 1 2 3 4 |   which sends one block alone
@@ -9,8 +9,8 @@ left, from node r + h in the next round; so h doubles from 1 to N::
 Every node sends and receives N - 1 blocks, which is the least, in the fewest rounds (J. Bruck et
 al., "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems",
 1997). Backwards it is the reduce-scatter of J. L. Träff, "Optimal, Non-pipelined Reduce-scatter and
-Allreduce Algorithms" (arXiv 2410.14234), and the two of them are his all-reduce. Both are for
-networks in which links cost nothing; what their ways share here is in :mod:`.rounds`.
+Allreduce Algorithms" (arXiv 2410.14234); his all-reduce is both in turn. Both papers assume links
+that cost nothing; :mod:`.rounds` deals with paths that share links.
 """
 
 from __future__ import annotations

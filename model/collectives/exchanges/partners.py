@@ -1,29 +1,29 @@
-"""Partners of exchanges in which every node has as much as any other: sides of powers of two.
+"""Partners of exchanges in which all nodes have equally many words; sides are powers of two.
 
-*Recursive doubling*: in round b the node whose number differs in bit b. *Swing* (D. De Sensi et
-al., "Swing: Short-cutting Rings for Higher Bandwidth Allreduce", NSDI 2024), and the butterflies of
-*Bine trees* (D. De Sensi et al., SC 2025), on a ring of p places: an even place r exchanges with
+*Recursive doubling*: in round b the partner's number differs in bit b. *Swing* (D. De Sensi et al.,
+"Swing: Short-cutting Rings for Higher Bandwidth Allreduce", NSDI 2024), and the butterflies of
+*Bine trees* (D. De Sensi et al., SC 2025), on a ring of p nodes: an even node r exchanges with node
 r + d, an odd one with r - d, for the distances
 
     d = 1, -1, 3, -5, 11, -21 …          d_s = (1 - (-2)^(s+1)) / 3
 
-which on a torus take one axis after the other. Half of them lead round the end of the ring the
-other way than they would on a line, so that ways are short.
+On a torus each distance is used on one axis after the other. The signs alternate, so many exchanges
+cross the ring's wrap link, and paths are short.
 
 **These are the eye's distances.** Cang & Wu put the eyes of their broadcast 1, 1, 3, 5, 11, 21 …
 apart: a_k = (2^k - (-1)^k) / 3 = |d_(k-1)| (:mod:`..halving.eye`, docs/errata.md).
-A broadcast by the partners of Swing, farthest first, costs what theirs does from its eyes. On a
-line of 2^k places 2^i nodes send by |d_(k-1-i)| in step i + 1, so that the total distance is
+A broadcast by the partners of Swing, farthest first, costs as much as theirs from an eye. On a line
+of 2^k nodes, 2^i nodes send over |d_(k-1-i)| hops in step i + 1. So the total distance is
 
     Σ 2^i |d_(k-1-i)|, i = 0 … k-1  =  Σ 2^i (2^(k-i) - (-1)^(k-i)) / 3
                                     =  (k 2^k - Σ 2^i (-1)^(k-i)) / 3
                                     =  (k 2^k + (2^k - (-1)^k) / 3) / 3          [1]
                                     =  ((3k + 1) 2^k - (-1)^k) / 9
 
-[1] as Σ 2^i (-1)^(k-i) = (-1)^k Σ (-2)^i = (-1)^k (1 - (-2)^k) / 3 = ((-1)^k - 2^k) / 3. That is
-the line formula of the errata. On two axes, one after the other, 4^i lines do so on the one and
-2 · 4^i on the other: 3 Σ 4^i |d_(k-1-i)| = 3, 15, 69, 291, 1197 for k = 1 to 5, which is what
-``eye_tcd`` of a 2^k x 2^k mesh is.
+[1] as Σ 2^i (-1)^(k-i) = (-1)^k Σ (-2)^i = (-1)^k (1 - (-2)^k) / 3 = ((-1)^k - 2^k) / 3. This is
+the line formula of the errata. On two axes in turn, 4^i nodes send along the first axis and 2 · 4^i
+along the second: 3 Σ 4^i |d_(k-1-i)| = 3, 15, 69, 291, 1197 for k = 1 to 5. This is ``eye_tcd`` of
+a 2^k x 2^k mesh.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from .rounds import require_ring
 Nodes = npt.NDArray[np.int64]
 
 Partners = Callable[[Topology], tuple[str, list[Nodes]]]
-"""The name of an algorithm, and for each round every node's partner, the nearest ones first."""
+"""A function that returns the algorithm's name and each round's partners, nearest first."""
 
 
 def swing_distance(round_number: int) -> int:
-    """The distance of Swing in a round, from 0.
+    """Return the distance of Swing in a round; rounds count from 0.
 
     >>> [swing_distance(number) for number in range(6)]
     [1, -1, 3, -5, 11, -21]
@@ -55,7 +55,7 @@ def swing_distance(round_number: int) -> int:
 
 
 def swing_partners(topology: Topology) -> tuple[str, list[Nodes]]:
-    """Swing's partners on a torus or ring whose sides are powers of two; refused elsewhere."""
+    """Return Swing's partners on a torus or ring whose sides are powers of two."""
     require_ring("swing", topology)
     _require_powers("swing", topology)
     return "swing-whole", list(_swing_rounds(topology))
@@ -73,7 +73,7 @@ def _swing_rounds(topology: Topology) -> Iterator[Nodes]:
 
 
 def recursive_doubling_partners(topology: Topology) -> tuple[str, list[Nodes]]:
-    """The node whose number differs in one bit, on a grid whose sides are powers of two."""
+    """Return the partners, whose numbers differ in one bit, on a grid of sides of powers of two."""
     if not is_whole_grid(topology):
         allowed = "a grid without faults"
         raise InvalidInput.of("network for recursive-doubling", allowed, topology.label)

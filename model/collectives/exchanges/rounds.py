@@ -1,10 +1,9 @@
-"""All-gathers in rounds: what each node sends to which partner, dealt to steps without a meeting.
+"""All-gathers in rounds, whose sends are dealt to steps so that no two share a link in a step.
 
-An algorithm of the literature counts rounds, in which every node sends at once, and says nothing of
-the links between. Here the sends of its rounds go by the routes of the network at hand, each in the
-first step in which all that it sends has come, its nodes' ports are free, and no link of its way is
-in use (:mod:`...schedule.ordered`). So a round takes as many steps as its ways share links: one, if
-they share none.
+Papers count rounds in which every node sends at the same time, and ignore the links between. Here
+the sends take routes of the given network. Each send goes in the first step in which the source has
+all its blocks, both nodes' ports are free, and all links of its path are free
+(:mod:`...schedule.ordered`). If the paths of a round share no link, the round takes one step.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
 
 MOST_NODES = 1 << 11
-"""The largest network for an all-gather in rounds: every node sends the blocks of all others."""
+"""Most working nodes of an all-gather in rounds: every node gets the blocks of all others."""
 
 Send = tuple[int, int, Sequence[int]]
 """Source, target, and the nodes whose blocks are sent."""
@@ -36,10 +35,10 @@ def all_gather_of_rounds(
     rounds: Iterable[Iterable[Send]],
     port_model: PortModel,
 ) -> Schedule:
-    """The all-gather of ``words`` words of each working node whose sends are those of ``rounds``.
+    """Return the all-gather of ``words`` words of each working node with the sends of ``rounds``.
 
-    Raises :class:`.InvalidInput` for blocks without words, too many nodes, and a target that no
-    path leads to.
+    Raises :class:`.InvalidInput` for blocks without words, for too many nodes, and for a target
+    that no path leads to.
     """
     require_range("flits", words, 1)
     nodes = topology.working_nodes.tolist()
@@ -68,7 +67,7 @@ def all_gather_of_rounds(
 
 
 def require_ring(algorithm: str, topology: Topology) -> None:
-    """Refuse what is no torus or ring without faults."""
+    """Raise :class:`.InvalidInput` unless ``topology`` is a torus or ring without faults."""
     if topology.kind not in ("torus", "ring") or topology.without_faults is not None:
         allowed = "a torus or ring without faults"
         raise InvalidInput.of(f"network for {algorithm}", allowed, topology.label)

@@ -1,11 +1,11 @@
 """All-gather and all-reduce by exchanges with the partners of :mod:`.partners`.
 
-*All-gather*: the farthest partners first, with least to send; after each round a node has what its
-partner had too. Backwards and forwards it is Swing's all-reduce for long messages.
+*All-gather*: nodes exchange all their blocks, with the farthest partners first, when blocks are
+few. Run backwards and then forwards it is Swing's all-reduce for long messages.
 
-*All-reduce of whole messages*: each node sends all that it has combined so far to its partner,
-log2 N times; for short messages. Both of a pair send what they had before, in one step, and each
-combines what comes across (:mod:`...program.halves`).
+*All-reduce of whole messages*, for short messages: log2 N times each node sends its combined words
+to its partner. Both of a pair send their words from before, in one step, and each combines the
+partner's with its own (:mod:`...program.halves`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .rounds import Send, all_gather_of_rounds
 
 
 def swing_all_gather(topology: Topology, words: int) -> Schedule:
-    """Bring ``words`` words of each node of a torus or ring to all, by exchanges.
+    """Bring ``words`` words of each node of a torus or ring to all nodes, by exchanges.
 
     Raises :class:`.InvalidInput` for another network, for sides that are no powers of two, and as
     :func:`.all_gather_of_rounds` does.
@@ -46,7 +46,7 @@ def swing_all_gather(topology: Topology, words: int) -> Schedule:
 def exchanged_all_reduce(
     topology: Topology, words: int, operator: str, partners: Partners
 ) -> Schedule:
-    """All-reduce of ``words`` words by exchanges of whole messages with ``partners``, in turn.
+    """All-reduce ``words`` words by exchanges of whole messages with one partner after the other.
 
     Raises :class:`.InvalidInput` as ``partners`` does, and for a message without words.
     """

@@ -1,13 +1,13 @@
 """All-gather on all ports in ⌈log3 n⌉ rounds for each ring, of any length n.
 
-A node that has what a nodes before and b nodes behind it had, h = a + b + 1 in all, gets as much
-from the node h places behind and the node h places before it, at once; so h triples::
+A node has h = a + b + 1 blocks: its own, those of a nodes before and those of b nodes behind it. In
+one round it gets h more from the node h before it and h more from the node h behind; h triples::
 
     n = 9    node 4    | 4 |    from 3 and 5    | 3 4 5 |    from 1 and 7    | 0 1 2 3 4 5 6 7 8 |
 
-On a torus this is done axis by axis. Backwards and forwards it is the all-reduce of *Trivance*, in
-its form that sends every word once (arXiv 2602.17254). What the rounds' ways share is in
-:mod:`.rounds`: h of them cross each link. The form that sends whole messages is in
+On a torus this is done axis by axis. Run backwards and then forwards it is the all-reduce of
+*Trivance*, in its form that sends every word once (arXiv 2602.17254). In a round h paths cross each
+link; :mod:`.rounds` deals them to steps. The form that sends whole messages is in
 :mod:`.trivance_whole`.
 """
 
@@ -25,7 +25,7 @@ from .rounds import Send, all_gather_of_rounds, require_ring
 
 
 def trivance_all_gather(topology: Topology, words: int) -> Schedule:
-    """Bring ``words`` words of each node of a torus or ring to all, all-port.
+    """Bring ``words`` words of each node of a torus or ring to all nodes, all-port.
 
     Raises :class:`.InvalidInput` for another network, and as :func:`.all_gather_of_rounds` does.
     """
@@ -43,7 +43,7 @@ def _rounds(topology: Topology) -> Iterator[list[Send]]:
             up, down = left // 2, left - left // 2
             sends: list[Send] = []
             for node in range(topology.nodes):
-                # What this node gets: the nearest of those that its two partners have.
+                # This node gets the nearest of the blocks that its two partners have.
                 ranges = (
                     (-held, range(-before - up, -before)),
                     (held, range(behind + 1, behind + 1 + down)),
@@ -58,13 +58,13 @@ def _rounds(topology: Topology) -> Iterator[list[Send]]:
 
 
 def _moved(node: int, by: int, side: int, stride: int) -> int:
-    """The node ``by`` places up its axis."""
+    """Return the node ``by`` nodes up its axis."""
     place = node // stride % side
     return node + ((place + by) % side - place) * stride
 
 
 def _below(nodes: list[int], stride: int) -> list[int]:
-    """All nodes that differ from some of ``nodes`` on the axes before alone."""
+    """Return all nodes that differ from one of ``nodes`` only on the axes before."""
     return [node // stride * stride + low for node in nodes for low in range(stride)]
 
 

@@ -1,17 +1,17 @@
-"""All-reduce of whole messages on all ports, in ⌈log3⌉ rounds a ring, of lengths that are 3^k.
+"""All-reduce of whole messages on all ports, in k rounds for each ring of 3^k nodes.
 
-A node that has combined what the h nodes around it had, itself in the middle, sends it h places up
-and h places down, and combines what comes from both sides: then it has that of 3h nodes::
+A node has combined the words of the h nodes around it, itself in the middle. It sends the result h
+nodes up and h nodes down, and combines the words from both sides: then it has those of 3h nodes::
 
     n = 9    node 4    | 4 |    from 3 and 5    | 3 4 5 |    from 1 and 7    | 0 1 2 3 4 5 6 7 8 |
 
 (*Trivance*, arXiv 2602.17254, for short messages.) On a torus this is done axis by axis. Two
-messages at once are combined with what a node sends in that step, so that each node needs copies of
-the message (:mod:`...program.halves`): one more than there are rounds.
+messages arrive and are combined while the node sends its old words. So each node needs copies of
+the message (:mod:`...program.halves`): one more than the number of rounds.
 
-In a round h messages cross each link. They are in one step, on as many VCs, as long as there are
-enough; so a ring of 9 takes two steps, a 9x9 torus four. A network has at most 8 VCs, and the last
-round of a ring of 27 would need 9: it takes two steps.
+In a round h messages cross each link, in one step on h VCs if there are enough. So a ring of 9
+takes two steps, a 9x9 torus four. A network has at most 8 VCs; the last round of a ring of 27 would
+need 9, so it takes two steps.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .rounds import MOST_NODES, require_ring
 
 
 def trivance_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
-    """All-reduce of ``words`` words on a torus or ring whose sides are powers of three, all-port.
+    """All-reduce ``words`` words on a torus or ring whose sides are powers of three, all-port.
 
     Raises :class:`.InvalidInput` for another network, too many nodes, no words, and an operator
     that is not built in: its copies would differ (:mod:`...program.halves`).
@@ -63,7 +63,7 @@ def trivance_all_reduce(topology: Topology, words: int, operator: str) -> Schedu
 
 
 def _paths(nodes: int, side: int, stride: int, hops: int) -> list[list[int]]:
-    """The ways so many hops up and down an axis, from all nodes."""
+    """Return the paths from all nodes, ``hops`` hops up and down an axis."""
     return [
         [node + ((place + way * hop) % side - place) * stride for hop in range(hops + 1)]
         for node in range(nodes)
@@ -73,9 +73,9 @@ def _paths(nodes: int, side: int, stride: int, hops: int) -> list[list[int]]:
 
 
 class _Calendar:
-    """Sends dealt to steps and VCs, so that none of a step share both a link and a VC.
+    """Sends dealt to steps and VCs; no two share a link and VC in one step.
 
-    On each VC no packets wait for each other in a circle.
+    On each VC no circle of packets can wait for itself.
     """
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class _Calendar:
         self._layers: list[Layer] = [{} for _ in range(MOST_VCS)]
 
     def add_round(self, paths: list[list[int]]) -> None:
-        """Place sends behind all that are placed, in as early steps as they fit."""
+        """Place sends in the earliest steps that fit, after all sends of earlier rounds."""
         first = max((step for step, _, _ in self._sends), default=0) + 1
         taken: set[tuple[int, int, Link]] = set()
         for path in paths:
@@ -95,7 +95,7 @@ class _Calendar:
     def _place(
         self, links: list[Link], first: int, taken: set[tuple[int, int, Link]]
     ) -> tuple[int, int]:
-        """The first step, and the lowest VC in it, on which a way of ``links`` is free."""
+        """Return the first step, and its lowest VC, in which all ``links`` are free."""
         for step in count(first):
             for vc, layer in enumerate(self._layers):
                 free = not any((step, vc, link) in taken for link in links)
@@ -104,8 +104,8 @@ class _Calendar:
         raise AssertionError  # count() has no end
 
     def schedule(self, topology: Topology, blocks: Blocks) -> Schedule:
-        """The schedule of all that was added, each send with the whole message."""
-        # Rounds lie behind each other, but the steps of one are in the order of the nodes.
+        """Return the schedule of all added sends, each with the whole message."""
+        # Rounds are in order, but the sends of one round are in the order of the nodes.
         ordered = sorted(self._sends, key=itemgetter(0))
         sends = SendList()
         for step, _, path in ordered:

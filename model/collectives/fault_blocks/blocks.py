@@ -1,4 +1,4 @@
-"""Fault blocks of a 2-D mesh, and the boundary that each of them draws through the mesh.
+"""Fault blocks of a 2-D mesh, and the boundary of each through the mesh.
 
 Z. Jiang and J. Wu, "Fault-Tolerant Broadcasting in 2-D Wormhole-Routed Meshes", sections 2.1 and 4.
 
@@ -6,21 +6,21 @@ A node that is not faulty is *disabled* if it has disabled or faulty neighbors i
 (Definition 1). Disabled and faulty nodes that are connected are a fault block. No fault may be on
 the edge of the mesh; then every block is a rectangle, and the nodes around it are all enabled.
 
-The *boundary* of a block goes up the line L3 west of it and down the line L4 east of it. Where it
-meets another block it turns: going down, to the east side of that block; going up, to the west
-side. So it leads from the top of the mesh to the bottom, with left and right of it::
+The *boundary* of a block goes up the line L3 west of the block and down the line L4 east of it. If
+the boundary meets another block, it turns: going down, to the east side of that block; going up, to
+the west side. So it leads from the top of the mesh to the bottom and cuts the mesh in two::
 
     y = 7   l l l r r r r r r      #  the block [3:4, 4:5]; L3 is x = 2 and L4 is x = 5
         6   l l l v v v r r r      +  another block, [4:6, 1:2], which L4 meets
         5   l l l # # v r r r      l  left of the boundary of #
-        4   l l l # # v r r r      r  right of it, and so is
-        3   l l l l l v v v r      v  the virtual channel path of #: along the north edge
-        2   l l l l + + + v r         of the block, then down L4
+        4   l l l # # v r r r      r  right of the boundary of #
+        3   l l l l l v v v r      v  also right: the virtual channel path of #, along the
+        2   l l l l + + + v r         north edge of the block, then down L4
         1   l l l l + + + v r
         0   l l l l l l l v r
 
-Boundaries merge and never cross. So the blocks have an order: of two, the one that is left of the
-other's boundary comes first. Here that is +.
+Boundaries merge and never cross. So the blocks have an order: of two blocks, the one left of the
+other's boundary comes first. Here + comes first.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ class Rectangle:
 
     @property
     def sides(self) -> tuple[int, int]:
-        """Columns and rows."""
+        """The numbers of columns and rows."""
         return self.right - self.left + 1, self.top - self.bottom + 1
 
     @property
     def slices(self) -> tuple[slice, slice]:
-        """Its nodes in a :data:`Grid`."""
+        """The rectangle's nodes in a :data:`Grid`."""
         return slice(self.left, self.right + 1), slice(self.bottom, self.top + 1)
 
 
@@ -95,9 +95,9 @@ def fault_blocks(topology: Topology) -> tuple[Rectangle, ...]:
 
 
 def disable(inside: npt.NDArray[np.bool_]) -> None:
-    """Disable nodes by Definition 1 until none is left to disable.
+    """Disable nodes by Definition 1 until no more can be disabled.
 
-    ``inside`` says which nodes are faulty, shape (width, height); the disabled ones are added.
+    ``inside`` is a mask of the faulty nodes, shape (width, height); disabled nodes are added to it.
     """
     while True:
         west, east, south, north = _neighbors(inside)
@@ -108,7 +108,7 @@ def disable(inside: npt.NDArray[np.bool_]) -> None:
 
 
 def _neighbors(inside: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], ...]:
-    """Tell whether the neighbor of each node in the west, east, south and north is ``inside``."""
+    """Return four masks: whether each node's west, east, south and north neighbor is ``inside``."""
     padded = np.pad(inside, 1)
     return padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[1:-1, 2:]
 
@@ -143,7 +143,7 @@ class Boundaries:
 
     @cached_property
     def block_numbers(self) -> Grid:
-        """The place in ``blocks`` of each node's block, -1 for an enabled node."""
+        """The index in ``blocks`` of each node's block, -1 for an enabled node."""
         numbers = np.full(self.dims, NO_BLOCK, dtype=np.int32)
         for number, block in enumerate(self.blocks):
             numbers[block.slices] = number
@@ -153,14 +153,14 @@ class Boundaries:
     def first_right(self) -> Grid:
         """The first column right of each block's boundary in each row: shape (blocks, height).
 
-        Columns of the block itself count as left of it.
+        Columns of the block itself count as left of its boundary.
         """
         corners = np.array([(b.left, b.right, b.top) for b in self.blocks], dtype=np.int32)
         lefts, rights, tops = corners.reshape(-1, 3).T
         width, height = self.dims
         plain = np.repeat(np.arange(width, dtype=np.int32)[:, np.newaxis], height, axis=1)
         enabled = self.block_numbers == NO_BLOCK
-        # The column past a node's block, its own where it is in none: -1 indexes what is appended.
+        # The column past a node's block; its own column if it is in none (-1 takes the appended 0).
         past_east = np.where(enabled, plain, np.append(rights + 1, 0)[self.block_numbers])
         past_west = np.where(enabled, plain, np.append(lefts - 1, 0)[self.block_numbers])
         columns = np.empty((len(self.blocks), height), dtype=np.int32)
@@ -178,8 +178,8 @@ class Boundaries:
     def polygons(self) -> Grid:
         """The number of boundaries that each node is right of; -1 for a node of a block.
 
-        Nodes of the same number are a fault-free polygon, so this numbers the polygons from left to
-        right: they come in the order of the blocks between them, which is what Algorithm 3 makes.
+        Nodes with the same number are a fault-free polygon. So polygons are numbered from left to
+        right, in the order of the blocks between them, as by Algorithm 3.
         """
         width, height = self.dims
         crossed = np.zeros((width + 1, height), dtype=np.int32)
@@ -188,9 +188,9 @@ class Boundaries:
         return np.where(self.block_numbers == NO_BLOCK, polygons, NO_BLOCK)
 
     def channel_path(self, block: int) -> list[Node]:
-        """The virtual channel path of a block by its place: from its north-west corner down.
+        """Return the virtual channel path of the block with this index.
 
-        It begins at the node north of the block's first column and ends in row 0.
+        The path begins at the node north of the block's first column and ends in row 0.
         """
         column, top = self.blocks[block].left, self.blocks[block].top
         path = [(column, top + 1)]

@@ -5,50 +5,50 @@ Z. Jiang and J. Wu, "Fault-Tolerant Broadcasting in 2-D Wormhole-Routed Meshes",
 
 1. The mesh is cut at its fault blocks into a sequence of rectangular regions
    (:mod:`.blocks`, :mod:`.regions`).
-2. The source sends to the closest eye of its region, unless it is one.
-3. That eye sends to an eye of the middle region of the sequence, each half does the same, and so
-   on until every region has the message at an eye (Algorithm 4; the ways are those of
-   :mod:`.unicasts`).
+2. The source sends to the closest eye of its region, unless it is an eye.
+3. That eye sends to an eye of the middle region of the sequence. Each half does the same, until
+   every region has the message at an eye (Algorithm 4; the paths are those of :mod:`.unicasts`).
 4. Each region does the broadcast of section 3 from its eye (:mod:`..halving.rectangle`).
 
 Disabled nodes, which are not faulty but in a fault block, are in no region. The paper does not
-serve them, so the schedule owes the message to the enabled nodes alone, and is no broadcast but
-custom (:mod:`...schedule.promises`) where there are any.
+serve them. So the schedule owes the message only to the enabled nodes; if there are disabled nodes,
+it is no broadcast but custom (:mod:`...schedule.promises`).
 
-**Nothing meets.** Theorem 5 says so, and with the VCs of :mod:`.unicasts` it is true. In a
-step the sends are in ranges of the sequence, in the end in single regions, that have no region in
-common.
+**No two sends of a step share a channel.** Theorem 5 says so, and with the VCs of :mod:`.unicasts`
+it is true. In a step the sends are in ranges of the sequence, at last in single regions, which have
+no region in common.
 
-* A link with VC 0 lies in a region of the range or begins or ends in one at its west end: where a
-  virtual channel path is entered or left. No other range has such a link.
-* Let two ranges use the virtual channel paths of blocks f and g, and let f's be the first range. It
+* A link with VC 0 lies in a region of the range, or begins or ends at the west end of such a
+  region, where a virtual channel path is entered or left. No other range has such a link.
+* Let two ranges use the virtual channel paths of blocks f and g, f in the first range. This range
   has a region right of the boundary of f, so all regions of the second are right of it as well.
-  Boundaries that have met in a row stay together below it. If a link were on both paths, the second
-  range would enter or leave its path below where they have met, in a region left of the boundary of
-  g and hence of f. And f is not g: only one range has regions on both sides of a boundary.
+  Boundaries that have met in a row stay together below it. If both paths had a common link, the
+  second range would enter or leave its path below the meeting row, in a region left of the boundary
+  of g, hence of f. And f is not g: only one range has regions on both sides of a boundary.
 
-Routes of drawn fault sets have no circle of waiting either (:mod:`...program.deadlock`), as counted
-in the tests. But two VCs of a link share its one flit per cycle, and a range may send through
-regions of another one::
+The tests check that routes of random fault sets have no circle of waiting channels
+(:mod:`...program.deadlock`). But two VCs of a link share its one flit per cycle, and a range may
+send through regions of another range::
 
     y = 2   . 2 . . .       5x3 mesh, # faulty, source 2,0. Step 4: 1,2 (2) sends to 1,0 (1) by the
         1   . # 3 # .       virtual channel path 2,2 -> 2,1 -> 2,0, while 2,1 (3) sends to 3,0 (4)
         0   . 1 . 4 .       on VC 0 of the link 2,1 -> 2,0.
 
-On VC 0 alone the messages would meet there, so the virtual channels are needed; with them they slow
-each other down. This is the smallest mesh in which it happens.
+With VC 0 alone both messages would share a channel, so the virtual channels are needed. With them
+the messages still slow each other down. This is the smallest mesh in which this happens.
 
 Where the paper is vague or errs:
 
-* Algorithm 4 gives its halves as r_s to r_floor((s+d)/2) and r_ceil((s+d)/2) to r_d. Of an odd
-  number of regions both have the middle one. Table 1 cuts [1, 5] into [1, 2] and [3, 5] and so do
-  we: the second half has one more. Algorithm 4 has the sender in the first half; Table 1 has
-  region-4 send to region-2. So the send goes to the region at the cut, on the other side.
-* A *corner* is said to be a node on the edge of a polygon with all four neighbors in it. By that,
-  4,5 and 7,5 of Fig. 8 are none: 4,4 is faulty, and 8,5 is in another polygon. A corner here is
-  where the rows of a polygon change from one column to the next. With that Theorem 4 holds.
-* A source that is no eye has the message before its region's broadcast reaches it. That send is
-  left out; what the source has to send on, it sends.
+* Algorithm 4 gives its halves as r_s to r_floor((s+d)/2) and r_ceil((s+d)/2) to r_d. With an odd
+  number of regions both halves have the middle one. Table 1 cuts [1, 5] into [1, 2] and [3, 5];
+  like there, our second half has one more. Algorithm 4 has the sender in the first half; in Table 1
+  region-4 sends to region-2. So the send goes to the region at the cut, on the other side.
+* The paper calls a node on the edge of a polygon a *corner* if all its four neighbors are in the
+  polygon. By that, 4,5 and 7,5 of Fig. 8 are no corners: 4,4 is faulty, and 8,5 is in another
+  polygon. Here a corner is where the rows of a polygon change from one column to the next. With
+  this definition Theorem 4 holds.
+* A source that is no eye has the message before its region's broadcast reaches it. The send to it
+  is left out; its own sends remain.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def most_tcd(dims: tuple[int, int], blocks: int) -> int:
 
 
 def theorem_6_bounds(topology: Topology) -> dict[str, int]:
-    """Return what Theorem 6 says of any source: the most ``steps`` and the most ``tcd``."""
+    """Return the most ``steps`` and the most ``tcd`` from any source (Theorem 6)."""
     blocks = len(FaultRegions.of(topology).boundaries.blocks)
     width, height = topology.dims
     return {
@@ -103,7 +103,7 @@ def theorem_6_bounds(topology: Topology) -> dict[str, int]:
 
 
 def region_eyes(topology: Topology) -> tuple[int, ...]:
-    """Return the eyes of all regions; refused as by :func:`.blocks.fault_blocks`."""
+    """Return the eyes of all regions; raises as :func:`.blocks.fault_blocks` does."""
     regions = FaultRegions.of(topology)
     numbers = range(len(regions.regions))
     return tuple(topology.node_at(eye) for number in numbers for eye in regions.eyes(number))
@@ -112,8 +112,8 @@ def region_eyes(topology: Topology) -> tuple[int, ...]:
 def jiang_wu_broadcast(topology: Topology, source: int, words: int) -> Schedule:
     """Broadcast ``words`` words from ``source`` in a 2-D mesh with faulty nodes off its edge.
 
-    The schedule is half-duplex and uses :data:`.unicasts.VCS` VCs at most. Its block is owed
-    to the nodes outside of fault blocks. Raises :class:`InvalidInput` for any other network, for
+    The schedule is half-duplex and uses at most :data:`.unicasts.VCS` VCs. Its block is owed to
+    the nodes outside of fault blocks. Raises :class:`InvalidInput` for any other network, for
     faulty links or a faulty node on the edge of the mesh, for a source in a fault block or outside
     the mesh, and for a message without words.
     """
@@ -138,9 +138,9 @@ def _require_source(topology: Topology, regions: FaultRegions, source: int) -> N
 
 
 def region_sends(regions: int, start: int) -> Iterator[tuple[int, int, int]]:
-    """Yield (step, from, to) for each send between ``regions`` regions, from ``start`` on.
+    """Yield (step, from, to) for each send between regions; region ``start`` has the message.
 
-    Steps are from 1, and each is complete before the next (Algorithm 4).
+    Steps count from 1; all sends of a step come before those of the next (Algorithm 4).
 
     >>> list(region_sends(5, 3))
     [(1, 3, 1), (2, 1, 0), (2, 3, 2), (3, 3, 4)]
@@ -162,7 +162,7 @@ def region_sends(regions: int, start: int) -> Iterator[tuple[int, int, int]]:
 class _Sends(NamedTuple):
     """A table of sends: ``step`` and ``lengths`` (nodes of each path), shape (sends,).
 
-    ``path_nodes`` and ``vcs`` as in :class:`.Schedule`.
+    ``path_nodes`` and ``vcs`` are as in :class:`.Schedule`.
     """
 
     step: Numbers
@@ -172,7 +172,7 @@ class _Sends(NamedTuple):
 
 
 def _sends(topology: Topology, regions: FaultRegions, source: int) -> list[_Sends]:
-    """The sends of Algorithm 6: those between regions first, then those of each region."""
+    """Return the sends of Algorithm 6: those between regions first, then those of each region."""
     x, y = topology.coordinates(source).tolist()
     home = int(regions.region_numbers[x, y])
     walk = Walk((x, y))
@@ -207,7 +207,7 @@ def _of_walks(topology: Topology, walks: list[tuple[int, Walk]]) -> _Sends:
 def _within(
     topology: Topology, regions: FaultRegions, region: int, eye: Node, source: int
 ) -> _Sends:
-    """The sends of the broadcast in one region from its eye, but for one to ``source``."""
+    """Return the sends of one region's broadcast from its eye, without one to ``source``."""
     place = regions.regions[region]
     whole = mesh(place.sides)
     start = whole.node_at((eye[0] - place.left, eye[1] - place.bottom))

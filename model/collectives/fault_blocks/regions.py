@@ -2,9 +2,9 @@
 
 Z. Jiang and J. Wu, "Fault-Tolerant Broadcasting in 2-D Wormhole-Routed Meshes", section 4.
 
-The boundaries of the fault blocks (:mod:`.blocks`) cut the mesh into polygons, and vertical
-lines through the corners of each polygon cut it into rectangles, its *regions*. Regions are in the
-order of their polygons and, within one, from left to right (Algorithm 3).
+The boundaries of the fault blocks (:mod:`.blocks`) cut the mesh into polygons. Vertical lines
+through the corners of each polygon cut it into rectangles, its *regions*. Regions are in the order
+of their polygons and, within one polygon, from left to right (Algorithm 3).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ NO_REGION = -1
 class FaultRegions:
     """A mesh cut at its fault blocks.
 
-    ``regions`` are in sequence, and everywhere a region is its place there, from 0: the paper's
-    region-1 is region 0. ``polygons[region]`` is the polygon it is part of, from 0.
+    ``regions`` are in sequence; a region is named by its index, from 0: the paper's region-1 is
+    region 0. ``polygons[region]`` is the number of its polygon, from 0.
     """
 
     boundaries: Boundaries
@@ -35,7 +35,7 @@ class FaultRegions:
 
     @classmethod
     def of(cls, topology: Topology) -> FaultRegions:
-        """Cut a mesh with faulty nodes; refused as by :func:`.blocks.fault_blocks`."""
+        """Cut a mesh with faulty nodes; raises as :func:`.blocks.fault_blocks` does."""
         blocks = fault_blocks(topology)
         width, height = topology.dims
         boundaries = Boundaries((width, height), blocks)
@@ -50,11 +50,11 @@ class FaultRegions:
         return numbers
 
     def east(self, region: int) -> list[int]:
-        """The regions that have a node one column east of one of ``region``, ascending."""
+        """Return the regions with a node directly east of ``region``, ascending."""
         return self._beside(region, self.regions[region].right + 1)
 
     def west(self, region: int) -> list[int]:
-        """The regions that have a node one column west of one of ``region``, ascending."""
+        """Return the regions with a node directly west of ``region``, ascending."""
         return self._beside(region, self.regions[region].left - 1)
 
     def _beside(self, region: int, column: int) -> list[int]:
@@ -65,15 +65,15 @@ class FaultRegions:
         return [number for number in found if number != NO_REGION]
 
     def block_below(self, region: int) -> int:
-        """The fault block on whose north edge ``region`` stands, which is not on that of the mesh.
+        """Return the fault block directly south of ``region``, which is not on the mesh's edge.
 
-        It is one alone: between two there would be a column that ``region`` does not end in.
+        There is only one: between two blocks would be a column in which ``region`` does not end.
         """
         left, bottom = self.regions[region].left, self.regions[region].bottom
         return int(self.boundaries.block_numbers[left, bottom - 1])
 
     def eyes(self, region: int) -> list[Node]:
-        """The eyes of a region (section 3.1), the ones with lower coordinates first."""
+        """Return the eyes of a region (section 3.1), lower coordinates first."""
         place = self.regions[region]
         lines = []
         for low, high in ((place.left, place.right), (place.bottom, place.top)):
@@ -83,10 +83,10 @@ class FaultRegions:
 
 
 def _regions(polygons: Grid) -> tuple[tuple[Rectangle, ...], tuple[int, ...]]:
-    """The regions in sequence and the polygon of each.
+    """Return the regions in sequence and the polygon of each.
 
-    In every column a polygon has the nodes of one interval. A corner is where this interval changes
-    from one column to the next.
+    In every column a polygon has the nodes of one interval. Its corners are where this interval
+    changes from one column to the next.
     """
     above = np.pad(polygons, ((0, 0), (0, 1)), constant_values=NO_BLOCK)[:, 1:]
     below = np.pad(polygons, ((0, 0), (1, 0)), constant_values=NO_BLOCK)[:, :-1]

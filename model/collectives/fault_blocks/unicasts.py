@@ -1,31 +1,31 @@
 """Eye-to-eye unicasts between the fault-free regions of a mesh, round its fault blocks.
 
 Z. Jiang and J. Wu, "Fault-Tolerant Broadcasting in 2-D Wormhole-Routed Meshes", section 4,
-Algorithm 5 and the text after it. Between two regions a message goes
+Algorithm 5 and the text after it. A message from region s to region e of the sequence goes
 
-* **up the sequence** from region to region eastward, always to the last one that is not past the
-  end. Where all are past it, a block lies between: the virtual channel path of the block under the
-  last region leads up to that region's south edge;
-* **down the sequence** from region to region westward, always to the first one that is not past
-  the end. If that does not lead there, the message first takes the virtual channel path of the
-  block under its own region, down to a region from which it does.
+* **up the sequence** (s < e) from region to region eastward, always to the last region not after e.
+  If all regions there are after e, a block is in the way: the virtual channel path of the block
+  under e leads up to the south edge of e;
+* **down the sequence** (s > e) from region to region westward, always to the first region not
+  before e. If these regions do not lead to e, the message first takes the virtual channel path of
+  the block under s, down to a region that leads to e.
 
-In each region it goes along x, then along y to the closest node of the next one. Links of a
-virtual channel path have VC 1, all others VC 0. That one virtual channel path is always enough is
-not proved in the paper; it is counted in the tests.
+In each region it goes along x, then along y to the closest node of the next region. Links of a
+virtual channel path have VC 1, all others VC 0. One virtual channel path is always enough: the
+paper does not prove this; the tests count it.
 
 Where the paper is vague or errs:
 
-* On the way down the least eligible region, which the paper always takes, may lead nowhere: from
-  region-8 to region-2 of its own Fig. 8 that is region-3, whose only way on is to region-1. Its
-  path there begins with the virtual channel path to region-6. So here a virtual channel path is
-  taken where the way without one does not lead to the end.
-* Nor does the least one hold for where that path is left. In the 4x7 mesh with the faults 1,1 and
-  1,5 and 2,3 it passes region-3 and then region-4 on the way from region-5 to region-2; region-3
-  leads to region-1 alone. Here it is left for the first region that leads to the end.
-* Of the eyes of the last region the closest one to the source is meant, and two may be equally
-  close: from 4,6 to region-2 they are 3,1 and 5,1. The paper takes 5,1, the one closer to where the
-  message enters the region.
+* On the way down the paper always takes the first eligible region, which may be a dead end: from
+  region-8 to region-2 of its own Fig. 8 this is region-3, which leads only to region-1. The path in
+  the paper begins with the virtual channel path to region-6. So here a virtual channel path is
+  taken whenever the regions alone do not lead to the end.
+* The first eligible region is also wrong for leaving that path. In the 4x7 mesh with the faults
+  1,1 and 1,5 and 2,3 the path from region-5 to region-2 passes region-3 and then region-4; region-3
+  leads only to region-1. Here the path is left for the first region that leads to the end.
+* The last eye is the eye of the last region that is closest to the source. Two may be equally
+  close: from 4,6 to region-2 these are 3,1 and 5,1. The paper takes 5,1, which is closer to the
+  node at which the message enters the region.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from .blocks import Node
 from .regions import NO_REGION, FaultRegions
 
 VCS = 2
-"""The VCs that paths use at most: 0, and 1 on virtual channel paths."""
+"""Number of VCs that paths use: 0, and 1 on virtual channel paths."""
 
 
 @dataclass(frozen=True)
 class RegionPath:
-    """The ``regions`` that a unicast passes, both ends included, each touching the next.
+    """The ``regions`` that a unicast passes, both ends included; each touches the next.
 
-    But for one pair where ``block`` is not None: its virtual channel path leads from the one to the
-    other. That is the last pair on the way up the sequence and the first on the way down.
+    If ``block`` is not None, one pair does not touch: the block's virtual channel path joins it.
+    This is the last pair on the way up the sequence and the first pair on the way down.
     """
 
     regions: tuple[int, ...]
@@ -55,7 +55,7 @@ class RegionPath:
 
 
 def region_path(mesh: FaultRegions, start: int, end: int) -> RegionPath:
-    """Return the regions on the way from region ``start`` to region ``end``."""
+    """Return the regions on the path from region ``start`` to region ``end``."""
     path = _touching(mesh, start, end)
     if path[-1] == end:
         return RegionPath(path)
@@ -68,7 +68,7 @@ def region_path(mesh: FaultRegions, start: int, end: int) -> RegionPath:
 
 
 def _touching(mesh: FaultRegions, start: int, end: int) -> tuple[int, ...]:
-    """The regions from ``start``, each touching the next, to ``end`` or where no way leads on."""
+    """Return touching regions from ``start`` up to ``end`` or to a dead end."""
     path = [start]
     while path[-1] != end:
         if start < end:
@@ -82,7 +82,7 @@ def _touching(mesh: FaultRegions, start: int, end: int) -> tuple[int, ...]:
 
 
 def _contacts(mesh: FaultRegions, block: int) -> dict[int, list[Node]]:
-    """The regions just west of the line L4 of ``block``, and the nodes of L4 that each touches."""
+    """Return the regions just west of L4 of ``block``, with the nodes of L4 that each touches."""
     rows = np.arange(mesh.boundaries.blocks[block].bottom)
     columns = mesh.boundaries.first_right[block, rows]
     regions = mesh.region_numbers[columns - 1, rows].tolist()
@@ -96,7 +96,7 @@ def _contacts(mesh: FaultRegions, block: int) -> dict[int, list[Node]]:
 
 
 class Walk:
-    """A path in the making: its ``nodes`` and the VC of each link."""
+    """A path under construction: its ``nodes`` and the VC of each link."""
 
     def __init__(self, start: Node) -> None:
         self.nodes = [start]
@@ -108,17 +108,17 @@ class Walk:
         return self.nodes[-1]
 
     def to_column(self, column: int, vc: int = 0) -> None:
-        """Go along x."""
+        """Extend the path along x to ``column``."""
         x, y = self.at
         self._append([(place, y) for place in _after(x, column)], vc)
 
     def to_row(self, row: int) -> None:
-        """Go along y."""
+        """Extend the path along y to ``row``."""
         x, y = self.at
         self._append([(x, place) for place in _after(y, row)], 0)
 
     def follow(self, channel_path: list[Node], end: Node) -> None:
-        """Go along a virtual channel path to ``end``."""
+        """Extend the path along a virtual channel path to ``end``."""
         here, there = channel_path.index(self.at), channel_path.index(end)
         self._append([channel_path[place] for place in _after(here, there)], 1)
 
@@ -128,7 +128,7 @@ class Walk:
 
 
 def _after(begin: int, end: int) -> range:
-    """The numbers from ``begin``, itself left out, to ``end``, up or down."""
+    """Return the numbers after ``begin`` up or down to ``end``, ``end`` included."""
     step = 1 if end > begin else -1
     return range(begin + step, end + step, step)
 
@@ -155,7 +155,7 @@ def unicast(mesh: FaultRegions, source: Node, start: int, end: int) -> Walk:
 
 
 def _cross(mesh: FaultRegions, walk: Walk, hops: list[tuple[int, int]]) -> None:
-    """Go from region to region where they touch."""
+    """Extend the path from region to region where they touch."""
     for here, there in hops:
         place, following = mesh.regions[here], mesh.regions[there]
         eastward = place.right < following.left
@@ -165,7 +165,7 @@ def _cross(mesh: FaultRegions, walk: Walk, hops: list[tuple[int, int]]) -> None:
 
 
 def _climb(mesh: FaultRegions, walk: Walk, here: int, there: int, block: int) -> None:
-    """Go up the virtual channel path of ``block`` to the south-east corner of ``there``."""
+    """Extend the path up the virtual channel path to the south-east corner of ``there``."""
     walk.to_column(mesh.regions[here].right)
     row = walk.at[1]
     column, row = min(_contacts(mesh, block)[here], key=lambda node: abs(node[1] - row))
@@ -176,12 +176,12 @@ def _climb(mesh: FaultRegions, walk: Walk, here: int, there: int, block: int) ->
 
 
 def _descend(mesh: FaultRegions, walk: Walk, here: int, there: int, block: int) -> None:
-    """Go down the virtual channel path of ``block`` until it touches ``there``."""
+    """Extend the path down the virtual channel path of ``block`` until it touches ``there``."""
     walk.to_row(mesh.regions[here].bottom)
     walk.follow(mesh.boundaries.channel_path(block), _contacts(mesh, block)[there][-1])
     walk.to_column(mesh.regions[there].right)
 
 
 def distance(a: Node, b: Node) -> int:
-    """Links between two nodes of a mesh without faults."""
+    """Return the number of links between two nodes of a mesh without faults."""
     return abs(a[0] - b[0]) + abs(a[1] - b[1])

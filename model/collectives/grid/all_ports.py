@@ -1,17 +1,18 @@
-"""All-gather around the rings of a grid on all ports at once.
+"""All-gather around the rings of a grid on all ports at the same time.
 
 Every node's block is cut into parts, and each part goes round all axes as in
-:func:`~.rings.all_gather_sends`, but each begins on another axis, and on wrapped axes up or down:
-no two parts are on one axis in one direction at the same time. A torus of two axes has four::
+:func:`~.rings.all_gather_sends`. The parts begin on different axes, on wrapped axes also in both
+directions: no two are on one axis in one direction at a time. A torus of two axes has four parts::
 
     part 0    axis 0, up      then axis 1, up            phase 1    phase 2
     part 1    axis 1, up      then axis 0, up
     part 2    axis 0, down    then axis 1, down          all links in both phases
     part 3    axis 1, down    then axis 0, down
 
-The ring of a line that is not wrapped is folded and takes the links of both directions, so a mesh
-of two axes has two parts. With P parts a node's port carries (N - 1) / P blocks. Backwards and
-forwards it is the all-reduce of tori in use on machines (N. P. Jouppi et al., "TPU v4", ISCA 2023).
+The ring of a line that is not wrapped is folded and uses the links of both directions, so a mesh of
+two axes has two parts. With P parts a node's port carries (N - 1) / P blocks. Run backwards and
+then forwards it is the all-reduce used on torus machines (N. P. Jouppi et al., "TPU v4", ISCA
+2023).
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from .sends import Columns, GridCollective, Sends, grid_schedule
 def rings_all_gather(topology: Topology, words: int) -> Schedule:
     """Bring ``words`` words of every node of a mesh or torus to all, in sum of (side - 1) steps.
 
-    That is for equal sides; of others each phase takes as long as its longest rings. Block
-    ``node * parts + part`` is a part of the node's, the first parts a word longer where they are
-    not equal. Raises :class:`.InvalidInput` as :class:`~.sends.GridCollective` does.
+    With unequal sides each phase takes as many steps as its longest ring. Block
+    ``node * parts + part`` is a part of the node's words; the first parts may be a word longer.
+    Raises :class:`.InvalidInput` as :class:`~.sends.GridCollective` does.
     """
     asked = GridCollective(Collective.ALL_GATHER, "rings", topology, None, words)
     axes = [axis for axis, side in enumerate(topology.dims) if side > 1]
@@ -62,14 +63,14 @@ def rings_all_gather(topology: Topology, words: int) -> Schedule:
 
 
 def _step(sends: Sends) -> int:
-    """The one step of ``sends``."""
+    """Return the one step of ``sends``."""
     return int(sends.step[0])
 
 
 def _part_sends(
     topology: Topology, axes: list[int], way: int, part: int, parts: int
 ) -> Iterator[Sends]:
-    """The sends of one part, step by step: round the rings of each of ``axes``, ``way`` up them."""
+    """Yield the sends of one part, step by step: round the rings of each of ``axes`` in turn."""
     nodes = np.arange(topology.nodes)
     longest = max(topology.dims)
     had = np.zeros(1, np.int64)
@@ -94,7 +95,7 @@ def _part_sends(
 
 
 def _places(topology: Topology, nodes: Columns, axes: list[int]) -> Columns:
-    """Parts of the numbers of ``nodes`` that come from their places on ``axes``."""
+    """Return the parts of the node numbers that come from the coordinates on ``axes``."""
     strides = [(prod(topology.dims[:axis]), topology.dims[axis]) for axis in axes]
     return sum((nodes // stride % side * stride for stride, side in strides), 0 * nodes)
 

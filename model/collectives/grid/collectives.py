@@ -1,6 +1,6 @@
 """All collectives on meshes and tori, by recursive doubling and by rings.
 
-With N nodes, and sides n; the blocks are those that each node sends:
+With N nodes, and sides n; the blocks are counted for each node that sends:
 
 ================ ==================================== ====================================
 of               ``recursive_doubling``               ``ring``
@@ -8,8 +8,8 @@ of               ``recursive_doubling``               ``ring``
 sides            any; in an all-gather or all-to-all  any
                  powers of two up to 16
 broadcast        sum of ceil(log2 n) steps            sum of ceil(n / 2) steps on wrapped
-                                                      axes; on others n / 2 to n - 1, as the
-                                                      root stands
+                                                      axes; n / 2 to n - 1 on others,
+                                                      depending on the root
 scatter, gather  sum of ceil(log2 n) steps            sum of n - 1 steps
 all-gather       log2 N steps                         sum of n - 1 steps
 all-to-all       log2 N steps, N / 2 blocks in each   sum of n - 1 steps, floor(n^2 / 4) N / n
@@ -18,9 +18,9 @@ VCs              1; in an all-gather or all-to-all    1
                  half the longest side
 ================ ==================================== ====================================
 
-In a scatter, gather or all-gather no node sends or receives more than N - 1 blocks, by either.
-What no algorithm can do without is in :mod:`..lower_bounds`. The port model of a
-schedule is the strictest that it keeps. How and why: :mod:`.recursive_doubling`, :mod:`.rings`.
+In a scatter, gather or all-gather no node sends or receives more than N - 1 blocks, with either
+algorithm. :mod:`..lower_bounds` has lower bounds. The port model of a schedule is the strictest
+that it keeps. :mod:`.recursive_doubling` and :mod:`.rings` explain the algorithms.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .sends import GRID_COLLECTIVES, GridCollective, grid_schedule, rooted_sends
 def recursive_doubling(
     collective: str, topology: Topology, source: int | None, words: int
 ) -> Schedule:
-    """Carry out ``collective`` in a logarithmic number of steps: :mod:`.recursive_doubling`.
+    """Return a schedule with a logarithmic number of steps: see :mod:`.recursive_doubling`.
 
     ``source`` is the root of a broadcast, scatter or gather, and None for all-gather and
     all-to-all; each block has ``words`` words. Raises :class:`.InvalidInput` as
@@ -54,7 +54,7 @@ def recursive_doubling(
 
 
 def ring(collective: str, topology: Topology, source: int | None, words: int) -> Schedule:
-    """Carry out ``collective`` from neighbour to neighbour: :mod:`.rings`.
+    """Return a schedule from neighbour to neighbour: see :mod:`.rings`.
 
     Parameters and errors are those of :func:`recursive_doubling`; any sides are served.
     """
@@ -67,7 +67,7 @@ def ring(collective: str, topology: Topology, source: int | None, words: int) ->
 
 
 def _ring(collective: str, topology: Topology, source: int | None, words: int) -> Schedule:
-    """Carry out ``collective`` by :func:`ring`; an all-gather on any network."""
+    """Return the schedule of :func:`ring`; an all-gather is served on any network."""
     if collective == Collective.ALL_GATHER and not is_whole_grid(topology):
         return closed_ring(topology, words)
     return ring(collective, topology, source, words)

@@ -3,34 +3,33 @@
 The textbook schedules (R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of Collective
 Communication Operations in MPICH", 2005), axis by axis.
 
-**Broadcast and scatter** cut each line into halves again and again; who has the message sends what
-is for the other half to its node next to the cut::
+**Broadcast and scatter** halve each line repeatedly. The node that has the message sends the other
+half's words to that half's node next to the cut::
 
     step 1    .  .  .  s->r  .  .  .            ceil(log2 side) steps on each axis, any side
     step 2    .  r<----s  s---->r  .
     step 3    r<-s  r<-s  s->r  s->r            never two sends in one part: no link is shared
 
-A wrapped line is cut opposite the source first and then is a line. Whatever a node gets has come
-towards its goal all the way: words x hops of a scatter are the least that there are. **Gather** is
-scatter backwards. All are half-duplex and take one VC.
+A wrapped line is first cut opposite the source. Blocks always move towards their target, so the
+words x hops of a scatter are the least possible. **Gather** is scatter backwards. All are
+half-duplex and use one VC.
 
 **All-gather and all-to-all** exchange across one bit of the node number in each step: in step b of
-log2 N a node and the one whose number differs in bit b. An all-gather sends all that a node has so
-far, 2^b blocks; an all-to-all the N / 2 blocks whose target has that bit and their holder not, or
-the other way round. It takes sides that are powers of two.
+log2 N, nodes exchange whose numbers differ in bit b. In an all-gather a node sends all its 2^b
+blocks. In an all-to-all it sends the N / 2 blocks whose target differs from it in this bit. Sides
+must be powers of two.
 
-On a line the pairs of a step lie in each other's way; at distance 4 there are four of them::
+On a line the pairs of a step share links; at distance 4 there are four pairs::
 
     0---------->4            VC 0       Every pair has a VC of its own, that of its place in the
        1---------->5         VC 1       lower half of the part: no VC of a link is used twice. But
           2---------->6      VC 2       up to side / 2 messages share the link's cycles, so that
              3---------->7   VC 3       flits do wait for each other.
 
-So 8 VCs, all that a network may have, serve sides up to 16. The alternatives: one pair after the
-other makes 2^b steps of step b, ``side - 1`` in all, which a ring needs too, whose sends are short.
-The links between the ends of a torus axis would save no hop, as no exchange goes farther than
-half-way round; and they would take two dateline classes of VCs for half the pairs on each. They are
-not used.
+So 8 VCs, the most that a network may have, serve sides up to 16. Without VCs, one pair after the
+other needs 2^b steps for step b, ``side - 1`` in all; a ring takes as many, with shorter sends.
+The wrap links of a torus axis are not used: they would save no hop, as no exchange goes farther
+than half-way round, and would need two dateline classes of VCs for half the pairs on each.
 """
 
 from __future__ import annotations
@@ -69,13 +68,13 @@ def halving_line(side: int, place: int, wrapped: bool) -> LineSends:
             ),
         )
     steps, sources, targets, begins, lengths = np.concatenate(rows, axis=1)
-    # The places so far are those of a line on which the source stands ``down`` from the first.
+    # Until here the source has index ``down`` on the line; now it gets index ``place``.
     sources, targets, begins = (np.stack((sources, targets, begins)) + place - down) % side
     return LineSends(steps, sources, targets, begins, lengths)
 
 
 def exchange_sends(collective: GridCollective) -> Sends:
-    """The sends of an all-gather or all-to-all by exchanges across each bit of the node number.
+    """Return the sends of an all-gather or all-to-all by exchanges across each node number bit.
 
     Raises :class:`.InvalidInput` for sides that are not powers of two up to 16.
     """
@@ -111,10 +110,11 @@ def exchange_sends(collective: GridCollective) -> Sends:
 
 
 def _turning(nodes: int, bit: int) -> Columns:
-    """The blocks that each node sends across ``bit`` in an all-to-all: shape (nodes, nodes / 2).
+    """Return the blocks that each node sends across ``bit``: shape (nodes, nodes / 2).
 
-    A node then holds those whose source has its bits from ``bit`` on, and whose target has its
-    bits below; it sends those whose target differs in ``bit``.
+    At this step of an all-to-all a node holds the blocks whose source equals it in the bits from
+    ``bit`` on and whose target equals it in the bits below. It sends those whose target differs
+    from it in ``bit``.
     """
     node = np.arange(nodes)[:, np.newaxis, np.newaxis]
     size = 1 << bit
@@ -126,5 +126,5 @@ def _turning(nodes: int, bit: int) -> Columns:
 
 
 def without_wrap_links(topology: Topology) -> Topology:
-    """The mesh in a torus: what exchanges are routed on."""
+    """Return the mesh in a torus, on which exchanges are routed."""
     return replace(topology, wrapped=())

@@ -1,34 +1,34 @@
-"""Collectives on grids from neighbour to neighbour: five of them, along lines and around rings.
+"""Five collectives on grids, from neighbour to neighbour along lines and around rings.
 
 The textbook schedules of rings (R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of
 Collective Communication Operations in MPICH", 2005; Y. Saad and M. H. Schultz, "Data Communication
-in Parallel Architectures", 1989), axis by axis. They take any sides and one VC, no two sends of a
-step share a link, and no packet waits for another in a circle.
+in Parallel Architectures", 1989), axis by axis. They serve any sides with one VC. No two sends of a
+step share a link, and no circle of packets can wait for itself.
 
-**Broadcast, scatter and gather** serve a line both ways from the root, from neighbour to neighbour;
-a wrapped line is cut opposite the root::
+**Broadcast, scatter and gather** serve a line in both directions from the root, from neighbour to
+neighbour; a wrapped line is cut opposite the root::
 
     scatter   to 3 <- to 2 <- to 1 <- root -> to 1 -> to 2 -> to 3 -> to 4
-              the root sends one node's block in each step, the farthest first; so all get theirs by
-              step side - 1, when the root has sent its last
+              the root sends one node's block in each step, the farthest first; so all nodes have
+              their blocks by step side - 1, when the root sends its last
 
-A broadcast takes the places up (or down, whichever is more) first and the others a step later.
-Everything takes the shortest way: hops of a broadcast, and words x hops of a scatter or gather, are
-the least that there are; so are the words that the root sends.
+A broadcast serves the longer direction first and the other one step later. All paths are shortest:
+the hops of a broadcast and the words x hops of a scatter or gather are the least possible, and so
+are the words that the root sends.
 
-**All-gather and all-to-all** need rings. A line without a link between its ends is folded into
-one, which crosses each link once in each direction, mostly two for one send::
+**All-gather and all-to-all** need rings. A line that is not wrapped is folded into a ring. The ring
+uses each link once in each direction; most of its sends cross two links::
 
     0 ------> 2 ------> 4 ----> 5            0 -> 2 -> 4 -> 5 -> 3 -> 1 -> 0
     ^----1 <------ 3 <----------'
 
-* All-gather: each node sends up the ring, in step t what came in step t - 1. side - 1 steps, with
-  the least words that a node can receive.
-* All-to-all: first all that has no farther up the ring than down goes up, then the rest goes down;
-  each step takes everything one place on. side - 1 steps; about half the words of a ring that turns
-  one way only. On a torus axis every block takes a shortest way. On a folded one some take a longer
-  one, up to 3/2 of the hops in all. But every step keeps every link busy, and for an even side they
-  carry side^2 / 4 blocks each for each line, which is the least for those in the middle.
+* All-gather: each node sends up the ring, in step t the block it received in step t - 1. It takes
+  side - 1 steps, and nodes receive the least possible words.
+* All-to-all: first the blocks for which up is not longer than down go up, then the others go down,
+  one node on in each step. It takes side - 1 steps, with about half the words of a ring that uses
+  one direction. On a torus axis every block takes a shortest path. On a folded axis some paths are
+  longer, up to 3/2 of the hops in all. But every step keeps every link busy. For an even side each
+  link carries side^2 / 4 blocks for each line, the least possible for the links in the middle.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from .sends import Columns, GridCollective, LineSends, Sends, reach
 
 
 def scatter_line(side: int, place: int, wrapped: bool) -> LineSends:
-    """Serve a line from ``place``, each node by a message of its own, the farthest one first.
+    """Serve a line from ``place``, each node by a message of its own, the farthest node first.
 
-    Of equally far nodes the one below is first. So the root of a wrapped line sends up and down in
-    turn, and who passes on never has to send and receive in one step.
+    Of equally far nodes the lower one is first. So the root of a wrapped line sends up and down in
+    turn, and a node that passes on never sends and receives in the same step.
     """
     reaches = reach(side, place, wrapped)
     distance = np.concatenate([np.arange(1, length + 1) for length in reaches])
@@ -65,7 +65,7 @@ def scatter_line(side: int, place: int, wrapped: bool) -> LineSends:
 
 
 def broadcast_line(side: int, place: int, wrapped: bool) -> LineSends:
-    """Serve a line from ``place``, each way by one message, the longer way first."""
+    """Serve a line from ``place`` with one message in each direction, the longer one first."""
     up, down = reach(side, place, wrapped)
     hops = np.concatenate((np.arange(up), np.arange(down)))
     way = np.repeat((1, -1), (up, down))
@@ -77,14 +77,14 @@ def broadcast_line(side: int, place: int, wrapped: bool) -> LineSends:
 
 
 def ring_order(side: int, wrapped: bool) -> Columns:
-    """The places of a line in the order of its ring: shape (side,)."""
+    """Return the coordinates of a line's nodes in the order of its ring: shape (side,)."""
     if wrapped:
         return np.arange(side)
     return np.concatenate((np.arange(0, side, 2), np.arange(1, side, 2)[::-1]))
 
 
 def all_gather_sends(collective: GridCollective) -> Sends:
-    """Axis by axis, the first one first: each line passes on what its nodes have so far."""
+    """Return the sends of an all-gather, axis by axis: each line passes on its nodes' blocks."""
     topology = collective.topology
     nodes = np.arange(topology.nodes)
     parts = []
@@ -111,7 +111,7 @@ def all_gather_sends(collective: GridCollective) -> Sends:
 
 
 def all_to_all_sends(collective: GridCollective) -> Sends:
-    """Axis by axis, the first one first: every block goes to its target's place on each line."""
+    """Return the sends of an all-to-all: on each axis in turn blocks reach their coordinate."""
     topology = collective.topology
     source, target = np.divmod(np.arange(topology.nodes**2), topology.nodes)
     parts = []
@@ -121,7 +121,7 @@ def all_to_all_sends(collective: GridCollective) -> Sends:
         order = ring_order(side, axis in topology.wrapped)
         rank = np.argsort(order)
         begin, end = (rank[ends // stride % side] for ends in (source, target))
-        # A block is at its target's place on the axes before, at its source's on those after.
+        # A block has its target's coordinates on the axes before, its source's on those after.
         line = source // (stride * side) * (stride * side) + target % stride
         up = (end - begin) % side
         shorter = up <= side // 2
@@ -138,7 +138,7 @@ def all_to_all_sends(collective: GridCollective) -> Sends:
 
 
 def _step(step: int, blocks: Columns, here: Columns, there: Columns, nodes: int) -> Sends:
-    """The sends of one step, in which each node that has any of ``blocks`` sends them to one."""
+    """Return the sends of one step; each node with any of ``blocks`` sends them to one node."""
     order = np.argsort(here, kind="stable")
     counts = np.bincount(here, minlength=nodes)
     source = np.flatnonzero(counts)

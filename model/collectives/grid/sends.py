@@ -1,8 +1,7 @@
-"""Parts of all collectives on grids: sends in columns, from line to line, and their schedules.
+"""Common parts of the collectives on grids: sends in columns, along lines, and their schedules.
 
-A *line* is all the nodes of a grid that differ on one axis alone. The collectives go axis by axis,
-on all lines of an axis at once; lines have no link in common, and so what one line may do in a step
-all may do.
+A *line* is all nodes of a grid that differ on one axis only. The collectives go axis by axis, on
+all lines of an axis at the same time. Lines share no link, so the lines of an axis never conflict.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ MOST_NODES: dict[str, int] = {
     Collective.ALL_GATHER: 1 << 11,
     Collective.ALL_TO_ALL: 1 << 9,
 }
-"""The collectives, and the largest networks for them: what all sends carry must fit in memory."""
+"""Most nodes for each collective: the blocks of all sends must fit in memory."""
 
 GRID_COLLECTIVES = tuple(MOST_NODES)
 """The collectives that move blocks of owners over grids."""
@@ -41,11 +40,11 @@ GRID_COLLECTIVES = tuple(MOST_NODES)
 
 @dataclass(frozen=True)
 class GridCollective:
-    """A collective to be carried out on a mesh or torus, of any sides, or a hypercube.
+    """A collective on a mesh or torus of any sides, or on a hypercube.
 
-    ``source`` is the root; None for a collective that has none. Each block has ``words`` words.
-    Raises :class:`.InvalidInput` for an unknown collective, a network that is no grid, has faults
-    or is too large, a source outside it or where there is none, and a block without words.
+    ``source`` is the root, or None. Each block has ``words`` words. Raises :class:`.InvalidInput`
+    for an unknown collective, for a network that is no grid, has faults or is too large, for a
+    source that is missing, must be left out or is outside, and for a block without words.
     """
 
     name: str
@@ -73,7 +72,7 @@ class GridCollective:
 
     @property
     def rooted(self) -> bool:
-        """Tell whether the collective has a root."""
+        """Whether the collective has a root."""
         return Collective(self.name).rooted
 
     @property
@@ -84,7 +83,7 @@ class GridCollective:
 
     @property
     def blocks(self) -> Blocks:
-        """Blocks that the collective moves.
+        """The blocks that the collective moves.
 
         Broadcast: one block. Scatter and gather: block b for, or from, node b. All-gather: block b
         from node b, for all. All-to-all: block ``s * nodes + d`` from s for d.
@@ -111,9 +110,9 @@ class GridCollective:
 
 @dataclass(frozen=True)
 class Sends:
-    """Sends in columns, in order of step; all shapes (sends,) but that of ``block_ids``.
+    """Sends in columns, in order of step; all shapes are (sends,), except that of ``block_ids``.
 
-    ``vc`` is that of the whole path. The send *i* carries the next ``block_counts[i]`` of
+    ``vc`` is the VC of the whole path. Send *i* carries the next ``block_counts[i]`` entries of
     ``block_ids``, which ascend.
     """
 
@@ -126,13 +125,13 @@ class Sends:
 
     @classmethod
     def joined(cls, parts: list[Sends]) -> Sends:
-        """All sends of ``parts``, one after the other."""
+        """Return the sends of all ``parts``, in their order."""
         none = np.zeros(0, np.int64)
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([none, *(getattr(p, name) for p in parts)]) for name in names))
 
     def reversed(self) -> Sends:
-        """The same sends backwards in time, each from its target to its source."""
+        """Return the sends backwards in time, each from its target to its source."""
         counts = self.block_counts[::-1]
         begins = (np.cumsum(self.block_counts) - self.block_counts)[::-1]
         steps = self.step.max(initial=0) + 1 - self.step[::-1]
@@ -144,8 +143,8 @@ class Sends:
 class LineSends:
     """Sends by which a collective with a root serves one line, in order of step; shapes (sends,).
 
-    ``source``, ``target`` and ``begin`` are places on the line. A send serves the ``length`` places
-    from ``begin`` on; after the last place of the line comes the first.
+    ``source``, ``target`` and ``begin`` are coordinates on the line. A send serves ``length`` nodes
+    from ``begin`` on; the first node of the line follows the last.
     """
 
     step: Columns
@@ -156,24 +155,24 @@ class LineSends:
 
 
 Line = Callable[[int, int, bool], LineSends]
-"""Makes the sends for (places of the line, place of the root, whether its two ends are linked)."""
+"""A function of (side of the line, coordinate of the root, whether the line is wrapped)."""
 
 
 def reach(side: int, place: int, wrapped: bool) -> tuple[int, int]:
-    """Count the places of a line that are served up from ``place``, and those down.
+    """Count the nodes of a line that are served up from ``place``, and those served down.
 
-    A wrapped line is cut opposite ``place``, so that each is served the shorter way.
+    A wrapped line is cut opposite ``place``, so each node is served in the shorter direction.
     """
     up = side // 2 if wrapped else side - 1 - place
     return up, side - 1 - up
 
 
 def rooted_sends(collective: GridCollective, line: Line) -> Sends:
-    """Axis by axis, the last one first: who has the blocks of a slab serves the line it is on.
+    """Return the sends of a collective with a root, axis by axis, the last axis first.
 
-    So a broadcast or scatter begins with the lines through the root, along the last axis; each node
-    there then has the blocks of all nodes with its coordinate, and so on. A gather is a scatter
-    backwards.
+    A broadcast or scatter begins with the line through the root along the last axis. Each node of
+    that line then has the blocks of all nodes with its coordinate, and serves its line along the
+    axis before, and so on. A gather is a scatter backwards.
     """
     parts = []
     steps = 0
@@ -198,7 +197,7 @@ def rooted_sends(collective: GridCollective, line: Line) -> Sends:
 
 
 def _served(along: LineSends, slabs: Columns, side: int, stride: int) -> tuple[Columns, Columns]:
-    """Count the nodes that each send of all slabs serves, and list them, ascending."""
+    """Return how many nodes each send of all slabs serves, and these nodes, ascending."""
     over = np.maximum(along.begin + along.length - side, 0)
     begins = np.stack(
         np.broadcast_arrays(slabs, slabs + along.begin[:, np.newaxis] * stride), axis=-1
@@ -208,7 +207,7 @@ def _served(along: LineSends, slabs: Columns, side: int, stride: int) -> tuple[C
 
 
 def grid_schedule(collective: GridCollective, sends: Sends, routed: Topology) -> Schedule:
-    """The schedule of ``sends``, by the dimension-order routes of the grid ``routed``."""
+    """Return the schedule of ``sends`` on the dimension-order routes of the grid ``routed``."""
     path_offsets, path_nodes = dimension_order(routed, sends.source, sends.target)
     return Schedule(
         topology=collective.topology,
@@ -229,7 +228,7 @@ def grid_schedule(collective: GridCollective, sends: Sends, routed: Topology) ->
 
 
 def strictest_port_model(sends: Sends, nodes: int) -> PortModel:
-    """The strictest port model that holds, where no node sends or receives twice in a step."""
+    """Return the strictest port model of ``sends``; no node may send or receive twice in a step."""
     sending, receiving = sends.step * nodes + sends.source, sends.step * nodes + sends.target
     both = np.isin(sending, receiving)
     if not both.any():

@@ -1,29 +1,29 @@
-"""The least TCD of broadcasts in a box that is cut into two boxes again and again.
+"""The least TCD of broadcasts in a box that is repeatedly cut into two boxes.
 
-The box is cut in two anywhere across one axis; the node p that has the message sends it to some q
-of the other part, and both parts go on alone, in one step less::
+The box is cut in two anywhere across one axis. The node p that has the message sends it to a node q
+of the other part, and both parts go on alone, with one step fewer::
 
     cost(box, s, p) = min over axes and cuts of [ cost(part with p, s - 1, p)
                                       + min over q in the other part of
                                         (distance(p, q) + cost(other part, s - 1, q)) ]
 
-Both parts must manage with the steps that are left. **A box can be cut down to single nodes in s
-steps if, and only if, the sum of ceil(log2 side) over its axes is at most s.** For one of the two
-parts has at least ceil(side / 2) places along the axis of the cut, and so at most one less in the
-sum; and a cut in the middle leaves two parts with one less. (So 3x3 takes the 4 steps that 9 nodes
-need, and 5x5 takes 6, though 25 nodes need 5.) Where sides are powers of two and s is their sum,
-there is nothing to choose but the axis: both parts are halves.
+Both parts must finish in the remaining steps. **A box can be cut down to single nodes in s steps
+if, and only if, the sum of ceil(log2 side) over its axes is at most s.** Proof: one of the two
+parts has at least ceil(side / 2) nodes along the axis of the cut, so its sum falls by at most one;
+a cut in the middle lowers the sum of both parts by one. (So 3x3 takes the 4 steps that 9 nodes
+need, and 5x5 takes 6, though 25 nodes need 5.) If sides are powers of two and s is that sum, only
+the axis can be chosen: both parts are halves.
 
-The routes from p to all q enter the other part at its face, the layer of nodes along the cut. So
-the inner minimum is, for the p' of the face that is straight across from p, the distance to it and
-then the minimum over q of distance(p', q) + cost(other part, q): a distance transform of the costs,
-needed in the face alone. An L1 distance transform is one sweep up and one down each axis (P. F.
-Felzenszwalb and D. P. Huttenlocher, "Distance Transforms of Sampled Functions", 2012).
+The routes from p to all q enter the other part at its face, the layer of nodes along the cut. Let
+p' be the node of the face straight across from p. The inner minimum is the distance from p to p'
+plus the minimum over q of distance(p', q) + cost(other part, q). The latter is a distance transform
+of the costs, needed only in the face. An L1 distance transform is one sweep up and one down each
+axis (P. F. Felzenszwalb and D. P. Huttenlocher, "Distance Transforms of Sampled Functions", 2012).
 
-A box's costs depend on its sides alone, whatever their order, and on s; they are worked out in
-whole arrays, all sources at once. With d axes of 2^k in k d steps there are (k + d choose d) boxes
-that differ, of at most 2^d N nodes together. Of other sides there are up to N boxes, with as many
-cuts as places along their axes.
+A box's costs depend only on its sides, in any order, and on s. They are computed in whole arrays,
+for all sources together. With d axes of 2^k in k d steps there are (k + d choose d) different
+boxes, of at most 2^d N nodes together. With other sides there are up to N boxes, with up to one cut
+for each node along their axes.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ Sides = tuple[int, ...]
 
 
 def least_steps(sides: Sides) -> int:
-    """The fewest steps in which cuts take a box down to single nodes: see above."""
+    """Return the fewest steps in which cuts take a box down to single nodes: see above."""
     return sum((side - 1).bit_length() for side in sides)
 
 
 def cut_box(sides: Sides, axis: int, cut: int) -> tuple[Sides, Sides]:
-    """The boxes below and above a cut."""
+    """Return the sides of the boxes below and above a cut."""
     before, after = sides[:axis], sides[axis + 1 :]
     return (*before, cut, *after), (*before, sides[axis] - cut, *after)
 
 
 class BoxCosts:
-    """The cost of every box, number of steps and place of the source, computed when asked for."""
+    """The costs of boxes for each number of steps and each source, computed when asked for."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[Sides, int], Costs] = {}
@@ -91,7 +91,7 @@ class BoxCosts:
         return least
 
     def _face(self, sides: Sides, steps: int, axis: int) -> Costs:
-        """The least of cost and distance over a box from each node of its lowest layer."""
+        """Return the least cost plus distance over a box, from each node of its lowest layer."""
         order, (descending, steps) = _descending(sides, steps)
         key = (descending, steps, order.index(axis))
         if key not in self._faces:
@@ -103,10 +103,10 @@ class BoxCosts:
     ) -> tuple[Axes, Axes, Coordinates]:
         """Return the axis and place of the best cut, and the target, for senders in such boxes.
 
-        ``senders`` and the targets are coordinates in their boxes, shape (axes, senders); of the
-        others the shape is (senders,). What is below the place of the cut is one part. Where
-        several are as good it is the first axis, the lowest cut of the part with the sender, and
-        the lowest target.
+        ``senders`` and the targets are coordinates in their boxes, shape (axes, senders); the
+        other results have shape (senders,). The nodes below the place of the cut are one part. Of
+        equal costs the first axis is taken, then the smallest part with the sender, then the
+        lowest target.
         """
         least = np.full(senders.shape[1], np.iinfo(np.int64).max)
         best_axis, best_cut = np.zeros((2, senders.shape[1]), np.intp)
@@ -114,7 +114,7 @@ class BoxCosts:
         for axis, side in enumerate(sides):
             for own_side in _cuts(sides, steps, axis):
                 for mirrored in (False, True):
-                    # From below the cut; a sender above it is mirrored, and so is its target.
+                    # A sender above the cut is mirrored to below it, and its target back.
                     local = senders.copy()
                     local[axis] = side - 1 - senders[axis] if mirrored else senders[axis]
                     below = np.flatnonzero(local[axis] < own_side)
@@ -130,7 +130,7 @@ class BoxCosts:
     def _across(
         self, sides: Sides, steps: int, axis: int, cut: int, places: Coordinates
     ) -> tuple[npt.NDArray[np.int64], Coordinates]:
-        """The cost of sending from ``places`` below a cut to the best target above, and that."""
+        """Return the cost with the best target above the cut, and the target, from ``places``."""
         own, other = cut_box(sides, axis, cut)
         in_face = places.copy()
         in_face[axis] = 0
@@ -142,9 +142,9 @@ class BoxCosts:
         return costs, targets
 
     def _numbered_face(self, sides: Sides, steps: int, axis: int) -> npt.NDArray[np.int64]:
-        """Compute :meth:`_face` times the nodes of the box, plus the node where the least arises.
+        """Return :meth:`_face` times the box's node count, plus the node that gives the least.
 
-        One number for both, which lowest numbers make the first of equals.
+        One number holds both, so that the lowest of equally good nodes wins.
         """
         key = (sides, steps, axis)
         if key not in self._numbered:
@@ -155,16 +155,16 @@ class BoxCosts:
 
 
 def _descending(sides: Sides, steps: int) -> tuple[list[int], tuple[Sides, int]]:
-    """The axes from the longest to the shortest, and the box and steps by which costs are known.
+    """Return the axes from the longest to the shortest, and the key of the known costs.
 
-    More steps than there are nodes but one are of no use.
+    The key is the sorted sides and the steps, at most one fewer than nodes: more have no use.
     """
     order = sorted(range(len(sides)), key=lambda axis: -sides[axis])
     return order, (tuple(sides[axis] for axis in order), min(steps, prod(sides) - 1))
 
 
 def _cuts(sides: Sides, steps: int, axis: int) -> range:
-    """The places at which a box can be cut, for parts that manage with one step less."""
+    """Return the places at which a box can be cut, so that both parts finish in ``steps`` - 1."""
     others = least_steps(sides) - (sides[axis] - 1).bit_length()
     if sides[axis] == 1 or steps <= others:
         return range(0)
@@ -173,9 +173,9 @@ def _cuts(sides: Sides, steps: int, axis: int) -> range:
 
 
 def _equal_axes(sides: Sides) -> dict[int, list[int]]:
-    """Return the axes that can be cut, by the first of those that are as long.
+    """Return the axes that can be cut, grouped by the first axis of the same length.
 
-    Across one of them everything is as across the first, with the two exchanged.
+    The costs across an axis are those across its group's first axis, with both axes exchanged.
     """
     axes = defaultdict(list)
     for axis, side in enumerate(sides):
@@ -185,14 +185,14 @@ def _equal_axes(sides: Sides) -> dict[int, list[int]]:
 
 
 def _ramp(box: npt.NDArray[Number], axis: int) -> npt.NDArray[Number]:
-    """Return the coordinate on one axis of the nodes of ``box``, shaped to be added to it."""
+    """Return the nodes' coordinates on one axis, in a shape that can be added to ``box``."""
     shape = [1] * box.ndim
     shape[axis] = -1
     return np.arange(box.shape[axis], dtype=box.dtype).reshape(shape)
 
 
 def _least_from_face(costs: npt.NDArray[Number], axis: int, link: int = 1) -> npt.NDArray[Number]:
-    """Return the least of cost and distance over all nodes of a box, from each of its lowest layer.
+    """Return the least cost plus distance over a box, from each node of its lowest layer.
 
     The layer is the one with coordinate 0 on ``axis``; the result has side 1 there. A hop costs
     ``link``.

@@ -1,13 +1,13 @@
-"""Parts of all broadcasts by halving: from pairs of sender and receiver to a schedule.
+"""Common parts of all broadcasts by halving: from pairs of sender and receiver to a schedule.
 
-Each of these broadcasts cuts a box of nodes in two by a plane across one axis: the one node of the
-box that has the message sends it into the other half, and both halves go on alone. So a box has
-one send in a step, and with routes that stay in the box (dimension order does) no two sends of a
-step can share a link, whatever the axes of the cuts and wherever the senders and receivers are.
+Each of these broadcasts cuts a box of nodes in two across one axis. The one node of the box that
+has the message sends it into the other half, and both halves go on alone. So a box has one send in
+a step. Dimension-order routes stay in the box, so no two sends of a step can share a link, for all
+cuts, senders and receivers.
 
-On a torus the same holds once its nodes are numbered as a mesh, from wherever suits the source. The
-routes are those of the mesh, so that the links between its two ends are not used at all: one VC
-is enough, because no messages can wait for each other around a ring.
+On a torus the same holds if its nodes are numbered as a mesh, with any node first. The routes are
+those of the mesh and use no wrap link. So one VC is enough: no messages can wait for each other
+around a ring.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ...schedule.schedule import Schedule
 from ...schedule.table import Blocks
 
 SENDS_AT_ONCE = 1 << 20
-"""Routes are made for this many sends at a time, which bounds the memory that it takes."""
+"""Sends for which routes are made at a time, to bound memory."""
 
 Numbers = npt.NDArray[np.int32]
 Coordinates = npt.NDArray[np.int32]
-"""Nodes by their coordinates: shape (axes, nodes)."""
+"""The coordinates of nodes: shape (axes, nodes)."""
 
 
 @dataclass(frozen=True)
 class Broadcast:
-    """A broadcast to be made: one block of ``words`` words from the node ``source`` to all.
+    """A broadcast to make: one block of ``words`` words from the node ``source`` to all nodes.
 
     Raises :class:`.InvalidInput` for a source outside the topology and a message without words.
     """
@@ -53,8 +53,8 @@ class Broadcast:
 class Numbering:
     """The nodes of a grid numbered as those of a mesh with the same sides.
 
-    ``start`` is where the source stands in that mesh, its coordinates; ``nodes[i]`` is the node of
-    the grid at place *i* of the mesh, shape (nodes,), None where all have their own numbers.
+    ``start`` are the source's coordinates in that mesh. ``nodes[i]`` is the grid's node for node i
+    of the mesh, shape (nodes,); None if all numbers are the same.
     """
 
     start: tuple[int, ...]
@@ -62,7 +62,7 @@ class Numbering:
 
     @classmethod
     def of(cls, topology: Topology, source: int, best: tuple[int, ...]) -> Numbering:
-        """Number a grid so that ``source`` stands at ``best`` on each wrapped axis.
+        """Number a grid so that ``source`` has the coordinate ``best`` on each wrapped axis.
 
         A mesh has no wrapped axis and keeps its numbers.
         """
@@ -78,7 +78,7 @@ class Numbering:
 
 
 def is_whole_grid(topology: Topology) -> bool:
-    """Tell whether ``topology`` is a mesh, torus, line, ring or hypercube without faults."""
+    """Return whether ``topology`` is a mesh, torus, line, ring or hypercube without faults."""
     return topology.whole_grid
 
 
@@ -92,7 +92,7 @@ def node_numbers(dims: tuple[int, ...], coordinates: Coordinates) -> Numbers:
 
 
 def doubling_schedule(broadcast: Broadcast, numbering: Numbering, reached: Numbers) -> Schedule:
-    """Return the schedule of a broadcast in which all who have the message send in every step.
+    """Return the schedule of a broadcast in which all nodes with the message send in every step.
 
     ``reached`` lists the nodes of the mesh in the order in which they get the message, shape
     (2^steps,): in step *s*, ``reached[i]`` sends to ``reached[2**(s - 1) + i]``.
@@ -109,8 +109,8 @@ def halving_schedule(
 ) -> Schedule:
     """Return the half-duplex schedule with these sends, on dimension-order routes of the mesh.
 
-    ``source`` and ``target`` are nodes of the mesh that ``numbering`` makes of the topology. Shapes
-    (sends,).
+    ``source`` and ``target`` are node numbers of the mesh that ``numbering`` describes. All shapes
+    are (sends,).
     """
     topology = broadcast.topology
     path_offsets, path_nodes = _routes(topology, source, target)

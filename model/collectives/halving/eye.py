@@ -1,20 +1,20 @@
-"""The eye broadcast: from any node of a 2^k x 2^k x ... mesh to all, by way of the eyes.
+"""The eye broadcast: from any node of a 2^k x 2^k x ... mesh to all nodes, through the eyes.
 
 S. Cang and J. Wu, "Minimizing Total Communication Distance of a Time-Step Optimal Broadcast in
-Mesh Networks", 1998, is called *1998* below; section 2 of their "Time-Step Optimal Broadcasting in
-3-D Meshes with Minimum Total Communication Distance", called *3-D*, reviews it, and
-the rest goes on to more dimensions. Equation numbers are those of 1998; those of 3-D are in
+Mesh Networks", 1998, is called *1998* below. Their "Time-Step Optimal Broadcasting in 3-D Meshes
+with Minimum Total Communication Distance" is called *3-D*; its section 2 reviews 1998, and the rest
+extends it to more dimensions. Equation numbers are those of 1998; those of 3-D are in
 :mod:`.eye_tcd`.
 
 **Eyes** (1998, Definition 2). The four nodes of a 2x2 mesh are its eyes. A 2^k x 2^k mesh consists
-of four submeshes with four eyes each; of these sixteen, the one of each submesh that is closest to
-the center of the mesh is an eye of the mesh. The 8x8 mesh, ``1`` to ``4`` its eyes and ``e`` the
-other eyes of its submeshes::
+of four submeshes with four eyes each. In each submesh, the eye closest to the center of the mesh is
+an eye of the mesh. In this 8x8 mesh ``1`` to ``4`` are its eyes and ``e`` the other eyes of its
+submeshes::
 
       0 1 2 3 4 5 6 7  x
     0 . . . . . . . .
-    1 . e e . . e e .       A single node is its own eye, four times over, so that 1x1 and 2x2
-    2 . e 1 . . 2 e .       are no special cases.
+    1 . e e . . e e .       A single node counts as all four of its eyes, so 1x1 and 2x2 are
+    2 . e 1 . . 2 e .       no special cases.
     3 . . . . . . . .
     4 . . . . . . . .       The sides of the eye-square 1-2-4-3 have a_k = 3 links.
     5 . e 3 . . 4 e .
@@ -30,42 +30,42 @@ submesh:
    submesh if that is closer.
 3. Each submesh now has one node with the message, and does the same.
 
-What the papers leave open, and what holds here:
+Choices that the papers leave open:
 
 * "Rotate the mesh" would exchange x and y for half of the submeshes. Here the mesh is reflected
-  instead, left to right and top to bottom, so that the first send of each level always goes along
-  x first. 3-D, section 2, gives 17 from (1, 0) and 16 from (0, 1) in a 4x4 mesh, as counted here.
+  instead, left to right and top to bottom, so the first send of each level always goes along x
+  first. 3-D, section 2, gives 17 from (1, 0) and 16 from (0, 1) in a 4x4 mesh, as counted here.
 * "Closer" has no ties: both candidates are in one row, a_(k-1) links apart, which is odd for
   k > 1; for k = 1 they are one node.
-* The routes are not given. Along x first and then y, no two sends of a step share a link, whatever
-  the source: sends of different submeshes stay in their submeshes, and of the two sends of a second
-  step one stays in the left half and the other in the right half of its submesh. The same holds
-  for y first. Counted for every source for k <= 5, both ways.
+* The papers give no routes. Along x first and then y, no two sends of a step share a link, from any
+  source: sends of different submeshes stay in their submeshes. Of the two sends of a second step,
+  one stays in the left half of its submesh and one in the right half. The same holds for y first.
+  Both were counted for every source for k <= 5.
 * The example of 1998, section 2, sends from (0, 0) of an 8x8 mesh to (5, 1), (1, 5) and (5, 5), at
   a TCD of 79. Algorithm 1 sends to (5, 2), (1, 5) and (5, 5), also at 79, as in 3-D, section 2.
 
 Theorem 2 of 1998 says that no broadcast in 2k steps from the same source has a smaller TCD. This is
 wrong away from the eyes: mirroring the 4x4 mesh in its diagonal turns the broadcast from (0, 1),
 which costs 16, into one from (1, 0), for which Algorithm 1 takes 17. (The proof begins with 17 for
-both nodes; section 2 of the same paper has 16 for (0, 1).) :mod:`.minimum` has what is least.
+both nodes; section 2 of the same paper has 16 for (0, 1).) :mod:`.minimum` has the least TCD.
 
-**d dimensions** (3-D, sections 3 and 4). A mesh with d axes of 2^k has 2^d eyes, at either
-coordinate of :func:`eye_line` on each axis. Each level takes d steps; in step *i* every node that
-has the message sends across axis *i*:
+**d dimensions** (3-D, sections 3 and 4). A mesh with d axes of 2^k has 2^d eyes, at both
+coordinates of :func:`eye_line` on each axis. Each level takes d steps. In step *i* every node that
+has the message sends across axis *i*. The target's coordinate is
 
-* on axis *i* to the line of eyes on the other side;
-* on the axes to come to the line of the mesh's eyes, on the sender's side;
-* on the axes already cut to the closer of the two lines of its submesh's eyes on that side.
+* on axis *i* that of the eyes on the other side;
+* on the axes not yet cut that of the mesh's eyes on the sender's side;
+* on the axes already cut the closer of its submesh's two eye coordinates on that side.
 
-In two dimensions this is Algorithm 1, in three Algorithm 2 (steps 3 and 4), whose second and third
-steps go along the paper's z and y; here they go along axis 1 and axis 2. From an eye all sends are
-straight, which is Algorithm 3. The routes again go along axis 0 first, then axis 1, and so on.
-They share no link in a step: :mod:`.boxes`. The scan of Fig. 5 of 3-D has lost its numbers, so
-that Theorem 1 stands in for it in the tests.
+In two dimensions this is Algorithm 1, in three Algorithm 2 (steps 3 and 4). Its second and third
+steps go along the paper's z and y, here along axis 1 and axis 2. From an eye all sends are
+straight, which is Algorithm 3. The routes go along axis 0 first, then axis 1, and so on. They share
+no link in a step: :mod:`.boxes`. The scan of Fig. 5 of 3-D has lost its numbers, so the tests use
+Theorem 1 instead.
 
-**Tori** (3-D, section 5). All nodes are alike, so they are numbered from a place where the source
-is an eye. That this is the least for a torus is claimed without proof; an exhaustive search agrees
-for rings of 8 and 16, and in 4x4 and 4x4x4 nothing can beat one link for each node.
+**Tori** (3-D, section 5). All nodes are alike, so nodes are numbered so that the source is an eye.
+The paper claims without proof that this is the least for a torus. An exhaustive search agrees for
+rings of 8 and 16; in 4x4 and 4x4x4 the TCD is one link for each node, the least possible.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def eye_line(k: int) -> tuple[int, int]:
 def eyes(topology: Topology) -> tuple[int, ...]:
     """Return the eyes of a d-dimensional 2^k mesh: eye 1 first, then those along axis 0, and so on.
 
-    Where eyes coincide, as in 1x1, each is listed once. In a torus every node is an eye.
+    If eyes coincide, as in 1x1, each is listed once. In a torus every node is an eye.
     """
     k = _levels(topology)
     if topology.wrapped:
@@ -128,7 +128,7 @@ def _sign(k: int) -> int:
 def eye_broadcast(topology: Topology, source: int, words: int) -> Schedule:
     """Broadcast ``words`` words from the node ``source`` of a d-dimensional 2^k mesh or torus.
 
-    It is Algorithm 1 in two dimensions, Algorithm 2 in three (Algorithm 3 from an eye), and section
+    Uses Algorithm 1 in two dimensions, Algorithm 2 in three (Algorithm 3 from an eye), and section
     4 of 3-D in d. The schedule has d k steps and is half-duplex. Raises :class:`InvalidInput` for
     any other topology, a source outside it and a message without words.
     """
@@ -169,11 +169,11 @@ def _levels(topology: Topology) -> int:
 
 
 def _target_coordinates(k: int, level: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Return where the sends in submeshes of side 2^level lead, by the sender's coordinate.
+    """Return the target's coordinates for sends in submeshes of side 2^level.
 
-    Three tables of shape (2^k,), for a step that sends across a cut: the target's coordinate on
-    the axis of the cut; on the axes that this level has cut before, on which the sender may choose
-    between two lines of eyes; and on those that it has yet to cut.
+    Three tables of shape (2^k,), by the sender's coordinate: on the axis of the cut; on the axes
+    that this level has cut before, where the closer of two eye coordinates is taken; and on the
+    axes that it has not cut yet.
     """
     coordinates = np.arange(1 << k, dtype=np.int32)
     last = (1 << level) - 1
@@ -206,7 +206,7 @@ def eye_tcd(k: int) -> int:
 
 
 def source_excess(k: int, u: int, v: int) -> int:
-    """Return f_k(u, v), the links that a source costs beyond an eye in the first two steps (Eq. 5).
+    """Return f_k(u, v), the source's excess over an eye in the first two steps, in links (Eq. 5).
 
     ``u`` and ``v`` lead from eye 1 towards the corner of its submesh, left and up. The six regions
     differ in the signs of u and v and in whether u > a_(k-1)/2, where the second send of the source

@@ -7,13 +7,13 @@ towards the border: (u_k, v_k, w_k) in the paper. Its coordinate systems turn, s
 goes along z and its third along y; here step *i* of a level goes along axis *i* - 1, and (u, v, w)
 belong to the axes 0, 1, 2.
 
-What a source costs beyond an eye in the d steps of a level is a sum over the axes, since distance
-is. Of the d sends of the source, the axis with number *i* (from 0) and offset u is
+The excess of a source over an eye in the d steps of a level is a sum over the axes, because
+distance is. Take axis *i* (from 0) with offset u. Of the d sends of the source
 
-* crossed by one, which costs u beyond a_k;
-* not yet cut in *i* of them, which lead to the line of the eye and cost abs(u) each;
-* already cut in d - 1 - *i* of them, which lead to the closer of two eyes of the submesh and cost
-  the lesser of abs(u) and abs(u - a_(k-1)) each.
+* one crosses axis *i* and costs u more than a_k;
+* *i* sends come before the cut of axis *i*, lead to the line of the eye and cost abs(u) each;
+* d - 1 - *i* sends come after it, lead to the closer of two eyes of the submesh and cost the lesser
+  of abs(u) and abs(u - a_(k-1)) each.
 
 For d = 3 the sum is Eq. 7, for d = 2 it is f_k of the 2-D paper (:func:`.eye.source_excess`); the
 paper gives no others. Eq. 4, the side of the eye-cube, is :func:`.eye.eye_square_side`.
@@ -75,7 +75,7 @@ def cube_eye_tcd(k: int) -> int:
 def line_eye_tcd(k: int) -> int:
     """Return the TCD from an eye of a line of 2^k nodes: ((3k + 1) 2^k - (-1)^k) / 9.
 
-    It is what Eq. 15 gives for d = 1, where Eq. 16 is 0/0.
+    This is Eq. 15 for d = 1, where Eq. 16 is 0/0.
 
     >>> [line_eye_tcd(k) for k in range(5)]
     [0, 1, 3, 9, 23]
@@ -120,8 +120,8 @@ def source_offsets(k: int, place: Sequence[int]) -> tuple[int, ...]:
 def grid_source_excess(k: int, offsets: Sequence[int]) -> int:
     """Return f_k of a source at ``offsets``, one for each axis of the mesh.
 
-    The links that it costs beyond an eye in the first d steps; Eq. 7 in d dimensions, derived at
-    the top of this module.
+    f_k is the source's excess over an eye in the first d steps, in links: Eq. 7 in d dimensions,
+    derived at the top of this module.
     """
     return sum(
         int(_axis_excess(k, axis, len(offsets), np.array(offset)))
@@ -142,7 +142,7 @@ def grid_source_tcd(k: int, place: Sequence[int]) -> int:
 def grid_source_tcds(axes: int, k: int) -> Costs:
     """Return D_k(S) from every node of the mesh: shape (nodes,), node 0 first.
 
-    As :func:`grid_source_tcd`, for all at once: f_i is a sum over the axes.
+    Computes :func:`grid_source_tcd` for all nodes together: f_i is a sum over the axes.
     """
     coordinates = np.arange(1 << k)
     total = np.full((1 << k,) * axes, grid_eye_tcd_recursive(axes, k), dtype=np.int64)

@@ -1,24 +1,23 @@
-"""The least TCD of a broadcast by cutting a mesh in two again and again, from every source.
+"""The least TCD of a broadcast by repeatedly cutting a mesh in two, from every source.
 
-Cang & Wu always cut the axes in one order, and so their Algorithms 1 and 2 are least from some
-sources only (:mod:`.eye`, :mod:`.eye_tcd`). Here each box is cut across whichever axis, and
-wherever, is best for the node that has the message, which sends to whichever node of the other part
-is best: :mod:`.box_costs`.
+Cang & Wu always cut the axes in one order, so their Algorithms 1 and 2 are least only from some
+sources (:mod:`.eye`, :mod:`.eye_tcd`). Here each box is cut at the axis and place that are best for
+the node that has the message, and this node sends to the best node of the other part:
+:mod:`.box_costs`.
 
 **Steps.** A mesh with sides n takes the sum of ceil(log2 n) steps, the fewest in which cuts leave
-single nodes. That is ceil(log2 N), the fewest of any broadcast, for sides that are powers of two
-and for many others (3x3, 6x7, 12x12). It is one more for 3x5, 5x5 and 3x3x3, and two more for
-5x5x5: no cuts do with fewer. :mod:`..tree.broadcast`, which cuts no boxes, takes ceil(log2 N).
+single nodes. For sides that are powers of two and for many others (3x3, 6x7, 12x12) this is
+ceil(log2 N), the fewest of any broadcast. It is one more for 3x5, 5x5 and 3x3x3, and two more for
+5x5x5. :mod:`..tree.broadcast`, which cuts no boxes, takes ceil(log2 N).
 
-**Is it least of all broadcasts?** In log2 N steps every node that has the message must send in
-every step, but it need not be by halving boxes. From every source of every mesh of 8 or 16 nodes
-(8, 2x4, 2x2x2, 16, 2x8, 4x4, 2x2x4, 2x2x2x2) a search through all sets of nodes that can have the
-message after each step finds nothing cheaper, even where the sends of a step may share links
-(``tests/helpers/exhaustive_tcd.py``). A solver proves the same for every source of 4x4 and 2x4x4
-in seconds (``bench/certify.py``). A search through all sets of senders and receivers says the same
-of every mesh of up to 10 nodes whose sides are not powers of two, and of 3x4, in the steps that
-cuts take
-(``tests/helpers/exhaustive_tcd_any_steps.py``). There is no proof for all sizes.
+**Is it the least of all broadcasts?** There is no proof for all sizes. In log2 N steps every node
+that has the message must send in every step, but not necessarily by halving boxes. A search through
+all sets of nodes that can have the message after each step finds nothing cheaper, even if the sends
+of a step may share links (``tests/helpers/exhaustive_tcd.py``). It covers every source of every
+mesh of 8 or 16 nodes (8, 2x4, 2x2x2, 16, 2x8, 4x4, 2x2x4, 2x2x2x2). A solver proves the same for
+every source of 4x4 and 2x4x4 in seconds (``bench/certify.py``). A search through all sets of
+senders and receivers finds the same for 3x4 and every mesh of up to 10 nodes whose sides are not
+powers of two, in the steps that cuts take (``tests/helpers/exhaustive_tcd_any_steps.py``).
 """
 
 from __future__ import annotations
@@ -41,15 +40,15 @@ from .eye_tcd import grid_source_tcds
 Costs = npt.NDArray[np.int64]
 
 MOST_NODES = 1 << 11
-"""The most nodes of a mesh with a side that is no power of two: seconds, a dozen for long lines."""
+"""Most nodes of a mesh with a side that is no power of two: up to a dozen seconds for a line."""
 
 
 def minimum_broadcast(topology: Topology, source: int, words: int) -> Schedule:
-    """Broadcast ``words`` words from ``source`` over the least TCD of all broadcasts by such cuts.
+    """Broadcast ``words`` words from ``source`` with the least TCD of all broadcasts by cuts.
 
     The schedule is half-duplex, and has the sum of ceil(log2 side) steps. Ties are broken as
-    :meth:`.BoxCosts.best_sends` says. Raises :class:`InvalidInput` for anything but a mesh without
-    faults, for one of more than ``MOST_NODES`` nodes with a side that is no power of two, for a
+    :meth:`.BoxCosts.best_sends` says. Raises :class:`InvalidInput` unless the topology is a mesh
+    without faults, for more than ``MOST_NODES`` nodes with a side that is no power of two, for a
     source outside it and for a message without words.
     """
     _require_mesh(topology)
@@ -66,7 +65,7 @@ def minimum_broadcast(topology: Topology, source: int, words: int) -> Schedule:
 
 
 class _Holders:
-    """Nodes that have the message, in the order of getting it, and the box each has yet to serve.
+    """Nodes that have the message, in the order of getting it, and the box that each must serve.
 
     ``places`` has the coordinates of all nodes in that order, ``_corners`` those of the lowest
     nodes of their boxes; shapes (axes, nodes). ``_groups`` are the holders by the sides of the box.
@@ -80,9 +79,9 @@ class _Holders:
         self._count = 1
 
     def send(self, costs: BoxCosts, left: int) -> Axes:
-        """Let all who have something left to do send, with ``left`` steps to go.
+        """Let all nodes whose box has several nodes send; ``left`` steps remain.
 
-        Returns who sends to each new holder.
+        Returns the sender to each new holder.
         """
         parts: dict[Sides, list[Axes]] = defaultdict(list)
         senders = [np.zeros(0, np.intp)]
@@ -119,9 +118,9 @@ class _Holders:
 
 
 def minimum_tcds(topology: Topology) -> Costs:
-    """Return the least TCD by such cuts from each node of a mesh: shape (nodes,), node 0 first.
+    """Return the least TCD by cuts from each node of a mesh: shape (nodes,), node 0 first.
 
-    ``.reshape(dims[::-1])`` makes it the picture of a mesh, x along the last axis. Raises
+    ``.reshape(dims[::-1])`` gives it the shape of the mesh, x along the last axis. Raises
     :class:`InvalidInput` as :func:`minimum_broadcast` does.
     """
     _require_mesh(topology)
@@ -130,23 +129,23 @@ def minimum_tcds(topology: Topology) -> Costs:
 
 
 def best_sources(topology: Topology) -> tuple[int, ...]:
-    """Return the nodes from which the least TCD is least, in ascending order."""
+    """Return the nodes with the smallest least TCD, in ascending order."""
     costs = minimum_tcds(topology)
     return tuple(np.flatnonzero(costs == costs.min()).tolist())
 
 
 @dataclass(frozen=True)
 class Gain:
-    """Savings of ``minimum`` beside the eye broadcast, over all sources of a mesh.
+    """Savings of ``minimum`` over the eye broadcast, for all sources of a mesh.
 
-    ``saved`` is how many links less its TCD has from each node: shape (nodes,).
+    ``saved`` are the links by which its TCD is smaller from each node: shape (nodes,).
     """
 
     saved: Costs
 
     @property
     def sources(self) -> int:
-        """Number of sources, which is that of nodes."""
+        """Number of sources: all nodes of the mesh."""
         return self.saved.size
 
     @property
@@ -166,10 +165,10 @@ class Gain:
 
 
 def gain_over_eye(topology: Topology) -> Gain:
-    """Compare the least TCD with that of Algorithm 1 (in d dimensions) from every node of a mesh.
+    """Compare the least TCD with that of the eye broadcast from every node of a mesh.
 
-    Raises :class:`InvalidInput` for a mesh whose sides are not all the same power of two, which the
-    eye broadcast does not serve.
+    Raises :class:`InvalidInput` unless all sides are the same power of two, as the eye broadcast
+    needs.
     """
     _require_mesh(topology)
     sides = set(topology.dims)
@@ -184,7 +183,7 @@ def gain_over_eye(topology: Topology) -> Gain:
 
 
 def _require_mesh(topology: Topology) -> None:
-    """Refuse what is no mesh without faults, or too large."""
+    """Raise :class:`InvalidInput` unless it is a mesh without faults and not too large."""
     if not is_whole_grid(topology) or topology.wrapped:
         allowed = "a mesh without faults"
         raise InvalidInput.of(
@@ -198,7 +197,7 @@ def _require_mesh(topology: Topology) -> None:
 
 
 def _is_power(side: int) -> bool:
-    """Tell whether ``side`` is a power of two."""
+    """Return whether ``side`` is a power of two."""
     return side.bit_count() == 1
 
 

@@ -1,8 +1,8 @@
 """The eye broadcast in a mesh or torus of any sides, from any node.
 
 Z. Jiang and J. Wu, "Fault-Tolerant Broadcasting in 2-D Wormhole-Routed Meshes", section 3, extend
-the eye broadcast to m x n meshes. On each axis an eye is D_m from one of the two ends of an axis of
-m nodes. **Algorithm 2**, with the mesh turned so that the source is in the left half A::
+the eye broadcast to m x n meshes. On an axis of m nodes an eye is D_m links from one of its ends.
+**Algorithm 2**, with the mesh turned so that the source is in the left half A::
 
       <---- A: ceil(m/2) ----><-- B: floor(m/2) -->
       . . . . . E . . . . . . | . . . E' . . . . .        E  is D_m from the left end and
@@ -12,21 +12,21 @@ m nodes. **Algorithm 2**, with the mesh turned so that the source is in the left
 1. The source E sends to the closest eye E' of B.
 2. A and B do the same, until they are single nodes.
 
-The paper says m >= n, and its Fig. 5 cuts what is longest, x where the sides are equal. So here:
-each box is cut across its longest axis, the first of equals.
+The paper says m >= n, and its Fig. 5 cuts the longest axis, x if the sides are equal. So here each
+box is cut across its longest axis, the first of equals.
 
-What the paper leaves open, and what holds here:
+Choices that the paper leaves open:
 
-* *Other sources.* The paper's source is an eye. Any other does the same; a source that is in the
-  middle of an odd axis has the larger half on the side of coordinate 0, and of two eyes equally far
-  it takes the one with the lower coordinate. In a 2^k mesh all sends are then those of
-  :mod:`.eye`, from every source.
-* *More axes.* Nothing in section 3 depends on their number: an eye's distance from the ends is a
-  matter of one axis, and so is what a cut does to it. Theorem 3 holds with Eq. 16 of Cang & Wu
-  (:func:`.eye_tcd.grid_eye_tcd`) as counted in the tests.
+* *Other sources.* The paper's source is an eye. Here any source does the same. A source in the
+  middle of an odd axis has the larger half on the side of coordinate 0. Of two equally far eyes it
+  takes the one with the lower coordinate. Then in a 2^k mesh all sends are those of :mod:`.eye`,
+  from every source.
+* *More axes.* Section 3 does not depend on their number: an eye's distance from the ends, and the
+  effect of a cut on it, concern one axis. The tests count that Theorem 3 holds with Eq. 16 of Cang
+  & Wu (:func:`.eye_tcd.grid_eye_tcd`).
 * *Tori.* As in Cang & Wu's 3-D paper, section 5: number the nodes so that the source is an eye.
-* *Steps.* The first half is rounded up in every cut, so there are ceil(lg m) + ceil(lg n) of them
-  from every source, which is more than ceil(lg mn) for many meshes: 6 for 5x5, where 5 would do.
+* *Steps.* Every cut rounds the first half up, so every source takes ceil(lg m) + ceil(lg n) steps.
+  For many meshes this is more than ceil(lg mn): 6 for 5x5, where 5 would be possible.
 
 Where the paper errs:
 
@@ -34,11 +34,11 @@ Where the paper errs:
 * Theorem 1, floor((k-1)/3) <= D_k <= floor((k+1)/3), is wrong below for k = 22 first, where D_k
   is 6 and not 7, and above for k = 43, where it is 15 and not 14. (For k = 22 the chain of the
   proof needs 11 - 1 - floor(12/3) >= 7.) The roundings add up: by k = 2731 it is wrong by 2.
-* Theorem 2, floor((m-1)/3) <= A_m <= 1 + ceil(m/3), is wrong with it: A_43 is 13, not 14, and A_86
-  is 31, not 30. It has m >= 1, but an axis of one node is never cut.
-* The proof of Theorem 3 cuts the m x n mesh and a smaller m' x n' one across the same axis. In the
-  smaller one the other axis may be the longer. That ED never falls as a side grows holds for all
-  meshes up to 64x64 all the same, as counted in the tests.
+* So Theorem 2, floor((m-1)/3) <= A_m <= 1 + ceil(m/3), is wrong too: A_43 is 13, not 14, and A_86
+  is 31, not 30. It allows m = 1, but an axis of one node is never cut.
+* The proof of Theorem 3 cuts the m x n mesh and a smaller m' x n' mesh across the same axis. In the
+  smaller mesh the other axis may be longer. Still, ED never falls as a side grows: the tests count
+  this for all meshes up to 64x64.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def eye_link(side: int) -> int:
 
 
 def rectangle_eyes(topology: Topology) -> tuple[int, ...]:
-    """Return the eyes of a mesh, those along axis 0 first; each once. In a torus all nodes are."""
+    """Return the eyes of a mesh, each once, axis 0 first; in a torus all nodes are eyes."""
     _require_grid(topology)
     if topology.wrapped:
         return tuple(range(topology.nodes))
@@ -159,8 +159,8 @@ def _require_grid(topology: Topology) -> None:
 class _Boxes:
     """Boxes of nodes, each with one node that has the message.
 
-    ``corners`` are their nodes with the lowest coordinates, ``sides`` their lengths and ``holders``
-    the nodes that have the message, all of shape (axes, boxes).
+    ``corners`` are the lowest coordinates of the boxes, ``sides`` their lengths and ``holders`` the
+    coordinates of the nodes that have the message; shapes (axes, boxes).
     """
 
     corners: Coordinates
@@ -173,7 +173,7 @@ class _Boxes:
         return _Boxes(self.corners[:, cut], self.sides[:, cut], self.holders[:, cut])
 
     def halved(self) -> _Boxes:
-        """Return the halves A of all boxes, then the halves B, to whose holders those of A send."""
+        """Return the halves A of all boxes, then the halves B; A's holders send to B's holders."""
         numbers = np.arange(self.sides.shape[1])
         axis = self.sides.argmax(axis=0)
         distances = _eye_distances(int(self.sides.max(initial=1)))

@@ -1,11 +1,12 @@
-"""All-reduce as two collectives, one after the other: of the same blocks, and replacing at last.
+"""All-reduce as two collectives in turn, of the same blocks: the first combines, the second copies.
 
-* *Reduce and broadcast*: all of it to one node, and from there to all. Whatever is short.
-* *Reduce-scatter and all-gather*: to each node its own part of the message, complete, and all parts
-  to all. No node sends or receives more than 2 (N - 1) / N of the message, which is the least that
-  any all-reduce can do (P. Patarasuk and X. Yuan, "Bandwidth optimal all-reduce algorithms for
-  clusters of workstations", 2009). Whatever is long (R. Rabenseifner, "Optimization of Collective
-  Reduction Operations", 2004, by recursive halving and doubling).
+* *Reduce and broadcast*, for short messages: the whole message is combined at one node and then
+  sent from there to all nodes.
+* *Reduce-scatter and all-gather*, for long messages: each node gets its own part combined, and then
+  all parts go to all nodes. No node sends or receives more than 2 (N - 1) / N of the message, the
+  least of any all-reduce (P. Patarasuk and X. Yuan, "Bandwidth optimal all-reduce algorithms for
+  clusters of workstations", 2009; R. Rabenseifner, "Optimization of Collective Reduction
+  Operations", 2004, by recursive halving and doubling).
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from .streamed import in_pieces
 
 
 def rooted_all_reduce(reduce: Schedule, broadcast: Schedule) -> Schedule:
-    """Bring what ``reduce`` combines at a root to all nodes, by ``broadcast``.
+    """Return the all-reduce that combines at a root by ``reduce`` and copies by ``broadcast``.
 
-    Both are of the same blocks, which the reduce may have in pieces; custom where they leave nodes
-    out. Raises :class:`.InvalidInput` where the way back is cut in other blocks than the way there.
+    Both have the same blocks; those of the reduce may be in pieces. The result is custom if they
+    leave nodes out. Raises :class:`.InvalidInput` if their blocks differ in length.
     """
     broadcast = in_pieces(broadcast, max(1, len(reduce.blocks) // len(broadcast.blocks)))
     if not np.array_equal(broadcast.blocks.words, reduce.blocks.words):
@@ -44,16 +45,16 @@ def rooted_all_reduce(reduce: Schedule, broadcast: Schedule) -> Schedule:
 
 
 def _with(root: int | None, nodes: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    """Nodes that a broadcast owes its message, and its root."""
+    """Return the nodes that a broadcast owes its message, with its root; None stands for all."""
     return None if nodes is None or root is None else tuple(sorted({root, *nodes}))
 
 
 def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: int) -> Schedule:
-    """All-reduce of ``words`` words by a reduce-scatter and an all-gather of the same blocks.
+    """All-reduce ``words`` words by a reduce-scatter and an all-gather of the same blocks.
 
-    They are of as many words for each node, or a word more than some of them need: the last nodes
-    then have a word less, and what is left without words is left out. Raises
-    :class:`.InvalidInput` where nothing would be left of a block that streams.
+    Both have equally many words for each node. If these are more than ``words``, the last nodes
+    get one word less, and blocks without words are left out. Raises :class:`.InvalidInput` if a
+    streaming block would have no words.
     """
     name, nodes = Collective.ALL_REDUCE, all_gather.topology.working_nodes.size
     equal = joined(reduce_scatter, all_gather, name, reduce_scatter.blocks)
@@ -69,9 +70,9 @@ def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: 
 
 
 def _shared(blocks: Blocks, words: int) -> npt.NDArray[np.int32]:
-    """Lengths of ``blocks``, ``words`` together: the last nodes' have a word less.
+    """Return lengths of ``blocks`` with the sum ``words``: those of the last nodes lose a word.
 
-    Raises :class:`.ScheduleError` unless ``blocks`` have a word to spare for each node at most.
+    Raises :class:`.ScheduleError` unless 0 to one word for each node must go.
     """
     lengths = blocks.words.copy()
     spare = int(lengths.sum()) - words
@@ -84,11 +85,11 @@ def _shared(blocks: Blocks, words: int) -> npt.NDArray[np.int32]:
 
 
 def joined(first: Schedule, second: Schedule, collective: str, blocks: Blocks) -> Schedule:
-    """The sends of ``first``, then those of ``second``, in steps behind them, of ``blocks``.
+    """Return one schedule: the sends of ``first``, then those of ``second`` in later steps.
 
-    The ways there and back of both together may wait for each other in a circle, which those of
-    each cannot: then they are dealt to VCs anew, or if there are VCs that keep sends of one step
-    apart, ``second`` gets VCs of its own.
+    The paths of one schedule cannot wait for each other in a circle, but the paths of both
+    together may. Then all paths get new VCs; if sends of one step share a link on different VCs,
+    ``second`` gets VCs of its own instead.
     """
     lengths, counts = (
         np.append(np.diff(one), np.diff(other))
@@ -121,7 +122,7 @@ def joined(first: Schedule, second: Schedule, collective: str, blocks: Blocks) -
 
 
 def without_empty_blocks(schedule: Schedule) -> Schedule:
-    """The schedule without blocks of no words, and without sends that carry no other."""
+    """Return the schedule without empty blocks, and without sends that carry no other blocks."""
     blocks = schedule.blocks
     kept = blocks.words > 0
     if kept.all():

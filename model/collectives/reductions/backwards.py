@@ -1,19 +1,19 @@
-"""Reductions as collectives backwards: last step first, every send from its target to its source.
+"""Reductions as collectives run backwards: last step first, every send from target to source.
 
-In a broadcast each node gets the message once and passes it on later; backwards, each node first
-gets what the nodes that it had served have combined, and then sends it on, once::
+In a broadcast each node gets the message once and passes it on later. Backwards, each node first
+gets the combined words of the nodes that it served, and then sends its own combined words once::
 
     broadcast   step 1  0 -> 2              reduce   step 1  1 -> 0, 3 -> 2      combined at 0, 2
                 step 2  0 -> 1, 2 -> 3               step 2  2 -> 0              combined at 0
 
-So a *reduce* is any broadcast backwards, in as many steps, over as many links, and no two sends of
-a step share a link unless two of the broadcast do. A *reduce-scatter* is any all-gather backwards:
-block b, which the all-gather brings from node b to all, is combined of all at node b. No node sends
-a block in the step in which something is combined with it, unless it streams: everything can be
-combined in place. How broadcasts that stream are turned round is told in :mod:`.streamed`.
+So a *reduce* is any broadcast backwards, with equally many steps and links. Two sends of a step
+share a link only if two of the broadcast do. A *reduce-scatter* is any all-gather backwards: block
+b, which the all-gather brings from node b to all nodes, is combined from all nodes at node b.
+Unless a block streams, no node sends it in the step in which words are combined with it. So all
+words can be combined in place. :mod:`.streamed` turns streaming broadcasts round.
 
-A link that is used backwards must be there. So what is turned round was made for the network with
-every link turned round (:func:`against`), which is the network itself unless links are one-way.
+A send backwards needs a link in that direction. So the broadcast is made for the network with all
+links turned round (:func:`against`). This is the network itself unless links are one-way.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .streamed import streamed_backwards
 
 
 def against(topology: Topology) -> Topology:
-    """The network in which every link of ``topology`` leads the other way, by the same ports."""
+    """Return the network with every link of ``topology`` turned round, on the same ports."""
     if topology.whole_grid:
         return topology
     node, port = np.nonzero(topology.neighbor != NO_LINK)
@@ -46,7 +46,7 @@ def against(topology: Topology) -> Topology:
 
 
 def require_reached(topology: Topology, root: int) -> None:
-    """Refuse a reduce to ``root`` of all nodes, naming the first that no path leads from to it."""
+    """Raise :class:`.InvalidInput` if a working node has no path to ``root``; name the first."""
     (hops,) = hops_from(against(topology), np.array([root]))
     working = topology.working_nodes
     for node in working[hops[working] == UNREACHED][:1]:
@@ -58,11 +58,11 @@ def require_reached(topology: Topology, root: int) -> None:
 
 
 def reduce_backwards(broadcast: Schedule, topology: Topology, operator: str) -> Schedule:
-    """The reduce on ``topology`` that is ``broadcast``, of the network :func:`against`, backwards.
+    """Return the reduce on ``topology`` from a ``broadcast`` on the network :func:`against` it.
 
-    The nodes that the broadcast serves contribute, with its root, to every one of its blocks, and
-    are combined by ``operator`` at the root. A custom broadcast, which leaves nodes out, makes a
-    custom reduce.
+    The root and the nodes that the broadcast serves contribute to every block. ``operator``
+    combines their words at the root. A custom broadcast, which leaves nodes out, becomes a custom
+    reduce.
     """
     root, blocks = broadcast.root, broadcast.blocks
     assert root is not None
@@ -79,7 +79,7 @@ def reduce_backwards(broadcast: Schedule, topology: Topology, operator: str) -> 
 
 
 def reduce_scatter_backwards(all_gather: Schedule, topology: Topology, operator: str) -> Schedule:
-    """The reduce-scatter on ``topology`` that is ``all_gather`` backwards, as for a reduce."""
+    """Return the reduce-scatter on ``topology``: ``all_gather`` backwards, as for a reduce."""
     blocks = all_gather.blocks
     owed = tuple((owner,) for owner in blocks.owner.tolist())
     reduced = Blocks.reduced_to(owed, blocks.words, operator)
@@ -90,7 +90,7 @@ def reduce_scatter_backwards(all_gather: Schedule, topology: Topology, operator:
 
 
 def _backwards(schedule: Schedule, topology: Topology, name: str, blocks: Blocks) -> Schedule:
-    """All sends of ``schedule`` the other way in space and time, each combining, none streaming."""
+    """Return ``schedule`` reversed in space and time; all sends combine, none streams."""
     lengths, counts = np.diff(schedule.path_offsets), np.diff(schedule.block_offsets)
     return replace(
         schedule,
@@ -105,7 +105,7 @@ def _backwards(schedule: Schedule, topology: Topology, name: str, blocks: Blocks
         path_nodes=schedule.path_nodes[::-1],
         vcs=schedule.vcs[::-1],
         block_offsets=offsets_of(counts[::-1]),
-        # Those of the last send first, each send's in the order that they have.
+        # The blocks of the last send come first; within a send their order stays.
         block_ids=schedule.block_ids[ranges(schedule.block_offsets[:-1][::-1], counts[::-1])],
         combine=np.ones(schedule.sends, np.bool_),
         stream=np.zeros(schedule.sends, np.bool_),

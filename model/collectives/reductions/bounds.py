@@ -1,23 +1,23 @@
 """Lower bounds that no all-reduce can beat, on any network.
 
-With N contributors, which are those who are owed the result, and M words:
+N nodes contribute and are owed the result, which has M words:
 
-* **Steps**: those of an all-gather (:mod:`..lower_bounds`): whoever has something of
-  one node at most doubles in a step.
-* **Hops**: 2 (N - 1). Put the sends of all steps in one row, and consider the first after which
-  some node has the result. By then each other node has sent, to give what only it had: N - 1 sends.
-  And each other node still has to receive: N - 1 more.
-* **Words x hops**: 2 (N - 1) M, as that holds for every word by itself.
-* **Words of a node**: the most of 2 (N - 1) M / N, as N nodes share the words that are sent
-  (P. Patarasuk and X. Yuan, 2009), and of M, as every node sends each word at least once.
-* **Words of a link**: the most of what the links out of the node with the fewest share, M, and what
-  all links share of words x hops.
+* **Steps**: those of an all-gather (:mod:`..lower_bounds`): the nodes that have words of one node
+  at most double in a step.
+* **Hops**: 2 (N - 1). List the sends of all steps in order, and consider the first send after which
+  some node has the result. By then each other node has sent its own words: N - 1 sends. Each other
+  node still has to receive: N - 1 more.
+* **Words x hops**: 2 (N - 1) M, as the hops are needed for every word.
+* **Words of a node**: the larger of 2 (N - 1) M / N, as N nodes share the words that are sent
+  (P. Patarasuk and X. Yuan, 2009), and M, as every node sends each word at least once.
+* **Words of a link**: the larger of two shares: of M on the links out of the node with the fewest
+  links, and of words x hops on all links.
 
-In **cycles** a reduce or reduce-scatter takes as many as backwards, as a broadcast or all-gather
-over links turned round: any schedule of the one, backwards, is one of the other. A block that goes
-to several nodes takes as many as the contribution of any one node to all of them. And the ports or
-links of all nodes share the sends of all words: the sends before some node has the result, one by
-each other contributor, and the sends after, one to each other node that is owed the result.
+In **cycles**, a reduce or reduce-scatter is bounded as a broadcast or all-gather over links turned
+round: any schedule of the one, backwards, is one of the other. A block owed to several nodes takes
+at least the cycles to bring one contributor's words to all of them. In addition, the ports or links
+of all nodes share the sends of all words. Before some node has the result, each other contributor
+sends once; after it, each other node that is owed the result receives once.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 def reduction_cycles(
     topology: Topology, blocks: Blocks, port_model: PortModel, *, hop_cycles: int
 ) -> CycleBound:
-    """The least cycles of any schedule for reduced ``blocks``, as :func:`.least_cycles`.
+    """Return the least cycles of any schedule for reduced ``blocks``, as :func:`.least_cycles`.
 
-    How the words are cut into blocks makes no difference.
+    The bound does not depend on how the words are cut into blocks.
     """
-    # What is compiled takes long to import, and most commands refuse what they refuse before it.
+    # Compiled code takes long to import, and most commands refuse bad input before they need it.
     from ...bounds.cycles import CycleBound, least_cycles  # noqa: PLC0415
 
     asked = _asked(topology, blocks)
@@ -63,8 +63,8 @@ def reduction_cycles(
         )
         bound = least_cycles(against(topology), turned, port_model, hop_cycles=hop_cycles)
         found.append(replace(bound, reason=f"backwards {bound.reason}"))
-    # What one of its contributors has must get to all whom a block is owed to: the first's, or the
-    # last's.
+    # The words of any one contributor must reach all nodes that are owed the block: try the first
+    # contributor and the last.
     for end in (0, -1) if several else ():
         copied = Blocks(
             np.array([ends.contributors[end] for ends in several], np.int32),
@@ -83,7 +83,7 @@ class _Ends(NamedTuple):
 
 
 def _asked(topology: Topology, blocks: Blocks) -> dict[_Ends, int]:
-    """The words that are asked for between the same nodes, in however many blocks."""
+    """Return the words between the same nodes, summed over blocks."""
     everyone = tuple(topology.working_nodes.tolist())
     asked: dict[_Ends, int] = defaultdict(int)
     for contributors, owed, words in zip(
@@ -97,7 +97,7 @@ def _asked(topology: Topology, blocks: Blocks) -> dict[_Ends, int]:
 
 
 def _shared(topology: Topology, asked: dict[_Ends, int], port_model: PortModel) -> CycleBound:
-    """The sends of all words, over the ports or links by which all nodes can send."""
+    """Return the bound from the sends of all words, shared by all ports or links."""
     from ...bounds.cycles import CycleBound  # noqa: PLC0415 - as above
 
     sends = 0
@@ -115,7 +115,7 @@ def _shared(topology: Topology, asked: dict[_Ends, int], port_model: PortModel) 
 def all_reduce_bounds(
     topology: Topology, nodes: int, words: int, port_model: PortModel, ports: int
 ) -> dict[str, int]:
-    """The bounds for ``nodes`` nodes and ``words`` words; ``ports`` leave who sends by the most."""
+    """Return the bounds for ``nodes`` nodes and ``words`` words; nodes have at most ``ports``."""
     if nodes < 2:
         return dict.fromkeys(("steps", "tcd", "word_hops", "node_words", "link_words"), 0)
     steps = least_broadcast_steps(nodes, ports if port_model == PortModel.ALL_PORT else 1)
@@ -126,7 +126,7 @@ def all_reduce_bounds(
     least = int(links[topology.working_nodes].min())
     hops = 2 * (nodes - 1)
     return {
-        # Who sends nothing in step 1 is still alone with what it has.
+        # After step 1 a node that sent nothing is still the only one with its words.
         "steps": steps + idle,
         "tcd": hops,
         "word_hops": hops * words,

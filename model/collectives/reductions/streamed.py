@@ -1,18 +1,18 @@
-"""Reduces that are streaming broadcasts backwards: what is combined goes on while it comes.
+"""Reduces by streaming broadcasts run backwards: a node sends combined words on while they arrive.
 
-In a broadcast a node may stream one packet to several others. Backwards, several packets come to
-it, and a send streams one packet alone; so of those the last must come while the node sends, and
-all others before, in earlier steps. A chain is one step backwards too. In a tree every send has a
-*level*, the step in which it can be: the greatest of the levels of those that come to its source,
-if there is one such, which it streams, and one more if there are several (which is what A. N.
-Strahler counts of rivers, "Quantitative analysis of watershed geomorphology", 1957)::
+In a broadcast a node may stream one packet to several others. Backwards, several packets arrive at
+the node, and its send can stream only one. So the last packet arrives while the node sends, all
+others in earlier steps. A chain takes one step backwards too. In a tree every send has a *level*,
+its earliest step. Take the greatest level of the sends into its source. If one send has it, the
+level is the same and the send streams; if several have it, the level is one more (A. N. Strahler's
+order of rivers, "Quantitative analysis of watershed geomorphology", 1957)::
 
     0 <--2-- 1 <--2-- 2 <--1-- 3 <--1-- 4       levels of sends; node 2 waits for 3 and 5,
-                      ^                         node 1 streams what comes from node 2
+                      ^                         node 1 streams the words from node 2
                       '---1--- 5
 
-Where there are levels, a long message is cut into pieces, each a step behind the one before, so
-that sends of all levels are busy at once.
+If there are several levels, a long message is cut into pieces, each one step after the one before.
+So sends of all levels are busy at the same time.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from ...schedule.table import Blocks
 
 MOST_PIECES = 64
 LEAST_PIECE = 16
-"""Words of a block that is worth being cut in two."""
+"""Least words of a piece."""
 
 
 def streamed_backwards(broadcast: Schedule, backwards: Schedule) -> Schedule:
-    """The reduce that is ``broadcast``, which streams, backwards.
+    """Return the reduce that is a streaming ``broadcast`` backwards.
 
-    ``backwards`` has its sends, the last one first, each the other way and combining, in a step of
-    its own for each of the broadcast's, and the blocks that are reduced. Of all numbers of pieces
-    it is that which is expected to take the fewest cycles.
+    ``backwards`` has the reduced blocks and the broadcast's sends reversed: the last send first,
+    each from target to source and combining, with one step for each of the broadcast's. The number
+    of pieces is the one with the fewest expected cycles.
     """
     level, streams = (column[::-1] for column in _levels(broadcast))
     shortest = int(broadcast.blocks.words.min())
@@ -49,7 +49,7 @@ def streamed_backwards(broadcast: Schedule, backwards: Schedule) -> Schedule:
 
 
 def _levels(broadcast: Schedule) -> tuple[np.ndarray, np.ndarray]:
-    """The level of each send backwards, and whether it streams: shapes (sends,)."""
+    """Return the level of each send backwards, and whether it streams: shapes (sends,)."""
     streams = streams_of(broadcast)
     feeder = dict(zip(streams.send.tolist(), streams.feeder.tolist(), strict=True))
     depth: dict[int, int] = {}
@@ -61,7 +61,7 @@ def _levels(broadcast: Schedule) -> tuple[np.ndarray, np.ndarray]:
             depth[each] = depth[feeder[each]] + 1 if each in feeder else 0
     level = np.zeros(broadcast.sends, np.int64)
     coming = np.zeros(broadcast.sends, np.int64)
-    # The farthest first: what it brings is known before that of its feeder.
+    # Farthest first, so that a send's level is known before its feeder's.
     for send in sorted(feeder, key=lambda each: -depth[each]):
         level[send] += coming[send] > 1
         onto = feeder[send]
@@ -76,7 +76,7 @@ def _levels(broadcast: Schedule) -> tuple[np.ndarray, np.ndarray]:
 def _in_pieces(
     backwards: Schedule, level: np.ndarray, streams: np.ndarray, number: int
 ) -> Schedule:
-    """The schedule with every block in so many pieces, each a step behind the one before."""
+    """Return the schedule with blocks in ``number`` pieces, each one step after the one before."""
     late = level[:, np.newaxis] + np.arange(number)
     steps = backwards.step[:, np.newaxis] * (int(late.max(initial=0)) + 1) + late
     step = np.unique(steps.ravel(), return_inverse=True)[1] + 1
@@ -92,7 +92,7 @@ def _in_pieces(
 
 
 def in_pieces(schedule: Schedule, number: int) -> Schedule:
-    """The schedule with every block in so many pieces, which go one after the other."""
+    """Return the schedule with every block in ``number`` pieces, sent one after the other."""
     if number == 1:
         return schedule
     carried = np.repeat(schedule.block_ids, number) * number
@@ -105,7 +105,7 @@ def in_pieces(schedule: Schedule, number: int) -> Schedule:
 
 
 def _cut(blocks: Blocks, number: int) -> Blocks:
-    """Every block in so many pieces, which follow each other."""
+    """Return the blocks, each in ``number`` consecutive pieces."""
     words = [even_shares(length, number) for length in blocks.words.tolist()]
     repeated = blocks.chosen(np.repeat(np.arange(len(blocks)), number))
     return replace(repeated, words=np.concatenate(words))

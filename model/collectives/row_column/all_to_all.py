@@ -1,12 +1,12 @@
-"""All-to-all on a mesh or torus by rows and columns, both at once.
+"""All-to-all on a mesh or torus by rows and columns, both at the same time.
 
-A block goes along a row and then along a column, or first along a column and then along a row
-(:mod:`.messages`). So rows and columns carry as much at any time, and the links in the middle of
-each, which half of all blocks must cross, are all busy.
+Some blocks go along a row and then a column, the others along a column and then a row
+(:mod:`.messages`). So rows and columns always carry equally much, and the links in their middle,
+which half of all blocks must cross, are all busy.
 
-On an 8x8 mesh the links in the middle need 32 steps, and 32 are found with all ports, with one port
-43 (:mod:`.steps`); on an 8x8 torus all links need 16. A step has 4 w words for blocks of w, and
-four packets of w in the second half, whose blocks came one by one.
+On an 8x8 mesh the links in the middle need 32 steps. The schedule takes 32 with all ports and 43
+with one port (:mod:`.steps`); on an 8x8 torus all links need 16. For blocks of w words a step has
+4 w words; in the second half these are four packets of w, because the blocks arrived one by one.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ MOST_NODES = 256
 
 
 def row_column_all_to_all(topology: Topology, words: int, *, all_port: bool = False) -> Schedule:
-    """All-to-all of ``words`` words from each node to each other one, on a mesh or torus.
+    """Send ``words`` words from each node to every other one, on a mesh or torus.
 
-    With one port, or on all ports. Raises :class:`.InvalidInput` for what is no mesh or torus of
-    two axes without faults, or too large.
+    With one port, or with all ports. Raises :class:`.InvalidInput` unless the topology is a mesh
+    or torus of two axes without faults, of 4 to 256 nodes.
     """
     require_range("flits", words, 1)
     sides, wrapped = topology.dims, topology.wrapped

@@ -1,12 +1,12 @@
-"""Messages of an all-to-all by rows and columns, and the straight ways that they go.
+"""Messages of an all-to-all by rows and columns, and their straight paths.
 
-A block goes along a row and then along a column where its goal is an even number of rows away, and
-first along a column where it is an odd one. What several blocks of a node have in common of their
-way goes together, in pieces of about one length::
+If a block's target is an even number of rows away, it goes along its row and then a column. If the
+number is odd, it goes along its column first. Blocks of a node with a common part of their path go
+together, in pieces of about the same length::
 
-    (0,0) --- all that is for column 2, in rows 0, 2, ... ---> (2,0)      then down the column
+    (0,0) --- all blocks for column 2, rows 0, 2, ... -------> (2,0)      then down the column
       |
-      '------ all that is for row 1, in pieces -------------> (0,1)       then along the row
+      '------ all blocks for row 1, in pieces --------------> (0,1)       then along the row
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Pair = tuple[Place, Place]
 
 @dataclass
 class Message:
-    """A message from one node to another along a line, and the messages that it waits for."""
+    """A message of blocks (``pairs``) along a line; ``after`` are the messages it waits for."""
 
     source: Place
     target: Place
@@ -30,11 +30,11 @@ class Message:
 
 @dataclass(frozen=True)
 class Passage:
-    """The way of a message: from ``begin`` so many ``hops`` up or down (``way``) a line.
+    """The path of a message: ``hops`` hops from ``begin``, up (``way`` 1) or down (-1) a line.
 
-    ``line`` is the axis along which it goes, and the place on the other; ``side`` is how long it
-    is. On a line that is not ``wrapped`` up and down are both counted upwards, from the end from
-    which the message comes.
+    ``line`` is the axis of the path and the coordinate on the other axis; ``side`` is the line's
+    length. If the line is not ``wrapped``, ``begin`` counts from the end from which the message
+    comes.
     """
 
     line: tuple[int, int]
@@ -46,7 +46,7 @@ class Passage:
 
 
 def messages_of(width: int, height: int) -> list[Message]:
-    """All messages, those of the first ways before those that wait for them."""
+    """Return all messages: first those along the first lines, then those that wait for them."""
     places = [(x, y) for y in range(height) for x in range(width)]
     first: list[Message] = []
     for x, y in places:
@@ -72,7 +72,7 @@ def messages_of(width: int, height: int) -> list[Message]:
 def _cut(
     source: Place, target: Place, pairs: Sequence[Pair], most: int, bringer: dict[Pair, int]
 ) -> Iterable[Message]:
-    """Messages of at most ``most`` blocks each, as equal as can be."""
+    """Yield messages of at most ``most`` blocks each, as equal as possible."""
     count = -(-len(pairs) // most)
     for part in range(count):
         some = [*pairs[len(pairs) * part // count : len(pairs) * (part + 1) // count]]
@@ -81,9 +81,10 @@ def _cut(
 
 
 def passage_of(message: Message, sides: Sequence[int], wrapped: Sequence[int]) -> Passage:
-    """The shorter way of ``message`` on a grid with these ``sides``, of which some are wrapped.
+    """Return the shorter path of ``message`` on a grid with ``sides`` and ``wrapped`` axes.
 
-    Where both ways round are equally long it goes up from an even place, and down from an odd one.
+    If both directions round a ring are equally long, it goes up from an even coordinate, and down
+    from an odd one.
     """
     axis = 0 if message.source[1] == message.target[1] else 1
     begin, end, side = message.source[axis], message.target[axis], sides[axis]
@@ -99,7 +100,7 @@ def passage_of(message: Message, sides: Sequence[int], wrapped: Sequence[int]) -
 
 
 def way_of(message: Message, passage: Passage) -> list[Place]:
-    """The places that ``message`` passes, both ends included."""
+    """Return the coordinates of the nodes that ``message`` passes, both ends included."""
     axis, places = passage.line[0], []
     for hop in range(passage.hops + 1):
         place = [*message.source]

@@ -1,18 +1,18 @@
-"""Steps for messages along lines, so that no link, or no port either, is shared in one.
+"""Steps for messages along lines, so that no two messages of a step share a link or port.
 
-With all ports links alone are shared, and a line in one direction is apart from all others. A step
-is filled walking along it: the longest message that begins where the last one has ended, or farther
-on, and so once along the line, or once round::
+With all ports only links are shared, and each line in each direction is independent. A walk along
+the line fills a step: it takes the longest message that begins where the last one ended, or farther
+on, once along the line or once round the ring::
 
     step 1    |0 -------> 3|3 ----> 5|5 -> 7|
     step 2    |0 ----> 2|2 ----> 4|  |5 ------> 8
 
-On a line that takes as few steps as the busiest link has messages, as dealing intervals by where
-they begin does. Round a ring a walk begins where the longest message does, and the best of some is
-taken: round a ring of 8, up and down, no link is without a message in any step.
+On a line this takes as many steps as the busiest link has messages, the fewest possible. Round a
+ring a walk begins where the longest message begins, and the best of several tries is taken. Round a
+ring of 8, in both directions, every link has a message in every step.
 
-With one port the messages are packed greedily, those first whose ports and links have the most left
-to carry; of some tries, by other lots, the one with the fewest steps is kept.
+With one port the messages are packed greedily, first those whose ports and links have the most left
+to carry. Of several random tries the one with the fewest steps is kept.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from ...base.pieces import offsets_of
 from .messages import Message, Passage, Place
 
 WALKS = 12
-"""Walks round a ring that are tried."""
+"""Tries of walks round a ring."""
 TRIES = 2
 LOAD_POWER = 12
-"""Power of what a port or link has left to carry, by which it counts."""
+"""Exponent: a port or link's weight is the messages it has left to carry, to this power."""
 
 
 def walked_steps(messages: Sequence[Message], passages: Sequence[Passage]) -> list[int]:
-    """The step of each message; those that wait for others are all behind those that do not."""
+    """Return the step of each message; all messages that wait for others come last."""
     steps = [0] * len(messages)
     before = 0
     for second in (False, True):
@@ -52,7 +52,7 @@ def walked_steps(messages: Sequence[Message], passages: Sequence[Passage]) -> li
 
 
 def _line_steps(passages: Sequence[Passage]) -> list[int]:
-    """The steps of messages of one line in one direction: the fewest of some walks round a ring."""
+    """Return the steps of messages of one line in one direction; on a ring the best try's."""
     if not passages[0].wrapped:
         return _walked(passages, None)
     least = -(-sum(passage.hops for passage in passages) // passages[0].side)
@@ -66,14 +66,14 @@ def _line_steps(passages: Sequence[Passage]) -> list[int]:
 
 
 def _walked(passages: Sequence[Passage], draw: np.random.Generator | None) -> list[int]:
-    """The steps of a walk that begins at the end of a line; or where the longest message does.
+    """Return the steps by walks from the end of a line, or from a longest message of a ring.
 
-    ``draw`` is for rings alone, and decides between several such places.
+    ``draw`` is only for rings, and decides between several longest messages.
     """
     side, way = passages[0].side, passages[0].way
     here: list[list[int]] = [[] for _ in range(side)]
     for number in sorted(range(len(passages)), key=lambda each: passages[each].hops):
-        # Down a ring is up the ring seen from behind.
+        # Down a ring is up its mirror image.
         begin = passages[number].begin
         here[begin if draw is None else begin * way % side].append(number)
     steps = [0] * len(passages)
@@ -95,7 +95,7 @@ def _walked(passages: Sequence[Passage], draw: np.random.Generator | None) -> li
 
 
 def packed_steps(messages: Sequence[Message], ways: Sequence[Sequence[Place]]) -> list[int]:
-    """The step of each message, so that none shares a port or link; the fewest of some tries."""
+    """Return the step of each message, so that no two share a port or link; the best try's."""
     tries = (_packed(messages, ways, np.random.default_rng(seed)) for seed in range(TRIES))
     return min(tries, key=max)
 
@@ -103,7 +103,7 @@ def packed_steps(messages: Sequence[Message], ways: Sequence[Sequence[Place]]) -
 def _packed(
     messages: Sequence[Message], ways: Sequence[Sequence[Place]], draw: np.random.Generator
 ) -> list[int]:
-    """The steps of one try."""
+    """Return the step of each message by one try."""
     numbers: dict[object, int] = {}
     used = []
     for way in ways:

@@ -1,14 +1,14 @@
 """Spanning trees from one root that share no link: as many as the tightest cut has links.
 
-J. Edmonds ("Edge-disjoint branchings", 1973): if every node can be reached from the root by k paths
-that share no link, there are k *arborescences*, trees of links that lead away from the root, with
-no link in common, each of which reaches every node. L. Lovász ("On two minimax theorems in graph",
-1976) takes them one at a time, link by link: a link from the tree to a new node may be taken as
-long as what is left of the network still has all the paths that the other trees need; there always
-is one, and whether a link is one, a flow from the root to the new node tells.
+J. Edmonds ("Edge-disjoint branchings", 1973): if k paths without a common link lead from the root
+to every node, there are k *arborescences*: trees of links that lead away from the root and reach
+every node, without a common link. L. Lovász ("On two minimax theorems in graph", 1976) grows them
+one at a time, link by link. A link to a new node may be taken if the other links still have all
+paths that the remaining trees need. Such a link always exists; a flow from the root to the new
+node tells whether a link is one.
 
-What a tree costs is its depth, so of all links that may be taken it is one nearest to the root, and
-of equally near ones one by lot; of some tries the shallowest is kept::
+A tree costs its depth. So of the possible links the one nearest to the root is taken, at random
+among equals, and the shallowest of several tries is kept::
 
     root ---> 1 ---> 2         root    .-> 1 ---> 2        the two trees of a 3x2 mesh from
               |      |           |     |          ^        its corner: every node gets half
@@ -28,7 +28,7 @@ from ...schedule.duration import STREAM_CYCLES
 from .passing import Path, PathLinks
 
 TRIES = 12
-"""Times that trees are grown, by other lots."""
+"""Random tries of growing the trees."""
 
 NO_PARENT = -1
 
@@ -37,9 +37,9 @@ NO_PARENT = -1
 class Arborescence:
     """A tree that leads away from its root: columns of all nodes, int64.
 
-    ``parent`` and ``depth`` are those of each node, and ``delay`` has the cycles that a word takes
-    from the root to it. The root's parent is -1. A node that takes no part has parent, depth and
-    delay -1. ``paths`` has the path from its parent to each other node.
+    ``parent``, ``depth`` and ``delay`` are those of each node; ``delay`` is in cycles, for a word
+    from the root. The root's parent is -1; a node outside the tree has -1 in all three. ``paths``
+    has for each other node the path from its parent.
     """
 
     parent: Numbers
@@ -51,10 +51,10 @@ class Arborescence:
 def packed_arborescences(
     links: PathLinks, root: int, goals: Numbers, seed: int = 0
 ) -> list[Arborescence]:
-    """As many trees of ``links`` from ``root`` to all ``goals`` as share no link, shallow ones.
+    """Return the most trees of ``links`` from ``root`` to all ``goals`` that share no link.
 
-    Links lead from the root or a goal to another goal, or to the root. There are no trees where a
-    goal cannot be reached. The same seed gives the same trees.
+    Links lead from the root or a goal to another goal, or to the root. If a goal cannot be reached,
+    the result is empty. The same seed gives the same trees.
     """
     packing = _Packing(links, root, goals)
     draw = np.random.default_rng(seed)
@@ -63,7 +63,7 @@ def packed_arborescences(
 
 
 class _Packing:
-    """The links of a network from one root on, and the trees that are grown of them."""
+    """The links of a network from one root, and the trees grown from them."""
 
     def __init__(self, links: PathLinks, root: int, goals: Numbers) -> None:
         self._links = links
@@ -75,26 +75,26 @@ class _Packing:
         self.number = self._connectivity()
 
     def _connectivity(self) -> int:
-        """Paths without a common link from the root to the node that has the fewest."""
+        """Return the fewest paths without a common link from the root to any goal."""
         most = int((self._begins == self._root).sum())
         for goal in self._goals.tolist():
             most = self._paths(np.ones(len(self._begins), np.bool_), goal, most)
         return most if len(self._goals) else 0
 
     def _paths(self, free: np.ndarray, goal: int, most: int) -> int:
-        """Paths, up to ``most``, from the root to ``goal`` by free links without a common one."""
+        """Count paths without a common link, up to ``most``, from the root to ``goal``."""
         graph = self._graph
         room = np.zeros(graph.head.size, np.int64)
         room[::2] = free
         return push(graph.first, graph.arcs, graph.head, room, self._root, goal, most)
 
     def grown(self, draw: np.random.Generator) -> list[Arborescence]:
-        """All trees, one after the other."""
+        """Return all trees of one try."""
         free = np.ones(len(self._begins), np.bool_)
         return [self._grow(free, left, draw) for left in reversed(range(self.number))]
 
     def _grow(self, free: np.ndarray, left: int, draw: np.random.Generator) -> Arborescence:
-        """A tree of ``free`` links, which are used up, so that ``left`` more can be grown."""
+        """Return a tree of ``free`` links so that ``left`` more can be grown; take its links."""
         graph, nodes = self._graph, self._graph.nodes
         parent, depth, delay = np.full((3, nodes), NO_PARENT)
         paths: dict[int, Path] = {}

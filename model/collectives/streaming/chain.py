@@ -1,20 +1,20 @@
 """Broadcast and multicast along a chain of nodes, which pass the message on while it arrives.
 
-All sends are in one step: every node sends to the next. A word comes to the end of the chain 4
-cycles later for each node, so the message of L words takes L cycles and a little::
+All sends are in one step: every node sends to the next. Each node delays a word by 4 cycles, so a
+message of L words takes little more than L cycles::
 
     root -> 1 -> 2 -> 3        L + 4 * (nodes - 1) cycles, and 4 for the step, where all nodes
                       |        of the chain are neighbours
      7 <- 6 <- 5 <- 4
 
-A long message is in the whole chain at once; a short one spends its time on the way. So the chain
-may be cut into 2^k parts: first the message goes to the first node of each, in k steps, as in
-recursive doubling, and then along all parts at once. Every such step costs a message, and half of
-the way is saved. The number of parts is the one that is expected to be the fastest.
+For a short message the delay of the nodes dominates. So the chain may be cut into 2^k parts. In k
+steps of recursive doubling the message goes to the first node of each part, and then along all
+parts at the same time. Each such step costs one more message and halves the chain. The number of
+parts with the fewest expected cycles is chosen.
 
-A broadcast from the corner of a mesh goes through it as a snake. Any other chain is the shortest
-walk through all targets that :mod:`.walks` finds. There is one wherever links lead both ways: on
-graphs, through switches and around faults.
+A broadcast from the corner of a mesh uses a snake. Any other chain is the shortest walk through all
+targets that :mod:`.walks` finds. A walk exists wherever links lead both ways: on graphs, through
+switches and around faults.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ def chain_broadcast(topology: Topology, root: int, words: int) -> Schedule:
 def chain_multicast(
     topology: Topology, root: int, targets: Iterable[int] | None, words: int
 ) -> Schedule:
-    """Send ``words`` words from ``root`` along chains through ``targets``, for None through all.
+    """Send ``words`` words from ``root`` along chains through ``targets``; None stands for all.
 
-    ``root`` among the targets counts for nothing. Raises :class:`.InvalidInput` as
-    :func:`chain_broadcast` does, for targets too.
+    ``root`` among the targets does not count. Raises :class:`.InvalidInput` as
+    :func:`chain_broadcast` does, also for targets.
     """
     everyone = topology.working_nodes.tolist()
     goals = sorted({*(everyone if targets is None else targets)} - {root})
@@ -71,7 +71,7 @@ def chain_multicast(
 
 
 def _paths(topology: Topology, root: int, goals: list[int]) -> list[Path]:
-    """The paths of a chain from ``root`` through all ``goals``; refused where none was found."""
+    """Return the paths of a chain from ``root`` through all ``goals``; raise if none is found."""
     paths = chain_through(topology, root, goals)
     if paths is None:
         allowed = "one in which a chain of links that are used once leads to all nodes"
@@ -80,7 +80,7 @@ def _paths(topology: Topology, root: int, goals: list[int]) -> list[Path]:
 
 
 def _chain(topology: Topology, collective: str, blocks: Blocks, paths: list[Path]) -> Schedule:
-    """The schedule along ``paths``, in as many parts as are expected to be the fastest."""
+    """Return the schedule along ``paths``, with the number of parts expected to be fastest."""
     candidates = (
         _of_sends(topology, collective, blocks, sends)
         for parts in range(len(paths).bit_length() + 1)
@@ -90,11 +90,11 @@ def _chain(topology: Topology, collective: str, blocks: Blocks, paths: list[Path
 
 
 Send = tuple[int, Path, bool]
-"""Step, path and whether it streams."""
+"""Step, path and whether the send streams."""
 
 
 def _cut(topology: Topology, root: int, paths: list[Path], parts: int) -> list[Send] | None:
-    """The sends of a chain in 2 ** ``parts`` parts; None where sends of a step share a link."""
+    """Return the sends of a chain in 2 ** ``parts`` parts; None if sends of a step share a link."""
     order = [root, *(path[-1] for path in paths)]
     if 1 << parts > len(order):
         return None
@@ -117,7 +117,7 @@ def _cut(topology: Topology, root: int, paths: list[Path], parts: int) -> list[S
 
 
 def _routes(topology: Topology, ends: list[tuple[int, int]]) -> list[Path]:
-    """A shortest way between each pair of nodes; on a torus one that does not go round."""
+    """Return a shortest path between each pair of nodes; on a torus without wrap links."""
     sources, targets = np.array(ends, np.int64).T
     if is_whole_grid(topology):
         flat = Topology("mesh", topology.dims, topology.neighbor, topology.peer)
@@ -129,7 +129,7 @@ def _routes(topology: Topology, ends: list[tuple[int, int]]) -> list[Path]:
 
 
 def _of_sends(topology: Topology, collective: str, blocks: Blocks, sends: list[Send]) -> Schedule:
-    """The schedule of these sends of one block."""
+    """Return the schedule of these sends of one block."""
     listed = SendList()
     for step, path, streams in sends:
         listed.add(step, path, [0], stream=streams)

@@ -1,22 +1,22 @@
-"""All-reduce on all ports of a mesh, on trees that together use every link as much as any other.
+"""All-reduce on all ports of a mesh, on trees that together use all links equally.
 
-Every word of an all-reduce must cross N - 1 links to be reduced, and N - 1 to get to all. A *comb*
-is a tree that does so by neighbouring links, each once in each direction: all columns, and one row,
-its *spine*; or all rows and a column. The message is cut into pieces, as many for rows as for
-columns, and each has a comb of its own::
+Every word of an all-reduce must cross N - 1 links to be reduced, and N - 1 to reach all nodes. A
+*comb* is a tree of links that does so: all columns and one row, its *spine*, or all rows and one
+column. It uses each of its links once in each direction. The message is cut into pieces, equally
+many for rows and columns, each with its own comb::
 
-    |  |  |  |         1. all columns towards the spine, combining: from both ends at once
+    |  |  |  |         1. all columns towards the spine, combining: from both ends together
     +--+--+--+         2. the spine, combining to its end and back again in the same step
     |  |  |  |         3. all columns away from the spine
 
-Of a column the links that lead to a row are used by step 1 of its piece, and those that lead away
-by step 3. So step 3 of one piece and step 1 of the next one of the same comb go together and use
-each link of all columns once; at the same time all rows do so for a comb whose spine is a column.
-After one such step for each comb follow all spines in one step, each on a row or column of its own.
-So links are idle only at first, when there is no step 3 to be done, and at last, and on the way. In
-a square of side n, n + 1 steps of w words carry 2 n w words of the message, which is as near to the
-least, 2 (N - 1) words on all links, as can be. More groups of pieces have shorter beginnings and
-ends, and more steps that end: as many are made as are expected to take the fewest cycles.
+Step 1 of a piece uses the column links towards the spine, step 3 those away from it. So step 3 of
+one piece and step 1 of the comb's next piece run together and use each column link once. At the
+same time a comb with a column as spine uses all rows. After one such step for each comb, one step
+serves all spines, each on its own row or column. So links are idle only in the first and last
+steps, and while words pass nodes. In a square of side n, n + 1 steps of w words carry 2 n w words
+of the message, as near as possible to the least, 2 (N - 1) words on all links. With more groups of
+pieces the first and last steps are shorter, but there are more steps. The number of groups with the
+fewest expected cycles is chosen.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from ..halving.boxes import is_whole_grid
 from .sends import SendList
 
 LARGEST = 1 << 17
-"""Nodes times the longer side times the groups: a quarter of the sends."""
+"""Most nodes times the longer side times the groups: a quarter of the sends."""
 FURTHER = 3
-"""More groups than the best number so far that are tried."""
+"""Numbers of groups that are tried above the best number so far."""
 
 
 @dataclass(frozen=True)
 class _Sweep:
-    """Blocks that go along lines of an axis, from place ``begin`` to ``end``, in one step.
+    """Blocks that go along lines of ``axis``, from coordinate ``begin`` to ``end``, in one step.
 
-    They do so on the one line at place ``at`` of the other axis, and come back; or on all lines,
-    where it is None. ``combine`` is for the way there: what comes back replaces.
+    If ``at`` is None they go on all lines. Otherwise they go on the line with coordinate ``at`` and
+    come back. ``combine`` is for the way there: on the way back words replace.
     """
 
     axis: int
@@ -62,7 +62,7 @@ class _Sweep:
 
     @property
     def hops(self) -> int:
-        """Links from the beginning of the way to its end."""
+        """Links that the blocks pass on one line, with the way back."""
         return abs(self.end - self.begin) * (1 if self.at is None else 2)
 
 
@@ -70,10 +70,10 @@ Step = list[_Sweep]
 
 
 def combs_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
-    """All-reduce of ``words`` words by ``operator`` on all ports of a mesh.
+    """All-reduce ``words`` words by ``operator`` on all ports of a mesh.
 
-    Raises :class:`.InvalidInput` for what is no line or mesh of two axes without faults, or too
-    large.
+    Raises :class:`.InvalidInput` unless the topology is a line or a mesh of two axes without
+    faults, and not too large.
     """
     require_range("flits", words, 1)
     sides = (*topology.dims, 1)[:2]
@@ -110,9 +110,9 @@ def _add(sends: SendList, sides: tuple[int, ...], sweep: _Sweep, step: int) -> N
 
 
 def _plan(sides: tuple[int, ...], words: int, most: int) -> tuple[list[Step], Numbers]:
-    """The steps, of at most so many groups, that are expected to take the fewest cycles.
+    """Return the steps with the fewest expected cycles, and the words of the blocks.
 
-    With the words of the blocks.
+    There are at most ``most`` groups.
     """
     if min(sides) == 1:
         spine = _Sweep(int(sides[1] > 1), 0, max(sides) - 1, combine=True, blocks=(0,), at=0)
@@ -132,7 +132,7 @@ def _plan(sides: tuple[int, ...], words: int, most: int) -> tuple[list[Step], Nu
 
 
 def _cycles(steps: list[Step], lengths: Numbers) -> int:
-    """About the cycles of all steps."""
+    """Estimate the cycles of all steps."""
     again = STREAM_CYCLES + COMBINED_CYCLES
     return sum(
         STEP_CYCLES
@@ -147,10 +147,10 @@ def _cycles(steps: list[Step], lengths: Numbers) -> int:
 
 @dataclass(frozen=True)
 class _Combs:
-    """The combs of a group of pieces whose teeth lie along ``axis``; their spines lie across.
+    """The combs of a group of pieces with teeth along ``axis`` and spines across.
 
-    Each of ``slots`` pieces has a comb, some the same; their blocks are numbered from ``first`` on,
-    and there is none from ``count`` on.
+    Each of ``slots`` pieces has a comb; several may have the same one. Their blocks have numbers
+    from ``first`` on; blocks from ``count`` on do not exist.
     """
 
     sides: tuple[int, ...]
@@ -160,14 +160,14 @@ class _Combs:
     count: int
 
     def _spine(self, slot: int) -> int:
-        """The place of the spine of a piece along the teeth."""
+        """Return the coordinate of a piece's spine along the teeth."""
         return slot * self.sides[self.axis] // self.slots
 
     def _blocks(self, slots: Iterable[int]) -> tuple[int, ...]:
         return tuple(self.first + slot for slot in slots if self.first + slot < self.count)
 
     def sweeps(self, slot: int, *, away: bool) -> list[_Sweep]:
-        """Sweeps of a piece to its spine, or ``away`` from it: from or to each end of the teeth."""
+        """Return the sweeps of a piece from both ends of the teeth to its spine, or ``away``."""
         spine, blocks = self._spine(slot), self._blocks([slot])
         ends = [end for end in (0, self.sides[self.axis] - 1) if end != spine and blocks]
         if away:
@@ -175,7 +175,7 @@ class _Combs:
         return [_Sweep(self.axis, end, spine, combine=True, blocks=blocks) for end in ends]
 
     def spines(self) -> list[_Sweep]:
-        """Sweeps of all spines, to their ends and back."""
+        """Return the sweeps of all spines, to their ends and back."""
         last = self.sides[1 - self.axis] - 1
         found = []
         for spine in range(self.sides[self.axis]):
@@ -185,14 +185,14 @@ class _Combs:
         return found
 
     def alone(self, *, away: bool) -> list[list[_Sweep]]:
-        """Sweeps of all pieces one way, and the other way: the longest first, to go together."""
+        """Return the sweeps of all pieces up, and those down; the longest first, to pair them."""
         found = [each for slot in range(self.slots) for each in self.sweeps(slot, away=away)]
         found.sort(key=lambda sweep: -sweep.hops)
         return [[each for each in found if (each.end > each.begin) == up] for up in (True, False)]
 
 
 def _steps(sides: tuple[int, ...], groups: int, lengths: Numbers) -> list[Step]:
-    """The steps of so many groups of pieces, without blocks that have no words."""
+    """Return the steps of ``groups`` groups of pieces, without empty blocks."""
     slots, count = max(sides), int(np.count_nonzero(lengths))
     pairs = [
         [_Combs(sides, axis, slots, (2 * group + axis) * slots, count) for axis in range(2)]
@@ -211,7 +211,7 @@ def _steps(sides: tuple[int, ...], groups: int, lengths: Numbers) -> list[Step]:
 
 
 def _together(pair: list[_Combs], *, away: bool) -> list[Step]:
-    """The steps of all sweeps of a group that go one way, alone."""
+    """Return the steps of a group's sweeps to the spines, or ``away``, without another group."""
     ways = [way for combs in pair for way in combs.alone(away=away)]
     return [[sweep for sweep in sweeps if sweep] for sweeps in zip_longest(*ways)]
 

@@ -1,15 +1,14 @@
-"""All-gather on all ports of any network, faults and all: every link brings something new.
+"""All-gather on all ports of any network, also with faults: every link brings a new block.
 
-In each step a link brings its end one block that it has not got, of those that its beginning had
-before the step; of all such blocks the one that the fewest nodes have, and of equally rare ones one
-by lot. (W. Won et al., "TACOS: Topology-Aware Collective Algorithm Synthesizer for Distributed
-Machine Learning", 2023, arXiv:2304.05301, with the rarest first.) A node that all wait for, as a
-corner of a mesh, gets a new block by each link in every step, which is the best that there is; so
-the schedule mostly takes the steps of the tightest cut, or few more. Of some tries the one with the
-fewest cycles is kept.
+In each step a link brings its end one block that the end does not have and the beginning had before
+the step. It is the block that the fewest nodes have, at random among equally rare ones. (W. Won et
+al., "TACOS: Topology-Aware Collective Algorithm Synthesizer for Distributed Machine Learning",
+2023, arXiv:2304.05301, with the rarest block first.) The node that finishes last, such as a corner
+of a mesh, gets a new block over each link in every step, the most possible. So the schedule mostly
+takes the steps of the tightest cut, or few more. The try with the fewest cycles is kept.
 
 A step takes as long as the longest block that moves in it. So long blocks are cut into pieces, and
-unequal blocks into pieces that are about as long as each other.
+unequal blocks into pieces of about equal length.
 """
 
 from __future__ import annotations
@@ -38,29 +37,29 @@ TRIED_BLOCKS = 1 << 18
 """Blocks at all nodes, in all tries together."""
 MOST_TRIES = 4
 MOST_LENGTHS = 4
-"""Lengths of pieces that are tried for unequal blocks."""
+"""Piece lengths tried for unequal blocks."""
 LEAST_PIECE = 64
-"""Words of a block that is worth being cut in two: a step costs about five cycles more."""
+"""Least words of a piece: each further step costs about five cycles."""
 
 CLOSING_CYCLES = 5
-"""Cycles of a step of one hop besides those of its words, about."""
+"""Cycles of a step of one hop in addition to its words, about."""
 
 Move = tuple[int, int, int]
 """Step, link and block."""
 
 Tried = tuple[list[Move], Numbers, Numbers]
-"""Moves, and owners and lengths of the blocks that are moved."""
+"""Moves, and the owners and lengths of the moved blocks."""
 
 
 def greedy_all_gather(
     topology: Topology, words: int, block_words: npt.ArrayLike | None = None
 ) -> Schedule:
-    """All-gather of ``words`` words from each working node, on all ports.
+    """Bring ``words`` words of each working node to all, on all ports.
 
-    ``block_words`` are those of each node, where they are not equal. Raises :class:`.InvalidInput`
-    for a network with nodes that cannot be reached, or with switches and more than 128 nodes.
+    ``block_words`` are the words of each node if they differ. Raises :class:`.InvalidInput` for a
+    network with nodes that cannot be reached, or with switches and more than 128 nodes.
     """
-    # What is compiled takes long to import, and few commands need it.
+    # Compiled code takes long to import, and few commands need it.
     from .passing import links_past  # noqa: PLC0415
 
     require_range("flits", words, 1)
@@ -84,10 +83,10 @@ def greedy_all_gather(
 
 
 def _likely_lengths(topology: Topology, words: Numbers) -> list[int]:
-    """Lengths of pieces of unequal ``words``, the most likely one first: those worth a try.
+    """Return piece lengths worth a try for unequal ``words``, the most promising first.
 
-    They halve the longest. One is the likelier the sooner all pieces come to the node with the
-    fewest links, one by each in a step, and from the other end of the network.
+    They are the longest block halved repeatedly. Their order is the estimated time in which all
+    pieces reach the node with the fewest links, one over each link in a step.
     """
     into = np.bincount(linked_pairs(topology)[1], minlength=topology.nodes)
     links = max(1, int(into[topology.working_nodes].min()))
@@ -106,7 +105,7 @@ def _likely_lengths(topology: Topology, words: Numbers) -> list[int]:
 
 
 def _pieces(working: Numbers, words: Numbers, length: int) -> tuple[Numbers, Numbers]:
-    """Owners and lengths of pieces of each node's ``words``, of ``length`` at most; one of none."""
+    """Return owners and lengths of pieces of at most ``length`` words; an empty block is one."""
     owners = np.repeat(np.arange(len(working)), np.maximum(1, -(-words // length)))
     return working[owners], shares_of(words, owners)
 
@@ -114,14 +113,14 @@ def _pieces(working: Numbers, words: Numbers, length: int) -> tuple[Numbers, Num
 def _tries(
     topology: Topology, links: PathLinks, owners: Numbers, lengths: Numbers
 ) -> Iterator[Tried]:
-    """Moves of pieces with these ``owners`` and ``lengths``, found by several lots."""
+    """Yield the moves of pieces with these ``owners`` and ``lengths``, by random tries."""
     cells = topology.nodes * len(owners)
     for seed in range(min(MOST_TRIES, max(1, TRIED_BLOCKS // max(cells, 1)))):
         yield _gathered(topology, links, owners, lengths, seed), owners, lengths
 
 
 def _cycles(tried: Tried) -> int:
-    """About the cycles of moves: each step takes as long as its longest piece."""
+    """Estimate the cycles of moves: each step takes as long as its longest piece."""
     moves, _, lengths = tried
     longest = np.zeros(moves[-1][0] + 1 if moves else 1, np.int64)
     for step, _, block in moves:
@@ -132,10 +131,10 @@ def _cycles(tried: Tried) -> int:
 def _gathered(
     topology: Topology, links: PathLinks, owners: Numbers, lengths: Numbers, seed: int
 ) -> list[Move]:
-    """Blocks that cross each link in each step, until all nodes have all blocks of any words."""
+    """Return the moves of one try, until all nodes have all blocks that are not empty."""
     draw = np.random.default_rng(seed)
     into = _links_into(topology, links)
-    # Who has the fewest ways in chooses first.
+    # The nodes with the fewest incoming links choose first.
     order = sorted(topology.working_nodes.tolist(), key=lambda node: len(into[node]))
     have = np.tile(lengths == 0, (topology.nodes, 1))
     have[owners, np.arange(len(owners))] = True
@@ -157,7 +156,7 @@ def _gathered(
 
 
 def _links_into(topology: Topology, links: PathLinks) -> list[list[tuple[int, int]]]:
-    """The links that lead to each node, each with the node at which it begins."""
+    """Return the links into each node, each with the node at which it begins."""
     into: list[list[tuple[int, int]]] = [[] for _ in range(topology.nodes)]
     for link, (begin, end) in enumerate(
         zip(links.begins.tolist(), links.ends.tolist(), strict=True)
@@ -169,7 +168,7 @@ def _links_into(topology: Topology, links: PathLinks) -> list[list[tuple[int, in
 def _chosen(
     have: np.ndarray, links: list[tuple[int, int]], node: int, lots: np.ndarray
 ) -> list[tuple[int, int]]:
-    """Blocks for ``node`` by each of ``links``: the rarest at its beginning, and none twice."""
+    """Choose blocks for ``node``: over each of ``links`` the rarest there, none twice."""
     missing = ~have[node]
     offers = sorted(
         ((have[source] & missing, link) for link, source in links), key=lambda offer: offer[0].sum()
@@ -180,7 +179,7 @@ def _chosen(
         if left.any():
             block = int(np.where(left, lots, np.inf).argmin())
             missing[block] = False
-            # What one node has just chosen is less rare for the next.
+            # A block that one node has just chosen is less rare for the next.
             lots[block] += 1
             chosen.append((link, block))
     return chosen

@@ -1,17 +1,17 @@
-"""Scatter and gather on all ports of any network: chains that leave the root side by side.
+"""Scatter and gather on all ports of any network, by chains that leave the root at the same time.
 
 In a step each port of the root sends one packet, along a path. Nodes on the path take their blocks
-and stream the others on, those for the farthest node first; so the words of a whole chain leave the
-root one behind the other, and nobody waits::
+and stream the others on, those for the farthest node first. So the words of a whole chain leave the
+root one after the other, and no node waits::
 
     root --- c b a ---> a --- c b ---> b --- c ---> c       block c is for the farthest node
 
-The paths share the links evenly (:mod:`...network.spread_routes`), so that each port of the
-root, or each link of a tight cut, carries as many words as the others. Packets of one step share no
-link. First comes the chain over the link with the most words left, and no other chain of its step
-carries more words. Short chains end alike, but there are more steps; long chains cost fewer steps.
-Several lengths are tried, chains that lead on to another one, and blocks whole and in pieces. A
-gather is a scatter backwards; there a node sends its own block first, and then those that come.
+The paths share the links evenly (:mod:`...network.spread_routes`), so all ports of the root, or
+all links of a tight cut, carry equally many words. Packets of one step share no link. A step begins
+with the chain over the link with the most words left; its other chains carry no more words. Short
+chains end at about the same time but need more steps; long chains need fewer. The search tries
+several lengths, chains joined to longer ones, and blocks whole and in pieces. A gather is a scatter
+backwards: a node sends its own block first, then the arriving blocks.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
 MOST_NODES = 512
 MOST_ROUTES = 128
-"""Pieces of all blocks together, where blocks are cut."""
+"""Most pieces of all blocks together, if blocks are cut."""
 MOST_PIECES = 4
 LEAST_PIECE = 16
-"""Words of a piece of a block: a shorter one is not worth its step."""
+"""Least words of a piece: a shorter one is not worth its step."""
 
 Links = frozenset[tuple[int, int]]
 
@@ -65,7 +65,7 @@ class _Chain:
     stops: tuple[tuple[int, int], ...]
 
     def cut(self, blocks: int) -> tuple[_Chain, _Chain | None]:
-        """Part the chain into its farthest ``blocks`` and the others, which None stands for."""
+        """Cut the chain into its farthest ``blocks`` blocks and the others, None without others."""
         rest = self.stops[blocks:]
         near = _Chain(self.path[: rest[0][0] + 1], rest) if rest else None
         return _Chain(self.path, self.stops[:blocks]), near
@@ -83,10 +83,10 @@ class _Chain:
 def packed_chains(
     topology: Topology, root: int, words: int, *, gather: bool = False, streams: bool = True
 ) -> Schedule:
-    """Scatter of ``words`` words from ``root`` to each other working node, or gather, on all ports.
+    """Scatter ``words`` words from ``root`` to each other working node, or gather, on all ports.
 
     Without ``streams`` each packet has one block. Raises :class:`.InvalidInput` for a root that is
-    faulty or a switch, for one node or more than 512, and where no path leads.
+    faulty or a switch, for one node or more than 512, and for nodes without a path.
     """
     topology.require_working("source", root)
     require_range("flits", words, 1)
@@ -120,8 +120,8 @@ def packed_chains(
 def _tries(
     topology: Topology, root: int, targets: Numbers, streams: bool
 ) -> Iterator[list[list[_Chain]]]:
-    """Chains in steps, each of up to 1, 2, 4, ... blocks; without ``streams`` of one block."""
-    # What is compiled takes long to import, and few commands need it.
+    """Yield chains by step, of up to 1, 2, 4, ... blocks; without ``streams`` of one block."""
+    # Compiled code takes long to import, and few commands need it.
     from ...network.spread_routes import spread_paths  # noqa: PLC0415
 
     offsets, nodes = spread_paths(topology, np.full(len(targets), root), targets)
@@ -134,7 +134,7 @@ def _tries(
 
 
 def _chains(paths: list[Path]) -> list[_Chain]:
-    """Join blocks whose paths begin with the same link; a path takes all goals that it meets."""
+    """Join blocks whose paths begin with the same link; a path serves all targets on it."""
     groups: dict[int, list[int]] = {}
     for block, path in enumerate(paths):
         groups.setdefault(path[1], []).append(block)
@@ -156,7 +156,7 @@ def _chains(paths: list[Path]) -> list[_Chain]:
 
 
 def _joined(topology: Topology, chains: list[_Chain]) -> list[_Chain]:
-    """Lead each chain on to the nearest one that begins with the same link, while there is one."""
+    """Join each chain repeatedly with the nearest chain that begins with the same link."""
     groups: dict[Path, list[_Chain]] = {}
     for chain in chains:
         groups.setdefault(chain.path[:2], []).append(chain)
@@ -178,9 +178,9 @@ def _joined(topology: Topology, chains: list[_Chain]) -> list[_Chain]:
 def _led_on(
     topology: Topology, chain: _Chain, others: list[_Chain], foreign: Links
 ) -> tuple[_Chain, _Chain] | None:
-    """Join the chain with the nearest of ``others`` by links that neither has; None for no way.
+    """Join the chain with the nearest of ``others`` by links that neither uses; None if impossible.
 
-    Links that are ``foreign`` are left to chains that begin with other links.
+    ``foreign`` links are left to chains that begin with other links.
     """
     ways = _ways(topology, chain.path[-1], chain.links | foreign)
     reached = [other for other in others if other.path[other.stops[-1][0]] in ways]
@@ -196,7 +196,7 @@ def _led_on(
 
 
 def _ways(topology: Topology, start: int, taken: Links) -> dict[int, Path]:
-    """Shortest ways from ``start`` to nodes by links that are not ``taken``, without ``start``."""
+    """Return shortest paths from ``start`` by links not ``taken``; they leave out ``start``."""
     ways: dict[int, Path] = {start: ()}
     queue = deque(ways)
     while queue:
@@ -209,7 +209,7 @@ def _ways(topology: Topology, start: int, taken: Links) -> dict[int, Path]:
 
 
 def _steps(chains: list[_Chain], most: int) -> list[list[_Chain]]:
-    """Chains of each step, in parts of up to ``most`` blocks: no two of a step share a link."""
+    """Return the chains of each step, in parts of up to ``most`` blocks; none share a link."""
     load: Counter[tuple[int, int]] = Counter()
     for chain in chains:
         load += chain.load()
@@ -248,7 +248,7 @@ def _schedule(
     lengths: Numbers,
     gather: bool,
 ) -> Schedule:
-    """The schedule of these steps; ``targets`` and ``lengths`` are those of each block."""
+    """Return the schedule of these steps; ``targets`` and ``lengths`` are those of each block."""
     sends = SendList()
     order: list[int] = []
     for step, chains in enumerate(steps, 1):
@@ -279,7 +279,7 @@ def _add(
     at = sorted({0, *(index for index, _ in stops)})
     for begin, end in pairwise(at):
         carried = [block for index, block in stops if index >= end]
-        # Past a node that is no stop, a chain that leads on may turn back.
+        # Between two stops a joined chain may turn back.
         way = without_circles(path[begin : end + 1])
         if gather:
             sends.add(step, way[::-1], carried, stream=end != at[-1])
@@ -288,7 +288,7 @@ def _add(
 
 
 def _chained(asked: Asked, *, gather: bool) -> Schedule:
-    # Blocks that stream are equal.
+    # Streaming blocks must be equal.
     streams = asked.block_words is None
     return packed_chains(asked.topology, asked.root, asked.words, gather=gather, streams=streams)
 

@@ -1,17 +1,17 @@
 """Links between some nodes, past the others: paths that share no link.
 
-Switches, and nodes that a multicast is not for, only pass words on. Such a node is *split off*:
-each link that leads to it is joined with a link that leads away from it, to one longer link::
+Switches, and nodes that a multicast does not serve, only pass words on. Such a node is *split off*:
+each link into it is joined with a link out of it, to one longer link::
 
     a -> s -> b, c         s is split off          a ----> b      (a -> s -> b)
     b -> s -> a, c         ==============>         b ----> c      (b -> s -> c)
     c -> s -> a, b                                 c ----> a      (c -> s -> a)
 
-If as many links lead to each node as away from it, all nodes can be split off so that from a root
-as many paths without a common link lead to each node that stays as before (W. Mader,
+If each node has as many links in as out, such nodes can be split off without a loss: the root keeps
+its number of paths without a common link to each remaining node (W. Mader,
 "Konstruktion aller n-fach kantenzusammenhängenden Digraphen", European J. Combinatorics 3, 1982;
 A. Frank, "On connectivity properties of Eulerian digraphs", 1989). ForestColl removes switches in
-this way (Zhao et al., 2024, arXiv:2402.06787). Which two links may be joined, flows tell.
+this way (Zhao et al., 2024, arXiv:2402.06787). Flows tell which two links may be joined.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ...network.links import linked_pairs
 from ...network.topology import Topology
 
 MOST_NODES = 128
-"""Nodes of a network of which some are split off: a few seconds."""
+"""Most nodes of a network in which some are split off: a few seconds."""
 
 Path = tuple[int, ...]
 
@@ -45,17 +45,17 @@ class PathLinks:
 
     @classmethod
     def of(cls, paths: list[Path]) -> PathLinks:
-        """Make the columns of ``paths``."""
+        """Return ``paths`` with the columns of their ends."""
         ends = np.array([(path[0], path[-1]) for path in paths], np.int64).reshape(-1, 2)
         return cls(ends[:, 0], ends[:, 1], tuple(paths))
 
 
 def links_past(topology: Topology, root: int, goals: Numbers) -> PathLinks:
-    """The links of ``topology``, joined to paths past all nodes except ``root`` and ``goals``.
+    """Return the links of ``topology``, joined past all nodes except ``root`` and ``goals``.
 
-    As many paths without a common link lead from the root to the goal that has the fewest as in
-    ``topology``, if its links lead both ways, and else perhaps fewer. Raises :class:`.InvalidInput`
-    for a network with more than 128 nodes in which a node is split off.
+    If links lead both ways, the fewest paths without a common link from the root to any goal stay
+    as many as in ``topology``; otherwise they may become fewer. Raises :class:`.InvalidInput` for a
+    network with more than 128 nodes in which a node is split off.
     """
     begins, ends = linked_pairs(topology)
     passing = np.setdiff1d(begins, [root, *goals.tolist()])
@@ -77,7 +77,7 @@ def links_past(topology: Topology, root: int, goals: Numbers) -> PathLinks:
 def _without(
     passing: Numbers, links: Numbers, root: int, goals: Numbers, most: int
 ) -> tuple[int, list[Path]]:
-    """Split the nodes ``passing`` off from ``links``; tell how many paths to each goal are left."""
+    """Split ``passing`` off ``links``; return the fewest disjoint paths to a goal, and paths."""
     room = links.copy()
     paths: list[Path] = [(begin, end) for begin, end in np.argwhere(links).tolist()]
     for node in passing.tolist():
@@ -90,9 +90,9 @@ def _split_off(
 ) -> list[Path]:
     """Join the paths to ``node`` with those away from it, the shortest first.
 
-    ``room`` has the paths from each node to each other one, shape (nodes, nodes); it is changed.
-    From the root ``most`` of them without a common one lead to each of ``goals``, as before. Paths
-    that cannot be joined are left out.
+    ``room`` counts the paths between each two nodes, shape (nodes, nodes); it is changed. The root
+    keeps ``most`` disjoint routes over these paths to each of ``goals``. Paths that cannot be
+    joined are left out.
     """
     kept = [path for path in paths if node not in (path[0], path[-1])]
     ahead = sorted((path for path in paths if path[0] == node), key=len)
@@ -114,7 +114,7 @@ def _split_off(
 
 
 def without_circles(path: Path) -> Path:
-    """The path without the way from a node back to it."""
+    """Return the path without its circles."""
     found: list[int] = []
     for node in path:
         if node in found:
@@ -132,7 +132,7 @@ def _fewest(room: Numbers, root: int, goals: Numbers, most: int) -> int:
 
 @compiled
 def _all_reached(room: Numbers, root: int, goals: Numbers, most: int) -> bool:
-    """Tell whether ``most`` paths without a common link lead from ``root`` to each of ``goals``."""
+    """Return whether ``most`` paths without a common link lead from ``root`` to each goal."""
     nodes = len(room)
     before, queue = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     for goal in goals:

@@ -1,38 +1,38 @@
-"""Rings that turn in a step or two: all-gather, and reduce-scatter the other way in time.
+"""Rings that turn in one or two steps: all-gather, and reduce-scatter backwards in time.
 
-In an **all-gather** every node sends its own words, then what comes.
+In an **all-gather** every node sends its own words, then the arriving words.
 
-Node i of a ring sends to the one before it, in an order in which what comes from the one after it
-goes on: blocks i, i + 1, i + 2 … round the ring. In the memory they lie in this order too, so that
-each node reads and writes on through a *window* (docs/router.md, section 20), which has as many
-words as the ring: a power of two::
+Node i of a ring sends to node i - 1 and receives from node i + 1. It sends blocks i, i + 1, i + 2 …
+round the ring, so it can send on the arriving blocks in their order. They lie in memory in this
+order too: each node reads and writes through a *window* (docs/router.md, section 20) as long as all
+blocks of the ring, a power of two of words::
 
     ring 0 <- 1 <- 2 <- 3 <- 0       node 2 sends   | 2 | 3 | 0 |
                                      node 2 gets        | 3 | 0 | 1 |    all in one step
 
-In a **reduce-scatter** what node i sends begins a block later: with its own words of block i + 1,
-then goes on with blocks i + 2, i + 3 … that come from the node after it, its own words added. The
-block that comes last is block i, with the words of all::
+In a **reduce-scatter** node i begins one block later. It sends its own words of block i + 1, then
+blocks i + 2, i + 3 … as they arrive from node i + 1, combined with its own words. The last block to
+arrive is block i, combined from all nodes::
 
     ring 0 <- 1 <- 2 <- 3 <- 0       node 2 sends   | 3 | 0 | 1 |
                                      node 2 gets        | 0 | 1 | 2 |    all in one step
 
 **One port** (:func:`stream_ring`): rings along the lines of a grid, axis by axis; after an axis a
-node's block is all that its line had. (A reduce-scatter has the last axis first.) On a line without
-a link between its ends node 0 sends to the last one by the links that nobody else uses, those up
-the line. That needs windows, so sides and blocks are powers of two.
+node's block is all blocks of its line. (A reduce-scatter takes the last axis first.) On a line that
+is not wrapped, node 0 sends to the last node by the links up the line, which no other node uses.
+This needs windows, so sides and blocks are powers of two.
 
 On any other network, and for any other words, one ring leads through all nodes: a known cycle, or
 one of :mod:`.walks`. No window is needed, because every node has the blocks in the order in which
-it sends them (:mod:`...schedule.stream_runs`). A reduce-scatter turns as drawn. In an
-all-gather each node sends its own block in a step of its own before the others, which then lie in
-the order of the reduce-scatter; so an all-reduce is both, of blocks with any words. In
+it sends them (:mod:`...schedule.stream_runs`). A reduce-scatter turns as drawn. In an all-gather
+each node first sends its own block, in a separate step. The other blocks then lie in the order of
+the reduce-scatter, so an all-reduce can be both in turn, with blocks of any words. In
 :func:`closed_ring` the same ring turns step by step, and each block keeps one address in all nodes.
 
 **All ports** (:func:`hamiltonian`): each block is cut, and each piece goes round a cycle of all
-nodes, one way or the other: two pieces on a mesh, four on a torus with two cycles without a common
-link (:mod:`.snakes`). Each node gets the last word of every piece at the same time, and all links
-of the cycles are busy all the time. Where windows do not fit, the cycles turn step by step.
+nodes, in one direction or the other: two pieces on a mesh, four on a torus with two cycles without
+a common link (:mod:`.snakes`). All nodes get the last words of all pieces at the same time, and all
+links of the cycles are always busy. If windows do not fit, the cycles turn step by step.
 """
 
 from __future__ import annotations
@@ -61,15 +61,15 @@ from .snakes import mesh_cycle, torus_cycles
 from .walks import Path, ring_through
 
 MOST_NODES = 1 << 10
-"""The largest network for a ring of all nodes step by step: every node sends nearly all blocks."""
+"""Most nodes of a ring of all nodes: every node sends nearly all blocks."""
 
 
 def stream_ring(topology: Topology, words: int, *, windows: bool = True) -> Schedule:
-    """All-gather of ``words`` words from each working node, one ring for each line of each axis.
+    """Bring ``words`` words of each working node to all, by one ring for each line of each axis.
 
-    Where windows do not fit, and where no ``windows`` are wanted, one ring of all nodes. Raises
-    :class:`.InvalidInput` for more than 1,024 nodes in it, and for a network in which none was
-    found, such as one with nodes that cannot be reached.
+    If windows do not fit, or without ``windows``, one ring goes through all nodes. Raises
+    :class:`.InvalidInput` for more than 1,024 nodes in this ring, and if no ring is found, for
+    example because nodes cannot be reached.
     """
     sends, ports = _turns(topology, words, combine=False, windows=windows)
     blocks = blocks_for_all(topology.working_nodes, words)
@@ -86,14 +86,14 @@ def stream_ring_reduce_scatter(
 
 
 def _one_each(owed: Iterable[int], words: npt.ArrayLike, operator: str) -> Blocks:
-    """Reduced blocks that are owed to one node each."""
+    """Return reduced blocks, each owed to one node."""
     return Blocks.reduced_to(tuple((node,) for node in owed), words, operator)
 
 
 def _turns(
     topology: Topology, words: int, *, combine: bool, windows: bool
 ) -> tuple[SendList, PortModel]:
-    """The turns of all axes, or of one ring of all nodes, and the ports that they need."""
+    """Return the sends of the rings of all axes, or of one ring of all nodes, and their ports."""
     require_range("flits", words, 1)
     sizes = (*topology.dims, words)
     if not (windows and is_whole_grid(topology) and all(size.bit_count() == 1 for size in sizes)):
@@ -106,7 +106,7 @@ def _turns(
 
 
 def _turn_of_all(topology: Topology, *, combine: bool) -> SendList:
-    """The turn of one ring of all nodes; of an all-gather after a step for the own blocks."""
+    """Return the sends of one ring of all nodes; an all-gather first has a step for own blocks."""
     sends, (paths, blocks) = SendList(), _ring_of_all("stream-ring", topology)
     count = len(paths)
     for place, path in enumerate(paths if not combine else ()):
@@ -121,7 +121,7 @@ def _turn_of_all(topology: Topology, *, combine: bool) -> SendList:
 def _turn_lines(
     sends: SendList, topology: Topology, axis: int, step: int, *, combine: bool
 ) -> None:
-    """Add a turn of all rings along ``axis``."""
+    """Add the sends of all rings along ``axis``."""
     side, low = topology.dims[axis], prod(topology.dims[:axis])
     nodes = np.arange(topology.nodes)
     place = nodes // low % side
@@ -138,16 +138,16 @@ def _turn_lines(
 
 
 def _around(topology: Topology) -> Topology:
-    """The network for routes: lines of three nodes or more may be wrapped, a pair never is."""
+    """Return the network for routes, in which an axis of two nodes is never wrapped."""
     wrapped = tuple(axis for axis in topology.wrapped if topology.dims[axis] > 2)
     return Topology(topology.kind, topology.dims, topology.neighbor, topology.peer, wrapped=wrapped)
 
 
 def closed_ring(topology: Topology, words: int) -> Schedule:
-    """All-gather of ``words`` words from each working node, round one ring of them step by step.
+    """Bring ``words`` words of each working node to all, step by step round one ring of them.
 
-    Raises :class:`.InvalidInput` for more than 1,024 working nodes, and for a network in which no
-    ring was found, such as one with nodes that cannot be reached.
+    Raises :class:`.InvalidInput` for more than 1,024 working nodes, and if no ring is found, for
+    example because nodes cannot be reached.
     """
     require_range("flits", words, 1)
     sends, (paths, blocks) = SendList(), _ring_of_all("ring", topology)
@@ -159,9 +159,9 @@ def closed_ring(topology: Topology, words: int) -> Schedule:
 
 
 def _ring_of_all(algorithm: str, topology: Topology) -> tuple[list[Path], list[int]]:
-    """The paths of a ring of all working nodes, and the block of the node where each begins.
+    """Return the paths of a ring of all working nodes, and the block of each path's first node.
 
-    Raises :class:`.InvalidInput` for too many nodes, and where no ring was found.
+    Raises :class:`.InvalidInput` for too many nodes, and if no ring is found.
     """
     nodes = topology.working_nodes
     require_range(f"nodes for {algorithm}", len(nodes), 1, MOST_NODES)
@@ -177,11 +177,11 @@ def _ring_of_all(algorithm: str, topology: Topology) -> tuple[list[Path], list[i
 
 
 def hamiltonian(topology: Topology, words: int, *, streams: bool = True) -> Schedule:
-    """All-gather of ``words`` words from each node on all ports, around cycles of all nodes.
+    """Bring ``words`` words of each node to all on all ports, around cycles of all nodes.
 
-    The cycles turn step by step where windows do not fit, and where ``streams`` are not wanted.
-    Raises :class:`.InvalidInput` for a network in which no cycle is known: other than meshes, tori
-    and hypercubes without faults of two axes or more, one of them even or with two cycles.
+    If windows do not fit, or without ``streams``, the cycles turn step by step. Raises
+    :class:`.InvalidInput` if no cycle is known. Cycles are known on rings, and on meshes, tori and
+    hypercubes of two axes or more with an even side, or tori with two cycles; all without faults.
     """
     sends, owners, lengths = _turns_of_cycles(topology, words, combine=False, streams=streams)
     blocks, name = blocks_for_all(owners, lengths), Collective.ALL_GATHER
@@ -200,7 +200,7 @@ def hamiltonian_reduce_scatter(
 def _turns_of_cycles(
     topology: Topology, words: int, *, combine: bool, streams: bool
 ) -> tuple[SendList, list[int], Numbers]:
-    """The turns of all cycles, and the owners and lengths of the pieces of blocks."""
+    """Return the sends of all cycles, and the owners and lengths of the pieces of blocks."""
     require_range("flits", words, 1)
     ways = [way for cycle in _cycles(topology) for way in (cycle, cycle[::-1])]
     count = topology.nodes
@@ -223,7 +223,7 @@ def _turns_of_cycles(
 
 
 def _cycles(topology: Topology) -> list[list[int]]:
-    """Cycles through all nodes that share no link, from node 0 on; refused where none is known."""
+    """Return cycles through all nodes that share no link, from node 0; raise if none is known."""
     found = _known_cycles(topology)
     if found:
         return found
@@ -247,7 +247,7 @@ def _known_cycles(topology: Topology) -> list[list[int]]:
 
 
 def _stream_ring(asked: Asked) -> Schedule:
-    # Blocks that run round in windows are equal.
+    # Blocks in windows must be equal.
     return stream_ring(asked.topology, asked.words, windows=asked.block_words is None)
 
 
@@ -257,7 +257,7 @@ def _stream_ring_reduce_scatter(asked: Asked) -> Schedule:
 
 
 def _hamiltonian(asked: Asked) -> Schedule:
-    # Blocks that stream are equal.
+    # Streaming blocks must be equal.
     return hamiltonian(asked.topology, asked.words, streams=asked.block_words is None)
 
 

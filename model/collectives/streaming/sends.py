@@ -1,4 +1,4 @@
-"""Sends as they are found, one by one, and the schedule that they make."""
+"""A list of sends that grows one by one, and its schedule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...schedule.table import Blocks
 
 
 def blocks_for_all(owners: npt.ArrayLike, words: npt.ArrayLike) -> Blocks:
-    """Blocks that are owed to every node, by owner and length: two columns, or one length."""
+    """Return blocks owed to every node; ``words`` is a length for each owner, or one for all."""
     owner = np.asarray(owners, np.int32)
     lengths = np.broadcast_to(np.asarray(words, np.int32), owner.shape)
     return Blocks(owner, (None,) * len(owner), lengths)
@@ -42,7 +42,7 @@ class SendList:
         stream: bool = False,
         combine: bool = False,
     ) -> None:
-        """Let ``blocks`` go along ``path`` in ``step``."""
+        """Add a send of ``blocks`` along ``path`` in ``step``."""
         self.step.append(step)
         self.path.append(path)
         self.blocks.append(blocks)
@@ -58,7 +58,7 @@ class SendList:
         root: int | None,
         blocks: Blocks,
     ) -> Schedule:
-        """Make the schedule of these sends; nothing is checked but the shapes."""
+        """Return the schedule of these sends; only the shapes are checked."""
         nodes = np.fromiter(chain.from_iterable(self.path), np.int32)
         offsets = offsets_of([len(path) for path in self.path])
         return Schedule(

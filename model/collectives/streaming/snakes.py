@@ -1,8 +1,8 @@
-"""Ways through all nodes of a grid from neighbour to neighbour: snakes, and Hamiltonian cycles.
+"""Paths through all nodes of a grid from neighbour to neighbour: snakes and Hamiltonian cycles.
 
-A snake goes along the first axis and back, a place farther on the second each time, and so on. A
-grid of any number of axes is one of two, the first axis and a snake through all others; where one
-of the two is even, there is a cycle, a snake that leaves out a column to come back by::
+A snake goes along the first axis and back, one node farther on the second axis each time, and so
+on. A grid of more axes is treated as two axes: the first, and a snake through all others. If one of
+the two is even, there is a cycle: a snake that leaves out one column and returns by it::
 
     0 - 1 - 2 - 3        0   1 - 2 - 3
                 |        |   |       |
@@ -20,9 +20,9 @@ Nodes = list[int]
 
 
 def snake(dims: tuple[int, ...], corner: int) -> Nodes | None:
-    """All nodes of a grid from ``corner`` on, each a neighbour of the one before; None elsewhere.
+    """Return all nodes of a grid from ``corner`` on, each a neighbour of the one before.
 
-    The corner is any of the grid's.
+    ``corner`` may be any corner of the grid; the result is None for other nodes.
     """
     places = np.unravel_index(corner, dims, order="F")
     if any(place not in (0, side - 1) for place, side in zip(places, dims, strict=True)):
@@ -33,7 +33,7 @@ def snake(dims: tuple[int, ...], corner: int) -> Nodes | None:
 
 
 def _snake_array(dims: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """The nodes of a snake from node 0 on."""
+    """Return the nodes of a snake from node 0 on."""
     nodes = np.arange(dims[0], dtype=np.int64)
     size = dims[0]
     for side in dims[1:]:
@@ -45,7 +45,7 @@ def _snake_array(dims: tuple[int, ...]) -> npt.NDArray[np.int64]:
 
 
 def _mirrored(nodes: npt.NDArray[np.int64], dims: tuple[int, ...], corner: list[int]) -> Nodes:
-    """The same way from another corner."""
+    """Return the snake ``nodes`` mirrored to start from another corner."""
     places = np.stack(np.unravel_index(nodes, dims, order="F"))
     for axis, place in enumerate(corner):
         if place:
@@ -55,11 +55,11 @@ def _mirrored(nodes: npt.NDArray[np.int64], dims: tuple[int, ...], corner: list[
 
 
 def mesh_cycle(dims: tuple[int, ...]) -> Nodes | None:
-    """A cycle through all nodes of a grid from node 0 on; None where there is none this way."""
+    """Return a cycle through all nodes of a grid from node 0; None for a line or odd sides."""
     sides = tuple(side for side in dims if side > 1)
     if len(sides) < 2 or prod(sides) % 2:
         return None
-    # Sides of 1 change no number. The axis that is gone up and down is first, the other even.
+    # Sides of 1 change no node number. The first axis of ``axes`` is an even one.
     axes = sorted(range(len(sides)), key=lambda axis: sides[axis] % 2)
     strides = np.cumprod((1, *sides[:-1]))
     even, rest = axes[0], axes[1:]
@@ -75,11 +75,11 @@ def mesh_cycle(dims: tuple[int, ...]) -> Nodes | None:
 
 
 def torus_cycles(sides: tuple[int, int]) -> list[Nodes]:
-    """Two cycles through all nodes of a torus that share no link, from node 0 on; none if unknown.
+    """Return two cycles through all nodes of a torus that share no link; empty if unknown.
 
     (M. M. Bae and B. Bose, "Edge Disjoint Hamiltonian Cycles in k-ary n-Cubes and Hypercubes",
-    IEEE Trans. Computers 52(10), 2003.) The first goes round each row but for one link, by which
-    the second comes to it.
+    IEEE Trans. Computers 52(10), 2003.) Both begin at node 0. The first uses all links of each row
+    except one; the second uses this one.
     """
     width, height = sides
     if width < 3 or height < 3 or height % width:

@@ -1,10 +1,10 @@
 """Broadcast and multicast on all ports: each piece of a message streams down a tree of its own.
 
-The trees share no link and are as many as the tightest cut between the root and any target has
+The trees share no link. There are as many as the tightest cut between the root and any target has
 links (:mod:`.arborescences`), so no other schedule moves more words in a cycle. Switches, and nodes
-that a multicast is not for, only pass words on (:mod:`.passing`). All sends are in one step. A word
-takes 3 cycles for each node on its way, and 1 for each link; so a piece on a deep tree is shorter
-than one on a shallow tree, by as much as makes both end at once.
+that a multicast does not serve, only pass words on (:mod:`.passing`). All sends are in one step. A
+word takes 3 cycles for each node and 1 for each link on its path. So deep trees get shorter pieces
+than shallow trees, and all pieces end at about the same time.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def packed_trees_multicast(
 ) -> Schedule:
     """Send a message of ``words`` words from ``root`` to ``targets``, None for all working nodes.
 
-    ``root`` among the targets counts for nothing. Raises :class:`.InvalidInput` as
-    :func:`packed_trees_broadcast` does, for targets too, and for a network of more than 128 nodes
-    of which some only pass words on.
+    ``root`` among the targets does not count. Raises :class:`.InvalidInput` as
+    :func:`packed_trees_broadcast` does, also for targets, and for a network of more than 128 nodes
+    in which some only pass words on.
     """
     everyone = topology.working_nodes.tolist() if targets is None else targets
     return _packed_trees(topology, root, sorted({*everyone} - {root}), words)
@@ -52,7 +52,7 @@ def packed_trees_multicast(
 
 def _packed_trees(topology: Topology, root: int, targets: list[int] | None, words: int) -> Schedule:
     """Make the schedule of a multicast; of a broadcast if ``targets`` is None."""
-    # What is compiled takes long to import, and few commands need it.
+    # Compiled code takes long to import, and few commands need it.
     from .arborescences import packed_arborescences  # noqa: PLC0415
     from .passing import links_past  # noqa: PLC0415
 
@@ -92,7 +92,7 @@ def add_tree(sends: SendList, tree: Arborescence, blocks: list[int], step: int) 
 
 
 def shares(words: int, delays: list[int]) -> list[int]:
-    """Cut ``words`` so that the largest sum of a share and its delay is the least; 0 for none.
+    """Cut ``words`` to make the largest sum of share and delay least; 0 means no share.
 
     >>> shares(100, [0, 20, 300])
     [60, 40, 0]

@@ -42,7 +42,7 @@ TRIED_NODES = 1 << 12
 
 Path = Sequence[int]
 Lots = list[float]
-"""A drawn number for each node, by which tries differ."""
+"""A random number for each node, by which tries differ."""
 Tree = dict[int, int]
 """The nodes of a tree, each with the one above it; the root with itself."""
 
@@ -63,7 +63,8 @@ def chain_through(topology: Topology, root: int, goals: Iterable[int]) -> list[P
 def ring_through(topology: Topology) -> list[Path] | None:
     """Return the paths of a ring of all working nodes, each from the end of the one before.
 
-    The longest path is the shortest of some tries, then the ring is; None if all tries fail.
+    Of several tries the one with the shortest longest path is kept, then the shortest ring; None if
+    all tries fail.
     """
     goals = topology.working_nodes.tolist()
     if len(goals) < 2:
@@ -88,7 +89,7 @@ class _Walks:
         self._next = [[end for end in row if end != NO_LINK] for row in topology.neighbor.tolist()]
 
     def tried(self, walk: Callable[[Lots], list[Path] | None]) -> list[list[Path]]:
-        """What ``walk`` finds with different lots."""
+        """Return the walks that ``walk`` finds with different random numbers."""
         nodes = len(self._next)
         drawn = (
             np.random.default_rng(seed).random(nodes).tolist()
@@ -97,7 +98,7 @@ class _Walks:
         return [found for lots in drawn if (found := walk(lots)) is not None]
 
     def from_goal_to_goal(self, root: int, lots: Lots) -> list[Path] | None:
-        """Go to a nearest goal that is left, again and again; None where there is no way to any."""
+        """Go to a nearest remaining goal repeatedly; return None if no path leads to any."""
         left = {*self._goals} - {root}
         used: set[tuple[int, int]] = set()
         paths: list[Path] = []
@@ -124,7 +125,7 @@ class _Walks:
     def _nearest(
         self, start: int, left: set[int], used: set[tuple[int, int]], lots: Lots
     ) -> Path | None:
-        """Find a way to a nearest node of ``left``, one next to which the fewest others are."""
+        """Return a path to a nearest node of ``left``, the one with the fewest others beside it."""
         before = {start: start}
         border = [start]
         while border:
@@ -146,7 +147,7 @@ class _Walks:
         return sum(end in left for end in self._next[node])
 
     def around_tree(self, root: int, lots: Lots, *, ring: bool) -> list[Path] | None:
-        """Go around a tree of links that lead both ways; None where it does not reach all goals."""
+        """Go around a tree of links that lead both ways; return None if it misses a goal."""
         tree = self._tree(root, lots)
         if tree is None:
             return None
@@ -160,9 +161,9 @@ class _Walks:
         return [tuple(walk[begin : end + 1]) for begin, end in pairwise(visits)]
 
     def _tree(self, root: int, lots: Lots) -> Tree | None:
-        """Grow a tree from ``root`` by a shortest path to a goal, again and again.
+        """Grow a tree from ``root`` by repeatedly adding a shortest path to a goal.
 
-        Half of the tries go on from the newest nodes, so that their trees are deep.
+        Half of the tries continue from the newest nodes, so that their trees are deep.
         """
         left = {*self._goals} - {root}
         numbers = count(0, -1) if lots[root] < 1 / 2 else count()
@@ -198,7 +199,7 @@ class _Walks:
 
 
 def _around(tree: Tree, root: int) -> list[int]:
-    """The nodes of the closed walk around ``tree`` from ``root`` on, deepest branches last."""
+    """Return the nodes of the closed walk around ``tree`` from ``root``, deepest branches last."""
     below: defaultdict[int, list[int]] = defaultdict(list)
     for node, above in tree.items():
         if node != root:
@@ -219,7 +220,7 @@ def _around(tree: Tree, root: int) -> list[int]:
 
 
 def _back(before: Tree, goal: int) -> Path:
-    """The path that ``before`` leads back from ``goal``."""
+    """Return the path to ``goal``, read backwards from ``before``."""
     path = deque([goal])
     while before[path[0]] != path[0]:
         path.appendleft(before[path[0]])

@@ -1,8 +1,8 @@
-"""Proofs that a time, or an amount of work, is too little, and a check that they are proofs.
+"""Proofs that a time or an amount of work is too small, and a check of these proofs.
 
-The question is that of :mod:`.plan`: can balls of radii t - 1, ..., t - s, one of each, cover
-all nodes? A :class:`Certificate` says no. It is followed here without the search that made it: with
-distances counted anew, in other words than the search's, and nothing taken over but the entries.
+The question is that of :mod:`.plan`: can balls of radii t - 1, ..., t - s, one of each, cover all
+nodes? A :class:`Certificate` says no. The check uses only the certificate's entries. It shares no
+code with the search, and counts distances again in another way.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _require_entry(
 
 
 def _centres(covers: _Nodes, uncovered: _Nodes, node: int) -> Iterator[int]:
-    """The centres of the balls that cover ``node`` and as much else as any, in order."""
+    """Return the centres of the balls that cover ``node`` and as much else as any, in order."""
     centres = np.flatnonzero(covers[:, node])
     pieces = covers[np.ix_(centres, np.flatnonzero(uncovered))]
     sizes = pieces.sum(axis=1)

@@ -13,9 +13,9 @@ to the lowest part of it, the leftmost of these, at its left or its right end::
     |   |___|  |            '---|___|  |        or outside is its waste; all waste together must
     |__________|            |__________|        not be more than (4t^3 - t) / 3 - n^2
 
-Of all ways to place one, two, three ... squares the best few are kept (a beam search): those with
-little waste for what they cover, and without new steps in the skyline. The rule is a guess that has
-proved itself; whatever comes out is counted anew by :class:`.plan.Plan`.
+A beam search keeps the best few placements of one, two, three ... squares: those with little waste
+for the covered area, and with few new steps in the skyline. This rule is a heuristic that works
+well; :class:`.plan.Plan` counts every result again.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def square_balls(side: int) -> list[int]:
 
 
 def cover_plan(topology: Topology) -> Plan:
-    """The best plan found for a diagonal mesh: the least time, and few sends for that time.
+    """Return the best plan found for a diagonal mesh: the least time, and few sends for that time.
 
     Raises :class:`.InvalidInput` for a side above :data:`LARGEST_COVERED`, where it takes minutes.
     """
@@ -86,7 +86,7 @@ def cover_plan(topology: Topology) -> Plan:
 
 
 def squares_plan(topology: Topology, squares: Sequence[Square], time: int, scheme: str) -> Plan:
-    """The plan that sends to the middles of ``squares``, the largest first, from step 1 on.
+    """Return the plan that sends to the middles of ``squares``, the largest first, from step 1 on.
 
     Each square is covered in ``time`` steps if the i-th largest has a side of at most
     2 (time - i) + 1, as it has where the sides are different odd numbers below 2 time.
@@ -102,7 +102,7 @@ def squares_plan(topology: Topology, squares: Sequence[Square], time: int, schem
 
 
 def cover_square(side: int, time: int, sends: int | None = None) -> list[Square] | None:
-    """A covering of ``side`` x ``side`` nodes with the squares of ``sends`` sends.
+    """Return a covering of ``side`` x ``side`` nodes with the squares of ``sends`` sends.
 
     They have the sides 2 time - 1, 2 time - 3, ... and are ``time`` by default; some may be left
     over. None if none is found, which proves nothing.
@@ -146,7 +146,7 @@ class _Beam:
         return None
 
     def _moves(self) -> tuple[_Table, npt.NDArray[np.float64]]:
-        """All next squares as rows (covering, size, x, y, waste), and how good each is."""
+        """Return all next squares as rows (covering, size, x, y, waste), and how good each is."""
         most = 2 * len(self._sizes) * len(self._skylines)
         moves, scores = np.empty((most, 5), np.int64), np.empty(most)
         limits = self._budget, self._worth
@@ -169,14 +169,14 @@ class _Beam:
         self._history.append(moves[chosen])
 
     def _placed(self, place: int) -> Iterator[Square]:
-        """The squares of the covering at ``place``, the last one first."""
+        """Return the squares of the covering at ``place``, the last one first."""
         for moves in reversed(self._history):
             place, size, x, y = moves[place, :4].tolist()
             yield Square(int(self._sizes[size]), x, y)
 
 
 def _weights(length: int) -> _Table:
-    """Numbers by which two different rows are told apart, but for a chance of 1 to 2^64 or so."""
+    """Return hash weights: two different rows have equal hashes with a chance of about 2^-64."""
     return np.random.default_rng(0).integers(1 << 62, size=length)
 
 

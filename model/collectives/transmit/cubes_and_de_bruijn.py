@@ -37,7 +37,7 @@ def hypercube_plan(topology: Topology) -> Plan:
 
 
 def theorem_6_plan(topology: Topology) -> Plan:
-    """The plan of Theorem 6, for de Bruijn graphs."""
+    """Return the plan of Theorem 6, for de Bruijn graphs."""
     require_kind(topology, "de-bruijn")
     base, length = de_bruijn_size(topology)
     if base == 1:

@@ -48,7 +48,7 @@ A and {8, 11}, and Q without A."""
 
 
 class Row(NamedTuple):
-    """A row of Table I: side, steps and those added, m, and what is left; None for its dashes."""
+    """A row of Table I: side, steps, added steps, m, and the inner square; None for its dashes."""
 
     side: int
     time: int
@@ -59,7 +59,7 @@ class Row(NamedTuple):
 
 
 def table_1_row(side: int) -> Row:
-    """The row of Table I for a mesh of ``side``, as the text of the paper has it.
+    """Return the row of Table I for a mesh of ``side``, as the text of the paper has it.
 
     ``inner_time`` is without the steps added, as it is printed. No m where one square covers the
     mesh (step (4) of Algorithm TA), with the steps added for sides 8 and 11; nothing left where m
@@ -76,12 +76,12 @@ def table_1_row(side: int) -> Row:
 
 
 def ta_time(side: int) -> int:
-    """The steps that Algorithm TA takes for a mesh of ``side``, by the paper's own sets."""
+    """Return the steps that Algorithm TA takes for a mesh of ``side``, by the paper's own sets."""
     return _base_time(side) + _more(side)
 
 
 def steps_missing(side: int) -> int:
-    """Count the steps beyond ceil(n^(2/3)) that equation (5) needs, so that what is left fits.
+    """Count the steps beyond ceil(n^(2/3)) that equation (5) needs, so that the inner square fits.
 
     From the formulas alone: the least d with (inner_time + d)^3 >= inner^2. For sides that are not
     solved by hand the paper means its sets A and Q to say the same.
@@ -103,7 +103,7 @@ def squares_along(side: int, time: int) -> int | None:
 
 
 def ta_squares(side: int) -> list[Square]:
-    """The covering of Algorithm TA, in :func:`ta_time` steps.
+    """Return the covering of Algorithm TA, in :func:`ta_time` steps.
 
     Raises :class:`InvalidInput` where the algorithm does not come to an end: for n = 147.
     """
@@ -111,7 +111,7 @@ def ta_squares(side: int) -> list[Square]:
 
 
 def ta_plan(topology: Topology) -> Plan:
-    """The plan of Algorithm TA for a diagonal mesh; refused as by :func:`ta_squares`."""
+    """Return the plan of Algorithm TA for a diagonal mesh; refused as by :func:`ta_squares`."""
     require_kind(topology, "diagonal-mesh")
     side = topology.dims[0]
     time = ta_time(side)
@@ -176,7 +176,7 @@ def _border(side: int, time: int, m: int) -> tuple[list[Square], tuple[int, int]
 
 
 def _inner(side: int, time: int, m: int) -> int:
-    """The paper's n with a hat."""
+    """Return the paper's n with a hat."""
     return side - 4 * time + 16 * m - 24
 
 
@@ -191,7 +191,7 @@ def _base_time(side: int) -> int:
 
 
 def _more(side: int) -> int:
-    """The steps that the paper adds."""
+    """Return the steps that the paper adds."""
     return any(low <= side <= high for low, high in _ONE_MORE) + 2 * any(
         low <= side <= high for low, high in _TWO_MORE
     )

@@ -22,7 +22,7 @@ from .plan import Plan, require_kind
 
 
 def theorem_1_plan(topology: Topology) -> Plan:
-    """The plan of Theorem 1 and Corollary 1: as many sends as steps, for lines and rings.
+    """Return the plan of Theorem 1 and Corollary 1: as many sends as steps, for lines and rings.
 
     The paper has n = m^2 "without loss of generality". For other n the intervals are those of m^2
     nodes, the longest last, and what lies beyond the end of the line is moved onto it.
@@ -37,7 +37,7 @@ def theorem_1_plan(topology: Topology) -> Plan:
 
 
 def path_plan(topology: Topology) -> Plan:
-    """The optimal plan for a line or ring: the longest intervals, as many as it takes."""
+    """Return the optimal plan for a line or ring: the longest intervals, as many as it takes."""
     require_kind(topology, "line", "ring")
     nodes = topology.nodes
     radius, begin, centres = isqrt(nodes - 1), 0, []

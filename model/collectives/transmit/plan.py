@@ -73,7 +73,7 @@ class Plan:
         scheme: str,
         claim: tuple[int, int | None] | None = None,
     ) -> Plan:
-        """The plan that sends to ``centres``, one after the other from step 1 on."""
+        """Return the plan that sends to ``centres``, one after the other from step 1 on."""
         return cls(topology, tuple(enumerate(centres, start=1)), scheme, claim)
 
     @cached_property
@@ -83,7 +83,7 @@ class Plan:
 
     @property
     def missed(self) -> list[int]:
-        """The nodes that never get the message, but for faulty ones."""
+        """The nodes that never get the message, except faulty ones."""
         missed = np.flatnonzero(self.arrival == NOT_REACHED)
         return sorted({*missed.tolist()} - {*self.topology.faulty_nodes})
 
@@ -144,7 +144,7 @@ def counted_time(largest: Sequence[int], nodes: int) -> int:
 
 
 def counted_work(largest: Sequence[int], nodes: int, time: int) -> int:
-    """The least work by counting: s balls of radii t - 1 down must hold ``nodes`` together.
+    """Return the least work by counting: s balls of radii t - 1 down must hold ``nodes`` together.
 
     No plan of this ``time`` has less; more than ``time`` where there is no such plan.
 
@@ -166,9 +166,9 @@ def require_kind(topology: Topology, *kinds: str) -> None:
 
 
 def require_connected(topology: Topology) -> None:
-    """Raise :class:`.InvalidInput` unless all nodes but faulty ones hang together.
+    """Raise :class:`.InvalidInput` unless all working nodes are connected.
 
-    The direction of links does not count: the host may send to where they do not lead.
+    The direction of links does not count: the host may send to nodes that no link leads to.
     """
     begins, ports = np.nonzero(topology.neighbor != NO_LINK)
     ends = topology.neighbor[begins, ports]

@@ -29,7 +29,7 @@ ALGORITHM = "transmit"
 
 
 def transmit_schedule(plan: Plan, words: int) -> Schedule:
-    """The broadcast of ``words`` words from the host that ``plan`` describes, all-port.
+    """Return the broadcast of ``words`` words from the host that ``plan`` describes, all-port.
 
     The host sends once in a step at most, as plans do; a send of the host to a node that has the
     message by then is left out. Its links are those that it uses. Raises :class:`.InvalidInput` for

@@ -1,4 +1,4 @@
-"""Everything that is known of transmitting on a network: the paper's plan, ours, and the bounds."""
+"""Plans and bounds for transmitting on a network: the paper's plan, ours, and lower bounds."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Scheme(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """Plans for one network, by where they come from, the best last, and what is proved.
+    """Plans for one network, the best last, and the proved bounds.
 
-    ``refusals`` says why a way to make one has made none. ``bound`` is a lower
-    bound on (t, s): no plan takes less time, and none of that time has less work.
-    ``certificates`` are the proofs that the search has found, where it was asked.
+    ``refusals`` are the errors of plans that could not be made. ``bound`` is a lower bound on
+    (t, s): no plan takes less time, and no plan of that time has less work. ``certificates`` are
+    the proofs that the search found; empty if it did not run.
     """
 
     plans: tuple[Plan, ...]
@@ -71,13 +71,13 @@ class Findings:
 
 
 def transmit(topology: Topology, seconds: float) -> Findings:
-    """All plans for ``topology`` and the best bound; the search stops after ``seconds``.
+    """Return all plans for ``topology`` and the best bound; the search stops after ``seconds``.
 
-    The search is for networks of no kind that the paper treats, and for others up to
-    :data:`LARGEST_SEARCHED` nodes where counting has not proved our plan optimal. Raises
-    :class:`InvalidInput` for a network with switches, for one that is not connected, and for one of
-    no kind with a plan that is too large to be searched. (A star tree without its centre is
-    separate lines, which Theorem 3 is about.)
+    The search runs on networks of a kind that the paper does not treat. On other networks it runs
+    up to :data:`LARGEST_SEARCHED` nodes, if counting has not proved our plan optimal. Raises
+    :class:`InvalidInput` for a network with switches, that is not connected, or that has no known
+    plan and is too large to search. (Theorem 3 serves a star tree without its centre, which is
+    separate lines.)
     """
     if topology.switches:
         allowed = "one without switches, as every node passes the message on"
@@ -122,7 +122,7 @@ def _is_lines(topology: Topology) -> bool:
 
 
 def _lines_findings(topology: Topology) -> Findings:
-    """The plan of Theorem 3 for separate lines of the same length, where it has one."""
+    """Return the plan of Theorem 3 for separate lines of the same length, where it has one."""
     lines, length = star_tree_size(topology)
     n = isqrt(lines * length)
     if n * n != lines * length or n % lines or n == lines:

@@ -55,7 +55,7 @@ class Balls:
         self._complete = False
 
     def __getitem__(self, radius: int) -> list[int]:
-        """The balls of ``radius`` around the nodes :attr:`centres`, in their order."""
+        """Return the balls of ``radius`` around the nodes :attr:`centres`, in their order."""
         while len(self._of_radius) <= radius and not self._complete:
             smaller = self._of_radius[-1]
             larger = []
@@ -69,7 +69,7 @@ class Balls:
         return self._of_radius[min(radius, len(self._of_radius) - 1)]
 
     def least_time(self) -> int:
-        """The least time by counting (:func:`.plan.counted_time`)."""
+        """Return the least time by counting (:func:`.plan.counted_time`)."""
         radius, held = 0, 0
         while held < len(self.centres):
             held += self._largest(radius)
@@ -77,18 +77,18 @@ class Balls:
         return radius
 
     def least_work(self, time: int) -> int:
-        """The least work in ``time`` by counting (:func:`.plan.counted_work`)."""
+        """Return the least work in ``time`` by counting (:func:`.plan.counted_work`)."""
         sizes = [self._largest(radius) for radius in range(time)]
         return counted_work(sizes, len(self.centres), time)
 
     def _largest(self, radius: int) -> int:
-        """The most nodes in a ball of ``radius``."""
+        """Return the most nodes in a ball of ``radius``."""
         return max(map(int.bit_count, self[radius]))
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The best plan found, and what is proved of it.
+    """The best plan found, and the proved lower bounds.
 
     ``least_time`` and ``least_work`` are proved lower bounds, the latter on the work of plans of
     that time. ``certificates`` are the proofs, checked: that one step less is too few, and that in
@@ -107,7 +107,7 @@ class Answer:
 
 
 def best_plan(topology: Topology, seconds: float, *, known: Sequence[Plan] = ()) -> Answer:
-    """The optimal plan, or in ``seconds`` the best that is found and how good it may be.
+    """Return the optimal plan, or in ``seconds`` the best that is found and how good it may be.
 
     Networks of some hundred nodes or more get the greedy plan and the bound by counting alone.
     ``known`` are plans to improve on. Raises :class:`InvalidInput` for a network that is not
@@ -118,7 +118,7 @@ def best_plan(topology: Topology, seconds: float, *, known: Sequence[Plan] = ())
     best = min((*known, greedy_plan(topology, search.balls)), key=lambda plan: plan.cost)
     time = search.balls.least_time()
     work = search.balls.least_work(time)
-    # From the bound upwards, so that what is refuted last is what is just too little.
+    # From the bound upwards, so that the last refuted case is just below the answer.
     with suppress(_OutOfTime):
         while time < best.time:
             best = search.cover(time, time) or best
@@ -140,7 +140,7 @@ def best_plan(topology: Topology, seconds: float, *, known: Sequence[Plan] = ())
 
 
 def greedy_plan(topology: Topology, balls: Balls | None = None) -> Plan:
-    """A plan found fast: each ball, the largest first, where it covers most of what is left."""
+    """Return a plan found fast: each ball, the largest first, covers the most uncovered nodes."""
     balls = balls or Balls(topology)
     least = time = balls.least_time()
     while (best := _greedy_centres(balls, time)) is None:
@@ -157,7 +157,7 @@ def greedy_plan(topology: Topology, balls: Balls | None = None) -> Plan:
 
 
 def _greedy_centres(balls: Balls, time: int) -> list[int] | None:
-    """The centres of balls of radii time - 1, time - 2, ..., each chosen by itself."""
+    """Return the centres of balls of radii time - 1, time - 2, ..., each chosen by itself."""
     uncovered, centres = balls.everything, []
     for radius in range(time - 1, -1, -1):
         pieces = [(ball & uncovered).bit_count() for ball in balls[radius]]
@@ -170,7 +170,7 @@ def _greedy_centres(balls: Balls, time: int) -> list[int] | None:
 
 
 _MOST_BALLS = 5000
-"""With more balls than this to choose from a single case takes seconds: nothing is searched."""
+"""Most balls for a search: with more, a single case takes seconds."""
 
 
 class _OutOfTime(Exception):
@@ -241,7 +241,7 @@ _Case = tuple[int, tuple[int, ...]]
 
 
 def _least_covered(uncovered: int, pieces: list[dict[int, int]]) -> int:
-    """The node of ``uncovered`` that is in the fewest pieces."""
+    """Return the node of ``uncovered`` that is in the fewest pieces."""
     every = [piece for of_radius in pieces for piece in of_radius]
     fewest, chosen = len(every) + 1, NO_LINK
     rest = uncovered

@@ -125,7 +125,7 @@ def theorem_3_lines_plan(parts: int, n: int) -> Plan:
 
 
 def theorem_4_plan(topology: Topology) -> Plan:
-    """The plan of Theorems 3 and 4 for star trees; its claim is that of Theorem 4.
+    """Return the plan of Theorems 3 and 4 for star trees; its claim is that of Theorem 4.
 
     The paper's n is the least integer with n^2 / arms + n >= length. Where the number of arms does
     not divide it, or is equal, Lemma 1 gives no plan; n is then the next for which it does, and
@@ -171,7 +171,7 @@ def star_bound(arms: int, length: int) -> tuple[int, int]:
 
 
 def _least_inner(arms: int, length: int) -> int:
-    """The paper's px, rounded up: the least n with n^2 / arms + n >= length."""
+    """Return the paper's px, rounded up: the least n with n^2 / arms + n >= length."""
     n = (isqrt(arms * arms + 4 * arms * length) - arms) // 2
     return n if n * n + arms * n >= arms * length else n + 1
 
@@ -217,7 +217,7 @@ def _dealt(n: int, arms: int, wanted: int) -> list[list[int]] | None:
 
 
 class _Dealing:
-    """The search for a way to deal out ``numbers``, descending, to lists that want so much each."""
+    """The search for a way to deal ``numbers``, descending, to lists with the sums ``wanted``."""
 
     def __init__(self, numbers: list[int], wanted: list[int]) -> None:
         self._numbers = numbers
@@ -225,7 +225,7 @@ class _Dealing:
         self._tries = _MOST_TRIES
 
     def lists(self) -> list[list[int]] | None:
-        """A way, None if there is none or none was found with so many tries."""
+        """Return the lists, or None if there are none or the tries are used up."""
         chosen = self._deal(0, sum(self._numbers))
         if chosen is None:
             return None

@@ -1,4 +1,4 @@
-"""Broadcast and multicast by trees of sends: what is compiled for them is imported when needed."""
+"""Broadcast and multicast by trees of sends; their compiled code is imported when needed."""
 
 from __future__ import annotations
 

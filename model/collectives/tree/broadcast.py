@@ -1,30 +1,28 @@
 """Broadcast on any network, in the fewest steps, ceil(log2 N), where links work both ways.
 
-Whatever the network (meshes with faults anywhere, tori, irregular graphs), a node that has the
-message sends once in each step as long as there is something left for it to do, and no directed
-link is used twice in a step. Two ways of halving do that, and the second serves what is left over
-by the first:
+On any network (meshes with faults anywhere, tori, irregular graphs), a node that has the message
+sends once in each step until its part is served, and no directed link is used twice in a step. Two
+ways of halving do this; the second serves parts that the first cannot cut:
 
-* **Connected parts** (:mod:`.parts`). The network is cut into two connected halves, each of
-  these again, down to single nodes. The node that has the message in a part sends to one in the
-  other half by a shortest path within the part. Parts of one step have no node in common, so
-  nothing can meet. Cuts are searched and targets found by dynamic programming, to bring the TCD
-  down; on a mesh most of what comes out looks like the eye broadcast.
+* **Connected parts** (:mod:`.parts`). The network is cut into two connected halves, each of these
+  again, down to single nodes. The node that has the message in a part sends to a node of the other
+  half, by a shortest path within the part. Parts of one step have no node in common, so their paths
+  share no link. Cuts are searched, and targets found by dynamic programming, for a small TCD. On a
+  mesh most results look like the eye broadcast.
 * **Intervals of a tree** (:mod:`.intervals`). A star cannot be cut into connected halves. A
-  spanning tree listed in preorder can be halved anywhere; the proof that nothing meets is there.
+  spanning tree listed in preorder can be halved anywhere; the module has the proof that no link is
+  used twice. The paths use no node outside the part.
 
-The tree's part of the network keeps to itself, as any part does: its paths use no node outside.
+With s steps left a part or interval has at most 2^s nodes; halves need not be equal. So the
+broadcast takes exactly ceil(log2 nodes) steps. Of each part one node sends and one receives, so
+half-duplex is enough.
 
-With s steps left a part or interval has at most 2^s nodes, and halves need not be equal as long as
-they fit. So the broadcast takes ceil(log2 nodes) steps and no more. A half-duplex node never has to
-do two things at once: of each part one node sends and one receives.
+Switches, and nodes that a multicast does not serve, only pass words on. If there are such nodes,
+the whole network is served by intervals of a list without them: ceil(log2 N) steps for N others.
 
-Where some nodes only pass on, switches or those that a multicast is not for, the whole network is
-served by intervals, of a list without them: in ceil(log2 N) steps for the N others.
-
-Paths lead both ways over the edges of a tree, so links count only where the link back works too.
-Where they do not reach all whom some path leads to, :mod:`.one_way` takes over: it uses all links,
-and may take more steps, as it must where nodes cannot pass on what they get.
+Paths lead both ways over the edges of a tree, so only links that work both ways count. If these do
+not reach all nodes that some path leads to, :mod:`.one_way` is used. It uses all links, and may
+need more steps if nodes cannot pass the message on.
 """
 
 from __future__ import annotations
@@ -74,10 +72,10 @@ def partial_tree_broadcast(topology: Topology, source: int, words: int) -> Sched
 def tree_multicast(
     topology: Topology, source: int, targets: Iterable[int] | None, words: int
 ) -> Schedule:
-    """Send ``words`` words from ``source`` to ``targets`` alone, for None to all working nodes.
+    """Send ``words`` words from ``source`` to ``targets``; None stands for all working nodes.
 
-    ``source`` among the targets counts for nothing. Raises :class:`InvalidInput` as
-    :func:`tree_broadcast` does, for targets too.
+    ``source`` among the targets does not count. Raises :class:`InvalidInput` as
+    :func:`tree_broadcast` does, also for targets.
     """
     everyone = topology.working_nodes.tolist()
     goals = sorted({*(everyone if targets is None else targets)} - {source})
@@ -104,14 +102,14 @@ def _require_reached(
 
 
 def _reached(graph: Graph, source: int) -> Numbers:
-    """The nodes to which ``source`` has a path, itself included."""
+    """Return the nodes to which ``source`` has a path, with ``source``."""
     return np.flatnonzero(graph.distances(source) < UNKNOWN).astype(np.int32)
 
 
 def _sends(
     topology: Topology, source: int, served: npt.NDArray[np.integer]
 ) -> Iterator[tuple[int, list[int]]]:
-    """The sends from ``source`` to all others of ``served``, in order, as step and path."""
+    """Yield the sends from ``source`` to all others of ``served``, in order, as step and path."""
     graph = two_way_graph(topology)
     reached = _reached(graph, source)
     two_way = bool(np.isin(served, reached).all())
@@ -138,10 +136,10 @@ def _sends_in_parts(graph: Graph, guides: npt.NDArray[np.integer], root: int) ->
 
 
 def _guides(topology: Topology, graph: Graph, reached: Numbers) -> npt.NDArray[np.integer]:
-    """Coordinates of the nodes reached: those of the grid, or made from distances.
+    """Return coordinates of the nodes reached: those of the grid, or made from distances.
 
-    On a graph four nodes are taken that are far from each other, like the corners of a mesh. How
-    much closer a node is to one of them than to another grows along a side of such a mesh.
+    On a graph four nodes far from each other stand for the corners of a mesh. A coordinate is the
+    difference of the distances to two of them, which grows along a side of such a mesh.
     """
     if topology.dims:
         return topology.coordinates(reached)
@@ -154,7 +152,7 @@ def _guides(topology: Topology, graph: Graph, reached: Numbers) -> npt.NDArray[n
 def _schedule(
     topology: Topology, served: npt.NDArray[np.integer], blocks: Blocks, collective: str
 ) -> Schedule:
-    """The schedule that brings the one block of ``blocks`` from its owner to all ``served``."""
+    """Return the schedule that brings the one block of ``blocks`` to all nodes ``served``."""
     sends = list(_sends(topology, int(blocks.owner[0]), served))
     lengths = np.array([len(path) for _, path in sends], np.int64)
     step = np.array([step for step, _ in sends], np.int32)

@@ -10,7 +10,7 @@ from .graph import UNKNOWN, Numbers
 EXACT = 8
 """Parts of up to this many nodes try all cuts."""
 EXACT_STEPS = 3
-"""The steps in which a part of that size is always served."""
+"""Steps that suffice for a part of EXACT nodes."""
 
 
 @compiled
@@ -44,7 +44,7 @@ def exact_cuts(
 
 @compiled
 def count(members: int) -> int:
-    """The number of nodes in a set."""
+    """Return the number of nodes in a set."""
     total = 0
     while members:
         members &= members - 1
@@ -54,7 +54,7 @@ def count(members: int) -> int:
 
 @compiled
 def lowest(members: int) -> int:
-    """The lowest node of a set, which is not empty."""
+    """Return the lowest node of a set that is not empty."""
     node = 0
     while not members >> node & 1:
         node += 1
@@ -82,7 +82,7 @@ def cut_all_ways(
     own = (members - 1) & members
     while own:
         other = members ^ own
-        # What can be served from one node can be served from all.
+        # A set that can be served from one node can be served from all its nodes.
         if before[own, lowest(own)] < UNKNOWN and before[other, lowest(other)] < UNKNOWN:
             for source in range(nodes):
                 if not own >> source & 1:
@@ -98,7 +98,7 @@ def cut_all_ways(
 
 @compiled
 def hops_within(linked: Numbers, members: int, start: int, hops: Numbers) -> None:
-    """Set ``hops`` from ``start`` to each node of ``members`` by way of ``members`` alone."""
+    """Set ``hops`` from ``start`` to each node of ``members``, by paths within ``members``."""
     reached = border = 1 << start
     distance = 0
     while border:

@@ -1,4 +1,4 @@
-"""The graph beneath the tree broadcast, and the loops over it that are compiled.
+"""The graph of the tree broadcast, and its compiled loops.
 
 A graph, or a part of one, is two arrays: the neighbours of node *n*, ascending, are
 ``neighbors[offsets[n]:offsets[n + 1]]``; int32. Nodes of a part are numbered from 0, in the order
@@ -17,10 +17,10 @@ from ...network.topology import NO_LINK, Topology
 
 Numbers = npt.NDArray[np.int32]
 Members = npt.NDArray[np.bool_]
-"""Tells for each node whether it is to be served, or only passes on."""
+"""For each node, whether it is served; otherwise it only passes words on."""
 
 UNKNOWN = 1 << 29
-"""A distance or a cost that nothing has. The sum of two fits in 32 bits."""
+"""In place of an unknown distance or cost, larger than all; the sum of two fits in 32 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,20 +36,20 @@ class Graph:
         return int(self.offsets.size - 1)
 
     def part(self, nodes: Numbers) -> Graph:
-        """The part that consists of ``nodes``, ascending, and the links among them."""
+        """Return the part of ``nodes``, ascending, and the links among them."""
         return Graph(*induced(self.offsets, self.neighbors, nodes))
 
     def distances(self, node: int) -> Numbers:
-        """Hops from ``node`` to each node, :data:`UNKNOWN` where no path leads; shape (nodes,)."""
+        """Return hops from ``node`` to each node, :data:`UNKNOWN` without path; shape (nodes,)."""
         costs = np.full(self.nodes, UNKNOWN, np.int32)
         costs[node] = 0
         return self.spread(costs)[0]
 
     def spread(self, costs: Numbers) -> tuple[Numbers, Numbers]:
-        """For each node the least of hops to another node + the cost there, and the way to it.
+        """Return for each node the least of hops to a node + the cost there, and the path to it.
 
-        ``costs`` has shape (nodes,), :data:`UNKNOWN` at nodes that do not count. Returns the sums
-        and for each node the next one on the way, itself where the way ends.
+        ``costs`` has shape (nodes,), :data:`UNKNOWN` at nodes that do not count. Returns the sums,
+        and for each node the next node of the path, itself where the path ends.
         """
         by_cost = np.argsort(costs, kind="stable")
         total, following = costs.copy(), np.arange(self.nodes, dtype=np.int32)
@@ -58,13 +58,13 @@ class Graph:
 
 
 def one_way_graph(topology: Topology) -> Graph:
-    """All links of ``topology``; parallel ones count once."""
+    """Return the graph of all links of ``topology``; parallel links count once."""
     begins, ends = _links(topology)
     return _graph(np.unique(begins * topology.nodes + ends), topology.nodes)
 
 
 def two_way_graph(topology: Topology) -> Graph:
-    """The links of ``topology`` that work both ways; parallel ones count once."""
+    """Return the graph of links that work both ways; parallel links count once."""
     begins, ends = _links(topology)
     there = np.unique(begins * topology.nodes + ends)
     back = np.unique(ends * topology.nodes + begins)
@@ -77,7 +77,7 @@ def _links(topology: Topology) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.in
 
 
 def _graph(links: npt.NDArray[np.int64], nodes: int) -> Graph:
-    """The graph of ``links``, which are begin * nodes + end, ascending."""
+    """Return the graph of ``links``, which are begin * nodes + end, ascending."""
     begins, ends = np.divmod(links, nodes)
     offsets = np.searchsorted(begins, np.arange(nodes + 1)).astype(np.int32)
     return Graph(offsets, ends.astype(np.int32))
@@ -85,7 +85,7 @@ def _graph(links: npt.NDArray[np.int64], nodes: int) -> Graph:
 
 @compiled
 def induced(offsets: Numbers, neighbors: Numbers, nodes: Numbers) -> tuple[Numbers, Numbers]:
-    """The arrays of the part that consists of ``nodes``, which are ascending."""
+    """Return the arrays of the part that consists of ``nodes``, ascending."""
     part_offsets = np.zeros(nodes.size + 1, np.int32)
     degrees = 0
     for node in nodes:
@@ -111,7 +111,7 @@ def spread(
     total: Numbers,
     following: Numbers,
 ) -> None:
-    """Lower the costs ``total`` to what :meth:`Graph.spread` gives, and set ``following``.
+    """Lower the costs ``total`` to the sums of :meth:`Graph.spread`, and set ``following``.
 
     ``by_cost`` lists the nodes by ascending cost.
     """
@@ -144,8 +144,8 @@ def label_components(
 ) -> tuple[int, int]:
     """Number the connected pieces of the nodes whose ``side`` is ``which``.
 
-    The numbers go to ``label``, -1 for other nodes. Returns which is the largest piece and how many
-    nodes it has.
+    The numbers go to ``label``, -1 for other nodes. Returns the number of the largest piece and its
+    number of nodes.
     """
     for node in range(side.size):
         label[node] = -1
@@ -178,9 +178,9 @@ def halves(
 ) -> tuple[Numbers, int]:
     """Cut a connected graph into two connected parts of ``least`` to ``most`` nodes each.
 
-    The first part is to be the ``first`` nodes of ``order``, a permutation of all; what must be
-    changed for the conditions is changed near the cut. Returns the part of each node, 0 or 1, and
-    the number of links between the parts, -1 if no two such parts were found.
+    The first part should be the ``first`` nodes of ``order``, a permutation of all nodes. To meet
+    the conditions, nodes near the cut change parts. Returns the part of each node, 0 or 1, and the
+    number of links between the parts, -1 if no two such parts were found.
     """
     nodes = order.size
     side = np.zeros(nodes, np.int32)
@@ -217,10 +217,10 @@ def shift(
     room: int,
     label: Numbers,
 ) -> int:
-    """Move a node of the part ``big`` over to the other part, with all that this cuts off.
+    """Move a node of the part ``big`` to the other part, with all nodes that this cuts off.
 
-    ``size`` is the number of nodes of the part. It is the node closest to the cut in ``order`` with
-    which no more than ``room`` nodes move. Returns how many moved.
+    The part has ``size`` nodes. Moves the node closest to the cut in ``order`` with which at most
+    ``room`` nodes move. Returns how many nodes moved.
     """
     nodes = order.size
     for turn in range(nodes):

@@ -1,23 +1,22 @@
-"""Broadcast along a spanning tree by halving its preorder list: the way that serves every graph.
+"""Broadcast along a spanning tree by halving its preorder list: this serves every graph.
 
-List the nodes of a tree, rooted at the source, in preorder, and leave those out that nothing is for
-(switches, or who gets no multicast). An interval of the list whose first node has the message is
-halved: the first node sends, along the tree, to the first node of the right
-part, and in the next step both parts do the same. Parts of any sizes do, as long as they fit the
-steps that are left: 2^s nodes for s steps. For a list of N nodes ceil(log2 N) steps are enough.
+List the nodes of a tree, rooted at the source, in preorder, without switches and nodes that the
+multicast does not serve. An interval of the list whose first node has the message is halved: the
+first node sends, along the tree, to the first node of the right part. In the next step both parts
+do the same. Parts may have any size up to 2^s nodes for s steps left. For a list of N nodes
+ceil(log2 N) steps are enough.
 
 **Within a step no directed link is used twice.** The paths of a step lead from u to v and from u'
-to v', where u < v < u' < v' in the list, as their intervals do not overlap. Let both use the tree
-edge between a node y and its parent. Those nodes of the list that are beneath the edge, y or what
-descends from y, are an interval Y of the list, whoever is left out. Each path has one end in Y and
-one outside, so u < v < u' < v' leaves only v and u' in Y: if u were in Y, v would be outside and to
-the right of it, with u' and v'; if v' were in Y, u' would be outside and to the left of it, with u
-and v. So the first path leads down into Y and the second up out of it: the same edge, the two links
-of which it consists.
+to v', where u < v < u' < v' in the list, as their intervals do not overlap. Suppose that both use
+the tree edge between a node y and its parent. The listed nodes among y and its descendants are an
+interval Y of the list. Each path has one end in Y and one outside, so only v and u' can be in Y. If
+u were in Y, then v, u' and v' would be right of Y; if v' were in Y, then u, v and u' would be left
+of Y. So the first path leads down into Y and the second up out of Y: they use the edge's two
+different links.
 
-Where the cuts are is free, and decided by dynamic programming over the intervals; only intervals of
-more than :data:`WINDOW` nodes are cut where the way is shortest. The tree is free too, and so is
-the order of children: a few are tried, and changes of the best kept if they do not cost more.
+Dynamic programming over the intervals chooses the cuts. Only intervals of more than :data:`WINDOW`
+nodes are cut where the path is shortest. The tree and the order of children are free too: a few are
+tried, and changes of the best are kept if they do not cost more.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from ...base.compiled import compiled
 from .graph import UNKNOWN, Graph, Members, Numbers
 
 WINDOW = 64
-"""Intervals up to this many nodes are cut as well as can be."""
+"""Most nodes of an interval that is cut optimally."""
 
 
 class TreeSends(NamedTuple):
@@ -44,10 +43,11 @@ class TreeSends(NamedTuple):
 def interval_sends(
     graph: Graph, root: int, steps: int, trials: int, members: Members | None = None
 ) -> TreeSends:
-    """The cheapest broadcast found along trees of ``graph``, which is connected, from ``root``.
+    """Return the cheapest broadcast found from ``root`` along trees of a connected ``graph``.
 
-    It serves the nodes for which ``members`` is true, shape (nodes,), or all. The root is one. Two
-    trees, each with two orders of children, are tried, and ``trials`` changes of the best.
+    It serves the nodes for which ``members`` is true, shape (nodes,), with the root; None stands
+    for all. Two trees, each with two orders of children, are tried, then ``trials`` changes of the
+    best.
     """
     if members is None:
         members = np.ones(graph.nodes, np.bool_)
@@ -85,10 +85,10 @@ def improve(
     draws: Numbers,
     members: Members,
 ) -> None:
-    """Change a tree at random, keeping what does not raise the TCD.
+    """Change a tree at random; keep changes that do not raise the TCD.
 
-    A change gives a drawn node the place of another one among the children of its parent, or
-    another parent, which is a neighbour outside what is beneath it.
+    A change gives a random node the rank of another node among its siblings, and, if possible,
+    another parent: a neighbour that is not beneath the node.
     """
     nodes = parents.size
     beneath = sizes_beneath(parents, root)
@@ -116,7 +116,7 @@ def improve(
 
 
 def tree_path(parents: Numbers, source: int, target: int) -> list[int]:
-    """The nodes of the path from ``source`` to ``target`` in the tree of ``parents``."""
+    """Return the nodes of the path from ``source`` to ``target`` in the tree of ``parents``."""
     up, down = [source], [target]
     while up[-1] >= 0:
         up.append(int(parents[up[-1]]))
@@ -127,7 +127,7 @@ def tree_path(parents: Numbers, source: int, target: int) -> list[int]:
 
 
 def _broad_tree(graph: Graph, root: int) -> Numbers:
-    """The parents of a tree of shortest paths: the neighbour of lowest number that is closer."""
+    """Return the parents of a tree of shortest paths: each node's lowest closer neighbour."""
     distances = graph.distances(root)
     parents = np.full(graph.nodes, -1, np.int32)
     nodes = np.repeat(np.arange(graph.nodes), np.diff(graph.offsets))
@@ -137,7 +137,7 @@ def _broad_tree(graph: Graph, root: int) -> Numbers:
 
 
 def _deep_tree(graph: Graph, root: int) -> Numbers:
-    """The parents of a tree of depth-first search, which has long branches and few of them."""
+    """Return the parents of a tree of depth-first search, with few and long branches."""
     parents = np.full(graph.nodes, -1, np.int32)
     following = graph.offsets[:-1].tolist()
     ends, neighbors = graph.offsets[1:].tolist(), graph.neighbors.tolist()
@@ -182,7 +182,7 @@ def preorder(parents: Numbers, ranks: Numbers, root: int) -> tuple[Numbers, Numb
 
 @compiled
 def children_by_rank(parents: Numbers, ranks: Numbers) -> tuple[Numbers, Numbers]:
-    """The first child of each node and the child that follows each node, -1 for none."""
+    """Return the first child of each node and each node's next sibling, -1 for none."""
     nodes = parents.size
     last_of_rank, before = np.full(2 * nodes + 1, -1, np.int32), np.empty(nodes, np.int32)
     for node in range(nodes):
@@ -202,7 +202,7 @@ def children_by_rank(parents: Numbers, ranks: Numbers) -> tuple[Numbers, Numbers
 
 @compiled
 def sizes_beneath(parents: Numbers, root: int) -> Numbers:
-    """The number of nodes beneath each node of a tree, itself included."""
+    """Return the number of nodes beneath each node of a tree, the node included."""
     order, _, _ = preorder(parents, parents, root)
     beneath = np.ones(parents.size, np.int32)
     for place in range(parents.size - 1, 0, -1):
@@ -212,7 +212,7 @@ def sizes_beneath(parents: Numbers, root: int) -> Numbers:
 
 @compiled
 def depths_of_members(order: Numbers, above: Numbers, members: Members) -> tuple[Numbers, Numbers]:
-    """The members of a tree in preorder: how deep each is, and where the way from the last turns.
+    """Return each member's depth, in preorder, and the highest depth on the path from the last.
 
     ``above`` has the place of the parent of each place, -1 at place 0; ``members`` is by node. The
     second array has the depth of the highest node between the member before and this one.
@@ -277,7 +277,7 @@ def set_row(rows: Numbers, at: int, first: int, second: int, third: int) -> None
 
 @compiled
 def hops_from(depth: Numbers, meeting: Numbers, begin: int, end: int) -> Numbers:
-    """Hops in the tree from place ``begin`` to the places from there up to ``end``."""
+    """Return the tree's hops from place ``begin`` to the places from there up to ``end``."""
     hops = np.zeros(end - begin, np.int32)
     highest = depth[begin]
     for place in range(begin + 1, end):

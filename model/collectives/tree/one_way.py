@@ -1,21 +1,20 @@
 """Broadcast where some nodes are reached only over links that do not lead back.
 
-Halves that hang together both ways, as in :mod:`.parts`, are not to be had then. Two ways are
-tried, and the better is taken:
+Then the network cannot be cut into halves connected both ways, as in :mod:`.parts`. Two methods are
+tried, and the better result is taken:
 
 * **Branches.** In a tree of links that lead away from the node with the message, a branch and the
-  rest can each be served from within. The node sends to the root of a branch of about half of the
-  nodes, and both do the same, until each is a single node. Sends of a step are in parts without a
-  common node. Of some trees, most of them depth first as long branches can be cut anywhere, the
-  one with the best branch is taken. If branches of the right size are found in all parts, that is
-  ceil(log2 nodes) steps.
-* **Most at once.** Where they are not (a node with many leaves that do not lead back has none), all
-  nodes with the message help each other: in each step as many others as can be are reached by paths
-  without a common link, those first that have the most to pass on. Which sets of nodes can be
-  reached together is a matroid (a gammoid), so that they can be chosen one by one, the most urgent
-  first, and nothing is given up: each is one more path of a flow, found by augmenting.
+  rest can be served separately. The node sends to the root of a branch of about half of the nodes,
+  and both parts do the same, down to single nodes. The parts of a step share no node. Several trees
+  are tried, most of them depth first, because long branches can be cut anywhere. If all parts have
+  branches of the right size, this takes ceil(log2 nodes) steps.
+* **Most at once.** A node with many leaves that do not lead back has no such branch. Then in each
+  step as many nodes as possible are reached, from all nodes with the message, by paths without a
+  common link. The nodes with the most to pass on are first. The sets of nodes that can be reached
+  together are a matroid (a gammoid). So nodes can be chosen one by one, the most urgent first,
+  without loss; each adds one augmenting path to a flow.
 
-Neither is always the least: to find that is as hard as for any graph.
+Neither method always finds the fewest steps; that problem is as hard as on general graphs.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def one_way_sends(graph: Graph, root: int, members: Members) -> list[Send]:
         other = sorted(_most_at_once(graph, root, members, best))
         if _cost(other) >= _cost(best):
             break
-        best = other  # by which it is judged anew what is urgent
+        best = other  # gives the next try its urgencies
     return best
 
 
@@ -176,7 +175,7 @@ class _Step:
         self._into: dict[int, dict[int, None]] = {node: {} for node in range(graph.nodes)}
 
     def paths(self) -> Iterator[list[int]]:
-        """The paths, after there is no room for one more."""
+        """Return the paths, after there is no room for one more."""
         targets = set()
         while (target := self._augment()) is not None:
             targets.add(target)

@@ -1,21 +1,19 @@
-"""Broadcast by halving connected parts: node-disjoint, so that nothing can meet.
+"""Broadcast by halving connected parts, whose paths share no node.
 
-Each part of a network has one node with the message. In a step a part is cut in two, both of them
-connected, and the node sends to some node of the other half, by a shortest path within the part.
-The parts of a step have no node in common, so neither have the paths. With s steps left a part has
-at most 2^s nodes.
+Each part of a network has one node with the message. In a step a part is cut into two connected
+halves. The node sends to a node of the other half, by a shortest path within the part. The parts of
+a step have no node in common, so their paths have none. With s steps left a part has at most 2^s
+nodes.
 
 Let c(P, p) be the least TCD of serving part P from its node p. If P is cut into A and B and p is in
-A, it is c(A, p) + the least of hops(p, q) + c(B, q) over all q in B. The least for all p at once is
-one search through the part, that starts at all q, at the cost of each. This dynamic programming
-finds the best targets for given cuts, for all sources together. (It is that of the ``minimum``
-broadcast, for parts of any shape.) The cuts are searched: parts of up to :data:`EXACT` nodes try
-all, larger ones a number of cuts that falls with their size (:data:`TRIALS`), and each node keeps
-the best that was tried for it.
+A, then c(P, p) is c(A, p) plus the least of hops(p, q) + c(B, q) over all q in B. One search
+through the part, which starts at all q with their costs, finds this minimum for all p. This dynamic
+programming, as in the ``minimum`` broadcast, finds the best targets for given cuts. The cuts are
+searched: parts of up to :data:`EXACT` nodes try all cuts, larger parts fewer cuts the larger they
+are (:data:`TRIALS`). Each node keeps the best cut tried for it.
 
-Where no cut is found whose halves are connected and fit the steps left (a star of three has none
-for two steps), the part is served along a tree (:mod:`.intervals`), which uses no node outside
-the part either.
+If no cut has connected halves that fit the steps left (a star of three has none for two steps), the
+part is served along a tree (:mod:`.intervals`), which also stays inside the part.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from .graph import UNKNOWN, Graph, Members, Numbers, halves
 from .intervals import interval_sends, tree_path
 
 TRIALS = ((16, 8), (32, 4), (64, 2))
-"""(Nodes of a part, how many cuts of a part of at most so many are followed to the end)."""
+"""Pairs (nodes, cuts): a part of at most this many nodes follows this many cuts to the end."""
 MOST_ROOTS = 32
 """A part of more nodes than this is served along a tree from one of its nodes only."""
 TREE_TRIALS = 500
@@ -43,7 +41,7 @@ Send = tuple[int, list[int]]
 
 @dataclass(eq=False)
 class Part:
-    """A connected part of the network, with what it costs to serve it from each of its nodes.
+    """A connected part of the network, with the TCD of serving it from each of its nodes.
 
     ``nodes`` are ascending; ``costs`` has shape (nodes,), :data:`UNKNOWN` where it was not tried.
     ``cuts`` are the pairs of parts that were tried and ``chosen`` the one that is best for each
@@ -114,7 +112,7 @@ class PartSearch:
         part.cuts.append((pair[0], pair[1]))
 
     def _roots(self, graph: Graph, nodes: Numbers) -> list[int]:
-        """The nodes of a part from which it is served along trees."""
+        """Return the nodes of a part from which it is served along trees."""
         if nodes.size <= MOST_ROOTS:
             return list(range(nodes.size))
         at = int(np.searchsorted(nodes, self._source))
@@ -123,7 +121,7 @@ class PartSearch:
         return [int(np.argmin(np.abs(_outward(graph, 0))))]
 
     def _cuts(self, graph: Graph, nodes: Numbers, steps: int) -> list[Numbers]:
-        """The cuts to follow, those of the fewest links: the half (0 or 1) of each node."""
+        """Return the cuts to follow, those of the fewest links: the half (0 or 1) of each node."""
         half = 1 << steps - 1
         least, most = max(1, nodes.size - half), min(nodes.size - 1, half)
         wanted = next((trials for size, trials in TRIALS if nodes.size <= size), 1)
@@ -220,7 +218,7 @@ def _best_send(part: Part, graph: Graph, source: int) -> tuple[Part, Part, list[
 
 
 def _way(graph: Graph, costs: Numbers, source: int) -> list[int]:
-    """The way from ``source`` to where hops + cost is least."""
+    """Return the way from ``source`` to where hops + cost is least."""
     _, following = graph.spread(costs)
     way = [source]
     while following[way[-1]] != way[-1]:

@@ -1,10 +1,10 @@
 """The cost of all-gather and all-to-all on a hypercube: Tables 11 to 18 of 1986, sections 6, 7.
 
-1986 is Johnsson & Ho; the words and symbols are those of :mod:`.rows`, ``ROWS`` and
-``PRINTED`` are as in :mod:`.one_to_all`. All rows are by step. The sources' graphs are
-translations of each other, so that in an all-gather each link of a dimension moves as much as all
-links that one graph uses there in the step (Lemma 3.3), in an all-to-all as much as all their
-subtrees (Lemma 3.5). TCBT has no row: the paper has bounds for it.
+1986 is Johnsson & Ho; :mod:`.rows` explains terms and symbols, :mod:`.one_to_all` ``ROWS`` and
+``PRINTED``. All rows are by step. The sources' graphs are translations of each other. So in an
+all-gather each link of a dimension moves as much as all links that one graph uses there in the step
+(Lemma 3.3), in an all-to-all as much as all their subtrees (Lemma 3.5). TCBT has no row: the paper
+only bounds it.
 """
 
 from __future__ import annotations
@@ -19,53 +19,53 @@ from .rows import Cost, Number, Steps, by_step, with_stirling_packet
 
 
 def _rotated_all_gather(n: int) -> Steps:
-    """Tree j is in its step i - j: 1 + 2 + 4 + ... links, up to N/2."""
+    """Count the nRSBT's links: in step i tree j is in its step i - j, with 1, 2, 4 ... N/2."""
     filling = [2 ** (i + 1) - 1 for i in range(n)]
     return Steps([*filling, *(2**n - 2 ** (i - n + 1) for i in range(n, 2 * n - 1))], n)
 
 
 def _disjoint_all_gather(n: int) -> Steps:
-    """Count as for the broadcast (Theorem 4.1): 1, 1, 2, 4 ... links a tree, and its leaves."""
+    """Count as for the broadcast (Theorem 4.1): a tree uses 1, 1, 2, 4 ... links, then leaves."""
     filling = [2**i for i in range(n)]
     return Steps([*filling, *(2**n - 1 - 2 ** (i - n) for i in range(n, 2 * n))], n)
 
 
 def _balanced_all_gather(n: int) -> Steps:
-    """The levels of n rotated greedy trees, an n-th of each on every link."""
+    """Return the levels of n rotated greedy trees; every link carries an n-th of each level."""
     return Steps([comb(n, level) for level in range(1, n + 1)], n)
 
 
 def _disjoint_levels(n: int) -> Steps:
-    """The levels of the nESBT (Lemma 3.24)."""
+    """Return the levels of the nESBT (Lemma 3.24)."""
     return Steps([1, n - 1, *(comb(n, level) for level in range(2, n + 1))], n)
 
 
 def _rotated_all_to_all(n: int) -> Steps:
-    """Each tree moves N/2 words in each of its n steps; 1, 2 ... n ... 2, 1 are under way."""
+    """Count N/2 words for each active tree: 1, 2 ... n ... 2, 1 trees are active."""
     under_way = [*range(1, n), *range(n, 0, -1)]
     return Steps([trees * 2 ** (n - 1) for trees in under_way], n)
 
 
 def _disjoint_all_to_all(n: int) -> Steps:
-    """A tree moves N - 1, then n - 1 times N/2, then N/2 - 1 (its leaves)."""
+    """Count for each tree N - 1 words, then n - 1 times N/2, then N/2 - 1 for its leaves."""
     half = 2 ** (n - 1)
     filling = [(i + 2) * half - 1 for i in range(n)]
     return Steps([*filling, *((2 * n - i) * half - 1 for i in range(n, 2 * n))], n)
 
 
 def _binomial_all_to_all(n: int) -> Steps:
-    """The largest subtrees that one dimension connects to each level (Lemma 3.18)."""
+    """Return for each level the largest subtrees below links of one dimension (Lemma 3.18)."""
     near = [comb(2 * level, level) << (n - 2 * level - 1) for level in range((n + 1) // 2)]
     return Steps([*near, *(comb(n - 1, level) for level in range((n + 1) // 2, n))])
 
 
 def _balanced_all_to_all(n: int) -> Steps:
-    """The nodes at a level and beyond, an n-th of them on every link (Lemma 3.28)."""
+    """Count the nodes at each level and below; every link carries an n-th (Lemma 3.28)."""
     return Steps([sum(comb(n, i) for i in range(level, n + 1)) for level in range(1, n + 1)], n)
 
 
 def _disjoint_all_port_all_to_all(n: int) -> Steps:
-    """Count as for the SBnT, but for the nESBT's levels 0 and 1 (Lemma 3.25)."""
+    """Count as for the SBnT, except at the nESBT's levels 0 and 1 (Lemma 3.25)."""
     beyond = [sum(comb(n, i) for i in range(level, n + 1)) for level in range(2, n + 1)]
     return Steps([2**n - 1, 2**n - 2, *beyond], n)
 
@@ -116,7 +116,7 @@ ALL_TO_ALL_ROWS: tuple[Cost, ...] = (
 def _printed_balanced(
     collective: str, place: str, total: Callable[[int], int], largest: Callable[[int], Fraction]
 ) -> Cost:
-    """The SBnT, one-port, as though all start-ups but the least 2n - 1 moved B words."""
+    """Return the SBnT's one-port row as printed: at least 2n - 1 start-ups, all with B words."""
 
     def start_ups(n: int, words: int, packet: Number) -> Number:
         return max(Fraction(2 * n - 1), total(n) * Fraction(words) / Fraction(packet))
@@ -146,8 +146,8 @@ PRINTED: tuple[Cost, ...] = (
         lambda n: n * 2 ** (n - 1),
         lambda n: Fraction(2 ** (n - 1)),
     ),
-    # The scan of Table 15 has N/(2n) for nN/2, which Table 16 has; B_opt of Table 16 has n - 1
-    # for the text's n + 1.
+    # The scan of Table 15 has N/(2n) where Table 16 has nN/2. B_opt of Table 16 has n - 1 where
+    # the text has n + 1.
     replace(
         _ONE_PORT_DISJOINT,
         place="Tables 15 and 16",

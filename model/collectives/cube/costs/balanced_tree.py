@@ -1,12 +1,12 @@
 """Words that the spanning balanced n-tree moves in each step, one-port (1986, sections 3.6, 5, 6).
 
-1986 is Johnsson & Ho. The address c of a node relative to the source has the bases J, the right
-rotations that make it least: n/P of them, P its period. SBnTc has a path from each base j to it,
-with P/n of its data; SBnT only the path from the least base, with all. The path crosses dimension j
-first, then its other ones from bit j upwards, cyclically. Rule: what a path from base j sends
-across dimension d goes in step j + ((d - j) mod n), 0 first. Then each step uses one dimension, and
-none is after step j + n - 1: 2n - 1 steps in all. (With the exception that section 6 makes for
-links to leaves, n steps later, it would be more; the exception is the nESBT's alone.)
+1986 is Johnsson & Ho. Let c be the address of a node relative to the source. Its bases J are the
+right rotations that make c least: n/P of them, where P is its period. SBnTc has a path from each
+base j to the node, with P/n of its data. SBnT has only the path from the least base, with all data.
+The path crosses dimension j first, then the other set bits of c from bit j upwards, cyclically.
+Rule: a path from base j crosses dimension d in step j + ((d - j) mod n), counted from 0. So each
+step uses one dimension and the last is step 2n - 2: 2n - 1 steps in all. (Section 6 delays links to
+leaves by n steps; that exception is only for the nESBT.)
 
 A scatter by SBnT takes only 2n - 2: the one node n links away, all ones, is reached from base 0.
 """
@@ -22,12 +22,12 @@ from ....base.errors import require_range
 from .rows import Steps
 
 LARGEST_BALANCED = 16
-"""The largest dimension for which the paths to all nodes are followed one by one."""
+"""Largest dimension n for which all paths are followed."""
 
 
 @dataclass(frozen=True)
 class BalancedSteps:
-    """The shares of M that the steps move on the busiest link: a scatter by SBnT, else SBnTc."""
+    """Shares of M on the busiest link in each step; the scatter by SBnT, the others by SBnTc."""
 
     scatter: Steps
     all_gather: Steps
@@ -36,10 +36,10 @@ class BalancedSteps:
 
 @cache
 def balanced_steps(n: int) -> BalancedSteps:
-    """Follow all paths, for the three collectives that have a row for this graph.
+    """Follow all paths and count the steps of the three collectives with a row for this graph.
 
-    In a scatter each link has its own load. In the others the loads of a dimension's links are
-    equal: all links of one graph that are used in a step fall on each of them (Lemmas 3.3, 3.5).
+    In a scatter each link has its own load. In the others all links of a dimension have the same
+    load: that of all links which one graph uses in the step (Lemmas 3.3, 3.5).
     """
     require_range("dimension for sbnt, one-port", n, 1, LARGEST_BALANCED)
     on_link: Counter[tuple[int, int]] = Counter()
@@ -61,7 +61,7 @@ def balanced_steps(n: int) -> BalancedSteps:
 
 
 def _paths(n: int) -> Iterator[tuple[list[tuple[int, int]], int, bool]]:
-    """Yield each path, as (step, sender), the n-ths of M on it, and if it is the SBnT's."""
+    """Yield each path, as (step, sender), its n-ths of M, and whether it belongs to the SBnT."""
     for address in range(1, 1 << n):
         rotations = [(address | address << n) >> j & (1 << n) - 1 for j in range(n)]
         bases = [j for j in range(n) if rotations[j] == min(rotations)]

@@ -1,18 +1,18 @@
 """The cost of broadcast and scatter on a hypercube: Tables 4, 5 and 7 to 9 of 1986, sections 4, 5.
 
-1986 is Johnsson & Ho; the words and symbols are those of :mod:`.rows`.
+1986 is Johnsson & Ho; :mod:`.rows` explains terms and symbols.
 
-``ROWS`` is what we count; ``PRINTED`` the rows that a table prints otherwise, as it prints them.
-``docs/errata.md`` says why. What holds beside the tables:
+``ROWS`` are our counts; ``PRINTED`` are the rows that the paper prints differently, as printed.
+``docs/errata.md`` says why. Notes on the tables:
 
-* nRBRG, nRSBT and the n-port nESBT cut M into n parts: n must divide it, or the parts differ by a
-  word. (In the extreme, one word by nRSBT is in one tree, and takes n steps, one-port too.)
-* A one-port broadcast by TCBT needs n >= 3: the 4 nodes of n = 2 are a path with the source inside,
-  where a packet can follow every 2 steps, not 3. BRG, one-port, needs n >= 2 for the same reason.
-* What is printed for the SBnT's one-port scatter are bounds that do not meet: at B_opt, the
-  start-ups of Table 7 are 2n + ceil(2 log2(n) N / (N-1)), those of Table 8 are 2n - 2. The latter
-  are those of SBnT, while B_opt = (N-1)M/n and the 2n - 1 of section 5.1.5 are those of SBnTc.
-  Ours is counted: :mod:`.balanced_tree`.
+* nRBRG, nRSBT and the n-port nESBT cut M into n parts: if n does not divide M, the parts differ by
+  a word. (For example, one word by nRSBT uses one tree and takes n steps, also one-port.)
+* The row of a one-port broadcast by TCBT needs n >= 3: for n = 2 the tree is a path with the source
+  inside, and packets follow every 2 steps, not 3. For the same reason BRG, one-port, needs n >= 2.
+* The bounds printed for the SBnT's one-port scatter contradict each other: at B_opt Table 7 has
+  2n + ceil(2 log2(n) N / (N-1)) start-ups, Table 8 has 2n - 2. The latter are those of SBnT, while
+  B_opt = (N-1)M/n and the 2n - 1 of section 5.1.5 are those of SBnTc. Our row is counted:
+  :mod:`.balanced_tree`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from .rows import Cost, Number, Pipeline, Steps, by_step, ceil_div, pipelined, w
 
 
 def _rotated_broadcast(n: int) -> Steps:
-    """Tree j starts in step j: 1, 2 ... n ... 2, 1 trees are under way, in one dimension."""
+    """Count the active trees of one dimension: tree j starts in step j, so 1, 2 ... n ... 2, 1."""
     return Steps([*range(1, n), *range(n, 0, -1)], n)
 
 
 def _rotated_scatter(n: int) -> Steps:
-    """Count as in a broadcast; a tree halves what it moves from step to step.
+    """Count as in a broadcast; from step to step a tree moves half as many words.
 
     The scan of section 5.1.4 has 2^(n+1-n) where 2^(i+1-n) belongs in the words of step i >= n.
     """
@@ -40,34 +40,34 @@ def _rotated_scatter(n: int) -> Steps:
 
 
 def _tcbt_scatter(n: int) -> Steps:
-    """To the other root with its half, to the own child with its tree; then the trees by halves.
+    """Count the other root's half, then the own child's tree, then both trees halved again.
 
-    Section 5.1.3 has the sum of it, 2N - 2n - 1.
+    Section 5.1.3 has the sum, 2N - 2n - 1.
     """
     trees = [2**i - 1 for i in range(n - 2, 0, -1) for _ in range(2)]
     return Steps([2 ** (n - 1), 2 ** (n - 1) - 1, *trees])
 
 
 def _tcbt_all_port_scatter(n: int) -> Steps:
-    """Farthest nodes first: N/4, twice, as the other root has to send all on, N/8 ... 1."""
+    """Count farthest nodes first: N/4 twice, as the other root sends all on, then N/8 ... 1."""
     return Steps([2 ** (n - 2), *(2**i for i in range(n - 2, -1, -1))])
 
 
 def _binomial_scatter(n: int) -> Steps:
-    """The largest of the SBT's subtrees, farthest nodes first (Lemma 5.1)."""
+    """Count the levels of the SBT's largest subtree, farthest nodes first (Lemma 5.1)."""
     return Steps([comb(n - 1, level) for level in reversed(range(n))])
 
 
 def _balanced_scatter(n: int) -> Steps:
-    """A port of n rotated trees has an n-th of each level, farthest nodes first."""
+    """Count an n-th of each level of n rotated trees for each port, farthest nodes first."""
     return Steps([comb(n, level) for level in range(n, 0, -1)], n)
 
 
 def _path_scatter(ports: str, place: str, period: int) -> Cost:
-    """A path, what the farthest node gets first; ``period`` steps from one packet to the next.
+    """Return the row of a path, farthest node first; packets follow every ``period`` steps.
 
-    With B >= M a packet is what one node gets, as larger ones save nothing. With smaller ones the
-    last M words, for the source's neighbour, which sends nothing on, take a step for each packet.
+    If B >= M, a packet holds the words of one node, as larger packets save nothing. If B < M, each
+    packet of the last M words takes one step: the source's neighbour does not send them on.
     """
 
     def start_ups(n: int, words: int, packet: Number) -> int:
@@ -97,7 +97,7 @@ def _path_start_ups(n: int, words: int, packet: Number, period: int) -> int:
 
 
 def _printed_sbnt_scatter() -> Cost:
-    """Tables 7 and 8: upper bounds, from [17] of 1986."""
+    """Return the upper bounds of Tables 7 and 8, from [17] of 1986."""
 
     def transferred(n: int, words: int) -> float:
         return (1 << n) * (1 + 2 * log2(n) / n) * words
@@ -158,9 +158,9 @@ SCATTER_ROWS: tuple[Cost, ...] = (
 )
 
 PRINTED: tuple[Cost, ...] = (
-    # With B just above M, it has a start-up more than for B = M.
+    # With B just above M, the printed row has one start-up more than with B = M.
     replace(_BRG_SCATTER, start_ups=lambda n, words, packet: _path_start_ups(n, words, packet, 2)),
-    # Its first start-ups move the other root's tree without that root.
+    # The printed row's first start-ups leave out the other root's own words.
     replace(
         _TCBT_SCATTER,
         place="Table 7",
@@ -172,8 +172,8 @@ PRINTED: tuple[Cost, ...] = (
     _printed_sbnt_scatter(),
     with_stirling_packet(_SBT_SCATTER, "Table 9"),
     with_stirling_packet(_NRSBT_SCATTER, "Table 9"),
-    # Its text adds up the levels before it rounds: with large packets that is one start-up for n
-    # steps. Table 7 has the sum of the levels' start-ups.
+    # The text adds the levels before it rounds: with large packets, one start-up for n steps.
+    # Table 7 has the sum of the levels' start-ups.
     replace(
         with_stirling_packet(_SBNT_SCATTER, "5.1.5"),
         start_ups=lambda n, words, packet: ceil_div((2**n - 1) * words, n * packet),

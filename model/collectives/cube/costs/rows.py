@@ -1,26 +1,24 @@
-"""Cost of a collective on a hypercube: one row of the tables of Johnsson & Ho.
+"""Rows of the tables of Johnsson & Ho: each is the cost of a collective on a hypercube.
 
 S. L. Johnsson and C.-T. Ho, "Spanning Graphs for Optimum Broadcasting and Personalized
 Communication in Hypercubes", YALEU/DCS/TR-500, November 1986, called *1986* in the modules of this
-package. A hypercube of dimension n has N = 2^n nodes; M is the *words* (their elements) that a
-source has for all (broadcast, all-gather) or for each node (scatter, all-to-all: their personalized
-communication); B the *packet*, the most words that one start-up moves; τ a start-up's time and t_c
-a word's. What they call a routing cycle is a step here. All times are
+package. A hypercube of dimension n has N = 2^n nodes. M are the *words* (the paper's elements) that
+a source has for all nodes together (broadcast, all-gather) or for each node (scatter, all-to-all:
+the paper's personalized communication). B is the *packet*, the most words that one start-up moves;
+τ is the time of a start-up and t_c that of a word. A step is the paper's routing cycle. All times
+are T = start-ups · τ + transferred · t_c, both summed over the steps: the packets of the step's
+busiest send, and its words.
 
-    T = start-ups · τ + transferred · t_c,
-
-both summed over the steps: the packets that the busiest send of the step needs, and its words.
-
-Ports (section 2, and section 4.1 for the last two): *one-port*, a node exchanges with one
-neighbour; *n-port*, all ports at once; *half-duplex*, a send or a receive; *full-duplex*, a send
-and a receive on any two ports.
+Ports (section 2; the last two section 4.1): *one-port*, a node exchanges with one neighbour;
+*n-port*, all ports at the same time; *half-duplex*, a send or a receive; *full-duplex*, a send and
+a receive on any two ports.
 
 Nearly all rows are of two kinds, for which this module has constructors:
 
-* **By step**: step *i* moves a share of M, as one message of as many packets as it takes. T is a
-  sum over the steps, least with packets for the largest share.
-* **Pipelined**: the packets follow each other through a graph. T has packets before and behind;
-  small ones fill the graph sooner, large ones cost fewer start-ups: the optimum has square roots.
+* **By step**: step *i* moves a share of M as one message of one or more packets. T is a sum over
+  the steps; it is least if a packet holds the largest share.
+* **Pipelined**: the packets follow each other through a graph. Small packets fill the graph sooner,
+  large ones need fewer start-ups: the optimum has square roots.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ Number = int | float | Fraction
 PORTS = ("one-port", "n-port", "half-duplex", "full-duplex")
 
 HOLDS = ("=", "<=", "~")
-"""Kinds of rows: what the steps cost, an upper bound of it, or near to it."""
+"""Kinds of rows: the exact cost, an upper bound, or an approximation."""
 
 
 def ceil_div(number: Number, divisor: Number) -> int:
@@ -51,23 +49,23 @@ class Cost:
     """One row of a table.
 
     collective, graph, ports
-        What it is the cost of: ``"scatter"`` by ``"sbt"``, ``"one-port"``.
+        For example ``"scatter"`` by ``"sbt"``, ``"one-port"``.
     place
-        Where it stands: "Table 7", "Section 4.1.1".
+        The row's place in the paper: "Table 7", "Section 4.1.1".
     start_ups, transferred
-        Of (n, M, B): start-ups, and words on the critical path.
+        Functions of (n, M, B): start-ups, and words on the critical path.
     best_packet, least_time
-        Of (n, M, τ, t_c): B_opt and T_min, as printed. Pipelined rows take packets for divisible,
-        so that B_opt may be above M or below 1 (:meth:`best_possible`), and T_min below what any
-        packet reaches (:meth:`best_whole_packet`).
+        Functions of (n, M, τ, t_c): B_opt and T_min, as printed. Pipelined rows treat packets as
+        divisible, so B_opt may be above M or below 1 (:meth:`best_possible`), and T_min below the
+        time with any whole packet (:meth:`best_whole_packet`).
     holds
-        One of ``HOLDS``.
+        The kind of row, one of ``HOLDS``.
     least_dimension
         The least n for which the row holds.
     pipelined
         Whether packets follow each other: then the words transferred depend on B.
     largest_packet
-        Of (n, M): the most words that a packet of a pipelined row can have; M, or its n-th part.
+        A function of (n, M): the most words of a pipelined row's packet; M, or its n-th part.
     """
 
     collective: str
@@ -86,8 +84,8 @@ class Cost:
     def time(self, n: int, words: int, packet: Number, tau: Number, tc: Number) -> Number:
         """Return T for packets of ``packet`` words, in the unit of ``tau`` and ``tc``.
 
-        Raises :class:`.InvalidInput` for a dimension below ``least_dimension``, and where words,
-        packet or times are not positive (the times: negative).
+        Raises :class:`.InvalidInput` for a dimension below ``least_dimension``, for words or a
+        packet that are not positive, and for negative times.
         """
         self._require(n, words, tau, tc)
         if packet <= 0:
@@ -95,17 +93,17 @@ class Cost:
         return self.start_ups(n, words, packet) * tau + self.transferred(n, words, packet) * tc
 
     def possible(self, n: int, words: int, packet: Number) -> Number:
-        """Return the packet nearest to ``packet`` that the row can have: of a word to the message.
+        """Return the possible packet nearest to ``packet``, from one word to the whole message.
 
-        A row by step may be given any: a packet larger than its step is as large as the step.
+        For a row by step every packet is possible; it is cut to the words of each step.
         """
         return max(1, min(packet, self.largest_packet(n, words))) if self.pipelined else packet
 
     def best_possible(self, n: int, words: int, tau: Number, tc: Number) -> tuple[Number, Number]:
-        """Return B_opt and T_min; of a pipelined row, for B_opt of one word to the whole message.
+        """Return B_opt and T_min; in a pipelined row, B_opt is one word to the whole message.
 
-        Where B_opt is outside, the nearest packet is taken, and T with it: T falls up to B_opt and
-        rises from there on. Raises :class:`.InvalidInput` as :meth:`time`.
+        If the row's B_opt is outside this range, return the nearest packet and its T: T falls up to
+        B_opt and rises after it. Raises :class:`.InvalidInput` as :meth:`time`.
         """
         self._require(n, words, tau, tc)
         best = self.best_packet(n, words, tau, tc)
@@ -141,26 +139,26 @@ class Steps:
     denominator: int = 1
 
     def start_ups(self, words: int, packet: Number) -> int:
-        """Start-ups of all steps together."""
+        """Return the start-ups of all steps together."""
         whole = packet * self.denominator
         return sum(ceil_div(share * words, whole) for share in self.numerators)
 
     def transferred(self, words: int) -> Fraction:
-        """Words of all steps together."""
+        """Return the words of all steps together."""
         return Fraction(sum(self.numerators) * words, self.denominator)
 
     def largest(self, words: int) -> Fraction:
-        """Words of the step that moves most: with packets of these a step has one start-up."""
+        """Return the words of the largest step; with such packets each step has one start-up."""
         return Fraction(max(self.numerators) * words, self.denominator)
 
     def words(self, words: int) -> tuple[Fraction, ...]:
-        """Words of each step, the first first."""
+        """Return the words of each step, in order."""
         return tuple(Fraction(share * words, self.denominator) for share in self.numerators)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepCost(Cost):
-    """A row by step: ``steps`` of n gives what its steps move."""
+    """A row by step; ``steps(n)`` are the shares of M that its steps move."""
 
     steps: Callable[[int], Steps]
 
@@ -173,7 +171,7 @@ def by_step(
     steps: Callable[[int], Steps],
     least_dimension: int = 1,
 ) -> StepCost:
-    """A row whose steps move ``steps(n)``, each as one message."""
+    """Return a row whose steps move the shares ``steps(n)``, each as one message."""
     return StepCost(
         collective=collective,
         graph=graph,
@@ -192,11 +190,11 @@ def by_step(
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Packets through a graph: ``period`` steps from one to the next, and ``fill`` steps more.
+    """Packets through a graph, one every ``period`` steps, and ``fill`` steps more for the last.
 
-    M is cut into ``trees`` equal parts, which go side by side. So ceil(M / (trees B)) packets
+    M is cut into ``trees`` equal parts, which move at the same time. So ceil(M / (trees B)) packets
     follow each other, and T = (period · packets + fill) τ + (period · M / trees + fill · B) t_c.
-    The last packet may be shorter: at least ``period`` steps move nothing else.
+    The last packet may be shorter: at least ``period`` steps move only this one.
     """
 
     period: int
@@ -204,17 +202,17 @@ class Pipeline:
     trees: int = 1
 
     def start_ups(self, words: int, packet: Number) -> int:
-        """Start-ups of all packets together."""
+        """Return the start-ups of all packets together."""
         return self.period * ceil_div(words, packet * self.trees) + self.fill
 
     def transferred(self, words: int, packet: Number) -> Number:
-        """Words on the critical path."""
+        """Return the words on the critical path."""
         return Fraction(self.period * words, self.trees) + self.fill * packet
 
     def best_packet(self, words: int, tau: Number, tc: Number) -> Number:
-        """Packet at which the derivative of T by B is zero, as though packets were divisible.
+        """Return the packet at which dT/dB is zero, with packets treated as divisible.
 
-        Without a fill, or with words that take no time, nothing speaks against one packet.
+        If ``fill`` or ``tc`` is 0, one packet is best.
         """
         if not self.fill or not tc:
             return Fraction(words, self.trees)
@@ -222,7 +220,7 @@ class Pipeline:
 
     def least_time(self, words: int, tau: Number, tc: Number) -> Number:
         """Return T at the best packet."""
-        if not self.fill or not tc:  # one packet, which no square root has a say in
+        if not self.fill or not tc:  # one packet: no square root
             return (self.period + self.fill) * tau + Fraction(self.period * words, self.trees) * tc
         return (sqrt(self.period * words * tc / self.trees) + sqrt(self.fill * tau)) ** 2
 
@@ -235,7 +233,7 @@ def pipelined(
     pipeline: Callable[[int], Pipeline],
     least_dimension: int = 1,
 ) -> Cost:
-    """A row whose packets go through ``pipeline(n)``."""
+    """Return a row whose packets go through ``pipeline(n)``."""
     return Cost(
         collective=collective,
         graph=graph,
@@ -252,10 +250,10 @@ def pipelined(
 
 
 def with_stirling_packet(row: StepCost, place: str) -> StepCost:
-    """The row with B_opt as the tables have it where the largest step is a binomial.
+    """Return the row with B_opt as the tables print it if the largest step is a binomial.
 
-    That is NM / sqrt(2 pi (n-1)) for the SBT (Lemma 5.1) and else sqrt(2/pi) NM / n^(3/2), which
-    are Stirling's approximations, from above: packets that suffice, but not the smallest. (The
+    B_opt is NM / sqrt(2 pi (n-1)) for the SBT (Lemma 5.1), otherwise sqrt(2/pi) NM / n^(3/2). These
+    are Stirling's approximations from above: such packets suffice but are not the smallest. (The
     scan has 2NM / (pi n^(3/2)) under one root in Table 19, and sqrt(2/n) for sqrt(2/pi) in sections
     6.2 and 7.1.)
     """

@@ -1,9 +1,8 @@
-"""The cost tables of Johnsson & Ho as functions: times, optimal packets, and what bounds them.
+"""The cost tables of Johnsson & Ho as functions: times, optimal packets and lower bounds.
 
 1986 is S. L. Johnsson and C.-T. Ho, "Spanning Graphs for Optimum Broadcasting and Personalized
-Communication in Hypercubes"; :mod:`.rows` explains its words and symbols. Here are the
-rows of Tables 4 to 18 by name, the lower bounds, and the tables that follow from the rows or sum
-them up: 2, 3, 6, 10 and 19.
+Communication in Hypercubes"; :mod:`.rows` explains its terms and symbols. This module has the rows
+of Tables 4 to 18 by name, the lower bounds, and the tables derived from the rows: 2, 3, 6, 10, 19.
 
 >>> cost = find_cost("all-gather", "sbt", "one-port")
 >>> cost.start_ups(7, 16, 64), cost.transferred(7, 16, 64)
@@ -23,10 +22,10 @@ from .rows import PORTS, Cost, Number
 COLLECTIVES = ("broadcast", "scatter", "all-gather", "all-to-all")
 
 COSTS: tuple[Cost, ...] = (*one_to_all.ROWS, *all_to_all.ROWS)
-"""Costs that we count, in the order of the tables."""
+"""Our counted rows, in the order of the tables."""
 
 PRINTED: tuple[Cost, ...] = (*one_to_all.PRINTED, *all_to_all.PRINTED)
-"""The rows that the paper prints otherwise, as it prints them."""
+"""The rows that the paper prints differently, as printed."""
 
 
 def find_costs(collective: str, ports: str) -> tuple[Cost, ...]:
@@ -39,7 +38,7 @@ def find_costs(collective: str, ports: str) -> tuple[Cost, ...]:
 
 
 def find_cost(collective: str, graph: str, ports: str, *, printed: bool = False) -> Cost:
-    """Return one row, as we count it or as ``printed``; :class:`.InvalidInput` if there is none."""
+    """Return one row, counted or as ``printed``; :class:`.InvalidInput` if there is none."""
     rows = {cost.graph: cost for cost in find_costs(collective, ports)}
     if graph not in rows:
         raise InvalidInput.of(f"graph for {collective}, {ports}", ", ".join(rows), graph)
@@ -54,7 +53,7 @@ def find_cost(collective: str, graph: str, ports: str, *, printed: bool = False)
 
 @dataclass(frozen=True)
 class LowerBound:
-    """The least ``start_ups`` and words ``transferred`` in turn, whatever the graph."""
+    """The least ``start_ups`` and the least words ``transferred``, by any graph."""
 
     start_ups: int
     transferred: Fraction
@@ -65,13 +64,13 @@ class LowerBound:
 
 
 def lower_bound(collective: str, ports: str, n: int, words: int) -> LowerBound:
-    """Lower bound of any algorithm, one-port or n-port (sections 4, 5, Theorems 6.1, 7.1, 7.2).
+    """Return the bound for any algorithm, one-port or n-port (sections 4, 5, Theorems 6.1 to 7.2).
 
-    A farthest node is n links away; the words are what one node must send or get, or (all-to-all)
-    what all links must move, by the links that work at once. For a broadcast, the first word is n
-    steps under way and n - 1 of the steps move nothing else for that node. (Where n does not
-    divide the words, an n-port scatter and all-gather need the next whole number, which the paper
-    rounds in the broadcast alone.) Raises :class:`.InvalidInput` for other collectives and ports.
+    The farthest node is n links away. The words are those that one node must send or get, in an
+    all-to-all those of all links, divided by the links in use at the same time. In a broadcast the
+    first word takes n steps to the farthest node; n - 1 of them bring that node nothing else. (If n
+    does not divide the words, an n-port scatter and all-gather need the next whole number; the
+    paper rounds only in the broadcast.) Raises :class:`.InvalidInput` for other arguments.
     """
     require_range("dimension", n, 1)
     require_range("words", words, 1)
@@ -119,7 +118,7 @@ STEPS_PER_PACKET: dict[tuple[str, str], OfDimension] = {
     ("nesbt", "one-port"): lambda n: 1,
     ("nesbt", "n-port"): lambda n: Fraction(1, n),
 }
-"""Table 3: steps of a broadcast for each packet more, by graph and ports."""
+"""Table 3: further steps of a broadcast for each further packet, by graph and ports."""
 
 LEAST_ALL_GATHER_START_UPS: dict[str, OfDimension] = {
     "brg": lambda n: 2**n - 1,
@@ -129,15 +128,15 @@ LEAST_ALL_GATHER_START_UPS: dict[str, OfDimension] = {
     "sbnt": lambda n: 2 * n - 1,
     "tcbt": lambda n: 2 * n - 2,
 }
-"""Table 10: least start-ups, one-port; for the TCBT a lower bound. All-to-all has the same."""
+"""Table 10: least start-ups, one-port, also of all-to-all; for the TCBT a lower bound."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """A row of Table 6: T of a broadcast by ``graphs``, in times of T by nESBT, of n.
+    """A row of Table 6: T of a broadcast by ``graphs`` divided by T by nESBT, functions of n.
 
-    ``one_packet`` if B = M; ``many_packets`` if M/B is far above n. At B_opt, ``by_start_ups`` if
-    nτ is far above M t_c, ``by_words`` if it is far below (n-port: if n²τ is). The last two are
+    ``one_packet`` is for B = M, ``many_packets`` for M/B far above n. At B_opt, ``by_start_ups`` is
+    for nτ far above M t_c, and ``by_words`` for nτ (n-port: n²τ) far below it. The last two are
     limits for large n.
     """
 
@@ -175,8 +174,8 @@ RATIOS = (
         by_words=lambda n: n,
     ),
 )
-"""Table 6. For nRSBT, one-port, 1 is wrong: by Table 4 it has 2n - 1 start-ups, and the ratio is
-2 - 1/n. What it has in ``one_packet`` is for M = 1, where one of its trees has it all."""
+"""Table 6. For nRSBT, one-port, ``by_start_ups`` of 1 is wrong: by Table 4 it has 2n - 1 start-ups,
+and the ratio is 2 - 1/n. Its ``one_packet`` holds for M = 1, where one tree carries the message."""
 
 
 @dataclass(frozen=True)
@@ -194,14 +193,14 @@ class Summary:
 
     @property
     def condition(self) -> str:
-        """For which M the row is, in the paper's words."""
+        """The values of M for which the row holds, in the paper's words."""
         if self.few is None:
             return "any"
         few, many = ("M <= n", "M > n") if self.ports == "n-port" else ("M = 1", "M > 1")
         return few if self.few else many
 
     def holds(self, n: int, words: int) -> bool:
-        """Tell whether the row is for this many words."""
+        """Return whether the row holds for this many words."""
         return self.few is None or self.few == (words <= (n if self.ports == "n-port" else 1))
 
     def best(
@@ -209,7 +208,7 @@ class Summary:
     ) -> tuple[Number, Number]:
         """Return B_opt and T_min by one of the ``graphs``."""
         if self.few:
-            # Each word goes down a tree of its own, one link in a step.
+            # Each word goes down its own tree, one link in a step.
             return 1, n * (tau + tc)
         return find_cost(self.collective, graph, self.ports).best_possible(n, words, tau, tc)
 
@@ -237,7 +236,7 @@ def fastest(
 ) -> tuple[tuple[str, ...], Number]:
     """Return the graphs with the least T_min by Tables 4 to 18 and ``row``, and that time.
 
-    What is below the lower bound is left out: there n trees share fewer words than trees.
+    Times below the lower bound are left out: they arise if n trees share fewer than n words.
     """
     least = lower_bound(row.collective, row.ports, n, words).time(tau, tc) * (1 - _ROUNDING)
     times = {
