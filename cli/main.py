@@ -24,18 +24,18 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 
 COMMANDS = {
-    "algorithms": "List the algorithms, and what each is for.",
+    "algorithms": "List the algorithms, with their networks and steps.",
     "bitstream": "Build a network for an FPGA board, and prove it.",
-    "board-run": "Run a schedule on a board, compared with the model.",
-    "boards": "List the boards, and what was built for them.",
-    "cache": "List what was built and is kept, or remove it.",
-    "check": "Check a trace from anywhere against the model.",
+    "board-run": "Run a schedule on a board, and check it against the model.",
+    "boards": "List the boards, and the networks built for them.",
+    "cache": "List the cached results, or remove them.",
+    "check": "Check a trace from any source against the model.",
     "compare": "Compare all algorithms for a collective.",
-    "completion": "Print what makes a shell complete commands.",
+    "completion": "Print the script for shell completion.",
     "convert": "Convert a file from or to a foreign format.",
     "costs": "Print the papers' formulas for hypercubes.",
     "demo": "Run two broadcasts on the hardware, and draw them.",
-    "doctor": "Say what is installed, and what is missing.",
+    "doctor": "List the installed and the missing tools.",
     "image": "Make one image of several programs, for a host that loads them.",
     "ip": "Write a network and a program as a package for a chip.",
     "predict": "Predict the cycles of every step with the cycle model.",
@@ -45,7 +45,7 @@ COMMANDS = {
     "sweep": "Run a grid of parameters into one table.",
     "traffic": "Run drawn or given traffic: throughput and latency.",
     "transmit": "Find when and where a host should send.",
-    "verify": "Run a schedule on the hardware, compared with the model.",
+    "verify": "Run a schedule on the hardware, and check it against the model.",
     "verilog": "Write the network as Verilog.",
 }
 """Every command by name, with its line in the help; the module has the command's name."""
