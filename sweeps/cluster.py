@@ -64,7 +64,7 @@ def _run(distributed: Any, client: Any, groups: Sequence[Sequence[Point]]) -> It
         elif len(points) == 1 and points[0].key in alone:
             yield points[0].key, [failed_row(points[0], error, 0.0)]
         else:
-            # Another point of the group may have killed the worker.
+            # Another point on the same worker may have ended it.
             alone.update(point.key for point in points)
             left.extend([point] for point in points)
 
