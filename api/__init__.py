@@ -1,4 +1,4 @@
-"""The Python face of Eyecast: what ``import eyecast`` gives.
+"""The Python interface of Eyecast: the names that ``import eyecast`` provides.
 
 ::
 
@@ -11,8 +11,8 @@
     print(eyecast.verify(schedule).agrees)                  # the simulated hardware
     eyecast.draw(schedule, "eye.svg")
 
-Nodes are numbers, or coordinates. Whatever is refused is an :class:`.InvalidInput` with one line
-that names the parameter, what is allowed, and what was given.
+A node is a number or its coordinates. Bad input raises :class:`.InvalidInput`: one line that names
+the parameter, the allowed values and the given value.
 """
 
 from ..model.base.errors import InvalidInput

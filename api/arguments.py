@@ -1,4 +1,4 @@
-"""Arguments of a wrong kind, refused in one line before anything is done with them."""
+"""Checks of argument types, before a function of the Python interface does any work."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Returned = TypeVar("Returned")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of argument: in words, and as a test of one value."""
+    """A type of argument: its description and a test of one value."""
 
     words: str
     holds: Callable[[Any], bool]
 
     def read(self, parameter: str, value: Any) -> Any:
-        """Return ``value``; raises :class:`.InvalidInput` if it is of another kind."""
+        """Return ``value``; raise :class:`.InvalidInput` if the test fails."""
         if not self.holds(value):
             raise InvalidInput.of(parameter, self.words, repr(value))
         return value
@@ -40,10 +40,10 @@ class Kind:
 
 @dataclass(frozen=True)
 class Several(Kind):
-    """Any number of values, each of a kind; what gives them only once is listed here."""
+    """Any number of values of one kind, from any iterable."""
 
     def read(self, parameter: str, value: Any) -> Any:
-        """Return the values as a tuple; raises :class:`.InvalidInput` if one is no such value."""
+        """Return the values as a tuple; raise :class:`.InvalidInput` if one has the wrong kind."""
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
             raise InvalidInput.of(parameter, self.words, repr(value))
         return tuple(super(Several, self).read(parameter, each) for each in value)
@@ -58,7 +58,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _are(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """A test of sequences, each of whose values is to hold."""
+    """Return a test that every value of a sequence passes ``holds``."""
     return lambda value: isinstance(value, Sequence | np.ndarray) and all(map(holds, value))
 
 
@@ -90,7 +90,7 @@ KINDS: Mapping[str, Kind] = {
         "a number for each node, or a row of numbers for each source",
         _are(lambda each: _is_integer(each) or _are(_is_integer)(each)),
     ),
-    # What each side must be is said where grids are made.
+    # The grid functions check the type of each side.
     "dims": Kind(
         "a tuple of integers, such as (8, 8)",
         lambda value: not isinstance(value, str) and _are(lambda _side: True)(value),
@@ -127,7 +127,7 @@ KINDS: Mapping[str, Kind] = {
     "path": _PATH,
     "paths": Several(_PATH.words, _PATH.holds),
     "pattern": Kind("the name of a pattern", lambda value: isinstance(value, str)),
-    # Its class would load the compiled searches.
+    # Importing the plan's class would load the compiled searches.
     "plan": Kind("a plan of transmit()", lambda value: hasattr(value, "sends")),
     "program": Kind("a program", lambda value: isinstance(value, Program)),
     "rate": _NUMBER,
@@ -144,16 +144,16 @@ KINDS: Mapping[str, Kind] = {
     "targets": _NODES,
     "topology": _NETWORK,
 }
-"""Kinds of the parameters of the Python face, where nothing else says them; by name."""
+"""Kinds of arguments that no other code checks, by parameter name."""
 SHOWN = {"made": "schedule", "dims": "sides", "topology": "network"}
-"""Names of parameters as a refusal says them, where they differ."""
+"""Names of parameters in error messages, where they differ from the Python names."""
 CONFIG = tuple(field.name for field in fields(NetworkConfig) if field.name != "topology")
 
 
 def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
-    """Make a function of the Python face refuse arguments of a wrong kind.
+    """Return ``function`` with checked arguments: a wrong kind raises :class:`.InvalidInput`.
 
-    A parameter whose default is None may be None.
+    A parameter whose default is None accepts None.
     """
     parameters = signature(function).parameters
 
@@ -172,9 +172,9 @@ def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Retu
 
 
 def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of a network, the operators as a tuple: what gives them only once is listed here.
+    """Return the parameters of a network, with the operators as a tuple.
 
-    Raises :class:`.InvalidInput` for a name that no parameter has, and for what are no operators.
+    Raises :class:`.InvalidInput` for an unknown name and for operators of a wrong kind.
     """
     for name in given:
         if name not in CONFIG:

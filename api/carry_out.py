@@ -1,7 +1,7 @@
-"""Schedules carried out, for users of Python: compiled, predicted, run on simulated hardware.
+"""Compiling, predicting and verifying schedules from Python.
 
-What carries out a schedule is a network with the parameters of :class:`.NetworkConfig`. Those that
-only make room (step numbers, VCs, memories) are as large as the schedule needs unless given.
+``parameters`` are those of :class:`.NetworkConfig`. Parameters that only set sizes (step numbers,
+VCs, memories) default to what the schedule needs.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ if TYPE_CHECKING:
 
 @checked
 def compile(made: Schedule, /, **parameters: Any) -> Program:
-    """Compile a schedule to the injection tables of a network, which cannot deadlock.
+    """Compile a schedule to injection tables, and prove that they cannot deadlock.
 
-    ``parameters`` are fields of :class:`.NetworkConfig` but for the topology: ``vcs``, ``depth``,
-    ``flit_width``, ``link_registers``, ... Those that only make room (``steps``, ``vcs``,
-    ``message_words``, ``table_words``) are as large as the schedule needs unless they are given.
-    Raises :class:`.InvalidInput` for what does not fit, and where routes may deadlock.
+    ``parameters`` are fields of :class:`.NetworkConfig` except the topology: ``vcs``, ``depth``,
+    ``flit_width``, ``link_registers``, ... ``steps``, ``vcs``, ``message_words`` and
+    ``table_words`` default to what the schedule needs.
+
+    Raises :class:`.InvalidInput` if the schedule does not fit or its routes may deadlock.
     """
     return _compiled(made, parameters).program
 
@@ -58,12 +59,16 @@ def predict(
 ) -> Prediction:
     """Predict, cycle for cycle, what the hardware does with a schedule.
 
-    ``timing`` is "barrier" (a step begins when the last one is over everywhere) or "self-timed" (a
-    node goes on as soon as it can); ``parameters`` are those of :func:`compile`. ``hold`` has the
-    cycles for which the tiles of some nodes hold them back, in a network with ``tile_ports``; None
-    where none does. The result has the
-    cycles, the end of each step, stalls, flags, memories and the trace.
-    Raises :class:`.InvalidInput` for what does not fit, and where routes may deadlock.
+    timing
+        "barrier": a step begins when the last one has ended at every node. "self-timed": each node
+        goes on as soon as it can.
+    hold
+        Cycles for which a node's tile holds it back, by node; needs ``tile_ports``. None for no
+        hold.
+
+    ``parameters`` are those of :func:`compile`.
+    Returns the cycles, the end of each step, stalls, flags, memories and the trace.
+    Raises :class:`.InvalidInput` if the schedule does not fit or its routes may deadlock.
     """
     return _case(made, timing, parameters, hold, simulated=False).predicted
 
@@ -77,10 +82,10 @@ def verify(
     hold: Mapping[Node, int] | None = None,
     **parameters: Any,
 ) -> Verification:
-    """Run a schedule on the simulated hardware, and compare it with the prediction, flit for flit.
+    """Run a schedule on the simulated hardware, and check it flit for flit against the prediction.
 
-    Arguments are those of :func:`predict`. The simulator of a network is built once and kept.
-    ``agrees`` of the result tells whether all was as predicted, ``checks`` each line.
+    Takes the arguments of :func:`predict`. Builds the simulator of a network once and keeps it.
+    Returns the result: ``agrees`` is true if everything is as predicted, ``checks`` has each check.
     """
     from ..sim.verify import verify as carry_out  # noqa: PLC0415 - loads the simulator's tools
 
@@ -97,16 +102,16 @@ def write_report(
     timing: str = Timing.BARRIER,
     **parameters: Any,
 ) -> None:
-    """Write a page (HTML) with which a run is watched in a browser.
+    """Write an HTML page that replays a run in a browser.
 
     shown
-        A schedule, of which the page shows what is predicted, as :func:`predict` takes it with
-        ``timing`` and ``parameters``; or what :func:`verify` has returned.
+        A schedule, which is predicted with ``timing`` and ``parameters`` as in :func:`predict`; or
+        the result of :func:`verify`.
 
-    Raises :class:`.InvalidInput` as :func:`predict` does, for a network that is too large to be
-    seen, and where the file cannot be written.
+    Raises :class:`.InvalidInput` as :func:`predict` does, if the network is too large to draw, and
+    if the file cannot be written.
     """
-    # Loads what draws networks.
+    # Loads the drawing code.
     from ..report.reports import report_case, report_verification  # noqa: PLC0415
 
     require_writable(path)
@@ -133,12 +138,12 @@ def compare(
     groups: Groups | None = None,
     **parameters: Any,
 ) -> list[Entry]:
-    """Predict all algorithms for a collective, or those named, that serve ``network``.
+    """Predict all algorithms for a collective, or the named ones, that serve ``network``.
 
-    Each entry has the schedule, ``cycles`` by timing, and ``refusals`` of timings without. All are
-    predicted on one network, with ``operator``, with ``ports`` and with room for each of them.
-    Other arguments are those of :func:`.schedule` and :func:`compile`.
-    Raises :class:`.InvalidInput` where none serves.
+    All run on one network that has ``operator``, ``ports`` and room for every algorithm. Other
+    arguments are those of :func:`.schedule` and :func:`compile`.
+    Returns entries with the schedule, ``cycles`` by timing, and ``refusals`` of the other timings.
+    Raises :class:`.InvalidInput` if no algorithm serves the network.
     """
     if "all_port" in parameters:
         raise InvalidInput("all_port must be left out: ports says it")
@@ -160,7 +165,7 @@ def compare(
 
 
 def _compiled(made: Schedule, parameters: dict[str, Any]) -> Compiled:
-    """Compile and certify a schedule; refused if its own operator is only known by its name."""
+    """Compile and certify a schedule; raise if a custom operator's definition is missing."""
     known: tuple[Operator, ...] = parameters.get("operators", ())
     names = {*BUILT_IN, *(each.name for each in known)}
     for name in made.blocks.operator:

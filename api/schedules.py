@@ -1,4 +1,4 @@
-"""Schedules for users of Python: made by name or from own sends, measured, drawn."""
+"""Making, measuring and drawing schedules from Python."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 def algorithms(collective: str = Collective.BROADCAST) -> list[str]:
-    """List the names of the algorithms for ``collective``.
+    """Return the names of the algorithms for ``collective``.
 
-    Raises :class:`.InvalidInput` with all collectives for one that is not known.
+    Raises :class:`.InvalidInput`, which lists all collectives, if ``collective`` is unknown.
     """
     return [algorithm.name for algorithm in algorithms_for(collective)]
 
@@ -63,36 +63,36 @@ def schedule(
     """Make the schedule of an algorithm, and prove it.
 
     algorithm
-        One of :func:`algorithms`, or "best": the one that takes the fewest cycles.
+        One of :func:`algorithms`, or "best": the algorithm with the fewest cycles.
     source
-        The root of a collective that has one; None where every node is one.
+        The root. None if the collective has no root.
     targets
         The nodes that get a multicast; None for any other collective.
     flits
-        Length of the message of a broadcast or multicast, or of each block, in words; None for
-        16, in a barrier 1, or what ``block_words`` say.
+        Words of the message of a broadcast or multicast, otherwise of each block. None for 16 (1 in
+        a barrier), or for the lengths in ``block_words``.
     ports
-        The sends and receives of a node in a step: with "half-duplex" one of either, with
-        "full-duplex" one of each, with "all" one of each on every link, with "one" as the algorithm
-        has it.
+        Sends and receives of a node in one step: "half-duplex" allows one of either, "full-duplex"
+        one of each, "all" one of each on every link; "one" leaves it to the algorithm.
     packet
-        The most words in a send, where the algorithm cuts messages; None for any number.
+        The most words in a send, for algorithms that cut messages; None for any number.
     partial
-        Serve the nodes that can be reached, where some cannot.
+        Serve the reachable nodes if some are unreachable.
     operator
-        What a reduction combines by: a built-in operator's name, or an :class:`.Operator` of your
-        own, which :func:`.predict` and :func:`.verify` then have in ``operators``. None for add,
-        for and in a barrier, and for what only copies.
+        The operator of a reduction: a built-in name, or a custom :class:`.Operator`, which
+        :func:`.predict` and :func:`.verify` must also get in ``operators``. None for the default:
+        add, or and in a barrier; always None without a reduction.
     block_words
-        Words of unequal blocks: a number for each node, in an all-to-all a row for each source with
-        a number for each target, and 0 for who takes no part. None where all blocks have ``flits``.
+        Words of unequal blocks: a number for each node. For an all-to-all: a row for each source,
+        with a number for each target. 0 for a node without a block. None if all blocks have
+        ``flits`` words.
     groups
-        "rows", "columns" or boxes such as "submesh 4x4", each with a collective of its own from the
-        node at the place that ``source`` has in its own; or groups that say more, in a file or as
-        what a file says of each: ``[{"nodes": [0, 1], "collective": "broadcast", "root": 1}, ...]``
-        (``source`` is then None). None for one collective of all nodes.
+        "rows", "columns" or boxes such as "submesh 4x4": each group runs the collective, rooted at
+        the node at the same position as ``source`` in its own group. Or a file, or a list such as
+        ``[{"nodes": [0, 1], "collective": "broadcast", "root": 1}, ...]`` (``source`` is then
+        None). None for one collective of all nodes.
 
-    Raises :class:`.InvalidInput` for a network that the algorithm does not serve.
+    Raises :class:`.InvalidInput` if the algorithm does not serve the network.
     """
     task = task_of(
         network,
@@ -116,11 +116,13 @@ def with_faults(
     faulty_nodes: Iterable[Node] = (),
     faulty_links: Iterable[tuple[Node, Node]] = (),
 ) -> Topology:
-    """Take the links of ``faulty_nodes``, and ``faulty_links``, away from a network.
+    """Return a network without the links of ``faulty_nodes`` and without ``faulty_links``.
 
-    A faulty link is a directed pair (from, to) of nodes, and means all parallel links from the one
-    to the other. Faults that the network has already stay.
-    Raises :class:`.InvalidInput` for a node that does not exist and for a pair without a link.
+    faulty_links
+        Directed pairs (from, to) of nodes; a pair removes all parallel links between the two.
+
+    Earlier faults of the network stay.
+    Raises :class:`.InvalidInput` if a node does not exist or a pair has no link.
     """
     name = "node of a faulty link"
     return faults.with_faults(
@@ -137,10 +139,16 @@ def with_faults(
 def with_random_faults(
     network: Topology, part: float, *, seed: int = 1, keep: Iterable[Node] = ()
 ) -> Topology:
-    """Take drawn nodes away from a network: ``part`` of its nodes, rounded, from 0 to below 1.
+    """Return a network in which randomly drawn nodes are faulty.
 
-    The same nodes fail for the same seed and number of nodes; those to ``keep`` never do.
-    Raises :class:`.InvalidInput` for a part or a node that is out of range.
+    part
+        Share of faulty nodes, from 0 to below 1; their number is rounded.
+    seed
+        The same seed and number of nodes give the same faults.
+    keep
+        Nodes that never fail.
+
+    Raises :class:`.InvalidInput` if the part or a node is out of range.
     """
     kept = [node_number(network, node, "node to keep") for node in keep]
     return faults.with_faults(network, faults.draw_faults(network, part, seed=seed, keep=kept))
@@ -150,14 +158,16 @@ def with_random_faults(
 def transmit(network: Topology, *, seconds: float = 30) -> Findings:
     """Find when and where a host should send, so that all nodes have its message soonest.
 
-    The host sends to one node in a step, and every node that has the message passes it on to all
-    its neighbours in each step (Ho, Hsu & Sung 1996; graph burning). A better plan, and a proof
-    that there is none, are searched for so many seconds at most. ``best`` of the result is the best
-    plan: its ``sends``, pairs of a step and a node, its ``time`` in steps and its ``work`` in
-    sends; ``bound`` is a lower bound on the two, and ``proved`` tells whether they meet.
-    :func:`transmit_schedule` makes a schedule of a plan.
+    In each step the host sends to one node, and every node with the message passes it on to all its
+    neighbours (Ho, Hsu & Sung 1996; graph burning).
 
-    Raises :class:`.InvalidInput` for a network that is not connected, or too large to be searched.
+    seconds
+        Limit of the search for a better plan or a proof that none exists.
+
+    Returns findings. ``best`` is the best plan: ``sends`` (pairs of a step and a node), ``time`` in
+    steps, ``work`` in sends. ``bound`` is a lower bound on both, and ``proved`` is true if they
+    meet. :func:`transmit_schedule` makes a schedule of a plan.
+    Raises :class:`.InvalidInput` if the network is not connected or too large to search.
     """
     # Loads the compiled searches.
     from ..model.collectives.transmit.schemes import transmit as find  # noqa: PLC0415
@@ -169,10 +179,10 @@ def transmit(network: Topology, *, seconds: float = 30) -> Findings:
 
 @checked
 def transmit_schedule(plan: Plan, /, *, flits: int = USUAL_FLITS) -> Schedule:
-    """Make the schedule of a host's plan for a message of so many words, and prove it.
+    """Make the schedule of a host's plan for a message of ``flits`` words, and prove it.
 
-    Its network is the plan's with the host as one more node, the last.
-    Raises :class:`.InvalidInput` for a plan that leaves a node out.
+    Its network is the plan's network with the host added as the last node.
+    Raises :class:`.InvalidInput` if the plan does not reach every node.
     """
     from ..model.collectives.transmit.schedule import (  # noqa: PLC0415 - seldom needed
         transmit_schedule as make,
@@ -192,12 +202,13 @@ def schedule_of_sends(
     targets: Iterable[Node] | None = None,
     name: str = "own",
 ) -> Schedule:
-    """Make a schedule of one message from own sends, and prove it.
+    """Make a schedule of one message from custom sends, and prove it.
 
-    ``sends`` are pairs of a step, from 1, and a path: the nodes from the sender to the receiver,
-    both included, each a neighbour of the one before. The message begins at the sender of the
-    earliest step. With ``targets`` it is a multicast to those nodes, without them a broadcast to
-    all nodes that are not faulty.
+    sends
+        Pairs of a step, from 1, and a path: the nodes from sender to receiver, both included, each
+        a neighbour of the one before. The message begins at the sender of the earliest step.
+    targets
+        Nodes that get a multicast; None for a broadcast to all working nodes.
 
     Raises :class:`.ScheduleError` for the first rule that the sends break, and
     :class:`.InvalidInput` for a path of fewer than two nodes.
@@ -235,13 +246,13 @@ def schedule_of_sends(
 
 @checked
 def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
-    """Count what a schedule takes, beside the least that any schedule for its collective takes.
+    """Measure a schedule, and compute lower bounds for its collective.
 
-    "schedule": steps, TCD, directed links used, the most sends on a link in a step, for
-    collectives of many blocks the words that cross links, the busiest node and the busiest link,
-    and the cycles with barrier timing, those of :func:`.predict`. They are an estimate for
-    schedules that are too long to be simulated, and above 65,536 nodes.
-    "least": lower bounds of those for which one is known.
+    Returns two mappings. "schedule": steps, TCD, directed links used, most sends on a link in a
+    step, and the cycles with barrier timing, as :func:`.predict` gives them. With many blocks also
+    the words that cross links, at the busiest node and on the busiest link. The cycles are an
+    estimate above 65,536 nodes and for schedules that are too long to simulate. "least": the known
+    lower bounds of these measures.
     """
     counted = {
         "steps": made.steps,
@@ -255,12 +266,15 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
 
 @checked
 def draw(made: Schedule, /, *paths: str | Path) -> Figure:
-    """Draw a schedule: who sends to whom, steps by colour; to each of ``paths``, .svg or .png.
+    """Draw a schedule: who sends to whom, with the step as colour.
 
-    The result is Matplotlib's figure, which a notebook shows.
+    paths
+        Files to write, .svg or .png.
+
+    Returns Matplotlib's figure, which a notebook shows.
     Raises :class:`.InvalidInput` for another suffix and for a network that cannot be drawn.
     """
-    # Matplotlib takes half a second to load.
+    # Loading Matplotlib takes half a second.
     from ..picture.file import require_picture_suffix, save_picture  # noqa: PLC0415
     from ..picture.places import require_drawable  # noqa: PLC0415
     from ..picture.schedule import draw_schedule  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Sweeps for users of Python: a grid of parameters, every point of it run."""
+"""Sweeps from Python: run every point of a grid of parameters."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def sweep(
     """Run every point of a grid of parameters, and return the rows of the table.
 
     grid
-        A sweep file, or what one holds: a mapping with "format", "version" and "grid".
+        A sweep file, or its content: a mapping with "format", "version" and "grid".
     table
-        File for the table, .parquet or .csv; what is done is kept beside it as it comes, and only
-        what is missing is run. None for no file.
+        File for the table, .parquet or .csv. Finished points are kept beside it, so that a later
+        call runs only the missing ones. None for no file.
     jobs
-        Processes; 1 for none but this one. With more, a script that calls this must be one that can
-        be imported: it calls it below ``if __name__ == "__main__":``.
+        Number of processes; 1 runs everything in this process. A script that asks for more must
+        call this function below ``if __name__ == "__main__":``.
     scheduler
         The address of a Dask scheduler, whose cluster runs the points.
 
-    A row has the name, the value or None, of each column of :data:`.COLUMNS`.
-    Raises :class:`.InvalidInput` for a mistake in the grid, before the first run. A point that
-    fails is a row that says why.
+    Returns rows, each with a value or None for every column of :data:`.COLUMNS`. The row of a point
+    that failed has the reason.
+    Raises :class:`.InvalidInput` for a mistake in the grid, before the first run.
     """
     # Loads the compiled cycle model.
     from ..sweeps.file import grids_of  # noqa: PLC0415

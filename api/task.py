@@ -1,4 +1,4 @@
-"""Tasks as users of Python ask for them: nodes by coordinates, groups and words as lists."""
+"""Tasks from Python arguments: nodes by coordinates, groups and block lengths as lists."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ..model.program.certified import Room
 Node = int | Sequence[int]
 """A node's number, or its coordinates."""
 BlockWords = Sequence[int] | Sequence[Sequence[int]]
-"""Words of each node's block, or of each pair's."""
+"""Words of each node's block, or of each pair's block in an all-to-all."""
 Groups = str | Path | Sequence[Mapping[str, Any]]
-"""Rows, columns, boxes ("submesh 4x4"), a file of groups, or what such a file says of each."""
+""""rows", "columns", boxes ("submesh 4x4"), a file of groups, or its content as a list."""
 
 
 def node_number(network: Topology, node: Node, parameter: str) -> int:
-    """Find the number of a node that was given by its number or its coordinates."""
+    """Return the number of a node that is given by number or coordinates."""
     if isinstance(node, int | np.integer):
         require_range(parameter, int(node), 0, network.nodes - 1)
         return int(node)
@@ -43,7 +43,7 @@ def task_of(
     groups: Groups | None,
     **others: Any,
 ) -> Task:
-    """Make the task of arguments of :func:`.schedule`."""
+    """Make a task from the arguments of :func:`.schedule`."""
     root = None if source is None else node_number(network, source, "source")
     numbers = (
         None if targets is None else tuple(node_number(network, node, "target") for node in targets)
@@ -71,13 +71,13 @@ def task_of(
 
 
 def room_of(operator: str | Operator | None, parameters: Mapping[str, Any]) -> Room:
-    """Return the network of ``parameters``, with one's own operator unless they list operators."""
+    """Return the network of ``parameters``, with a custom operator unless they list operators."""
     own = {"operators": (operator,)} if isinstance(operator, Operator) else {}
     return Room({**own, **parameters}, parameters.keys())
 
 
 def _listed(network: Topology, groups: Sequence[Mapping[str, Any]], collective: str) -> list[Group]:
-    """Groups that are described as in a file, except for nodes, which may be coordinates."""
+    """Read groups that are described as in a file, with nodes also by coordinates."""
     described = []
     for place, group in enumerate(groups):
         name = f"node of group {place}"
@@ -93,7 +93,7 @@ def _listed(network: Topology, groups: Sequence[Mapping[str, Any]], collective: 
 
 
 def _plain(words: object) -> object:
-    """The words of blocks as a file has them, where NumPy has them; anything else stays."""
+    """Return the words of blocks with NumPy values as plain numbers and lists."""
     if isinstance(words, np.ndarray | np.generic):
         return words.tolist()
     return [_plain(each) for each in words] if isinstance(words, list | tuple) else words

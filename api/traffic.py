@@ -1,4 +1,4 @@
-"""Random traffic for users of Python: packets that collide, on the model or on the hardware."""
+"""Random traffic from Python: packets that collide, on the model or on the hardware."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrafficRun:
-    """Traffic that was run.
+    """Traffic with its run.
 
     case
-        The packets (``case.traffic``), the program that injects them, and what the cycle model
-        predicts (``case.predicted``).
+        The packets (``case.traffic``), the program that injects them, and the prediction of the
+        cycle model (``case.predicted``).
     compared
-        What the simulated hardware did, held against the prediction; None where it was not asked.
+        The run on the simulated hardware, checked against the prediction; None without a hardware
+        run.
     """
 
     case: TrafficCase
@@ -40,12 +41,12 @@ class TrafficRun:
 
     @property
     def run(self) -> Run:
-        """The run of the hardware, or else the predicted one."""
+        """The hardware's run, or the predicted run without hardware."""
         return self.case.predicted if self.compared is None else self.compared.measured
 
     @cached_property
     def measures(self) -> dict[str, float | int]:
-        """Throughput in flits per node and cycle, latencies in cycles, use of links as shares.
+        """Throughput in flits per node and cycle, latencies in cycles, link use as shares.
 
         The names are those that ``eyecast traffic --json`` prints.
         """
@@ -56,7 +57,7 @@ class TrafficRun:
 
     @cached_property
     def latency(self) -> npt.NDArray[np.int64]:
-        """Cycles from each packet's start to its last flit's delivery; in order of delivery."""
+        """Cycles from each packet's start until its last flit arrives, in order of delivery."""
         from ..model.traffic.program import deliveries  # noqa: PLC0415 - seldom needed
 
         case = self.case
@@ -76,28 +77,28 @@ def traffic(
     on_hardware: bool = False,
     **parameters: Any,
 ) -> TrafficRun:
-    """Draw packets and run them: on the cycle model, and on the simulated hardware if asked.
+    """Draw packets and run them on the cycle model, and on the simulated hardware if asked.
 
     pattern
-        To whom a node sends: "uniform", "transpose", "complement", "hotspot" or "neighbour".
+        Who sends to whom: "uniform", "transpose", "complement", "hotspot" or "neighbour".
     rate
         Flits that a node offers per cycle, 0 to 1.
     packet_flits
         Length of a packet with its header.
     cycles
-        Cycles in which packets are drawn; they are run until the last has arrived.
+        Cycles in which packets are drawn; the run lasts until the last one has arrived.
     back_pressure
-        Share of the cycles in which a node takes no flit.
+        Share of the cycles in which a node accepts no flit.
     seed
-        All that is drawn is drawn from this number.
+        Seed of every random choice.
     on_hardware
-        Run them on the simulated hardware too, and compare every flit.
+        Run the packets on the simulated hardware too, and check every flit.
 
-    ``parameters`` are those of :func:`.compile`: ``vcs``, ``depth``, ``link_registers``, ....
-    Raises :class:`.InvalidInput` for what is out of range, and where routes may deadlock, as on a
+    ``parameters`` are those of :func:`.compile`: ``vcs``, ``depth``, ``link_registers``, ...
+    Raises :class:`.InvalidInput` if a value is out of range, and if routes may deadlock, as on a
     torus with one VC.
     """
-    # They load the compiled cycle model.
+    # Both load the compiled cycle model.
     from ..model.compare.traffic_case import TrafficCase  # noqa: PLC0415
     from ..model.traffic.program import traffic_program  # noqa: PLC0415
     from ..model.traffic.room import traffic_config  # noqa: PLC0415

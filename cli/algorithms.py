@@ -1,4 +1,4 @@
-"""``eyecast algorithms``: the algorithms, what they serve, and where they were the fastest."""
+"""``eyecast algorithms``: the algorithms, their networks, and where each was the fastest."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ COLUMNS = ("algorithm", "networks", "ports", "steps", "paper", "fastest at")
     "--collective",
     metavar="NAME",
     shell_complete=complete_words(COLLECTIVES),
-    help="Only the algorithms for this collective.",
+    help="List only the algorithms for this collective.",
 )
 @json_option
 def algorithms_command(collective: str | None, as_json: bool) -> None:
     """List the algorithms: networks, ports, steps, paper, and where each was the fastest.
 
-    N is the number of nodes that take part, n that of a side. "fastest at" has lengths in words at
-    which an algorithm was the fastest on some measured network; a second table has the networks.
+    N is the number of nodes that take part, n the number of nodes of a side. "fastest at" has the
+    lengths in words at which an algorithm was the fastest on some measured network; a second table
+    names the networks.
     """
     from ..model.collectives.fastest import measured_cases
 
@@ -62,7 +63,7 @@ def _row(algorithm: Algorithm, cases: Sequence[MeasuredCase]) -> tuple[str, ...]
 
 
 def _winners(cases: Sequence[MeasuredCase]) -> list[tuple[str, ...]]:
-    """Return a line for each network and ports: the fastest algorithms of each length."""
+    """Return a row for each network and ports: the fastest algorithms of each length."""
     return [
         (f"{network} --ports {ports}", *(", ".join(case.algorithms) for case in some))
         for (network, ports), some in groupby(cases, lambda case: (case.network, case.ports))
@@ -70,7 +71,7 @@ def _winners(cases: Sequence[MeasuredCase]) -> list[tuple[str, ...]]:
 
 
 def _facts(algorithm: Algorithm, cases: Sequence[MeasuredCase]) -> dict[str, object]:
-    """Return what ``algorithm`` declares, and the cases in which it was the fastest, for JSON."""
+    """Return the algorithm's description and the cases in which it was the fastest, for JSON."""
     own = [case for case in cases if case.collective == algorithm.collective]
     return {
         "collective": algorithm.collective,

@@ -1,4 +1,4 @@
-"""``eyecast bitstream``: a network built for an FPGA board, and proved in simulation."""
+"""``eyecast bitstream``: a network as an FPGA bitstream, proved in simulation."""
 
 from __future__ import annotations
 
@@ -53,24 +53,28 @@ PROOF_FLITS = 4
 @click.option(
     "--prove",
     is_flag=True,
-    help="Run a broadcast on it in simulation, or with operators an all-reduce, and compare with "
-    "the model.",
+    help=(
+        "Run a broadcast (with operators an all-reduce) on the result in simulation, and check it "
+        "against the model."
+    ),
 )
-@click.option("--program", is_flag=True, help="Load it onto the board, by openFPGALoader.")
+@click.option(
+    "--program", is_flag=True, help="Load the bitstream onto the board with openFPGALoader."
+)
 @click.option(
     *("-o", "--output"),
     metavar="FOLDER",
     shell_complete=complete_files,
-    help="Copy bitstream, report and logs there.",
+    help="Copy bitstream, report and logs into this folder.",
 )
 @json_option
 def bitstream_command(
     board_name: str, prove: bool, program: bool, output: str | None, as_json: bool, **chosen: Any
 ) -> None:
-    """Build a network with its serial host for a board; print what it takes and how fast it is.
+    """Build a network with its serial host for a board; print its resources and its Fmax.
 
-    A second run takes everything from the cache. --prove simulates the netlist, and for iCE40 the
-    bitstream, where icebox_vlog is installed to read it back.
+    A second run takes everything from the cache. --prove simulates the netlist, and for iCE40 also
+    the bitstream, if icebox_vlog is installed to read it back.
     """
     from ..boards.synthesis.bitstream import REPORT
     from ..boards.tools import load_bitstream, require_loader
@@ -82,9 +86,9 @@ def bitstream_command(
     if program:
         require_loader()
     if prove:
-        # Asked now, so that a missing Verilator is said before synthesis.
+        # Check now: a missing Verilator must be reported before synthesis.
         environment()
-    # The others' names are known when all is built.
+    # The other file names are known after the build.
     output_paths(output, REPORT)
     built = _build(board, config)
     if not as_json:
@@ -99,7 +103,7 @@ def bitstream_command(
     kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]
     made = [built.bitstream, *sorted(kept)]
     copies = output_paths(output, *(path.name for path in made))
-    # There are none if no folder was asked for.
+    # Without an output folder there are no copies.
     for path, copy in zip(made, copies, strict=False):
         write_bytes_atomically(copy, path.read_bytes())
     say_written(*(() if as_json else copies))
@@ -116,7 +120,7 @@ def bitstream_command(
 
 
 def _build(board: Board, config: NetworkConfig) -> Bitstream:
-    """Build, with the stages as progress."""
+    """Build, and show the stages as progress."""
     from ..boards.synthesis.bitstream import Stage, build_bitstream
 
     with progress(Stage.CONVERT, len(Stage), shown=True) as (say, advance):
@@ -132,7 +136,7 @@ def _build(board: Board, config: NetworkConfig) -> Bitstream:
 
 
 def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, Verification]:
-    """Run a collective on what was built, in simulation, at every level that can be had."""
+    """Run a collective on the design in simulation, at every available level."""
     from ..boards.proof.proof import bitstream_design, netlist_design, prove, why_not_read_back
 
     with progress("generating, checking, predicting", 1, shown=False) as (say, _):
@@ -145,10 +149,10 @@ def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, V
 
 
 def _proof_case(config: NetworkConfig) -> Case:
-    """Return a broadcast from the first node, or with operators an all-reduce by the first of them.
+    """Return the case to prove: a broadcast from the first node, or an all-reduce with operators.
 
-    It has a few flits. The broadcast is by the eye, or by a tree where the eye does not serve the
-    network or its tables have no room for it.
+    The message has a few flits. The all-reduce uses the first operator. The broadcast is by the
+    eye, or by a tree if the eye does not serve the network or its tables are too small.
     """
     from ..model.collectives.registry import find_algorithm
     from ..model.collectives.request import Request
@@ -174,7 +178,7 @@ def _proof_case(config: NetworkConfig) -> Case:
 def _bitstream_json(
     board: Board, built: Bitstream, proofs: dict[str, Verification]
 ) -> dict[str, object]:
-    """A built bitstream as JSON values."""
+    """Return a built bitstream as JSON values."""
     return {
         "board": board.name,
         "bitstream": str(built.bitstream),
@@ -186,7 +190,7 @@ def _bitstream_json(
 
 
 def _print_bitstream(board: Board, config: NetworkConfig, built: Bitstream) -> None:
-    """Resources and Fmax as a table."""
+    """Print resources and Fmax as a table."""
     rows = [(r.name, r.used, r.available, f"{r.used / r.available:.0%}") for r in built.resources]
     speed = f"{built.fmax / board.clock:.1f} times"
     print_table(
@@ -197,7 +201,7 @@ def _print_bitstream(board: Board, config: NetworkConfig, built: Bitstream) -> N
 
 
 def _print_proofs(board: Board, proofs: dict[str, Verification]) -> None:
-    """Predicted beside what was simulated, level by level, and which level is missing and why."""
+    """Print the checks of each simulated level, and why a level is missing."""
     from ..boards.proof.proof import why_not_read_back
 
     for level, proof in proofs.items():

@@ -1,4 +1,4 @@
-"""``eyecast board-run``: a schedule on a board, compared with the model."""
+"""``eyecast board-run``: a schedule on a board, checked against the model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "eyecast board-run --port /dev/ttyUSB1 --mesh 2x2 --flit-width 16 --source 0,0",
     "eyecast board-run --port /dev/ttyUSB1 --mesh 2x2 --flit-width 16 --collective all-gather",
 )
-@click.option("--port", required=True, help="The serial port, such as /dev/ttyUSB0.")
+@click.option("--port", required=True, help="Serial port of the board, such as /dev/ttyUSB0.")
 @network_options
 @collective_options
 @schedule_file_option
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 @force_option
 @json_option
 def board_run_command(port: str, as_json: bool, timing: Timing, **chosen: Any) -> None:
-    """Run a schedule on a board that holds its network, and compare it with the model.
+    """Run a schedule on a board that holds its network, and check it against the model.
 
     Network options must be those of eyecast bitstream. Exit status 0 only if everything agrees.
     """
@@ -73,7 +73,7 @@ def board_run_command(port: str, as_json: bool, timing: Timing, **chosen: Any) -
 
 
 def _case(chosen: OptionValues, found: Answer, timing: Timing) -> Case:
-    """Make the case to run: the schedule that the options describe, with a payload."""
+    """Return the case to run: the schedule of the options, with a payload."""
     from ..model.compare.case import Case
 
     (compiled,) = fitted(chosen, [found])

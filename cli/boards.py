@@ -1,4 +1,4 @@
-"""``eyecast boards``: which boards there are, and what was built for them."""
+"""``eyecast boards``: the boards, and the networks that were built for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .options.output import json_option
 )
 @json_option
 def boards_command(as_json: bool) -> None:
-    """List the boards, what they hold, and which networks have been built for them."""
+    """List the boards, their resources, and the networks that have been built for them."""
     from msgspec import to_builtins
 
     from ..boards.measured import measured_networks

@@ -1,4 +1,4 @@
-"""``eyecast cache``: what is kept in the cache, and how to make room."""
+"""``eyecast cache``: the content of the cache, and options to remove it."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ MOST_DAYS = 100_000
     "eyecast cache",
     "eyecast cache --clear-unused 30",
 )
-@click.option("--clear", is_flag=True, help="Remove everything that nobody is making just now.")
-@integer_option("--clear-unused", None, "Remove what was last used before.", metavar="DAYS")
+@click.option("--clear", is_flag=True, help="Remove every entry that no process is building.")
+@integer_option(
+    "--clear-unused", None, "Remove entries that were not used for this many days.", metavar="DAYS"
+)
 @json_option
 def cache_command(clear: bool, clear_unused: int | None, as_json: bool) -> None:
-    """List what was built and is kept: simulators, netlists, bitstreams; or remove it.
+    """List the cached results (simulators, netlists, bitstreams), or remove them.
 
-    What is removed is built again when it is needed. EYECAST_CACHE names another folder.
+    Removed entries are built again when needed. EYECAST_CACHE names another folder.
     """
     from ..sim.cache import cache_folder
     from ..sim.cache_list import clear_cache, list_cache
@@ -65,5 +67,5 @@ def _print_entries(title: str, entries: list[Kept]) -> None:
 
 
 def _size(number: int) -> str:
-    """A number of bytes in words."""
+    """Return a number of bytes in megabytes, as text."""
     return f"{number / 1e6:.1f} MB"

@@ -1,4 +1,4 @@
-"""``eyecast check``: a trace from anywhere, checked against the golden model."""
+"""``eyecast check``: a trace from any source, checked against the golden model."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _CSV_HEADER = "cycle,node,port,vc,kind,data"
 _MEGABYTE = 1 << 20
 
 Samples = Iterator[list[int]]
-"""The values of signals, cycle by cycle."""
+"""Values of signals, cycle by cycle."""
 
 
 @command(
@@ -60,23 +60,24 @@ Samples = Iterator[list[int]]
     "image_file",
     metavar="FILE",
     shell_complete=complete_files,
-    help="The image (CSV) that was loaded, for the words of messages and the timing; needs "
-    "--program.",
+    help="Loaded image (CSV): gives the words of messages and the timing; needs --program.",
 )
 @click.option(
-    "--no-program", is_flag=True, help="Check only what every run of the network must do."
+    "--no-program", is_flag=True, help="Check only the rules that every run of the network keeps."
 )
-@click.option("--any-words", is_flag=True, help="Do not compare the words of messages.")
+@click.option("--any-words", is_flag=True, help="Leave the words of messages unchecked.")
 @hardware_options
 @timing_option
 @click.option("--scope", metavar="PATH", help="Path of eyecast_network in a waveform.")
-@click.option("--clock", default="clk", show_default=True, help="Its clock in a waveform.")
+@click.option(
+    "--clock", default="clk", show_default=True, help="Clock of the network in a waveform."
+)
 @click.option(
     "--names",
     "names_file",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Paths of signals that have other names in a waveform (JSON: ours to yours).",
+    help="Paths of signals with other names in a waveform (JSON object: our name to your path).",
 )
 @output_option("the trace that was read (CSV)")
 @report_option
@@ -84,11 +85,11 @@ Samples = Iterator[list[int]]
 def check_command(
     trace_file: str, output: str | None, as_json: bool, timing: Timing, **chosen: Any
 ) -> None:
-    """Check a trace from anywhere against the golden model.
+    """Check a trace from any source against the golden model.
 
-    TRACE is a trace of ours (CSV), a waveform of any simulator (VCD, or FST with fst2vcd on PATH),
-    or a logic analyser's table (CSV with a column for each signal and a row for each cycle). The
-    signals are the network's own, by their names in the exported Verilog.
+    TRACE is a trace of Eyecast (CSV), a waveform of any simulator (VCD, or FST with fst2vcd on
+    PATH), or a logic analyser's table (CSV, a column for each signal, a row for each cycle).
+    Signals have their names in the exported Verilog.
 
     Exit status 0 only if the trace is as predicted and keeps all rules.
     """
@@ -134,7 +135,7 @@ def check_command(
 
 
 def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool, Timing]:
-    """The program with its message memories, whether words are not compared, and the timing."""
+    """Return the program with its memories, whether to skip message words, and the timing."""
     from ..model.image.image_file import read_image
 
     subject, file = chosen_subject(chosen, timing, chosen["report"]), chosen["program_file"]
@@ -153,7 +154,7 @@ def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool, Timin
 
 
 def _read(path: str, config: NetworkConfig, chosen: OptionValues) -> RecordedRun:
-    """The run in a file; one of ours (CSV) has flits alone, and is taken to be whole."""
+    """Read the run of a file. A trace of Eyecast (CSV) has only flits, and counts as complete."""
     from ..waves.recorded_trace import RecordedRun, recorded_run, recorded_signals, require_outputs
     from ..waves.recording import table_samples, vcd_samples
 
@@ -185,9 +186,9 @@ def _read(path: str, config: NetworkConfig, chosen: OptionValues) -> RecordedRun
 
 @contextmanager
 def _reading(path: str, tell: Callable[[], int] | None) -> Iterator[Callable[[Samples], Samples]]:
-    """A progress bar in megabytes, as a function that hands on samples while a file is read.
+    """Show a progress bar in megabytes while the yielded function passes on samples.
 
-    ``tell`` says how far reading has come. What comes through a pipe has none, and no bar.
+    ``tell`` returns the position in the file. None for a pipe, which has no bar.
     """
     size = Path(path).stat().st_size // _MEGABYTE if tell else 0
     with progress(f"reading {path} (MB)", size, shown=tell is not None) as (_, advance):
@@ -213,7 +214,7 @@ def _first_line(path: str) -> str:
 
 @contextmanager
 def _waveform(path: str) -> Iterator[IO[bytes]]:
-    """Open a VCD file, or an FST file that fst2vcd turns into VCD."""
+    """Open a VCD file, or convert an FST file to VCD by fst2vcd."""
     _first_line(path)
     if path.endswith(".vcd"):
         with Path(path).open("rb") as file:
@@ -226,13 +227,13 @@ def _waveform(path: str) -> Iterator[IO[bytes]]:
         try:
             yield process.stdout
         finally:
-            # The rest is not read where the run ends before the recording.
+            # If the run ends before the recording, the rest is not read.
             process.stdout.close()
             process.terminate()
 
 
 def _names(path: str | None) -> Mapping[str, str]:
-    """Paths of signals by the names that they have here."""
+    """Read the paths of signals, by their names in Eyecast."""
     if path is None:
         return {}
     try:
@@ -245,7 +246,7 @@ def _names(path: str | None) -> Mapping[str, str]:
 
 
 def _json(found: RecordedCheck, trace: Trace) -> dict[str, object]:
-    """The judgement as JSON values."""
+    """Return the result of the check as JSON values."""
     difference = found.difference
     return {
         "agrees": found.agrees,
@@ -257,7 +258,7 @@ def _json(found: RecordedCheck, trace: Trace) -> dict[str, object]:
 
 
 def _print(title: str, found: RecordedCheck, trace: Trace) -> None:
-    """Print the judgement."""
+    """Print the result of the check."""
     if found.checks:
         print_checks(title, found.checks, measured="trace")
     else:

@@ -1,4 +1,4 @@
-"""``eyecast compare``: all broadcasts on one network, or the eye broadcast and the least TCD."""
+"""``eyecast compare``: all algorithms for a collective on one network, side by side."""
 
 from __future__ import annotations
 
@@ -64,14 +64,18 @@ if TYPE_CHECKING:
 @request_options
 @hardware_options
 @force_option
-@click.option("--rtl", is_flag=True, help="Run each on the hardware too, with both timings.")
-@click.option("--all-sources", is_flag=True, help="TCD of eye and minimum from every node.")
+@click.option(
+    "--rtl", is_flag=True, help="Run each algorithm on the hardware too, with both timings."
+)
+@click.option(
+    "--all-sources", is_flag=True, help="Compare the TCD of eye and minimum from every node."
+)
 @click.option(
     "--lengths",
     metavar="N,N,...",
-    help="Cycles over these numbers of flits instead, and as the picture.",
+    help="Compare cycles for these numbers of flits; -o draws them.",
 )
-@click.option("--why", is_flag=True, help="Say why an algorithm does not serve the network.")
+@click.option("--why", is_flag=True, help="Print why an algorithm does not serve the network.")
 @output_option("the picture, .svg or .png,")
 @report_option
 @json_option
@@ -87,13 +91,13 @@ def compare_command(
 ) -> None:
     """Compare all algorithms for a collective: steps, TCD, cycles, the busiest link.
 
-    With --all-sources: from how many nodes the least TCD is below that of the eye broadcast,
-    and the picture is a map of both. With --rtl, exit status 0 only if model and hardware agree.
+    --all-sources counts the nodes from which the least TCD is below that of the eye broadcast, and
+    the picture is a map of both. With --rtl, exit status 0 only if model and hardware agree.
     """
     if output is not None:
         from ..picture.file import require_picture_suffix
 
-        # Asked now rather than after minutes on the hardware.
+        # Check before minutes of simulation.
         require_picture_suffix(output)
     require_output_files(output, report)
     if all_sources:
@@ -138,7 +142,7 @@ def compare_command(
 def _compare_algorithms(
     chosen: OptionValues, task: Task, rtl: bool, output: str | None, report: str | None
 ) -> SideBySide:
-    """All that is known of all algorithms; the picture and the page of it, where they are asked."""
+    """Compare all algorithms; draw the picture and write the page if asked."""
     comparison = compare(
         task,
         replace(chosen_room(chosen), require=partial(require_no_deadlock, chosen)),
@@ -159,7 +163,7 @@ def _compare_algorithms(
 
 
 def _verify(comparison: SideBySide) -> None:
-    """Run everything on the hardware, and fill in how it compares."""
+    """Run every case on the hardware, and store the results in the entries."""
     from ..sim.verify import verify
 
     entries = {entry.name: entry for entry in comparison.entries}
@@ -178,7 +182,7 @@ def _verify(comparison: SideBySide) -> None:
 
 
 def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
-    """The table, and below it why something is missing from it or differs."""
+    """Print the table, then the reasons for missing or differing results."""
     cycles = [f"cycles,\n{timing}" for timing in TIMINGS]
     columns = ("algorithm", "steps", "TCD", *cycles, "times\nthe least", "sends on\nbusiest link")
     priced = any(entry.formula for entry in comparison.entries)
@@ -187,7 +191,7 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
     rows: list[tuple[object, ...]] = [_bound_row("lower bound", least)]
     for entry in comparison.entries:
         if entry.label != entry.name:
-            # Its numbers are of fewer nodes, and no lower bound above holds for it.
+            # This entry serves fewer nodes, so the lower bound above does not hold for it.
             bound = entry.label.replace(entry.name, "lower bound")
             rows.append(_bound_row(bound, entry.least))
         predicted = (entry.cycles.get(timing) for timing in TIMINGS)
@@ -218,7 +222,7 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
 
 
 def _without_cycles(entries: Sequence[Entry]) -> dict[tuple[str, str], list[str]]:
-    """Names of the algorithms without cycles, by the reason and the timings that it is for."""
+    """Return the algorithms without cycles, by reason and timings."""
     names: dict[tuple[str, str], list[str]] = {}
     for entry in entries:
         for refusal in dict.fromkeys(entry.refusals.values()):
@@ -228,13 +232,13 @@ def _without_cycles(entries: Sequence[Entry]) -> dict[tuple[str, str], list[str]
 
 
 def _bound_row(name: str, least: Mapping[str, int]) -> tuple[object, ...]:
-    """A row of the table with what no algorithm can be below."""
+    """Return a table row with lower bounds."""
     cycles = [least["cycles"]] * len(TIMINGS)
     return (name, least.get("steps"), least.get("tcd"), *cycles)
 
 
 def _costs(entry: Entry) -> tuple[object, ...]:
-    """Words on the critical path as counted, and what Johnsson & Ho say of a hypercube."""
+    """Return the words on the critical path, and the costs by Johnsson & Ho's formula."""
     if entry.formula is None:
         return entry.cost.transferred, None, None
     _, start_ups, words = entry.formula
@@ -242,7 +246,7 @@ def _costs(entry: Entry) -> tuple[object, ...]:
 
 
 def _verdict(entry: Entry) -> str | None:
-    """Verdict on the hardware; None where it was not asked."""
+    """Return the verdict on the hardware; None without a hardware run."""
     if not entry.verified:
         return None
     return "ok" if entry.agrees else "DIFFERS"

@@ -1,4 +1,4 @@
-"""``eyecast compare --lengths``: cycles over words by algorithm, and where the lines cross."""
+"""``eyecast compare --lengths``: cycles of each algorithm over words."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ def compare_lengths(
 ) -> None:
     """Print the fewest cycles of each algorithm for each number of words, and draw them.
 
-    ``comparisons`` have one number of words each. As JSON where there are ``facts``, which are put
-    first; the picture is drawn where ``output`` is given.
+    comparisons
+        One comparison for each number of words.
+    output
+        File of the picture; None for no picture.
+    facts
+        First entries of a JSON result; None to print a table.
     """
     series = _series(comparisons)
     words = [comparison.task.words for comparison in comparisons]
@@ -38,7 +42,7 @@ def compare_lengths(
 
 
 def _series(comparisons: Sequence[SideBySide]) -> dict[str, dict[int, int]]:
-    """The bound first, then each algorithm: cycles with the better timing, by words."""
+    """Return the cycles with the better timing by words: the bound first, then each algorithm."""
     series: dict[str, dict[int, int]] = {BOUND: {}}
     for comparison in comparisons:
         words = comparison.task.words
@@ -51,7 +55,7 @@ def _series(comparisons: Sequence[SideBySide]) -> dict[str, dict[int, int]]:
 
 
 def _fastest(series: Mapping[str, Mapping[int, int]], words: int) -> str | None:
-    """The algorithm with the fewest cycles; the first of several."""
+    """Return the algorithm with the fewest cycles; the first one in a tie."""
     named = {name: cycles[words] for name, cycles in series.items() if words in cycles}
     named.pop(BOUND, None)
     return min(named, key=named.__getitem__) if named else None

@@ -1,4 +1,4 @@
-"""``eyecast compare --all-sources``: the eye broadcast and the least TCD from every node."""
+"""``eyecast compare --all-sources``: TCD of the eye broadcast and least TCD from every node."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ Costs = npt.NDArray[np.int64]
 def compare_sources(
     topology: Topology, output: str | None, facts: Mapping[str, object] | None
 ) -> None:
-    """Print what the least TCD saves beside the eye broadcast; draw both into ``output``, if given.
+    """Print how much the least TCD saves over the eye broadcast; draw both if asked.
 
-    As JSON where there are ``facts``, which are put first.
+    output
+        File of the picture; None for no picture.
+    facts
+        First entries of a JSON result; None to print a table.
 
-    Raises :class:`.InvalidInput` for a network that either does not serve, or that is not drawn.
+    Raises :class:`.InvalidInput` if an algorithm does not serve the network or it cannot be drawn.
     """
     with progress("costs of all sources", 1 if output is None else 2, shown=True) as (say, advance):
         gain = gain_over_eye(topology)

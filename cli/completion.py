@@ -1,4 +1,4 @@
-"""``eyecast completion``: what makes a shell complete commands and options."""
+"""``eyecast completion``: scripts for shell completion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .options.values import complete_words
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_EYECAST_COMPLETE"
-"""The environment variable by which the shell's script asks for what may follow."""
+"""Environment variable by which the shell's script asks for completions."""
 
 
 @command(
@@ -21,11 +21,11 @@ VARIABLE = "_EYECAST_COMPLETE"
 )
 @click.argument("shell", metavar="|".join(SHELLS), shell_complete=complete_words(SHELLS))
 def completion_command(shell: str) -> None:
-    """Print the script by which a shell completes commands, options and some of their values.
+    """Print the script with which a shell completes commands, options and some of their values.
 
     \b
     bash    eval "$(eyecast completion bash)"        in ~/.bashrc
-    zsh     eval "$(eyecast completion zsh)"         in ~/.zshrc, behind compinit
+    zsh     eval "$(eyecast completion zsh)"         in ~/.zshrc, after compinit
     fish    eyecast completion fish | source         in ~/.config/fish/config.fish
     """  # noqa: D301 - click wants the control character itself
     from .main import cli

@@ -1,4 +1,4 @@
-"""Output of the commands: tables, JSON, and on a terminal progress bars."""
+"""Output of the commands: tables, JSON, and progress bars on a terminal."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from ..model.run.run import Run
 
 BUILDING = "building the simulator (once per configuration)"
-"""Words for those who wait while Verilator is at work."""
+"""Progress text while Verilator builds a simulator."""
 
 
 def sharing(*schedules: Schedule) -> str:
-    """One line on the links that sends of one step share, which is all that VCs are needed for."""
+    """Describe the links that sends of one step share; only shared links need several VCs."""
     pairs = sum(schedule.pairs_sharing_links for schedule in schedules)
     if not pairs:
         return "no link is shared in a step"
@@ -47,15 +47,15 @@ def sharing(*schedules: Schedule) -> str:
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table: words in the first column, numbers in the others, nothing for None.
 
-    Nothing is ever cut: where standard output is no terminal a table is as wide as it has to be,
-    and on a terminal that is too narrow for it, its rows stand one below the other.
+    No cell is cut. Without a terminal the table has its full width. If the terminal is too narrow,
+    each row becomes a list of lines.
     """
     cells = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
     if title:
         click.secho(printable(title), bold=True)
     table = _framed(columns, cells)
     width = _terminal_width()
-    # Names come from files too, and what is in brackets there is no markup.
+    # Cells may come from files, so brackets in them are not markup.
     console = Console(markup=False, emoji=False, highlight=False, width=_ANY_WIDTH)
     if width is None or console.measure(table).maximum <= width:
         console.print(table)
@@ -64,16 +64,16 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
 
 
 _ANY_WIDTH = 1 << 20
-"""Columns that no table takes."""
+"""More columns than any table has."""
 
 
 def _terminal_width() -> int | None:
-    """Columns of the terminal that is printed on; None where it is none."""
+    """Return the columns of the terminal; None if standard output is no terminal."""
     return Console().width if sys.stdout.isatty() else None
 
 
 def _framed(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """The table with a column for each column."""
+    """Return a Rich table with these columns and rows."""
     table = Table()
     for number, column in enumerate(columns):
         table.add_column(column, justify="right" if number else "left", no_wrap=True)
@@ -85,7 +85,7 @@ def _framed(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
 def _below_each_other(
     columns: Sequence[str], rows: Iterable[Sequence[str]], width: int
 ) -> Iterator[str]:
-    """The same in lines of ``width`` at most, if names and values are no longer than that."""
+    """Yield the table as lines of at most ``width``, except for longer names and values."""
     first, *names = (" ".join(column.split()) for column in columns)
     longest = max(map(len, names), default=0)
     for row in rows:
@@ -99,7 +99,7 @@ def _below_each_other(
 
 
 def print_checks(title: str, checks: Iterable[Check], *, measured: str = "hardware") -> None:
-    """Print what was predicted beside what was measured."""
+    """Print predicted values beside measured ones."""
     rows = [
         (check.name, check.predicted, check.measured, "ok" if check.agrees else "DIFFERS")
         for check in checks
@@ -108,7 +108,7 @@ def print_checks(title: str, checks: Iterable[Check], *, measured: str = "hardwa
 
 
 def bound_line(bound: CycleBound, cycles: int, *, estimated: bool = False) -> str:
-    """One line on cycles beside the least that any schedule could take, and why it could not."""
+    """Describe cycles as a multiple of their lower bound, with the reason of the bound."""
     if not bound.value:
         return bound.reason
     about = "about " if estimated else ""
@@ -116,7 +116,7 @@ def bound_line(bound: CycleBound, cycles: int, *, estimated: bool = False) -> st
 
 
 def times_least(bound: CycleBound, cycles: int) -> str:
-    """Cycles over the bound, as text: "1.23"."""
+    """Return cycles divided by the bound, as text: "1.23"."""
     return f"{cycles / max(1, bound.value):.2f}"
 
 
@@ -126,36 +126,36 @@ def print_json(value: object) -> None:
 
 
 def say_written(*paths: str | Path | None) -> None:
-    """Say which files have been written; None is one that was not asked for."""
+    """Print the paths of written files; None is skipped."""
     say(*(f"wrote {path}" for path in paths if path is not None))
 
 
 def say(*lines: str) -> None:
-    """Print lines, which may quote a file: no escape sequence in it reaches the terminal."""
+    """Print lines; escape sequences quoted from a file are made harmless."""
     for line in lines:
         click.echo(printable(line))
 
 
 _MOST_TROUBLES = 8
-"""Lines on what a run waits for that are printed: the others mostly wait for these."""
+"""Most printed lines on waiting packets; the others mostly wait for these."""
 
 
 def say_troubles(lines: Sequence[str]) -> None:
-    """Print what a run that does not finish waits for: the first lines, and how many follow."""
+    """Print what an unfinished run waits for: the first lines, and the number of the others."""
     say(*lines[:_MOST_TROUBLES])
     if len(lines) > _MOST_TROUBLES:
         say(f"and {len(lines) - _MOST_TROUBLES} lines more")
 
 
 def unfinished(run: Run, troubles: Sequence[str]) -> str:
-    """Say why a run does not finish, in short."""
+    """Return in short why a run does not finish."""
     deadlock = any(line.startswith("deadlock") for line in troubles)
     return "deadlock" if deadlock else f"stopped after {run.cycles} cycles"
 
 
 @contextmanager
 def busy(text: str) -> Iterator[None]:
-    """A spinner while something takes long; nothing where standard error is no terminal."""
+    """Show a spinner on a terminal."""
     console = Console(stderr=True)
     if console.is_terminal:
         with console.status(text):
@@ -168,9 +168,9 @@ def busy(text: str) -> Iterator[None]:
 def progress(
     text: str, total: int, *, shown: bool, remaining: bool = False
 ) -> Iterator[tuple[Callable[[str], None], Callable[[], None]]]:
-    """A progress bar on a terminal, as two functions: say something else; one more is done.
+    """Show a progress bar on a terminal; yield functions that change its text and advance it.
 
-    With ``remaining`` it also says how long the rest will take.
+    With ``remaining`` the bar also shows the estimated time left.
     """
     console = Console(stderr=True)
     columns: list[ProgressColumn] = [TextColumn("{task.description}"), TimeElapsedColumn()]

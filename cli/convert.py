@@ -39,9 +39,11 @@ _OF_SCHEDULES = (ports_option, flits_option)
     "--from",
     "from_format",
     metavar="FORMAT",
-    help="Of FROM, if its text does not say.",
+    help="Format of FROM, if its content does not show it.",
 )
-@click.option("--to", "to_format", metavar="FORMAT", help="Of TO, if its suffix does not say.")
+@click.option(
+    "--to", "to_format", metavar="FORMAT", help="Format of TO, if its suffix does not show it."
+)
 @network_options
 @ports_option
 @flits_option
@@ -57,7 +59,7 @@ def convert_command(
 ) -> None:
     """Convert a file of a network, a schedule or traffic to another format.
 
-    Where FROM names ranks and no network, the network is an option, as are --ports and --flits.
+    If FROM names ranks but no network, give the network as an option, with --ports and --flits.
     """
     from ..formats.registry import format_named, require_format_of
 
@@ -80,7 +82,7 @@ def convert_command(
 
 
 def _target(origin: Format, wanted: Format | None, to_file: str) -> tuple[Content, Format]:
-    """Choose which noun of a file of format ``origin`` is written, and in which format."""
+    """Choose the content to write (network, schedule or traffic) and its format."""
     from ..formats.format import Content
     from ..formats.registry import format_for
 
@@ -104,9 +106,9 @@ def _convert(
     target: Format,
     path: Path,
 ) -> str:
-    """Read ``content`` of ``file``, which is of format ``origin``, and write it to ``path``.
+    """Read ``content`` of ``file``, which has format ``origin``, and write it to ``path``.
 
-    Returns words on what it has that ``target`` cannot say.
+    Returns a description of the data that ``target`` cannot hold.
     """
     from ..formats.format import Content
     from ..formats.registry import network_of_file

@@ -1,4 +1,4 @@
-"""``eyecast costs``: the cost formulas of Johnsson & Ho for hypercubes, as table and pictures."""
+"""``eyecast costs``: Johnsson & Ho's cost formulas for hypercubes, as table and pictures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .options.values import float_option, integer_option, refuse_beside
 
 _LARGEST_DIMENSION = 20
 _SHORTEST_TIME, _LONGEST_TIME = 1e-100, 1e9
-"""Times other than 0; the quotient of two of them is a number."""
+"""Limits of times other than 0; the quotient of any two is a finite number."""
 _ROUNDING = 1e-9
 _BELOW = (
     "* below the lower bound: the formula lets n trees share words that they cannot share equally "
@@ -34,12 +34,14 @@ _BELOW = (
     "eyecast costs --table 6",
 )
 @click.option("--collective", default="broadcast", show_default=True, help="The collective.")
-@integer_option("--dimension", 7, "Of the hypercube.")
+@integer_option("--dimension", 7, "Dimension of the hypercube.")
 @integer_option("--flits", 1024, "M: words of the message, or of each block.")
 @integer_option("--packet", 1024, "B: the most words of a packet.")
-@float_option("--tau", 8e-3, "Time of a start-up; as it is, that of the iPSC in seconds.")
+@float_option("--tau", 8e-3, "Time of a start-up; the default is the iPSC's, in seconds.")
 @float_option("--tc", 0.8e-6, "Time of a word.")
-@click.option("--table", metavar="N", help="Table N of the paper, 1 to 19, for this dimension.")
+@click.option(
+    "--table", metavar="N", help="Print table N of the paper, 1 to 19, for this dimension."
+)
 @output_option("pictures of the collective's times (Figs. 15 to 19),", metavar="FOLDER")
 @json_option
 def costs_command(
@@ -94,7 +96,7 @@ def costs_command(
 
 
 def _print_own(table: CostTable, facts: dict[str, Any] | None) -> None:
-    """Print a table whose columns are not those of times; with ``facts``, as JSON behind them."""
+    """Print a table with columns other than times; as JSON after ``facts``, if given."""
     if facts is not None:
         rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
         print_json({**facts, "collective": None, "rows": rows})
@@ -107,10 +109,10 @@ def _print_own(table: CostTable, facts: dict[str, Any] | None) -> None:
 def _rows(
     collective: str, asked: Sequence[str], n: int, words: int, packet: int, tau: float, tc: float
 ) -> list[dict[str, Any]]:
-    """A row for each graph and number of ports, below what bounds them."""
+    """Return a row for each graph and number of ports, below the row of the lower bound."""
     rows: list[dict[str, Any]] = []
     for ports in asked:
-        # Asked first: a collective that there is not is refused.
+        # Look up first: an unknown collective is refused.
         costs = find_costs(collective, ports)
         least: Number = 0
         if ports in PORTS[:2]:
@@ -133,7 +135,7 @@ def _rows(
 
 
 def _cells(row: dict[str, Any]) -> tuple[object, ...]:
-    """The row as it is printed, with a mark where T_min is below the lower bound."""
+    """Return the cells of a row; T_min has a mark if it is below the lower bound."""
     *cells, least_time = tuple(row.values())[:7]
     return (*cells, f"{least_time} *" if row.get("below_bound") else least_time)
 
@@ -145,5 +147,5 @@ def _row(graph: str, ports: str, measures: tuple[Any, ...], place: str) -> dict[
 
 
 def _number(value: Any) -> int | float:
-    """An integer where it is one, otherwise four digits."""
+    """Return an integer if the value is one, otherwise four significant digits."""
     return int(value) if value == int(value) else float(f"{float(value):.4g}")

@@ -1,4 +1,4 @@
-"""``eyecast costs --table``: the tables of Johnsson & Ho that are not times of one collective."""
+"""``eyecast costs --table``: the tables of Johnsson & Ho that have other columns than times."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COST_TABLES: dict[int, tuple[str, tuple[str, ...]]] = {
     **dict.fromkeys((15, 16), ("all-to-all", PORTS[:1])),
     **dict.fromkeys((17, 18), ("all-to-all", PORTS[1:2])),
 }
-"""Tables 4 to 18 but 6 and 10: whose T, B_opt and T_min, with which ports."""
+"""Tables 4 to 18 except 6 and 10: the collective and the ports of each."""
 
 _LARGEST_COUNTED = 10
 _COUNTED = ("brg", "nrbrg", "sbt", "nrsbt", "nesbt", "sbnt")
@@ -41,7 +41,7 @@ _COUNTED = ("brg", "nrbrg", "sbt", "nrsbt", "nesbt", "sbnt")
 
 @dataclass(frozen=True)
 class CostTable:
-    """A table of the paper for one dimension, and what must be known of it."""
+    """A table of the paper for one dimension, and a note on it."""
 
     title: str
     columns: Sequence[str]
@@ -50,10 +50,10 @@ class CostTable:
 
 
 def cost_table(number: int, n: int, words: int, tau: float, tc: float) -> CostTable:
-    """Table 1, 2, 3, 6, 10 or (any other ``number``) 19 for the dimension ``n``.
+    """Return Table 1, 2, 3, 6, 10 or (for any other ``number``) 19 for dimension ``n``.
 
-    Raises :class:`.InvalidInput` for a dimension that the table has no row for, or (Table 1) that
-    takes long to be counted.
+    Raises :class:`.InvalidInput` if the table has no row for the dimension or counting (Table 1)
+    would take too long.
     """
     require_range("--dimension", n, 2, _LARGEST_COUNTED if number == 1 else None)
     title = f"{n}-cube, Table {number} of Johnsson & Ho: "
@@ -123,5 +123,5 @@ def _best(n: int, words: int, tau: float, tc: float) -> Iterator[tuple[object, .
 
 
 def _text(value: Number) -> str:
-    """An integer or a fraction as it is; anything else with four digits."""
+    """Return an integer or a fraction unchanged, a float with four significant digits, as text."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)

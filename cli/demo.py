@@ -1,4 +1,4 @@
-"""``eyecast demo``: two broadcasts on the hardware, and their pictures, as a first look."""
+"""``eyecast demo``: two broadcasts on the hardware, and their pictures."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PICTURES = (".svg", ".png")
     default="8x8",
     show_default=True,
     metavar="WxH",
-    help="Its sides, of 2^k nodes each: a smaller one is built sooner.",
+    help="Sides of the mesh, 2^k nodes each; a smaller mesh builds faster.",
 )
 @click.option(
     "-o",
@@ -41,12 +41,12 @@ _PICTURES = (".svg", ".png")
     show_default="this folder",
     metavar="FOLDER",
     shell_complete=complete_files,
-    help="Write traces and pictures here.",
+    help="Write traces and pictures into this folder.",
 )
 def demo_command(mesh: str, output: str) -> None:
-    """Broadcast from a corner and from an eye: the hardware against the model, and pictures.
+    """Broadcast from a corner and from an eye: check the hardware against the model, and draw.
 
-    The first run builds the simulator of the mesh. Each command that is run is printed.
+    The first run builds the simulator of the mesh. Each command is printed before it runs.
     """
     kind = KINDS["mesh"]
     size = integers("--mesh", kind.allowed, mesh, kind.separator)
@@ -54,7 +54,7 @@ def demo_command(mesh: str, output: str) -> None:
     topology = kind.network(size)
     eye = ",".join(map(str, topology.coordinates(eyes(topology)[0]).tolist()))
     places = {"corner": ",".join("0" for _ in size), "eye": eye}
-    # A folder that cannot be written to is refused before the simulator is built.
+    # Refuse an unwritable folder before the simulator is built.
     output_paths(output, *(f"{name}{suffix}" for name in places for suffix in _PICTURES))
     folder = Path(output)
     for name, source in places.items():
@@ -66,6 +66,6 @@ def demo_command(mesh: str, output: str) -> None:
 
 
 def _run(command: Any, *arguments: str) -> None:
-    """Print a command of ours as it is typed, and run it."""
+    """Print an eyecast command as it is typed, and run it."""
     say(f"$ eyecast {command.name} {shlex.join(arguments)}")
     command.main(arguments, prog_name=f"eyecast {command.name}", standalone_mode=False)

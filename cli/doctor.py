@@ -1,4 +1,4 @@
-"""``eyecast doctor``: what is installed, what is missing, and what can therefore not be done."""
+"""``eyecast doctor``: installed and missing tools, and what each missing tool prevents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .options.output import json_option
 )
 @json_option
 def doctor_command(as_json: bool) -> None:
-    """Say what is installed and in which version, what is missing, and what that costs.
+    """List installed tools with versions, missing tools, and what each missing tool prevents.
 
     Exit status 0 only if schedules can be verified on the simulated hardware.
     """
@@ -52,7 +52,7 @@ def doctor_command(as_json: bool) -> None:
 
 
 def _print(found: list[Found]) -> None:
-    """Print what there is, and below it what the missing parts cost."""
+    """Print the tools, then what the missing ones prevent."""
     print_table(
         f"eyecast {__version__}, Python {platform.python_version()} on {platform.platform()}",
         ("", "version", "for"),
@@ -64,7 +64,7 @@ def _print(found: list[Found]) -> None:
 
 
 def _trouble(home: Path) -> str | None:
-    """Find what keeps a simulator from being built, kept and run; None if nothing does."""
+    """Return why a simulator cannot be built, kept and run; None if it can."""
     from ..sim.cache import require_own
     from ..sim.toolchain import environment
 
@@ -80,5 +80,5 @@ def _trouble(home: Path) -> str | None:
 
 
 def _existing(path: Path) -> Path:
-    """The folder itself, or the first one above it that is there."""
+    """Return the folder itself or its nearest existing parent."""
     return next(each for each in (path, *path.parents) if each.exists())

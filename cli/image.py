@@ -37,17 +37,19 @@ if TYPE_CHECKING:
     metavar="FILE",
     required=True,
     shell_complete=complete_files,
-    help="Write what loads the programs through the host port here (CSV), and beside it (.json) "
-    "what a host must know.",
+    help=(
+        "Write the words that load the programs through the host port here (CSV), and the facts "
+        "that a host needs beside it (.json)."
+    ),
 )
 @timing_option
 @json_option
 def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_json: bool) -> None:
-    """Make one image of program files, for a network that keeps several of them.
+    """Make one image of program files, for a network that keeps several programs.
 
-    They are numbered from 0 in their order, and lie one behind the other. All must be for the same
-    network, with the same options (--programs, --message-words, --table-words, --steps ...). The
-    messages are not part of it.
+    Programs are numbered from 0 in the given order, and lie in memory in this order. All must be
+    for the same network with the same options (--programs, --message-words, --table-words, --steps
+    ...). The image has no messages.
     """
     from ..model.compare.case import watchdog
     from ..model.cycle.model import run
@@ -58,7 +60,7 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
     with busy("reading, predicting"):
         made = [read_program(path) for path in programs]
         predicted = [run(each, empty_memory(each.config), timing=timing) for each in made]
-        # Not before they are run: that a meaning is not known is the first to be said.
+        # Check after the runs, so that an unknown meaning is reported first.
         for path, program in zip(programs, made, strict=True):
             if not program.config.programs:
                 raise InvalidInput(f"{input_name(path)} must be made with --programs, to be kept")
@@ -81,7 +83,7 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
 
 
 def image_files(image: str, option: str) -> list[str]:
-    """The two files of an image that ``option`` names: the CSV, and the JSON beside it."""
+    """Return the two files of the image that ``option`` names: the CSV and the JSON beside it."""
     path = Path(image)
     if path.suffix.lower() == ".json":
         raise InvalidInput.of(option, "a file that does not end in .json", image)
@@ -91,7 +93,7 @@ def image_files(image: str, option: str) -> list[str]:
 
 
 def image_of(compiled: Compiled, timing: Timing, *, number: int = 0, base: int = 0) -> Image:
-    """The image of a program, with a payload and a prediction."""
+    """Return the image of a program, with a payload and a prediction."""
     from ..model.compare.case import Case, watchdog
     from ..model.image.image import Image
 
@@ -111,7 +113,7 @@ def image_of(compiled: Compiled, timing: Timing, *, number: int = 0, base: int =
 
 
 def _results(compiled: Compiled) -> Iterator[Result]:
-    """Yield where each node holds the results of a reduction that it is owed."""
+    """Yield the memory address of every result of a reduction, for each node that is owed one."""
     from ..model.image.image import Result
 
     schedule, layout, _ = compiled

@@ -1,4 +1,4 @@
-"""Parts that commands make use of: programs and packages, and which of them are installed."""
+"""External programs and Python packages that commands use, and which are installed."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 _SECONDS = 20
-"""Time that a program may take to say its version."""
+"""Seconds that a program may take to print its version."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A program, or a package, that somebody needs.
+    """An external program or a Python package.
 
     name
-        What it is called.
+        Its name.
     purpose
-        What it is for.
+        Its use.
     without
-        What cannot be done without it.
+        The consequence if it is missing.
     install
-        How to get it.
+        How to install it.
     programs
-        Names of the program, the first that is found counting; none for a package.
+        Names of the program; the first one found counts. Empty for a package.
     flag
-        What makes a program say its version.
+        The option that prints the program's version.
     package
-        The Python package that it comes in; a wheel that has the program counts before PATH.
+        Its Python package; a wheel with the program takes precedence over PATH.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Found:
-    """A part, and its version; None where it is missing."""
+    """A part with its version; None if it is missing."""
 
     name: str
     version: str | None
@@ -60,13 +60,13 @@ _NO_BITSTREAM = "there are no bitstreams"
 
 
 def _program(name: str, purpose: str, without: str, *, package: str = "", flag: str = "") -> Part:
-    """A program that the system has, in a package of the same name if nothing else is said."""
+    """Return a system program, from the Debian package ``package`` (same name by default)."""
     install = _SYSTEM if not package else f"{_SYSTEM} (in Debian: {package})"
     return Part(name, purpose, without, install, (name,), flag or "--version")
 
 
 def _wheel(name: str, purpose: str, without: str, *, program: str = "", extra: str = "") -> Part:
-    """A Python package, which comes with eyecast or with one of its extras."""
+    """Return a Python package that comes with eyecast or with one of its extras."""
     install = f"pip install 'eyecast[{extra}]'" if extra else "install eyecast anew"
     return Part(name, purpose, without, install, (program,) if program else (), package=name)
 
@@ -138,11 +138,11 @@ PARTS: tuple[Part, ...] = (
     _wheel("sphinx", "documentation", "no pages can be made of docs/", extra="docs"),
     _wheel("ortools", "bench/certify.py", "no cheaper broadcasts are looked for", extra="certify"),
 )
-"""All of them; what the main job needs first."""
+"""All parts; those for verification first."""
 
 
 def examined() -> list[Found]:
-    """Look for every part; all programs are asked at once."""
+    """Find the version of every part; all programs run at the same time."""
     with ThreadPoolExecutor() as pool:
         versions = list(pool.map(_version, PARTS))
     return [
@@ -152,7 +152,7 @@ def examined() -> list[Found]:
 
 
 def _version(part: Part) -> str | None:
-    """Find the version of a part; None where it is missing."""
+    """Find the version of a part; None if it is missing."""
     if part.package:
         try:
             return version(part.package)
@@ -165,7 +165,7 @@ def _version(part: Part) -> str | None:
 
 
 def _said_by(command: Sequence[str]) -> str:
-    """Find the version in what a program says; "installed" where it says none."""
+    """Find the version in a program's output; "installed" if it has none."""
     try:
         done = subprocess.run(
             command,

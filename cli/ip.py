@@ -1,4 +1,4 @@
-"""``eyecast ip``: a network and a program as a package for a chip."""
+"""``eyecast ip``: a network and a program as an IP package for a chip."""
 
 from __future__ import annotations
 
@@ -57,26 +57,25 @@ from .options.values import complete_files, was_typed
     default="eyecast",
     show_default=True,
     metavar="NAME",
-    help="Names of modules, files, functions and macros begin with it: another one for each engine "
-    "of a chip.",
+    help="Prefix of modules, files, functions and macros; each engine of a chip needs its own.",
 )
 @click.option(
     *("-o", "--output"),
     metavar="DIR",
     required=True,
     shell_complete=complete_files,
-    help="Write the package into this folder, which is empty or made.",
+    help="Write the package into this folder, which must be new or empty.",
 )
 @timing_option
 def ip_command(
     output: str, bus: str, tile: str | None, prefix: str, timing: Timing, **chosen: Any
 ) -> None:
-    """Write a network and a program of it as a package for a chip.
+    """Write a network and one of its programs as a package for a chip.
 
-    It has Verilog, a module a file; a core for FuseSoC; the registers as SystemRDL, C header and
-    page; a driver in C; constraints; the image of the program; the contract as a page; and a bench
-    in Verilog that checks itself, with its vectors. The network has a controller: 1 program, if
-    --programs says nothing else.
+    The package contains Verilog (a file for each module), a FuseSoC core, the registers (SystemRDL,
+    C header, page), a driver in C, constraints, the image of the program, the contract as a page,
+    and a self-checking Verilog bench with its vectors. The network has a controller for 1 program,
+    unless --programs gives another number.
     """
     from ..ip.package import require_prefix, write_package
 

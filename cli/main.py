@@ -1,8 +1,7 @@
-"""The ``eyecast`` command as a whole: which commands there are, and how a failure is told.
+"""The ``eyecast`` command group: its commands, and its error messages.
 
-A command's module is imported when the command is asked for, and imports what takes long (the
-simulator's tools, the compiled cycle model, the plots) when it needs it, so that help and refusals
-come at once.
+Help and error messages must be fast. So a command's module is imported only for that command, and
+slow imports (simulator tools, compiled cycle model, plots) happen where they are needed.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 
 COMMANDS = {
-    "algorithms": "List the algorithms, and what each is for.",
+    "algorithms": "List the algorithms, with their networks and steps.",
     "bitstream": "Build a network for an FPGA board, and prove it.",
-    "board-run": "Run a schedule on a board, compared with the model.",
-    "boards": "List the boards, and what was built for them.",
-    "cache": "List what was built and is kept, or remove it.",
-    "check": "Check a trace from anywhere against the model.",
+    "board-run": "Run a schedule on a board, and check it against the model.",
+    "boards": "List the boards, and the networks built for them.",
+    "cache": "List the cached results, or remove them.",
+    "check": "Check a trace from any source against the model.",
     "compare": "Compare all algorithms for a collective.",
-    "completion": "Print what makes a shell complete commands.",
+    "completion": "Print the script for shell completion.",
     "convert": "Convert a file from or to a foreign format.",
     "costs": "Print the papers' formulas for hypercubes.",
     "demo": "Run two broadcasts on the hardware, and draw them.",
-    "doctor": "Say what is installed, and what is missing.",
+    "doctor": "List the installed and the missing tools.",
     "image": "Make one image of several programs, for a host that loads them.",
     "ip": "Write a network and a program as a package for a chip.",
     "predict": "Predict the cycles of every step with the cycle model.",
@@ -46,16 +45,16 @@ COMMANDS = {
     "sweep": "Run a grid of parameters into one table.",
     "traffic": "Run drawn or given traffic: throughput and latency.",
     "transmit": "Find when and where a host should send.",
-    "verify": "Run a schedule on the hardware, compared with the model.",
+    "verify": "Run a schedule on the hardware, and check it against the model.",
     "verilog": "Write the network as Verilog.",
 }
-"""Every command, in a module of its name, and a line on it that help prints without loading it."""
+"""Every command by name, with its line in the help; the module has the command's name."""
 
 
 def main() -> None:
-    """Run the command line. Every failure that can be expected is one line on standard error."""
+    """Run the command line; print every expected failure as one line on standard error."""
     try:
-        # Asked to end, it stops what it has started, as when it is interrupted.
+        # SIGTERM, like an interruption, stops the started processes.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -63,10 +62,10 @@ def main() -> None:
             _fail("standard output must be open, not closed", FAILED)
         for name in ("write", "flush"):
             setattr(sys.stdout, name, _naming_standard_output(getattr(sys.stdout, name)))
-        # Programs are then looked for where the system looks for them; all tools want to be told.
+        # Tools need PATH; by default it has the system's folders.
         os.environ.setdefault("PATH", os.defpath)
         status = cli.main(prog_name="eyecast", standalone_mode=False)
-        # What cannot be written is said here rather than by the interpreter at its end.
+        # Flush here, so that a write error is reported here and not by the interpreter at exit.
         sys.stdout.flush()
     except click.UsageError as error:
         help_hint = f" (see {error.ctx.command_path} --help)" if error.ctx else ""
@@ -74,7 +73,7 @@ def main() -> None:
     except click.ClickException as error:
         _fail(error.format_message(), BAD_INPUT)
     except InvalidInput as error:
-        # Its module takes longer to load than some commands.
+        # Import late: this module takes longer to load than some commands.
         from .options.collective import in_options
 
         _fail(in_options(error), BAD_INPUT)
@@ -83,9 +82,9 @@ def main() -> None:
     except MemoryError as error:
         _fail(f"out of memory: {error}" if str(error) else "out of memory", FAILED)
     except OSError as error:
-        # What could not be written would be flushed again at exit, and fail again.
+        # Redirect standard output: exit would flush the unwritten text, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        # A reader of our output who has seen enough needs no message.
+        # A closed pipe needs no message: its reader has stopped reading.
         status = FAILED if isinstance(error, BrokenPipeError) else _fail(_said(error), FAILED)
     except RuntimeError as error:
         _fail(str(error), FAILED)
@@ -93,13 +92,13 @@ def main() -> None:
 
 
 def _said(error: OSError) -> str:
-    """Return what failed as one line, after the path that it is about."""
+    """Return an error as one line that begins with its path."""
     path = error.filename2 or error.filename
     return str(error) if path is None else f"{path}: {error.strerror}"
 
 
 def _naming_standard_output(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Have an :class:`OSError` of a method of standard output name standard output."""
+    """Return ``method`` such that its :class:`OSError` names standard output."""
 
     def call(*arguments: Any) -> Any:
         try:
@@ -112,15 +111,15 @@ def _naming_standard_output(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _fail(message: str, status: int) -> NoReturn:
-    # A value that is quoted may hold anything, and what is said of it is one line.
+    # The message may quote any value; print it as one line.
     click.echo(f"eyecast: {printable(message)}", err=True)
-    # Hardware that was being described is dropped unfinished, and Amaranth would warn of each part.
+    # Unfinished hardware descriptions are dropped, and Amaranth would warn about each part.
     warnings.simplefilter("ignore")
     sys.exit(status)
 
 
 class _Commands(click.Group):
-    """The command group; an unknown command is answered with the list of known ones."""
+    """The command group; an unknown command is refused with the list of commands."""
 
     def list_commands(self, _context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -154,7 +153,7 @@ class _Commands(click.Group):
 
 @contextmanager
 def _no_line_before() -> Iterator[None]:
-    """Keep click from a new line on Ctrl-C, which only a terminal needs: it has printed ^C."""
+    """Keep click from printing an empty line on Ctrl-C, except on a terminal, which shows ^C."""
     try:
         yield
     except KeyboardInterrupt:
@@ -175,23 +174,23 @@ def cli(context: click.Context) -> None:
 
     \b
     eyecast schedule --mesh 8x8 --source 0,0            who sends to whom in which step
-    eyecast show     --mesh 8x8 --source 0,0            the same as a picture
+    eyecast show     --mesh 8x8 --source 0,0            the schedule as a picture
     eyecast program  --mesh 8x8 --source 0,0 -o p.json  its injection tables
     eyecast predict  --mesh 8x8 --source 0,0            cycles, from the cycle model
-    eyecast verify   --mesh 8x8 --source 0,0            the same on the hardware, compared
+    eyecast verify   --mesh 8x8 --source 0,0            hardware run, checked against the model
     eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
-    eyecast algorithms                                  what each algorithm is for
-    eyecast check    trace.vcd --mesh 8x8 --source 0,0  a trace of your own simulator, compared
+    eyecast algorithms                                  networks and steps of each algorithm
+    eyecast check    trace.vcd --mesh 8x8 --source 0,0  a trace of your own simulator, checked
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
     eyecast sweep grid.toml -o table.parquet            a grid of parameters, on all cores
-    eyecast transmit --diagonal-mesh 45                 a host that sends to the fewest, soonest
-    eyecast convert  all-gather.xml s.json --mesh 4x4   files of other people's tools
-    eyecast costs    --collective scatter               what the papers' formulas say of hypercubes
-    eyecast boards, bitstream, board-run                the same on an FPGA board
+    eyecast transmit --diagonal-mesh 45                 fastest plan of a host with few sends
+    eyecast convert  all-gather.xml s.json --mesh 4x4   files of other tools
+    eyecast costs    --collective scatter               the papers' formulas for hypercubes
+    eyecast boards, bitstream, board-run                the network on an FPGA board
     eyecast image    a.json b.json -o chip.csv          what a host writes to load programs
-    eyecast cache                                       what was built and is kept, and its size
-    eyecast demo, doctor, completion                    a first look; what is installed; for a shell
+    eyecast cache                                       built results, and their size
+    eyecast demo, doctor, completion                    first look; tools; shell completion
     """  # noqa: D301 - click wants the control character itself
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

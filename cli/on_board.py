@@ -1,4 +1,4 @@
-"""Parts of the commands for boards: the configuration of a network there, and its comparison."""
+"""Parts of the commands for boards: network configuration and printed comparison."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ signature_option = option_group(
     click.option(
         "--no-signature",
         is_flag=True,
-        help="Leave out the signatures: smaller, and compared by all else alone.",
+        help="Leave out the signatures: the network is smaller, and the other checks remain.",
     ),
     heading="Hardware",
 )
 
 
 def board_config(chosen: OptionValues, config: NetworkConfig) -> NetworkConfig:
-    """Give a network on a board signatures, by which it tells what it has done, unless refused."""
+    """Return the configuration for a board, with signatures unless refused."""
     if config.all_port:
         raise InvalidInput.of("--ports", "one on a board", "all")
     return replace(config, signature=not chosen["no_signature"])
 
 
 def print_comparison(result: Verification, measured: str = "board") -> None:
-    """Predicted beside measured, and what still waits."""
+    """Print predicted beside measured values, and what still waits."""
     label = result.case.schedule.topology.label
     title = f"{label}, {result.case.schedule.algorithm}, {result.case.timing} timing"
     print_checks(title, result.checks, measured=measured)
@@ -43,5 +43,5 @@ def print_comparison(result: Verification, measured: str = "board") -> None:
 
 
 def megahertz(frequency: float) -> str:
-    """Write a frequency in hertz as megahertz."""
+    """Return a frequency in hertz as text in megahertz."""
     return f"{frequency / 1e6:.1f} MHz"

@@ -1,6 +1,6 @@
-"""Compiles all that Numba would compile when a command first needs it: ``make`` runs it once.
+"""Compilation of all Numba functions ahead of use; ``make`` runs it once.
 
-``python -m eyecast.cli.precompile``. What is compiled already is only loaded.
+Run it as ``python -m eyecast.cli.precompile``. Functions compiled earlier are only loaded.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from . import waiting
 
 
 def main() -> None:
-    """Call every function that is compiled, with arrays of the types that it is called with.
+    """Call every compiled function with the array types of its later calls.
 
-    Cycle model and searches take about as long as each other: each has a process of its own.
+    The cycle model and the searches take about the same time, and each gets a process.
     """
     _prepare_process()
     begin = time.monotonic()
@@ -48,13 +48,13 @@ def main() -> None:
 
 
 def _prepare_process() -> None:
-    """Let compilations be interrupted, without telling of each one."""
+    """Make compilations interruptible, without a notice for each one."""
     waiting.show_notices()
     LOG.setLevel(logging.WARNING)
 
 
 def _use_cycle_model() -> None:
-    """Run programs in which nothing is sent: on a network as most are, and on an all-port one."""
+    """Run empty programs on a one-port and on an all-port network."""
     config = NetworkConfig(topology=mesh((2, 1)))
     for network in (config, replace(config, all_port=True)):
         nothing: tuple[tuple[()], ...] = ((),) * network.topology.nodes
@@ -67,7 +67,7 @@ def _use_cycle_model() -> None:
 
 
 def _use_searches() -> None:
-    """Search for schedules: small ones, each in a way of its own."""
+    """Run every compiled search on a small network."""
     grid = mesh((4, 4))
     least_cycles(grid, tree_broadcast(grid, 0, 1).blocks, PortModel.ALL_PORT)
     interval_sends(two_way_graph(grid), 0, steps=4, trials=1)

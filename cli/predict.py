@@ -72,7 +72,7 @@ program_file_option = option_group(
         "program_file",
         metavar="FILE",
         shell_complete=complete_files,
-        help="A program file, instead of all that makes one.",
+        help="A program file, instead of the options that make a program.",
     ),
     heading="Collective",
 )
@@ -98,11 +98,11 @@ program_file_option = option_group(
 def predict_command(
     output: str | None, report: str | None, as_json: bool, timing: Timing, **chosen: Any
 ) -> None:
-    """Predict the cycles of every step, with the cycle model or as it would.
+    """Predict the cycles of every step, exactly as the cycle model counts them.
 
-    Where no flit waits for another, arithmetic says the same at once.
+    If no flit waits for another, a formula gives the same result at once.
 
-    Exit status 0 only if the program finishes; a node that has set an error flag never does.
+    Exit status 0 only if the program finishes; a node with an error flag never finishes.
     """
     from ..model.cycle.control import Control
     from ..model.exact.predict import predict
@@ -140,10 +140,10 @@ def predict_command(
 
 
 class Subject(NamedTuple):
-    """A program, the message memories that it begins with, and what is said of it.
+    """A program with its initial message memories, its title and its facts.
 
-    ``schedule`` and ``layout`` are None where the program is that of a file; ``known`` is its run,
-    where that was found while the schedule was chosen.
+    ``schedule`` and ``layout`` are None for a program file. ``known`` is the run, if choosing the
+    schedule has already predicted it.
     """
 
     program: Program
@@ -156,7 +156,7 @@ class Subject(NamedTuple):
 
     @property
     def bound(self) -> CycleBound | None:
-        """The least cycles of what is carried out, where that is known."""
+        """Lower bound of the cycles; None for a program file."""
         if self.schedule is None:
             return None
         return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
@@ -172,7 +172,7 @@ def _write_report(subject: Subject, predicted: Prediction, timing: Timing, repor
 
 
 def chosen_subject(chosen: OptionValues, timing: Timing, report: str | None = None) -> Subject:
-    """Read the program of ``--program``, or make the one of the other options."""
+    """Read the program of ``--program``, or make one from the other options."""
     if chosen["program_file"]:
         return _program_of_file(chosen, report)
     return _program_of_schedule(chosen, timing, report)
@@ -191,7 +191,7 @@ def _program_of_file(chosen: OptionValues, report: str | None) -> Subject:
 
 
 def _program_of_schedule(chosen: OptionValues, timing: Timing, report: str | None) -> Subject:
-    """Make the schedule that the options name, and compile it."""
+    """Make the schedule of the options, and compile it."""
     from ..model.program.payload import Payload
 
     limit = SizeLimit.WAVES if chosen.get("waves") else SizeLimit.PROGRAM
@@ -206,7 +206,7 @@ def _program_of_schedule(chosen: OptionValues, timing: Timing, report: str | Non
 
 
 def _outputs(output: str | None, *, waves: bool) -> list[Path]:
-    """The trace's file, and those of the waveforms beside it."""
+    """Return the files of the trace and of its waveforms."""
     if output is None:
         return []
     if waves and is_special(Path(output)):
@@ -215,14 +215,14 @@ def _outputs(output: str | None, *, waves: bool) -> list[Path]:
 
 
 def _program_facts(program: Program) -> dict[str, object]:
-    """Facts of a program, those of a schedule as far as a program file knows them."""
+    """Return the facts of a program file; unknown facts of its schedule are None."""
     unknown = dict.fromkeys(("seed", "collective", "algorithm", "source"))
     network = program.config.topology.label
     return {"version": __version__, "network": network, **unknown, "ports": program.port_model}
 
 
 def _prediction_json(program: Program, predicted: Prediction, timing: Timing) -> dict[str, object]:
-    """The result of ``predict`` as JSON values."""
+    """Return the prediction as JSON values."""
     from ..model.run.measures import measure_steps, troubles
 
     flagged = np.flatnonzero(predicted.flags).tolist()
@@ -238,7 +238,7 @@ def _prediction_json(program: Program, predicted: Prediction, timing: Timing) ->
             {**asdict(measure), "interface": measure.interface}
             for measure in measure_steps(program, predicted)
         ],
-        # Column 0 is what is delivered, and no link.
+        # Column 0 counts delivered flits, not a link.
         "link_flits": {
             f"{node}:{port}": int(flits[node, port])
             for node, port in zip(*flits.nonzero(), strict=True)
@@ -248,7 +248,7 @@ def _prediction_json(program: Program, predicted: Prediction, timing: Timing) ->
 
 
 def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -> None:
-    """The result of ``predict`` as two tables."""
+    """Print the prediction as two tables."""
     from ..model.run.measures import measure_steps, troubles
 
     program, bound = subject.program, subject.bound
@@ -282,7 +282,7 @@ def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -
 
 
 def _stalled(program: Program, predicted: Prediction) -> int:
-    """Count the stalled flits, those too that still wait at the end."""
+    """Count the stalled flits, including those that wait at the end."""
     from ..model.run.standstill import standstill
 
     waiting = standstill(program, predicted).stalled
@@ -290,7 +290,7 @@ def _stalled(program: Program, predicted: Prediction) -> int:
 
 
 def _share(busiest: int, predicted: Prediction) -> str | None:
-    """Share of the time that so many flits take on a link; None for a run without an end."""
+    """Return the share of the time in which the busiest link carries flits; None without an end."""
     if not predicted.finished:
         return None
     return f"{busiest / max(1, predicted.cycles):.0%} of the time"

@@ -44,11 +44,13 @@ image_options = option_group(
         "--image",
         metavar="FILE",
         shell_complete=complete_files,
-        help="Write what loads the program through the host port here (CSV), and beside it (.json) "
-        "what a host must know.",
+        help=(
+            "Write the words that load the program through the host port here (CSV), and the "
+            "facts that a host needs beside it (.json)."
+        ),
     ),
     integer_option("--number", 0, "Number of the program in the image; needs --programs."),
-    integer_option("--base", 0, "Where it begins in the table memories; needs --programs."),
+    integer_option("--base", 0, "Address of the program in the table memories; needs --programs."),
     heading="Output",
 )
 
@@ -69,7 +71,7 @@ image_options = option_group(
     "--node",
     "node_text",
     metavar="X,Y",
-    help="Print the injection table of this node, beside the words that hold it.",
+    help="Print the injection table of this node, with the memory words that hold it.",
 )
 @click.option("--all", "all_nodes", is_flag=True, help="Print the injection table of every node.")
 @timing_option
@@ -85,8 +87,7 @@ def program_command(
 ) -> None:
     """Compile a schedule to the injection tables of a network.
 
-    An image has the message too, drawn at random, and the memories that must be there at the end of
-    a run with this timing.
+    An image also has a random message, and the expected memories after a run with this timing.
     """
     image_files = _image_files(image)
     require_output_files(output, *image_files)
@@ -121,13 +122,13 @@ def program_command(
 
 
 def _require_loadable(program: Program) -> None:
-    """Refuse a program that may deadlock, or that no host can load."""
+    """Refuse a program that may deadlock or that no host can load."""
     certify(program)
     require_loadable(program)
 
 
 def _image_files(image: str | None) -> list[str]:
-    """The files of an image: none if there is to be none."""
+    """Return the files of an image; none without an image."""
     if image is None:
         for name in ("number", "base", "timing"):
             if was_typed(name):
@@ -137,7 +138,7 @@ def _image_files(image: str | None) -> list[str]:
 
 
 def _image(compiled: Compiled, timing: Timing, chosen: OptionValues) -> Image:
-    """The image of a program, where the options say."""
+    """Return the image of a program, at the number and base of the options."""
     for name in ("number", "base"):
         if was_typed(name) and not compiled.program.config.programs:
             raise InvalidInput(f"--{name} needs --programs")
@@ -145,7 +146,7 @@ def _image(compiled: Compiled, timing: Timing, chosen: OptionValues) -> Image:
 
 
 def _shown_nodes(program: Program, text: str | None, every: bool) -> list[int]:
-    """The nodes whose tables are to be printed."""
+    """Return the nodes whose tables are printed."""
     topology = program.config.topology
     if text is not None and every:
         raise InvalidInput("--node must be left out with --all")
@@ -169,7 +170,7 @@ def _print_node(program: Program, node: int) -> None:
 
 
 def _tables_json(program: Program, nodes: list[int]) -> list[dict[str, object]]:
-    """The tables of some nodes as JSON values."""
+    """Return the tables of some nodes as JSON values."""
     return [
         {
             "node": node,
@@ -181,7 +182,7 @@ def _tables_json(program: Program, nodes: list[int]) -> list[dict[str, object]]:
 
 
 def _program_measures(program: Program) -> dict[str, int]:
-    """Count what a program takes of the network's tables, at the node that takes most."""
+    """Return the largest use of the tables by any node."""
     return {
         "rows": int(np.diff(program.first_row).max()),
         "table_words": int(program.table_sizes.max()),

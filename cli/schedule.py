@@ -1,4 +1,4 @@
-"""``eyecast schedule``: a schedule is made and proved, beside its lower bounds."""
+"""``eyecast schedule``: a schedule, proved and measured against its lower bounds."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from .options.values import complete_files
     "--output",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Write the picture here, .svg or .png; without it both are written here.",
+    help="Write the picture here, .svg or .png; by default both, into the current folder.",
 )
 def show_command(output: str | None, **chosen: Any) -> None:
     """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
@@ -43,7 +43,7 @@ def show_command(output: str | None, **chosen: Any) -> None:
         require_picture_suffix(output)
     require_output_files(output)
     schedule = chosen_schedule(chosen, SizeLimit.PICTURE, require_drawable).schedule
-    # A file may call its algorithm anything.
+    # A schedule file may contain any algorithm name.
     stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")
     paths = [output] if output is not None else [f"{stem}.svg", f"{stem}.png"]
     with busy("drawing"):

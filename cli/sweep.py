@@ -1,4 +1,4 @@
-"""``eyecast sweep``: a grid of parameters, every point of it run, all results in one table."""
+"""``eyecast sweep``: every point of a grid of parameters, in one table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MOST_JOBS = 1024
 _MOST_REASONS = 8
-"""Reasons that are printed: the table has all of them."""
+"""Most printed reasons; the table has all of them."""
 
 
 @command(
@@ -32,9 +32,11 @@ _MOST_REASONS = 8
 )
 @click.argument("file", metavar="FILE.toml")
 @output_option("the table, .parquet or .csv,", metavar="TABLE")
-@integer_option("--jobs", None, "Processes; as many as there are cores if not given.")
+@integer_option("--jobs", None, "Number of processes; the default is the number of cores.")
 @click.option(
-    "--scheduler", metavar="tcp://HOST:PORT", help="Of a Dask cluster, instead of processes here."
+    "--scheduler",
+    metavar="tcp://HOST:PORT",
+    help="Address of a Dask scheduler, instead of local processes.",
 )
 @click.option(
     "--plot",
@@ -51,12 +53,12 @@ def sweep_command(
     scheduler: str | None,
     plots: tuple[tuple[str, str], ...],
 ) -> None:
-    """Run every point of a grid of parameters; all results become one table.
+    """Run every point of a grid of parameters, and write all results to one table.
 
-    Results are kept beside the table as they come: after an interruption, or with more values in
-    the file, the same command runs only what is missing.
+    Results are kept beside the table at once. After an interruption, or with more values in the
+    file, the same command runs only the missing points.
 
-    Exit status 0 only if every run came to its end, and all hardware did as predicted.
+    Exit status 0 only if every run has finished and all hardware did as predicted.
     """
     from ..sweeps.journal import Journal
     from ..sweeps.run import DIFFERS, FAILED
@@ -84,7 +86,7 @@ def sweep_command(
 
 
 def _chosen_jobs(jobs: int | None) -> int:
-    """The number of processes."""
+    """Return the number of processes."""
     if jobs is None:
         return os.cpu_count() or 1
     require_range("--jobs", jobs, 1, MOST_JOBS)
@@ -92,7 +94,7 @@ def _chosen_jobs(jobs: int | None) -> int:
 
 
 def _run(points: Sequence[Point], kept: Kept, jobs: int, scheduler: str | None) -> None:
-    """Run what is missing, with a progress bar; interrupted, say what is kept."""
+    """Run the missing points with a progress bar; after an interruption print how many are kept."""
     from ..sweeps.run import DONE
     from ..sweeps.sweep import run_missing, run_with
 
@@ -119,7 +121,7 @@ def _run(points: Sequence[Point], kept: Kept, jobs: int, scheduler: str | None) 
 
 
 def _summarize(rows: Sequence[dict[str, Any]], points: int) -> None:
-    """Print how many points came to what, and why some have no result."""
+    """Print the number of points by status, and the reasons for missing results."""
     status = {row["key"]: row["status"] for row in rows}
     counts = Counter(status.values())
     print_table(f"{points} points", ("", "points"), sorted(counts.items()))
@@ -132,7 +134,7 @@ def _summarize(rows: Sequence[dict[str, Any]], points: int) -> None:
 
 
 def _print_saturation(rows: Sequence[dict[str, Any]]) -> None:
-    """Print the saturation that was found, with its confidence interval."""
+    """Print the saturation rates with their confidence intervals."""
     found = [row for row in rows if row["part"] == "saturation"]
     if not found:
         return

@@ -1,4 +1,4 @@
-"""The plots of ``eyecast sweep --plot``: which there are, and what each is made of."""
+"""The plots of ``eyecast sweep --plot``, and their data."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from ..sweeps.points import Point
 
 BOARD = "ulx3s-85f"
-"""A node's tile is synthesized for its FPGA, an ECP5."""
+"""Board whose FPGA, an ECP5, is used to count the LUTs of a tile."""
 
 Row = dict[str, Any]
 
 
 def require_plots(plots: Sequence[tuple[str, str]]) -> None:
-    """Refuse, before the first run, plots that there are not, cannot be written, or need a tool."""
+    """Refuse, before the first run, plots that are unknown, unwritable or need a missing tool."""
     from ..picture.file import require_picture_suffix
 
     for kind, path in plots:
@@ -36,9 +36,9 @@ def require_plots(plots: Sequence[tuple[str, str]]) -> None:
 def draw_plots(
     plots: Sequence[tuple[str, str]], points: Sequence[Point], rows: Sequence[Row]
 ) -> list[str]:
-    """Draw the plots that are asked for; one for which there is no row is left out, and said to be.
+    """Draw the requested plots; report and leave out those without rows.
 
-    Returns the files that were written.
+    Returns the written files.
     """
     from ..picture.file import save_picture
 
@@ -79,9 +79,9 @@ def _pareto(points: Sequence[Point], rows: Sequence[Row]) -> Figure | None:
 
 
 def _luts(points: Sequence[Point], rows: Sequence[Row]) -> dict[str, int]:
-    """LUTs of each configuration: what yosys counts for one tile of it, times the nodes.
+    """Return the LUTs of each configuration: those that yosys counts for a tile, times the nodes.
 
-    It is a tile with a link at every port, so that a mesh takes a little less at its edges.
+    The tile has a link at every port, so the result is slightly too high for a mesh with edges.
     """
     from ..boards.registry import find_board
     from ..boards.synthesis.bitstream import count_tile

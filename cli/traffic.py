@@ -1,4 +1,4 @@
-"""``eyecast traffic``: packets at set cycles, on the model, the hardware, or both and compared."""
+"""``eyecast traffic``: packets at set cycles, on the model, on the hardware or on both."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ if TYPE_CHECKING:
 
 FILES = ("latency.svg", "trace-model.csv", "traffic.csv")
 HARDWARE_TRACE = "trace-hardware.csv"
-"""Files that are written to the output folder."""
+"""Files in the output folder."""
 
 PLACES = ("model", "hardware", "both")
 
 
 class Setting(NamedTuple):
-    """The traffic that the options describe, and the network that it is for.
+    """The traffic of the options, and its network.
 
-    ``refusal`` is a 16-bit pattern for each node: in which cycles its interface refuses a flit.
+    ``refusal`` is a 16-bit pattern for each node: the cycles, mod 16, in which it accepts no flit.
     ``seed`` draws VCs and words.
     """
 
@@ -81,7 +81,7 @@ class Setting(NamedTuple):
     "--traffic-file",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Packets from a CSV file, not drawn.",
+    help="Read packets from a CSV file instead of drawing them.",
 )
 @click.option(
     "--pattern",
@@ -92,7 +92,7 @@ class Setting(NamedTuple):
 )
 @float_option("--rate", 0.2, "Flits that a node offers per cycle.")
 @drawing_options
-@float_option("--back-pressure", 0.0, "Share of the cycles in which a node takes no flit.")
+@float_option("--back-pressure", 0.0, "Share of the cycles in which a node accepts no flit.")
 @traffic_hardware_options
 @click.option(
     "--on",
@@ -100,7 +100,7 @@ class Setting(NamedTuple):
     default="both",
     shell_complete=complete_words(PLACES),
     show_default=True,
-    help="model, hardware or both.",
+    help="Run on the model, the hardware or both.",
 )
 @force_option
 @output_option("traffic, traces, waveforms and the histogram of latencies", metavar="FOLDER")
@@ -155,7 +155,7 @@ def traffic_command(
 
 
 def _setting(chosen: OptionValues) -> Setting:
-    """Draw or read the traffic, and make room for it in the network."""
+    """Draw or read the traffic, and size the network for it."""
     from ..model.traffic.room import traffic_config
 
     require_range("--seed", chosen["seed"], 0)
@@ -178,7 +178,7 @@ def _setting(chosen: OptionValues) -> Setting:
 
 
 def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
-    """Compile the traffic, and ask the model what becomes of it."""
+    """Compile the traffic, and predict its run."""
     from ..model.compare.traffic_case import TrafficCase
     from ..model.traffic.program import traffic_program
 
@@ -190,7 +190,7 @@ def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
 
 
 def _run_on_hardware(case: TrafficCase) -> TrafficResult:
-    """The same on the hardware."""
+    """Run the traffic on the hardware."""
     from ..sim.verify import run_traffic
 
     with progress("running", 1, shown=False) as (say, _):
@@ -200,7 +200,7 @@ def _run_on_hardware(case: TrafficCase) -> TrafficResult:
 def _write(
     setting: Setting, predicted: Run, result: TrafficResult | None, paths: Sequence[Path]
 ) -> None:
-    """Keep the traffic, the traces and the picture of what the hardware did, or else the model."""
+    """Write the traffic, the traces, and the latency picture of the hardware's or model's run."""
     from ..model.traffic.program import deliveries
     from ..model.traffic.traffic import write_traffic
     from ..picture.file import save_picture
@@ -224,7 +224,7 @@ def _write_report(
     result: TrafficResult | None,
     report: str,
 ) -> None:
-    """The page of what the hardware did, or else the model."""
+    """Write the page of the hardware's run, or of the predicted run without hardware."""
     from ..model.traffic.program import deliveries
     from ..report.reports import report_traffic
 
@@ -240,7 +240,7 @@ def _title(setting: Setting) -> str:
 
 
 def _measure_rows(measured: dict[str, float | int]) -> list[tuple[str, object]]:
-    """Names of measures in words, with four digits of each."""
+    """Return measures with readable names and four significant digits."""
     return [
         (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)
         for name, value in measured.items()
@@ -250,7 +250,7 @@ def _measure_rows(measured: dict[str, float | int]) -> list[tuple[str, object]]:
 def _print(
     setting: Setting, measured: dict[str, float | int], compared: TrafficResult | None
 ) -> None:
-    """Print what was measured, and the comparison if there was one."""
+    """Print the measures, and the comparison if one was made."""
     print_table(_title(setting), ("", "measured"), _measure_rows(measured))
     if compared is None:
         return

@@ -1,4 +1,4 @@
-"""``eyecast transmit``: a host gives a network its message, soonest and with the least work."""
+"""``eyecast transmit``: the fastest plan of a host, with the fewest sends."""
 
 from __future__ import annotations
 
@@ -30,22 +30,24 @@ PLANS = ("best", "paper")
     "eyecast transmit --star-tree 3x12 --faulty-node 0",
 )
 @network_options
-@click.option("--table-1", is_flag=True, help="Table I of the paper, of diagonal meshes, instead.")
+@click.option(
+    "--table-1", is_flag=True, help="Print Table I of the paper, on diagonal meshes, instead."
+)
 @flits_option
-@float_option("--seconds", 30, "How long to search for a better plan and for a proof, at most.")
+@float_option("--seconds", 30, "Limit of the search for a better plan and for a proof.")
 @click.option(
     "--plan",
     "which",
     default="best",
     show_default=True,
     metavar="best|paper",
-    help="Which plan to write and draw.",
+    help="The plan to write and draw.",
 )
 @click.option(
     "--picture",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Draw when each node has it, as .svg or .png.",
+    help="Draw when each node gets the message, as .svg or .png.",
 )
 @output_option("the schedule (JSON)")
 @json_option
@@ -60,9 +62,9 @@ def transmit_command(
 ) -> None:
     """Find when and where a host should send, so that all nodes have its message soonest.
 
-    The host sends to one node in a step, or rests; every node that has the message passes it on to
-    all its neighbours in each step. The table has the steps t and the host's sends s of the paper's
-    plan and of the best one found (Ho, Hsu & Sung 1996), as counted. Also known as graph burning.
+    In each step the host sends to one node or rests, and every node with the message passes it on
+    to all its neighbours. The table has the steps t and the host's sends s, as counted, of the
+    paper's plan and of the best plan found (Ho, Hsu & Sung 1996). Also known as graph burning.
     """
     from ..model.collectives.transmit.schedule import transmit_schedule
     from ..model.collectives.transmit.schemes import SCHEMES, transmit
@@ -86,7 +88,7 @@ def transmit_command(
         require_picture_suffix(picture)
     require_output_files(output, picture)
     flits = chosen_flits(chosen)
-    # What a file holds is known when it is read.
+    # The network of a file is known only after it is read.
     known = chosen_kind(chosen) in (*SCHEMES, "graph")
     topology = chosen_topology(chosen, SizeLimit.SCHEDULE if known else SizeLimit.SEARCH)
     if picture is not None:
@@ -110,11 +112,11 @@ def transmit_command(
 
 _MOST_SECONDS = 1_000_000
 _LAST_SIDE = 732
-"""Of Table I."""
+"""Largest side in Table I."""
 
 
 def _print_table_1(as_json: bool) -> None:
-    """Table I as the text of the paper has it."""
+    """Print Table I as the paper's text defines it."""
     from ..model.collectives.transmit.diagonal_mesh import table_1_row
 
     rows = [table_1_row(side) for side in range(1, _LAST_SIDE + 1)]
@@ -132,7 +134,7 @@ def _print_table_1(as_json: bool) -> None:
 
 
 def _of_paper(findings: Findings) -> Plan:
-    """The plan that a paper describes."""
+    """Return the plan that a paper describes."""
     for plan in findings.plans:
         if plan.claim is not None:
             return plan
@@ -141,7 +143,7 @@ def _of_paper(findings: Findings) -> Plan:
 
 
 def _print(findings: Findings) -> None:
-    """The plans and the bound as a table, and below it what is proved."""
+    """Print the plans and the bound as a table, then what is proved."""
     time, work = findings.bound
     rows: list[tuple[object, ...]] = [("lower bound", time, work, None)]
     for plan in findings.plans:
@@ -156,7 +158,7 @@ def _print(findings: Findings) -> None:
 
 
 def _verdict(findings: Findings) -> str:
-    """One line on what is proved, and how."""
+    """Describe in one line what is proved, and how."""
     time, work = findings.bound
     cost = f"t = {findings.best.time}, s = {findings.best.work}"
     cases = " and ".join(f"{len(proof.entries)}" for proof in findings.certificates)

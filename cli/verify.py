@@ -1,4 +1,4 @@
-"""``eyecast verify``: a schedule on the simulated hardware, compared with the cycle model."""
+"""``eyecast verify``: a schedule on the simulated hardware, checked against the model."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 FILES = ("program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv")
 SIGNALS = "signals.vcd"
-"""Files that are written to the output folder; the last with ``--signals``."""
+"""Files in the output folder; the last one only with ``--signals``."""
 
 
 @command(
@@ -80,15 +80,14 @@ SIGNALS = "signals.vcd"
 @timing_option
 @hold_option
 @force_option
-@click.option("--all-sources", is_flag=True, help="Every node in turn as the source.")
+@click.option("--all-sources", is_flag=True, help="Run with every node in turn as the source.")
 @output_option("schedule, program, both traces and waveforms", metavar="FOLDER")
 @waves_options
 @click.option(
     "--signals",
     "with_signals",
     is_flag=True,
-    help="Record every signal of the hardware too (signals.vcd), in a simulator of its own; needs "
-    "-o.",
+    help="Record every hardware signal too (signals.vcd), in a separate simulator; needs -o.",
 )
 @report_option
 @json_option
@@ -101,7 +100,7 @@ def verify_command(
     with_signals: bool,
     **chosen: Any,
 ) -> None:
-    """Run a schedule on the simulated hardware and compare it with the model, flit for flit.
+    """Run a schedule on the simulated hardware, and check it flit for flit against the model.
 
     Exit status 0 only if everything agrees.
     """
@@ -150,7 +149,7 @@ def verify_command(
 
 
 def _require_agreement(results: Sequence[Verification]) -> None:
-    """Raise :class:`RuntimeError` where a run differs from its prediction, or has no end."""
+    """Raise :class:`RuntimeError` if a run differs from its prediction or does not finish."""
     if not all(result.alike for result in results):
         raise RuntimeError("hardware and prediction do not agree")
     if not all(result.agrees for result in results):
@@ -170,7 +169,7 @@ def _answers(
     all_sources: bool,
     require: Callable[[Topology], None],
 ) -> list[Answer]:
-    """Make the schedule that the options describe, or one from every source."""
+    """Make the schedule of the options, or one schedule from every source."""
     if not all_sources:
         return [chosen_schedule(chosen, SizeLimit.HARDWARE, require, timing=timing)]
     if chosen["source"] is not None or chosen["schedule_file"] is not None:
@@ -187,7 +186,7 @@ def _answers(
 
 
 def _cases(chosen: OptionValues, answers: Sequence[Answer], timing: Timing) -> Iterator[Case]:
-    """Make a case of each schedule, with a payload of its own, on one network for all."""
+    """Make a case of each schedule, each with its own payload, on one network for all."""
     from ..model.compare.case import Case
 
     for number, compiled in enumerate(fitted(chosen, answers)):
@@ -197,7 +196,7 @@ def _cases(chosen: OptionValues, answers: Sequence[Answer], timing: Timing) -> I
 
 
 def _write_verification(result: Verification, paths: Sequence[Path]) -> None:
-    """Keep everything that a verification was about in :data:`FILES`."""
+    """Write the verification's :data:`FILES`."""
     program, schedule, hardware_trace, model_trace = paths
     write_program(result.case.program, program)
     write_schedule(result.case.schedule, schedule)
@@ -208,7 +207,7 @@ def _write_verification(result: Verification, paths: Sequence[Path]) -> None:
 def _write_waves(
     result: Verification, paths: Sequence[Path], node: int, signals: Path | None
 ) -> None:
-    """Write :data:`.WAVES_FILES`; the registers of interfaces are in the recorded signals."""
+    """Write :data:`.WAVES_FILES`, with interface registers if signals were recorded."""
     from ..sim.signals import read_registers
     from ..waves.registers import NO_REGISTERS
 
@@ -218,7 +217,7 @@ def _write_waves(
 
 
 def _print_verification(result: Verification) -> None:
-    """Predicted beside measured, what still waits, and the first difference."""
+    """Print predicted beside measured values, what still waits, and the first difference."""
     from ..model.compare.waiting import waiting
 
     title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
@@ -234,7 +233,7 @@ def _print_verification(result: Verification) -> None:
 
 
 def _print_summary(results: Sequence[Verification]) -> None:
-    """All sources in one table, and the first that differs in full."""
+    """Print all sources in one table, and the first differing run in full."""
     agreeing = sum(result.agrees for result in results)
     cycles = [result.measured.cycles for result in results]
     tcds = [result.case.schedule.tcd for result in results]

@@ -1,4 +1,4 @@
-"""``eyecast verilog``: the network as Verilog, for the user's own flow."""
+"""``eyecast verilog``: the network as Verilog for other design flows."""
 
 from __future__ import annotations
 
@@ -46,19 +46,20 @@ from .options.values import complete_files
     metavar="FILE|DIR",
     required=True,
     shell_complete=complete_files,
-    help="Write the Verilog here; a folder, with --modules.",
+    help="Write the Verilog to this file (with --modules: folder).",
 )
 def verilog_command(
     output: str, bus: str | None, tile: str | None, modules: bool, **chosen: Any
 ) -> None:
-    """Write the network as Verilog, and beside it (.json) its ports and parameters.
+    """Write the network as Verilog, and its ports and parameters beside it (.json).
 
-    The top module is eyecast_network. docs/router.md says how to load and start it: in section 6,
-    and in section 16 where a controller does it. A faulty node is a whole tile in it, memories too;
-    only its links are missing. A switch is a module of its own, eyecast_switch, without interface
-    and memories. With --bus or --tile the top module is eyecast_engine: the network behind buses,
-    whose addresses are in section 21. To a pipe or a device the Verilog is written alone. With
-    --modules it is a folder, new or empty, with a file for each module.
+    The top module is eyecast_network. docs/router.md tells how to load and start it: section 6,
+    with a controller section 16. A faulty node is a complete tile, with memories but without links.
+    A switch is a module eyecast_switch, without interface and memories.
+
+    With --bus or --tile the top module is eyecast_engine: the network behind buses, with the
+    addresses of section 21. To a pipe or a device only the Verilog is written. With --modules the
+    output is a folder, new or empty, with a file for each module.
     """
     from ..sim import verilog
     from ..sim.compilation import TOP_MODULE
@@ -95,7 +96,7 @@ def verilog_command(
 
 
 def _description_file(output: str) -> str | None:
-    """The file beside the Verilog; none where that goes to a pipe or a device."""
+    """Return the description file beside the Verilog; None for a pipe or a device."""
     path = Path(output)
     if path.suffix.lower() == ".json":
         raise InvalidInput.of("output", "a file that does not end in .json", output)

@@ -1,9 +1,8 @@
-"""Waiting on the command line: notices of what takes long, and interruption of it.
+"""Notices of slow work, and interruption of Numba's compilations.
 
-An interruption is an exception of Python's, which ends what is under way and cleans up behind it.
-Where Numba compiles there is nothing to clean up, and the exception would come late, after minutes
-in LLVM, or get lost where LLVM calls Python. So it is not raised there: a thread, which the
-system tells of the signal at once, ends the process.
+Python raises an exception on an interruption, and running work cleans up. While Numba compiles,
+nothing needs cleaning up, and the exception could come minutes late or get lost where LLVM calls
+Python. So during a compilation a thread gets the signal from the system and ends the process.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _CLEAR_LINE, _SHOW_CURSOR = "\r\x1b[2K", "\x1b[?25h"
 
 
 class _Lines(logging.Handler):
-    """Notices as lines on standard error; on a terminal, where progress is shown, warnings only."""
+    """A log handler that prints notices on standard error; on a terminal only warnings."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.levelno >= logging.WARNING or not sys.stderr.isatty():
@@ -34,7 +33,7 @@ class _Lines(logging.Handler):
 
 
 def show_notices() -> None:
-    """Show what is said to those who wait, and let them end compilations."""
+    """Print notices of slow work, and make compilations interruptible."""
     notices.LOG.addHandler(_Lines())
     notices.LOG.setLevel(logging.INFO)
     announced = notices.compiling
@@ -49,7 +48,7 @@ def show_notices() -> None:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """A context in which an interruption ends the process at once."""
+    """Return a context in which an interruption ends the process at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -59,10 +58,10 @@ def _ended_by_signals() -> Iterator[None]:
     with ExitStack() as undone:
         undone.callback(os.close, read_end)
         undone.callback(watcher.join)
-        # At its end the watcher has no more to read, and ends too.
+        # Closing the write end gives the watcher an end of file, and it returns.
         undone.callback(os.close, write_end)
         undone.callback(signal.set_wakeup_fd, signal.set_wakeup_fd(write_end))
-        # One that is ignored, as in a shell's background, goes on being so.
+        # A signal that is ignored, as in a shell's background job, stays ignored.
         for number in (each for each in _SIGNALS if signal.getsignal(each) != signal.SIG_IGN):
             undone.callback(signal.signal, number, signal.getsignal(number))
             signal.signal(number, lambda *_: None)

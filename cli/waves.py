@@ -1,4 +1,4 @@
-"""The option ``--waves``, and the files that it asks for."""
+"""The option ``--waves`` and its files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..waves.registers import Registers
 
 WAVES_FILES = ("waves.vcd", "waves.gtkw", "waves.sucl")
-"""The waveforms, and what GTKWave and Surfer are to show of them."""
+"""The waveforms, and views of them for GTKWave and Surfer."""
 
 
 waves_options = option_group(
@@ -33,14 +33,14 @@ waves_options = option_group(
     click.option(
         "--waves-node",
         metavar="X,Y",
-        help="The node that the views show; the source unless given.",
+        help="The node that the views show; the default is the source.",
     ),
     heading="Output",
 )
 
 
 def require_waves_place(chosen: OptionValues, output: str | None, place: str) -> None:
-    """Refuse ``--waves`` without an output, ``place``, and ``--waves-node`` without ``--waves``."""
+    """Refuse ``--waves`` without an output ``place``, and ``--waves-node`` without ``--waves``."""
     if chosen["waves"] and output is None:
         raise InvalidInput(f"--waves needs {place}, to have a place for {WAVES_FILES[0]}")
     if chosen["waves_node"] is not None and not chosen["waves"]:
@@ -48,7 +48,7 @@ def require_waves_place(chosen: OptionValues, output: str | None, place: str) ->
 
 
 def waves_node(chosen: OptionValues, topology: Topology, source: int | None) -> int:
-    """Find the node that the views show: the one that was named, the source, or the first.
+    """Return the node that the views show: the named node, the source, or the first node.
 
     Refuses a network that is too large for waveforms.
     """
@@ -64,7 +64,7 @@ def waves_node(chosen: OptionValues, topology: Topology, source: int | None) -> 
 def write_waves_files(
     paths: Sequence[Path], config: NetworkConfig, run: Run, node: int, **seen: Registers
 ) -> None:
-    """Write :data:`WAVES_FILES` of a run to ``paths``, with ``registers`` if they were seen."""
+    """Write :data:`WAVES_FILES` of a run to ``paths``, with ``registers`` if recorded."""
     from ..waves.file import write_waves
     from ..waves.view import write_gtkwave, write_surfer
 

@@ -1,1 +1,1 @@
-"""Foreign formats of networks, schedules and traffic: a file for each, and the registry."""
+"""Foreign formats of networks, schedules and traffic: a module for each, and the registry."""

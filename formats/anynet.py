@@ -6,11 +6,11 @@
     router 1 node 1
     router 2                                a router without a node: a switch
 
-A link stands once or at both its ends, and works both ways. BookSim's node n is our node n, with
-the router that it is attached to; routers without a node are switches, which come after all nodes,
-in the order of their numbers. A router of several nodes is refused: ours have one each. All
-channels of ours take one cycle (more by ``--link-registers``), and a line says so where those of
-the file differ. Source of the format: ``src/networks/anynet.cpp`` of booksim/booksim2.
+A link stands in the line of one or of both routers, and works both ways. BookSim's node n becomes
+node n, together with its router. Routers without a node become switches: they follow the nodes, in
+the order of their numbers. A router with several nodes is refused. Every channel takes one cycle
+here (``--link-registers`` adds cycles), and a notice says so if the file has other latencies.
+Source of the format: ``src/networks/anynet.cpp`` of booksim/booksim2.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _NUMBER = re.compile(r"\d{1,9}")
 
 
 def read_anynet(file: InputFile) -> Topology:
-    """Read a network; node n is BookSim's node n.
+    """Read a network; BookSim's node n becomes node n.
 
-    Raises :class:`InvalidInput` that names the line: a word out of place, a node at two routers, a
-    router with two nodes; or a node whose number is left out.
+    Raises :class:`InvalidInput` with the line for an unexpected word, a node at two routers or a
+    router with two nodes; and for a missing node number.
     """
     found = _Found(file)
     for number, line in numbered_lines(file):
@@ -62,7 +62,7 @@ def read_anynet(file: InputFile) -> Topology:
 
 @dataclass
 class _Found:
-    """Links between routers, the lower first, and the router of each node; latencies in cycles."""
+    """Links between routers, the router of each node, and channel latencies in cycles."""
 
     file: InputFile
     routers: set[int] = field(default_factory=set)
@@ -72,7 +72,7 @@ class _Found:
     latencies: set[int] = field(default_factory=lambda: {1})
 
     def attach(self, number: int, node: int, router: int) -> None:
-        """Note that line ``number`` attaches ``node`` to ``router``."""
+        """Attach ``node`` to ``router``, as line ``number`` says."""
         for what, other, there, kind in (
             (f"node {node}", router, self.router_of.setdefault(node, router), "router"),
             (f"router {router}", node, self.node_of.setdefault(router, node), "node"),
@@ -83,7 +83,7 @@ class _Found:
 
 
 def _take_line(found: _Found, number: int, line: str) -> None:
-    """Take in one line: a router or node, and all that it is linked to."""
+    """Read one line: a router or node, and its links."""
     words = iter(line.split())
     (kind, head), *others = _elements(found, number, words)
     if kind == "router":
@@ -104,7 +104,7 @@ def _take_line(found: _Found, number: int, line: str) -> None:
 
 
 def _elements(found: _Found, number: int, words: Iterator[str]) -> list[tuple[str, int]]:
-    """The routers and nodes of a line; a number after one is the latency of its channel."""
+    """Return the routers and nodes of a line; a number after one is its channel's latency."""
     elements: list[tuple[str, int]] = []
     for word in words:
         if word in ("router", "node"):
@@ -121,7 +121,7 @@ def _elements(found: _Found, number: int, words: Iterator[str]) -> list[tuple[st
 
 
 def _places(found: _Found) -> dict[int, int]:
-    """The number here of each router: that of its node, or after all nodes."""
+    """Return the node number of each router: its node's number, or one after all nodes."""
     nodes = len(found.router_of)
     if not nodes or len(found.routers) > LARGEST_NODE_COUNT:
         allowed = f"1 to {LARGEST_NODE_COUNT}"
@@ -135,11 +135,12 @@ def _places(found: _Found) -> dict[int, int]:
 
 
 def write_anynet(topology: Topology, path: Path) -> None:
-    """Write a network for BookSim2: router r is our node r.
+    """Write a network for BookSim2: node n becomes router n.
 
-    BookSim's nodes have no gaps: the n-th of our nodes that is no switch is its node n.
-    Raises :class:`InvalidInput` for what anynet cannot say: faults, of which it has none, and two
-    links between two routers.
+    BookSim numbers nodes without gaps, so its node k is attached to the k-th node that is not a
+    switch.
+    Raises :class:`InvalidInput` for networks that anynet cannot describe: faults, or two links
+    between the same routers.
     """
     _require_sayable(topology)
     attached = (node for node in range(topology.nodes) if node not in topology.switches)
@@ -152,7 +153,7 @@ def write_anynet(topology: Topology, path: Path) -> None:
 
 
 def _require_sayable(topology: Topology) -> None:
-    """Refuse a network that anynet has no words for."""
+    """Refuse a network that anynet cannot describe."""
     for name, things in (
         ("faulty nodes", topology.faulty_nodes),
         ("faulty links", topology.faulty_links),

@@ -1,18 +1,18 @@
-"""Schedules as Chakra execution traces, such as ASTRA-sim's custom collectives are.
+"""Schedules as Chakra execution traces, such as ASTRA-sim's custom collectives.
 
-A trace is a set of files, ``NAME.0.et`` to ``NAME.63.et``, one for each NPU, and any of them stands
-for all: an NPU is a rank of :mod:`.operations`. Its nodes are
+A trace is a set of files, ``NAME.0.et`` to ``NAME.63.et``, one for each NPU; any of them names the
+whole set. An NPU is a rank of :mod:`.operations`. The nodes of a file are
 
 ==================  ==============================================================================
 COMM_SEND_NODE      a send of ``comm_size`` bytes to ``comm_dst``, with the tag ``comm_tag``
 COMM_RECV_NODE      a receive from ``comm_src``
-COMM_COLL_NODE      a whole collective, which is refused: nothing says who sends what
-others              computations and accesses to memory: passed over, and a line says so
+COMM_COLL_NODE      a whole collective: refused, because its sends are unknown
+others              computations and memory accesses: skipped with a notice
 ==================  ==============================================================================
 
-and a node begins when those of its ``data_deps`` and ``ctrl_deps`` have ended. Where a trace leaves
-sizes to the simulator (no ``comm_size``), a message has ``msg_chunk_cnt`` blocks of the words set.
-Sources of the format: ``schema/protobuf/et_def.proto`` and ``src/feeder`` of mlcommons/chakra,
+A node begins when the nodes in its ``data_deps`` and ``ctrl_deps`` have ended. Without
+``comm_size`` a message has ``msg_chunk_cnt`` blocks of the length in the setting. Sources of the
+format: ``schema/protobuf/et_def.proto`` and ``src/feeder`` of mlcommons/chakra,
 ``CustomAlgorithm.cc`` of astra-sim/astra-sim.
 """
 
@@ -70,10 +70,10 @@ _GROUP = "pg_name"
 
 
 def read_chakra(file: InputFile, setting: Setting) -> Schedule:
-    """Read the trace that ``file`` is a part of; NPU n is the n-th node that takes part.
+    """Read the trace that ``file`` belongs to; NPU n is the n-th working node.
 
-    Raises :class:`InvalidInput` that names the file and the node in it, as :func:`.schedule_of`
-    does, and where a file of the set is missing.
+    Raises :class:`InvalidInput` with the file and its node, as :func:`.schedule_of` does, and for a
+    missing file of the set.
     """
     files = _files(file)
     reader = _Reader(Protobuf(), len(files), setting.words)
@@ -91,7 +91,7 @@ def read_chakra(file: InputFile, setting: Setting) -> Schedule:
 
 
 def _files(file: InputFile) -> list[InputFile]:
-    """All files of the set that ``file`` is one of, in the order of NPUs."""
+    """Return all files of the set of ``file``, in the order of NPUs."""
     found = _NAME.fullmatch(str(file.path))
     if found is None or str(file.path) == STANDARD_INPUT:
         allowed = "NAME.N.et, one of a file for each NPU"
@@ -105,7 +105,7 @@ def _files(file: InputFile) -> list[InputFile]:
 
 
 def _numbers(name: str) -> set[int]:
-    """NPUs of which there are files of a set called ``name``."""
+    """Return the NPUs that have a file in the set ``name``."""
     matches = (_NAME.fullmatch(str(path)) for path in Path(name).parent.iterdir())
     same = (each for each in matches if each is not None and Path(each[1]) == Path(name))
     return {int(each[2]) for each in same if each[2] == str(int(each[2]))}
@@ -113,7 +113,7 @@ def _numbers(name: str) -> set[int]:
 
 @dataclass
 class _Reader:
-    """The operations of a set of ``npus`` files, and counts of what is passed over."""
+    """The operations of a set of ``npus`` files, and counts of skipped nodes."""
 
     protobuf: Protobuf
     npus: int
@@ -124,7 +124,7 @@ class _Reader:
     passed_over: set[str] = field(default_factory=set)
 
     def read(self, file: InputFile, npu: int) -> None:
-        """Take in the nodes of one file."""
+        """Read the nodes of one file."""
         place_of: dict[int, int] = {}
         awaited: list[list[int]] = []
         for node in self.protobuf.nodes(file):
@@ -145,7 +145,7 @@ class _Reader:
                 operation.after.append(place_of[other])
 
     def _operation(self, node: Message, npu: int, place: str) -> Operation:
-        """The operation that a node is."""
+        """Return the operation of a node."""
         if node.type == COLLECTIVE:
             what = "a send or a receive, not a whole collective (COMM_COLL_NODE)"
             raise InvalidInput(f"{place}: must be {what}, of which nothing says who sends what")
@@ -172,7 +172,7 @@ class _Reader:
         return Operation(kind, npu, place, peer, size, tag)
 
     def _size(self, values: _Values) -> int:
-        """Bytes of a message: as it says, or as many words for each chunk as were set."""
+        """Return the bytes of a message: its own size, or the set words for each chunk."""
         if "comm_size" in values.attributes:
             return values.integer("comm_size", 0, LARGEST_SIZE)
         chunk = self.words * WORD_BYTES
@@ -181,13 +181,13 @@ class _Reader:
 
 @dataclass(frozen=True)
 class _Values:
-    """The attributes of the node at ``place``."""
+    """Attributes of the node at ``place``."""
 
     attributes: dict[str, Message]
     place: str
 
     def integer(self, name: str, low: int, high: int, default: int | None = None) -> int:
-        """The value of an attribute, which must be within ``low`` to ``high``."""
+        """Return an integer attribute; refuse one outside ``low`` to ``high``."""
         if name not in self.attributes:
             if default is None:
                 raise InvalidInput(f"{self.place}: must have an attribute {name}")
@@ -203,10 +203,10 @@ class _Values:
 
 
 def write_chakra(schedule: Schedule, path: Path) -> None:
-    """Write a trace: a file for each node that takes part, ``NAME.0.et`` and so on.
+    """Write a trace: a file for each working node, ``NAME.0.et`` and so on.
 
-    ``path`` is the first of them. Raises :class:`InvalidInput` if it is called otherwise, if one of
-    the files cannot be written, or if there are more of that name, which would seem part of it.
+    ``path`` is the first file. Raises :class:`InvalidInput` if it has another form, if a file
+    cannot be written, or if the set has further files, which would seem part of the trace.
     """
     found = _NAME.fullmatch(str(path))
     if found is None or found[2] != "0":
@@ -229,7 +229,7 @@ def write_chakra(schedule: Schedule, path: Path) -> None:
 def _trace(
     protobuf: Protobuf, npu: int, operations: Sequence[Operation], collective: str
 ) -> Iterator[Message]:
-    """The trace of one NPU: its metadata, then its nodes."""
+    """Yield the messages of one NPU: its metadata, then its nodes."""
     attribute = protobuf.attribute
     facts = {"schema": VERSION, "collective": collective}
     yield protobuf.metadata(
@@ -253,7 +253,7 @@ def _trace(
 
 
 def _looks(head: bytes) -> bool:
-    """Tell by the first message that is not empty, metadata or a node, and by bytes of no text."""
+    """Return whether the bytes are binary and begin with an empty message, metadata or a node."""
     empty = head[:1] == b"\0"
     head = head[empty:]
     length = next((place for place, byte in enumerate(head[:5]) if byte < 0x80), None)

@@ -1,8 +1,8 @@
-"""The messages of Chakra's execution traces, with those of their fields that are used here.
+"""The messages of Chakra's execution traces, with the fields used here.
 
-Fields have the numbers and types of ``schema/protobuf/et_def.proto`` in mlcommons/chakra; others
-are skipped, as protobuf has it. In a file each message follows its length: one GlobalMetadata,
-then a Node for each operation.
+Field numbers and types are those of ``schema/protobuf/et_def.proto`` in mlcommons/chakra; protobuf
+skips other fields. Each message in a file follows its length: one GlobalMetadata, then a Node for
+each operation.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import InputFile, input_name
 
 VERSION = "1.0.2-chakra.0.0.4"
-"""The schema that traces say that they follow."""
+"""Schema version in written traces."""
 
 MEMORY_LOAD, MEMORY_STORE, COMPUTATION, SEND, RECEIVE, COLLECTIVE = range(2, 8)
-"""Types of nodes; 1 is one that describes, and 0 none."""
+"""Types of nodes; 1 is metadata, and 0 is invalid."""
 
 _INTEGERS = {
     "int32": 7,
@@ -32,7 +32,7 @@ _INTEGERS = {
     "sfixed32": 23,
     "sfixed64": 25,
 }
-"""Types of an attribute's value that are integers, and the field that has it."""
+"""Integer types of an attribute's value, with their field numbers."""
 
 _VALUES = {**_INTEGERS, "bool": 27, "string": 29}
 _PACKAGE = "eyecast_chakra"
@@ -59,13 +59,13 @@ _REPEATED = ("attr", "ctrl_deps", "data_deps")
 INTEGER_FIELDS = frozenset(f"{kind}_val" for kind in _INTEGERS)
 
 Message = Any
-"""A message of protobuf's, whose fields are attributes."""
+"""A protobuf message; its fields are attributes."""
 
 
 class Protobuf:
-    """Protobuf's classes of messages, and how a file has them: each behind its length.
+    """Protobuf's message classes, with reading and writing of length-prefixed messages.
 
-    Raises :class:`InvalidInput` that says how protobuf is installed, where it is not.
+    Raises :class:`InvalidInput` with the install command if protobuf is missing.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class Protobuf:
         )
 
     def nodes(self, file: InputFile) -> Iterator[Message]:
-        """The nodes of a file, behind its metadata; refused where one is not whole."""
+        """Yield the nodes of a file after its metadata; refuse an incomplete message."""
         content, count = BytesIO(file.content), 0
         while True:
             kind = self.node if count else self.metadata
@@ -98,7 +98,7 @@ class Protobuf:
             count += 1
 
     def content(self, messages: Iterable[Message]) -> bytes:
-        """The content of a file of ``messages``."""
+        """Return the content of a file of ``messages``."""
         content = BytesIO()
         for message in messages:
             self._proto.serialize_length_prefixed(message, content)
@@ -106,7 +106,7 @@ class Protobuf:
 
 
 def _pool() -> Any:
-    """The descriptions of the messages, in the form in which protobuf takes them."""
+    """Return the message descriptions in protobuf's form."""
     from google.protobuf import descriptor_pb2, descriptor_pool  # noqa: PLC0415 - optional
 
     file = descriptor_pb2.FileDescriptorProto(name=_PACKAGE, package=_PACKAGE, syntax="proto3")

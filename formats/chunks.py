@@ -1,21 +1,21 @@
-"""The chunks of GPU libraries: where in whose buffers the blocks of a schedule stand.
+"""Chunks of GPU libraries: the buffer and offset of every block of a schedule.
 
-Input and output of every rank are rows of equally long chunks. Which block is which chunk follows
-from the collective; k is the number of blocks that each rank, or each pair of ranks, has::
+Input and output of every rank are rows of equally long chunks. The collective decides the chunk of
+a block. k is the number of blocks of each rank, or of each pair of ranks::
 
-    all-gather      in place: block j of rank r is chunk r * k + j of the output of all
-    all-to-all      block j from rank s for d is chunk d * k + j of the input of s, and s * k + j
+    all-gather      in place: block j of rank r is chunk r * k + j of every output
+    all-to-all      block j from rank s to d is chunk d * k + j of the input of s, and s * k + j
                     of the output of d
-    broadcast       in place: block b is chunk b of the output of all
-    all-reduce      in place: block b is chunk b of the output of all, at first their own
+    broadcast       in place: block b is chunk b of every output
+    all-reduce      in place: block b is chunk b of every output, which first holds the own value
     reduce          in place, in the same way
-    reduce-scatter  in place: block j of rank r is chunk r * k + j of the input of all
-    custom          the blocks that a rank owns or contributes to, in order, are its input, and
-                    those that it is owed, in order, its output
+    reduce-scatter  in place: block j of rank r is chunk r * k + j of every input
+    custom          the blocks that a rank owns or contributes to, in order, are its input;
+                    the blocks that it is owed, in order, are its output
 
-A schedule whose ranks have different numbers of blocks is custom, as are a scatter, a gather and a
-multicast. A block that passes through a rank stands in its scratch buffer, and so does one that a
-rank gets once more, unless it is reduced: that has one slot at each rank.
+A schedule is custom if its ranks have different numbers of blocks, or if it is a scatter, a gather
+or a multicast. A block that passes through a rank has a scratch slot there. A copied block that a
+rank gets again has a further scratch slot; a reduced block has one slot at each rank.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from ..model.schedule.table import CUSTOM
 from ..model.schedule.unrolled import unrolled
 
 Slot = tuple[str, int]
-"""Buffer, "i", "o" or "s", and offset."""
+"""Buffer ("i", "o" or "s") and offset."""
 
 
 @dataclass(frozen=True)
 class Transfer:
-    """A run of chunks from rank to rank in a step: from ``begin`` on, to ``end`` on, ``count``.
+    """``count`` consecutive chunks from ``begin`` at one rank to ``end`` at another in one step.
 
-    ``combine`` tells whether they are combined there with what stands at ``end``.
+    If ``combine`` is true, they are combined with the chunks at ``end``.
     """
 
     step: int
@@ -56,19 +56,19 @@ class Chunks:
     """A schedule in chunks.
 
     collective
-        The name of the collective, custom where the blocks fit no other.
+        The collective's name; custom if the blocks fit no other.
     ranks, loop
-        Number of ranks; chunks of the larger of input and output.
+        Number of ranks; number of chunks of the larger of input and output.
     inplace
-        Whether the input is part of the output, or the output of the input.
+        True if the input is part of the output, or the output part of the input.
     reduces
-        Whether chunks are combined.
+        True if chunks are combined.
     copies
-        For each rank the chunks that go from its input to its output: pairs of slots.
+        For each rank, pairs of slots: chunks that go from its input to its output.
     transfers
-        The runs, in order of steps.
+        All transfers, in order of steps.
     scratch
-        For each rank the chunks of its scratch buffer.
+        For each rank, the number of chunks of its scratch buffer.
     """
 
     collective: str
@@ -82,9 +82,10 @@ class Chunks:
 
 
 class _Layout:
-    """The first and last slots of blocks: ``start[block, rank]`` of those who have it at first.
+    """First and last slots of blocks.
 
-    ``end[block, rank]`` is for those who are owed it, and for all who have one slot for it.
+    ``start[block, rank]`` is the slot of a rank that holds the block at first; ``end[block, rank]``
+    that of a rank that is owed it, or that has only one slot for it.
     """
 
     def __init__(self, schedule: Schedule) -> None:
@@ -108,7 +109,7 @@ class _Layout:
         self.loop = self._numbered(len(nodes))
 
     def _numbered(self, ranks: int) -> int:
-        """Give every block its slots; the number of chunks of the larger of input and output."""
+        """Assign slots to all blocks; return the chunks of the larger of input and output."""
         match self.collective:
             case Collective.BROADCAST | Collective.ALL_REDUCE | Collective.REDUCE:
                 return self._in_place("o", list(range(len(self.owed))))
@@ -129,7 +130,7 @@ class _Layout:
         return self._custom()
 
     def _in_place(self, buffer: str, places: list[int]) -> int:
-        """Let each block stand at one of ``places`` of the ``buffer`` of all."""
+        """Put block b at ``places[b]`` of ``buffer`` at every rank."""
         self.inplace = True
         for block, place in enumerate(places):
             for rank in self.holders[block]:
@@ -141,7 +142,7 @@ class _Layout:
     def _by_pairs(
         self, pairs: list[tuple[int, int]], places: list[int], most: int, ranks: int
     ) -> int:
-        """Let the blocks of each pair stand side by side; a rank's own are copied."""
+        """Put the blocks of each pair side by side; a rank copies the blocks for itself."""
         for block, ((source, target), place) in enumerate(zip(pairs, places, strict=True)):
             self.start[block, source] = ("i", target * most + place)
             self.end[block, target] = ("o", source * most + place)
@@ -151,9 +152,9 @@ class _Layout:
         return most * ranks
 
     def _custom(self) -> int:
-        """Number the blocks that each rank has at first, and those that each is owed.
+        """Number the initial blocks and the owed blocks of each rank.
 
-        A reduced block that a rank is owed is combined in its output.
+        A rank combines a reduced block that it is owed in its output.
         """
         self.collective = CUSTOM
         held = [(block, rank) for block, ranks in enumerate(self.holders) for rank in ranks]
@@ -172,7 +173,7 @@ class _Layout:
 
 
 def _side_by_side(ranks_of: list[int], ranks: int) -> list[int]:
-    """Places of blocks of each rank side by side; none where ranks have different numbers."""
+    """Return offsets that put each rank's blocks side by side; [] for unequal numbers of blocks."""
     places, most = _counted(ranks_of)
     if len(ranks_of) != ranks * most:
         return []
@@ -180,7 +181,7 @@ def _side_by_side(ranks_of: list[int], ranks: int) -> list[int]:
 
 
 def _counted(keys: list[int] | list[tuple[int, int]]) -> tuple[list[int], int]:
-    """Count how often each key came before: its places, and the largest number of any key."""
+    """Return for each key how often it came before, and the largest count of a key."""
     counts: defaultdict[object, int] = defaultdict(int)
     places = []
     for key in keys:
@@ -190,9 +191,10 @@ def _counted(keys: list[int] | list[tuple[int, int]]) -> tuple[list[int], int]:
 
 
 def in_chunks(schedule: Schedule, most: int, title: str) -> Chunks:
-    """The chunks of ``schedule``, in runs of at most ``most``.
+    """Return ``schedule`` in chunks, with at most ``most`` chunks in a transfer.
 
-    Raises :class:`.InvalidInput` where blocks are not equally long, which ``title`` cannot say.
+    Raises :class:`.InvalidInput` if blocks differ in length, because ``title`` has no unequal
+    blocks.
     """
     words = sorted({*schedule.blocks.words.tolist()})
     if len(words) > 1:
@@ -221,7 +223,7 @@ def in_chunks(schedule: Schedule, most: int, title: str) -> Chunks:
 def _goal(
     chunks: Chunks, layout: _Layout, place: dict[tuple[int, int], Slot], block: int, rank: int
 ) -> Slot:
-    """The slot to which a block is sent at a rank; noted in ``place`` if it is the first."""
+    """Return the slot to which a block is sent at a rank; store its first slot in ``place``."""
     key = block, rank
     if layout.reduced[block] and key in place:
         return place[key]
@@ -234,7 +236,7 @@ def _goal(
 
 
 def _sends(schedule: Schedule, layout: _Layout) -> Iterator[tuple[int, int, int, list[int], bool]]:
-    """Step, source, target and blocks of each send, and if it combines, in order of steps."""
+    """Yield step, source, target, blocks and the combine mark of each send, in order of steps."""
     bounds, ids = schedule.block_offsets.tolist(), schedule.block_ids.tolist()
     pieces = [ids[begin:end] for begin, end in pairwise(bounds)]
     order = schedule.step.argsort(kind="stable").tolist()
@@ -246,7 +248,7 @@ def _sends(schedule: Schedule, layout: _Layout) -> Iterator[tuple[int, int, int,
 
 
 def slots_from(first: Slot, count: int) -> list[Slot]:
-    """So many slots from the ``first`` on."""
+    """Return ``count`` consecutive slots from ``first`` on."""
     buffer, offset = first
     return [(buffer, place) for place in range(offset, offset + count)]
 

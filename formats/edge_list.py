@@ -1,13 +1,13 @@
-"""Graphs as lists of edges in plain text, as SNAP and KONECT publish them and networkx writes them.
+"""Graphs as lists of edges in plain text, as SNAP, KONECT and networkx write them.
 
 ::
 
     # comments begin with # or %
     0 1
-    1 2 17             what follows two names is passed over
+    1 2 17             text after the two names is skipped
 
-Every edge is a link both ways. Nodes whose names are all numbers are numbered in ascending order of
-them, others in the order in which they come.
+Every edge is a link both ways. If all names are numbers, nodes are numbered in ascending order of
+their names, otherwise in the order of the file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _LONGEST_NUMBER = 18
 def read_edge_list(file: InputFile) -> Topology:
     """Read a graph from a list of edges.
 
-    Raises :class:`InvalidInput` that names the line that is no edge, and for a file without edges.
+    Raises :class:`InvalidInput` with the first line that is not an edge, and for a file without
+    edges.
     """
     names: dict[str, int] = {}
     ends: list[tuple[int, int]] = []

@@ -8,13 +8,13 @@
               path="(0, 'GPU', 0),(0, 'NVSwitch', 0),(0, 'GPU', 1)"/>
         ...
 
-Along a tree its root's next ``nchunks`` chunks go from every GPU that has them to those after it.
-Names are those of Python's values. The roots are the GPUs; rank r is the r-th that the file names
-as a root. Other names in paths are switches.
+A tree carries the next ``nchunks`` chunks of its root: each GPU sends them to its successors in the
+tree. Names look like Python values. The roots are the GPUs; rank r is the r-th root in the file.
+Other names in paths are switches.
 
-Without a network of one's own, the network is that of the paths: the GPUs, then the switches in the
-order in which they appear, with links both ways where a path has one, and the sends go by the
-paths. On another network they take its own routes, as the paths say nothing there.
+Without a given network, the paths define it: the GPUs, then the switches in order of appearance.
+Its links work both ways, and sends follow the paths. On a given network, sends take that network's
+routes, and the paths are ignored.
 
 (Source: liangyuRain/ForestColl, pipeline_allgather.py, spanning_trees_to_xml.)
 """
@@ -39,15 +39,15 @@ from .ranks import name_on, nodes_of_ranks
 from .xml_file import Element, XmlFile, root_name
 
 MOST_CHUNKS = 1 << 16
-"""Of one root, and of all roots together."""
+"""Most chunks of one root, and of all roots together."""
 
 
 @dataclass
 class _Trees:
-    """The sends of all trees, with a row for each.
+    """The sends of all trees, a row for each.
 
-    ``source`` and ``target`` are ranks; ``chunks`` the numbers of the first chunk and of that after
-    the last; ``after`` the row that brings them to the source; ``paths`` names.
+    ``source`` and ``target`` are ranks; ``chunks`` the first chunk and the one after the last;
+    ``after`` the row that brings them to the source; ``paths`` names.
     """
 
     ranks: dict[str, int]
@@ -60,14 +60,14 @@ class _Trees:
 
 
 def read_forestcoll_on(file: InputFile, setting: Setting) -> Schedule:
-    """The all-gather of a file's trees, on the working nodes of a network, by its own routes."""
+    """Return the all-gather of a file's trees on a network's working nodes, by its own routes."""
     trees = _read(file)
     nodes = nodes_of_ranks(setting.topology, len(trees.ranks), f"{input_name(file)}: roots")
     return _schedule(trees, setting.topology, nodes, setting, None)
 
 
 def read_forestcoll(file: InputFile, wishes: Wishes) -> Schedule:
-    """The all-gather of a file's trees, on the network of its paths and by these."""
+    """Return the all-gather of a file's trees on the network of its paths."""
     trees = _read(file)
     number = dict(trees.ranks)
     for path in trees.paths:
@@ -85,7 +85,7 @@ def _schedule(
     wishes: Wishes,
     paths: list[list[int]] | None,
 ) -> Schedule:
-    """The schedule of trees, rank r on ``nodes[r]``."""
+    """Return the schedule of the trees, with rank r on ``nodes[r]``."""
     collective = name_on(topology, Collective.ALL_GATHER, len(nodes))
     owed = None if collective == Collective.ALL_GATHER else tuple(nodes)
     owner = np.repeat(np.array(nodes, np.int32), trees.each)
@@ -109,7 +109,7 @@ def _schedule(
 
 
 def _network(paths: list[list[int]], gpus: int, nodes: int) -> Topology:
-    """The network of all links of ``paths``, both ways; nodes after the GPUs are switches."""
+    """Return the network of all links of ``paths``, both ways; nodes after GPUs are switches."""
     links = {tuple(sorted(link)) for path in paths for link in pairwise(path)}
     neighbors: list[list[int]] = [[NO_LINK] for _ in range(nodes)]
     for one, other in sorted(links):
@@ -121,7 +121,7 @@ def _network(paths: list[list[int]], gpus: int, nodes: int) -> Topology:
 
 
 def _read(file: InputFile) -> _Trees:
-    """Read all trees, which must each reach every root, and together have every chunk."""
+    """Read all trees; each must reach every root, and together they must carry every chunk."""
     xml = XmlFile(file)
     root = xml.root
     if root.tag != "Algo":
@@ -179,7 +179,7 @@ def _read_tree(xml: XmlFile, tree: Element, trees: _Trees, chunks: tuple[int, in
 
 
 def _require_height(xml: XmlFile, tree: Element, trees: _Trees, first: int) -> None:
-    """Require that the sends of a tree lead away from its root, and as far as it says."""
+    """Require that a tree's sends lead away from its root, to the stated height."""
     depth: dict[int, int] = {trees.ranks[tree.attrib["root"]]: 0}
     left = list(range(first, len(trees.source)))
     while left:
@@ -192,7 +192,7 @@ def _require_height(xml: XmlFile, tree: Element, trees: _Trees, first: int) -> N
 
 
 def _path(xml: XmlFile, send: Element) -> list[str]:
-    """The names in a path, from one GPU to another: commas within brackets are of the names."""
+    """Return the names in a path; commas within brackets belong to a name."""
     names, depth = [""], 0
     for letter in send.attrib["path"]:
         depth += (letter in "([{") - (letter in ")]}")

@@ -1,4 +1,4 @@
-"""Entries of the registry: the name of a file format, its looks, and its readers and writers."""
+"""Entries of the registry: a file format's name, recognition, readers and writers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..model.traffic.traffic import Traffic
 
 
 class Content(StrEnum):
-    """Nouns that a file may hold."""
+    """Kinds of content of a file."""
 
     NETWORK = "network"
     SCHEDULE = "schedule"
@@ -24,10 +24,10 @@ class Content(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Wishes:
-    """A user's words on a schedule, where its file has none.
+    """Settings for a schedule that its file lacks.
 
-    ``ports`` is the port model that steps are packed for, ``words`` the length of a block, where
-    the file has no lengths.
+    ``ports`` is the port model for packing steps, ``words`` the length of a block if the file has
+    no lengths.
     """
 
     ports: PortModel = PortModel.FULL_DUPLEX
@@ -36,17 +36,17 @@ class Wishes:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting(Wishes):
-    """Words on a schedule, and its network: a file's rank r is the r-th working node of it."""
+    """Settings for a schedule, with its network: rank r is the r-th working node."""
 
     topology: Topology
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrafficSetting:
-    """A user's words on traffic: the network, and for files of rates alone how they are drawn.
+    """Settings for traffic: the network, and how to draw packets from rates.
 
-    ``flits`` is the length of a packet with its header, ``cycles`` for how long packets are drawn,
-    ``seed`` from which number.
+    ``flits`` is the length of a packet with its header, ``cycles`` the time in which packets are
+    drawn, ``seed`` the seed of drawing.
     """
 
     topology: Topology
@@ -57,32 +57,32 @@ class TrafficSetting:
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """One file format. Readers raise :class:`.InvalidInput` that names file, line and element.
+    """One file format. Readers raise :class:`.InvalidInput` with file, line and element.
 
     name
         The name after ``--from`` and ``--to``.
     title
         The name as its owners write it.
     suffixes
-        Ends of its files' names, with the dot.
+        Suffixes of its files, with the dot.
     looks
-        Tells by the first bytes of a file, at most :data:`HEAD`, if it may be one.
+        Returns whether a file may have this format, by its first bytes, at most :data:`HEAD`.
     read_network
         Reads a network.
     read_schedule
-        Reads a schedule from a file that names the network.
+        Reads a schedule from a file that names its network.
     read_schedule_in
-        Reads a schedule, in no steps yet, from a file that describes a network of its own.
+        Reads a schedule without steps from a file that describes its network.
     read_schedule_on
-        Reads a schedule, in no steps yet, from a file of ranks, onto a network.
+        Reads a schedule without steps from a file of ranks, onto a given network.
     read_traffic
         Reads traffic.
     draws_traffic
-        True where the file has rates alone, and packets are drawn from them.
+        True if the file has only rates, from which packets are drawn.
     omits
-        Things of a schedule that it cannot say, and that are not in a file of it.
+        Facts of a schedule that the format cannot hold.
     write_network, write_schedule, write_traffic
-        Write to a path, whole or not at all, and refuse what the format cannot say.
+        Write a complete file or none, and refuse content that the format cannot hold.
     """
 
     name: str
@@ -102,7 +102,7 @@ class Format:
 
     @property
     def reads(self) -> frozenset[Content]:
-        """Nouns that are read from it."""
+        """Kinds of content that the format can be read as."""
         of_schedules = (self.read_schedule, self.read_schedule_in, self.read_schedule_on)
         readers = (
             (Content.NETWORK, (self.read_network,)),
@@ -113,7 +113,7 @@ class Format:
 
     @property
     def writes(self) -> frozenset[Content]:
-        """Nouns that are written to it."""
+        """Kinds of content that can be written in the format."""
         writers = (
             (Content.NETWORK, self.write_network),
             (Content.SCHEDULE, self.write_schedule),
@@ -123,4 +123,4 @@ class Format:
 
 
 HEAD = 4096
-"""Bytes by which a file is recognised."""
+"""Bytes by which a format is recognised."""

@@ -8,13 +8,13 @@
     }
     rank 1 {
     l1: recv 64b from 0 tag 0
-    l2: calc 100                  passed over, and a line says so
+    l2: calc 100                  skipped with a notice
     l2 requires l1                l2 begins when l1 has ended; irequires: when it has begun
     }
 
-:mod:`.operations` says how operations become messages. A receive from any rank, or of any tag, is
-refused, as it does not say which message it is. Numbers after ``cpu`` and ``nic`` are passed over.
-Source of the language: ``src/LogGOPSim/txt2bin.re`` of spcl/LogGOPSim.
+:mod:`.operations` turns operations into messages. A receive from any rank or with any tag is
+refused, because its message is ambiguous. Numbers after ``cpu`` and ``nic`` are skipped. Source of
+the language: ``src/LogGOPSim/txt2bin.re`` of spcl/LogGOPSim.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ _ANY = "-1"
 
 
 def read_goal(file: InputFile, setting: Setting) -> Schedule:
-    """Read a schedule; rank r is the r-th node that takes part.
+    """Read a schedule; rank r is the r-th working node.
 
-    Raises :class:`InvalidInput` that names the line, as :func:`.schedule_of` does.
+    Raises :class:`InvalidInput` with the line, as :func:`.schedule_of` does.
     """
     reader = _Reader(file)
     for number, statement in _statements(file):
@@ -77,7 +77,7 @@ def read_goal(file: InputFile, setting: Setting) -> Schedule:
 
 
 def _statements(file: InputFile) -> Iterator[tuple[int, str]]:
-    """The lines of a file without their comments, of which all must end."""
+    """Yield the lines of a file without comments; refuse an unterminated comment."""
     inside = 0
     for number, line in numbered_lines(file):
         kept = []
@@ -102,7 +102,7 @@ def _statements(file: InputFile) -> Iterator[tuple[int, str]]:
 
 @dataclass
 class _Reader:
-    """The operations of a file, taken in line by line. ``rank`` is the one that is open."""
+    """The operations of a file, read line by line; ``_rank`` is the open rank."""
 
     file: InputFile
     ranks: int = 0
@@ -118,7 +118,7 @@ class _Reader:
     _dependencies: list[tuple[int, str, str, str]] = field(default_factory=list)
 
     def take(self, number: int, statement: str) -> None:
-        """Take in a line: the number of ranks, a rank's begin or end, or what a rank does."""
+        """Read a line: the number of ranks, a rank's begin or end, or an operation."""
         self._line = number
         if not self.ranks:
             statement = self._begin_file(statement)
@@ -134,7 +134,7 @@ class _Reader:
                 statement = brace + after
 
     def finish(self) -> None:
-        """Refuse a file that ends too soon."""
+        """Refuse an incomplete file."""
         if not self.ranks:
             raise InvalidInput(f"{input_name(self.file)}: must have num_ranks")
         if self._rank is not None:
@@ -150,7 +150,7 @@ class _Reader:
         return value
 
     def _begin_file(self, statement: str) -> str:
-        """Read the number of ranks; what follows it."""
+        """Read the number of ranks; return the rest of the line."""
         found = _RANKS.match(statement)
         if found is None:
             raise self._wrong(f"must be num_ranks and a number, not {quoted(statement)}")
@@ -162,7 +162,7 @@ class _Reader:
         return statement[found.end() :]
 
     def _begin_rank(self, statement: str) -> str:
-        """Read the begin of a rank; what follows it."""
+        """Read the begin of a rank; return the rest of the line."""
         found = _BEGIN.match(statement)
         if found is None:
             raise self._wrong(f"must be rank, a number and {{, not {quoted(statement)}")
@@ -223,7 +223,7 @@ class _Reader:
         return size
 
     def _end_rank(self) -> None:
-        """Look up the labels that the rank's dependencies name."""
+        """Look up the labels in the rank's dependencies."""
         for number, label, word, other in self._dependencies:
             for name in (label, other):
                 if name not in self._labels:
@@ -238,7 +238,7 @@ class _Reader:
 
 
 def write_goal(schedule: Schedule, path: Path) -> None:
-    """Write the messages of ``schedule``, and the order in which each rank sends and receives."""
+    """Write the messages of ``schedule``, and the order of each rank's sends and receives."""
     write_pieces_atomically(path, (piece.encode() for piece in _pieces(schedule)))
 
 

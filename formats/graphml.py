@@ -1,4 +1,4 @@
-"""Graphs in GraphML, the XML that networkx, igraph, Gephi and yEd write.
+"""Graphs in GraphML, the XML of networkx, igraph, Gephi and yEd.
 
 ::
 
@@ -11,10 +11,10 @@
       </graph>
     </graphml>
 
-Nodes are numbered in the order of the file. An edge is a link both ways, or one way where it is
-directed. A node whose attribute ``switch`` is true has no network interface. Other attributes and
-ports of nodes have no place in a network, and a line says so; graphs within nodes and edges of more
-than two ends are refused. Source of the format: http://graphml.graphdrawing.org/specification.html.
+Nodes are numbered in the order of the file. An undirected edge is a link both ways, a directed edge
+one way. A node whose attribute ``switch`` is true has no network interface. Other attributes and
+ports of nodes are skipped with a notice. Graphs within nodes and edges with more than two ends are
+refused. Source of the format: http://graphml.graphdrawing.org/specification.html.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _WAYS = {"directed": True, "undirected": False}
 def read_graphml(file: InputFile) -> Topology:
     """Read the graph of a GraphML file.
 
-    Raises :class:`.InvalidInput` that names the line and the element.
+    Raises :class:`.InvalidInput` with the line and the element.
     """
     reader = _Reader(XmlFile(file))
     edges = reader.read()
@@ -47,9 +47,9 @@ def read_graphml(file: InputFile) -> Topology:
 
 @dataclass
 class _Reader:
-    """The graph of one file, taken in element by element.
+    """The graph of one file, read element by element.
 
-    ``nodes`` has the number of each node's id; ``passed_over`` names attributes without a place.
+    ``nodes`` has the number of each node's id; ``passed_over`` has the names of skipped attributes.
     """
 
     xml: XmlFile
@@ -63,7 +63,7 @@ class _Reader:
         """Read the whole file."""
         root = self.xml.root
         for element in root.iter():
-            # Without the namespace, which writers have in several versions.
+            # Drop the namespace: writers use several versions of it.
             element.tag = element.tag.rpartition("}")[2]
         if root.tag != "graphml":
             raise self.xml.refusal(root, "must be a <graphml>")
@@ -80,7 +80,7 @@ class _Reader:
         return self._take_graph(graphs[0])
 
     def _required(self, element: Element, name: str) -> str:
-        """The attribute ``name`` of an element, which must have it."""
+        """Return the attribute ``name`` of an element; refuse an element without it."""
         value: str | None = element.get(name)
         if value is None:
             raise self.xml.refusal(element, f"must have {name}")
@@ -93,7 +93,7 @@ class _Reader:
         return allowed[value.strip().lower()]
 
     def _take_key(self, key: Element) -> None:
-        """Note what an attribute is called, and if nodes are switches by default."""
+        """Store an attribute's name, and whether nodes are switches by default."""
         identity = self._required(key, "id")
         self._names[identity] = key.get("attr.name", identity)
         for child in key:
@@ -101,7 +101,7 @@ class _Reader:
                 self._switch_by_default = self._one_of(child, _SWITCH, child.text or "", _TRUTH)
 
     def _take_graph(self, graph: Element) -> Edges:
-        """Read nodes, then edges, which may stand before them."""
+        """Read the nodes, then the edges; edges may stand before their nodes."""
         way = self._required(graph, "edgedefault")
         one_way = self._one_of(graph, "edgedefault", way, _WAYS)
         edges = []
@@ -138,7 +138,7 @@ class _Reader:
         self.nodes[identity] = len(self.nodes)
 
     def _ends(self, edge: Element) -> tuple[int, int]:
-        """The numbers of an edge's two nodes."""
+        """Return the numbers of an edge's two nodes."""
         for name in ("source", "target"):
             if self._required(edge, name) not in self.nodes:
                 complaint = f"{name} must be the id of a node, not {edge.get(name)[:60]!r}"
@@ -146,7 +146,7 @@ class _Reader:
         return self.nodes[edge.get("source")], self.nodes[edge.get("target")]
 
     def _one_way(self, edge: Element, by_default: bool) -> bool:
-        """Tell if an edge is directed, and pass over what else it has."""
+        """Return whether an edge is directed; skip its other content."""
         for child in edge:
             self._pass_over(child, "edges")
         for name in ("sourceport", "targetport"):
@@ -156,12 +156,12 @@ class _Reader:
         return by_default if directed is None else self._one_of(edge, "directed", directed, _TRUTH)
 
     def _name(self, data: Element) -> str:
-        """The name of an attribute that is given a value."""
+        """Return the name of the attribute of a value."""
         key = self._required(data, "key")
         return self._names.get(key, key)
 
     def _pass_over(self, element: Element, owner: str) -> None:
-        """Note an element that a network has no place for; refused if the graph is another then."""
+        """Skip an element that a network cannot hold; refuse one that would change the graph."""
         if element.tag == "data":
             self.passed_over.add(f"{self._name(element)} of {owner}")
         elif element.tag in ("desc", "port"):

@@ -1,4 +1,4 @@
-"""Networks of foreign graphs, and lines on what of a graph a network has no place for."""
+"""Networks of foreign graphs, and notices of dropped content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..model.network.topology import Topology
 from .notes import say
 
 _MOST_NAMES = 16
-"""Names of nodes that a line lists."""
+"""Most node names in a notice."""
 
 _LONGEST_NAME = 40
 
@@ -20,11 +20,11 @@ _LONGEST_NAME = 40
 def network_of(
     file: InputFile, edges: Edges, *, names: Sequence[str] = (), passed_over: Iterable[str] = ()
 ) -> Topology:
-    """Make the network of a graph, and say how it differs from the graph of ``file``.
+    """Make the network of a graph, and report how it differs from the graph of ``file``.
 
-    ``names`` are the nodes' names in the file, in the order of their numbers, if it has any;
-    ``passed_over`` names attributes and the like that a network has no place for. Raises
-    :class:`InvalidInput` that names the file where the graph is too large or has switches alone.
+    ``names`` are the nodes' names in the file, by number, if it has names. ``passed_over`` names
+    skipped attributes. Raises :class:`InvalidInput` with the file's name if the graph is too large
+    or has only switches.
     """
     try:
         topology = edges.topology()
@@ -47,5 +47,5 @@ def network_of(
 
 
 def _short(name: str) -> str:
-    """A name that leaves room for others in a line."""
+    """Return a name, cut so that a notice has room for others."""
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."

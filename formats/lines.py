@@ -1,4 +1,4 @@
-"""Lines of text files, with their numbers, and refusals that name them."""
+"""Numbered lines of text files, and refusals with the line number."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _SHOWN = 60
 
 
 def numbered_lines(file: InputFile) -> Iterator[tuple[int, str]]:
-    """The lines of ``file`` that are not empty, numbered from 1, without white space around them.
+    """Yield the non-empty lines of ``file``, numbered from 1 and stripped.
 
-    Raises :class:`InvalidInput` where the file is not UTF-8.
+    Raises :class:`InvalidInput` if the file is not UTF-8.
     """
     try:
         text = file.content.decode()
@@ -26,10 +26,10 @@ def numbered_lines(file: InputFile) -> Iterator[tuple[int, str]]:
 
 
 def wrong_line(file: InputFile, number: int, complaint: str) -> InvalidInput:
-    """Complain about a line: "graph.mtx, line 3: row must be 1 to 4, not 5"."""
+    """Return the error for a line: "graph.mtx, line 3: row must be 1 to 4, not 5"."""
     return InvalidInput(f"{input_name(file)}, line {number}: {complaint}")
 
 
 def quoted(text: str) -> str:
-    """A piece of a file in quotes, cut to a length that fits a line."""
+    """Return a piece of a file in quotes, cut to fit a line."""
     return repr(printable(text[:_SHOWN]))

@@ -8,9 +8,9 @@
     2 1                an entry in row 2, column 1: a link between nodes 1 and 0
     3 2
 
-Row r is node r - 1. An entry, whatever its value, is a link: both ways in a symmetric matrix, from
-the row's node to the column's in a general one. Source of the format: R. F. Boisvert, R. Pozo,
-K. A. Remington, "The Matrix Market Exchange Formats: Initial Design", NISTIR 5935, 1996.
+Row r is node r - 1. Every entry is a link, whatever its value: both ways in a symmetric matrix,
+from the row's node to the column's node in a general one. Source of the format: R. F. Boisvert, R.
+Pozo, K. A. Remington, "The Matrix Market Exchange Formats: Initial Design", NISTIR 5935, 1996.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .lines import numbered_lines, quoted, wrong_line
 
 _BANNER = "%%MatrixMarket"
 _VALUES = {"pattern": 0, "integer": 1, "real": 1}
-"""Fields that a matrix may have, and how many numbers an entry's value is."""
+"""Field types of a matrix, and how many numbers each value has."""
 
 _SYMMETRIES = ("general", "symmetric")
 _SIZE = re.compile(r"(\d{1,17})\s+(\d{1,17})\s+(\d{1,17})")
@@ -43,8 +43,8 @@ Lines = Iterator[tuple[int, str]]
 def read_matrix_market(file: InputFile) -> Topology:
     """Read the graph of a square matrix.
 
-    Raises :class:`.InvalidInput` that names the line: a matrix that is dense, complex or not
-    square, and an entry outside of it.
+    Raises :class:`.InvalidInput` with the line for a dense, complex or non-square matrix, and for
+    an entry outside it.
     """
     lines = numbered_lines(file)
     field, symmetry = _banner(file, lines)
@@ -56,7 +56,7 @@ def read_matrix_market(file: InputFile) -> Topology:
 
 
 def _banner(file: InputFile, lines: Lines) -> tuple[str, str]:
-    """The field and the symmetry that the first line names."""
+    """Return the field and the symmetry from the first line."""
     number, line = next(lines, (1, ""))
     words = line.lower().split()
     if words[:1] != [_BANNER.lower()] or len(words) != 5:
@@ -75,7 +75,7 @@ def _banner(file: InputFile, lines: Lines) -> tuple[str, str]:
 
 
 def _size(file: InputFile, body: Lines) -> tuple[int, int]:
-    """Numbers of nodes and of entries, as the line of sizes has them."""
+    """Return the numbers of nodes and of entries from the size line."""
     number, line = next(body, (1, ""))
     found = _SIZE.fullmatch(line)
     if found is None:
@@ -92,7 +92,7 @@ def _size(file: InputFile, body: Lines) -> tuple[int, int]:
 def _ends(
     file: InputFile, body: Lines, nodes: int, entries: int, field: str
 ) -> list[tuple[int, int]]:
-    """Row and column of each entry, from 1."""
+    """Return row and column of each entry, from 1."""
     ends: list[tuple[int, int]] = []
     last = 0
     for last, line in body:

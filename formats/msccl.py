@@ -1,4 +1,4 @@
-"""MSCCL XML as an entry: algorithms of GPU collectives (microsoft/msccl, msccl-tools)."""
+"""The registry entry of MSCCL XML: GPU collectives (microsoft/msccl, msccl-tools)."""
 
 from __future__ import annotations
 

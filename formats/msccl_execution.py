@@ -1,21 +1,20 @@
-"""Execution of an MSCCL algorithm, to see what it moves: with the names of chunks in place of data.
+"""Symbolic execution of an MSCCL algorithm: moves the names of chunks instead of data.
 
-A chunk has the number of its place in all inputs, one GPU's after the other. Every slot of a buffer
-holds the number of the chunk that stands in it, so local copies and scratch buffers come to
-nothing: what is left is which chunks went from which GPU to which, and in which order. At the end
-the outputs tell if the algorithm is the collective that it says it is::
+Each chunk's name is its index in all inputs together, one GPU's input after the other. Every slot
+of a buffer holds the name of its chunk. Local copies and scratch buffers then disappear: the result
+is which chunks went from which GPU to which, in which order. The final outputs show whether the
+algorithm is the collective that it claims to be::
 
-    allgather   nchunksperloop / ngpus chunks a GPU; in all outputs stand all of them in order
-    alltoall    nchunksperloop chunks a GPU, as many for each; chunks for GPU d from GPU s stand
-                in the output of d where those for s stand in the input of s
-    broadcast   all outputs are the input of one GPU, the root
-    custom      nothing is promised; what stands in an output at the end is owed to its GPU, and
-                where no GPU has an output, what stands in an input
+    allgather   nchunksperloop / ngpus chunks a GPU; every output has all of them in order
+    alltoall    nchunksperloop chunks a GPU, equally many for each GPU; chunks from GPU s for GPU
+                d stand in the output of d where the chunks for s stand in the input of s
+    broadcast   every output equals the input of one GPU, the root
+    custom      no promise: a GPU is owed the final content of its output, or of its input
+                if no GPU has an output
 
-In place, the input of an allgather is its own part of the output, the output of a reduce_scatter
-its own part of the input, and the input of another collective the output itself; of a custom
-collective nothing is known, and its buffers are apart. What reductions promise is in
-:mod:`.msccl_results`.
+In place, the input of an allgather is a part of its output, the output of a reduce_scatter a part
+of its input, and the input of another collective is its output. The buffers of a custom collective
+are always separate. :mod:`.msccl_results` has the promises of reductions.
 
 (Sources: microsoft/msccl-tools, msccl/language/collectives.py; microsoft/msccl,
 src/graph/tuning.cc, mscclInPlaceTotalCountHelper.)
@@ -36,14 +35,14 @@ Block = tuple[int, int]
 """A threadblock: GPU and number."""
 
 Connection = tuple[int, int, int]
-"""The GPU that sends, the one that receives, and the channel."""
+"""Sending GPU, receiving GPU and channel."""
 
 
 @dataclass
 class Moves:
-    """Sends in the order in which they happened, with a row for each.
+    """Sends in the order of their execution, a row for each.
 
-    ``chunks`` are those that a send carries, each once; ``after`` the rows that it comes after.
+    ``chunks`` are the chunks of a send without repetition; ``after`` the rows that precede it.
     """
 
     source: list[int] = field(default_factory=list)
@@ -53,14 +52,14 @@ class Moves:
 
 
 class Execution:
-    """An algorithm, executed to its end. Raises :class:`.InvalidInput` where it has none.
+    """An algorithm, executed to its end. Raises :class:`.InvalidInput` if it does not end.
 
     moves
         The sends.
     outputs
-        For each GPU the chunk at each offset of its output.
+        For each GPU, the chunk at each offset of its output.
     stride
-        Chunks of an input: chunk c is at place ``c % stride`` of the input of GPU ``c // stride``.
+        Chunks of an input: chunk c is at offset ``c % stride`` of the input of GPU ``c // stride``.
     """
 
     def __init__(self, algorithm: Algorithm) -> None:
@@ -83,7 +82,7 @@ class Execution:
             for number, block in sorted(blocks.items())
         }
         self._done = dict.fromkeys(self._blocks, 0)
-        # Since a slot was written, for each threadblock its last step that has read it.
+        # For each slot since its last write: each threadblock's last step that read it.
         self._readers: defaultdict[tuple[int, Slot], dict[int, int]] = defaultdict(dict)
         self._behind: dict[Block, set[int]] = {key: set() for key in self._blocks}
         self._received: dict[Block, int] = {}
@@ -96,7 +95,7 @@ class Execution:
 
     @property
     def outputs(self) -> list[dict[int, int]]:
-        """For each GPU the chunk at each offset of its output that has one."""
+        """For each GPU, the chunk at each filled offset of its output."""
         if self._scatters_in_place:
             own = range(self.stride // self._algorithm.ranks)
             return [
@@ -111,32 +110,32 @@ class Execution:
 
     @property
     def ends_in_inputs(self) -> bool:
-        """Tell whether inputs are outputs, as a custom collective has none."""
+        """True if inputs serve as outputs: in a custom collective without outputs."""
         algorithm = self._algorithm
         return algorithm.collective == CUSTOM and not any(each["o"] for each in algorithm.sizes)
 
     @property
     def _scatters_in_place(self) -> bool:
-        """Tell whether outputs are parts of the inputs."""
+        """True if outputs are parts of the inputs."""
         algorithm = self._algorithm
         return algorithm.inplace and algorithm.collective == Collective.REDUCE_SCATTER
 
     def rank_of(self, chunk: int) -> int:
-        """The GPU of whose input a chunk is."""
+        """Return the GPU whose input has the chunk."""
         return chunk // self.stride
 
     def _first_chunk(self, rank: int, place: int) -> int:
-        """The chunk that stands at a place of the input of a GPU."""
+        """Return the chunk at an offset of a GPU's input."""
         return rank * self.stride + place
 
     def _own_chunks(self, rank: int) -> int:
-        """Chunks of the input of a GPU."""
+        """Return the number of chunks of a GPU's input."""
         if self._algorithm.collective == CUSTOM:
             return self._algorithm.sizes[rank]["i"]
         return self.stride
 
     def _slot(self, rank: int, slot: Slot) -> Slot:
-        """The slot itself; in place, the one slot of input and output that it is."""
+        """Return the slot itself or, in place, the shared slot of input and output."""
         buffer, offset = slot
         if self._scatters_in_place:
             own = rank * self.stride // self._algorithm.ranks
@@ -148,7 +147,7 @@ class Execution:
         return "o", offset
 
     def _execute(self) -> None:
-        """Let every threadblock go on for as long as it can, until all are at their ends."""
+        """Run every threadblock as far as possible, until all have ended."""
         ready = deque(self._blocks)
         while ready:
             ready.extend(self._advance(ready.popleft()))
@@ -161,7 +160,7 @@ class Execution:
                 raise self._algorithm.xml.refusal(step.element, unheard)
 
     def _advance(self, key: Block) -> list[Block]:
-        """Execute the steps of a threadblock up to one that must wait; list who may go on then."""
+        """Run a threadblock until a step must wait; return the threadblocks that it wakes."""
         rank, block = key[0], self._blocks[key]
         woken: list[Block] = []
         while self._done[key] < len(block.steps):
@@ -190,7 +189,7 @@ class Execution:
         return woken
 
     def _waits_for(self, key: Block, step: Step) -> Block | Connection | None:
-        """The threadblock or connection that a step must wait for; None where it need not."""
+        """Return the threadblock or connection that a step must wait for; None if it can run."""
         rank, block = key[0], self._blocks[key]
         if step.awaited is not None and self._done[rank, step.awaited[0]] <= step.awaited[1]:
             return rank, step.awaited[0]
@@ -198,7 +197,7 @@ class Execution:
         return connection if step.receives and not self._underway[connection] else None
 
     def _carry_out(self, key: Block, step: Step) -> None:
-        """Move the chunks of a step, which need not wait."""
+        """Move the chunks of a step that need not wait."""
         if step.kind == "nop":
             return
         chunks = self._receive(key, step) if step.receives else self._load(key, step, step.source)
@@ -210,11 +209,11 @@ class Execution:
             self._send(key, step, chunks)
 
     def _reduce(self, key: Block, step: Step, chunks: list[int]) -> list[int]:
-        """Combine chunks with those that a step reduces them with; only in a reduction."""
+        """Combine chunks with the step's other operand; only in a reduction."""
         raise NotImplementedError
 
     def _store(self, key: Block, step: Step, chunks: list[int]) -> None:
-        """Put chunks where a step writes them, each after what was there is written and read."""
+        """Store chunks in a step's slots, after earlier writes and reads there have ended."""
         rank, (buffer, offset) = key[0], step.target
         for place, chunk in enumerate(chunks, offset):
             slot = self._slot(rank, (buffer, place))
@@ -227,7 +226,7 @@ class Execution:
             self._writer[rank][slot] = (key[1], self._done[key])
 
     def _load(self, key: Block, step: Step, first: Slot) -> list[int]:
-        """The chunks that a step reads from ``first`` on, each after it is written."""
+        """Return the chunks that a step reads from ``first`` on; require that they were written."""
         rank, (buffer, offset) = key[0], first
         chunks = []
         for place in range(offset, offset + step.count):
@@ -242,7 +241,7 @@ class Execution:
         return chunks
 
     def _require_behind(self, key: Block, step: Step, other: tuple[int, int], does: str) -> None:
-        """Require that a step waits for an ``other`` one of its GPU, by threadblock and place."""
+        """Require that a step waits for another step of its GPU, given by threadblock and index."""
         number, place = other
         if number != key[1] and self._ended[key].get(number, -1) < place:
             line = self._blocks[key[0], number].steps[place].element.sourceline
@@ -250,21 +249,21 @@ class Execution:
             raise self._algorithm.xml.refusal(step.element, race)
 
     def _receive(self, key: Block, step: Step) -> list[int]:
-        """The chunks of the first send underway to a threadblock."""
+        """Return the chunks of the first send on its way to a threadblock."""
         rank, block = key[0], self._blocks[key]
         row, chunks, send = self._underway[block.recv, rank, block.channel].popleft()
         if len(chunks) != step.count:
             line = send.element.sourceline
             given = f"{len(chunks)}, as the send that it receives (line {line})"
             raise self._algorithm.xml.refusal(step.element, f"cnt must be {given}")
-        # Sends of one threadblock come after each other, so the last stands for all.
+        # Sends of one threadblock are ordered, so the last one stands for all.
         self._behind[key].discard(self._received.get(key, NOBODY))
         self._behind[key].add(row)
         self._received[key] = row
         return chunks
 
     def _send(self, key: Block, step: Step, chunks: list[int]) -> None:
-        """Note a send of ``chunks``, and put it underway."""
+        """Store a send of ``chunks``, and put it on its way."""
         rank, block, row = key[0], self._blocks[key], len(self.moves.source)
         self.moves.source.append(rank)
         self.moves.target.append(block.send)
@@ -274,9 +273,9 @@ class Execution:
         self._underway[rank, block.send, block.channel].append((row, chunks, step))
 
     def _stuck(self, stuck: list[Block]) -> InvalidInput:
-        """The error that threadblocks wait for ever: for a send that is not there, or in a circle.
+        """Return the error of a deadlock: threadblocks wait for a missing send, or in a circle.
 
-        A threadblock that waits for a connection waits for the one that sends on it.
+        A threadblock that waits for a connection waits for the sender of the connection.
         """
         senders = {
             (rank, block.send, block.channel): (rank, number)
@@ -310,7 +309,7 @@ _OF_A_PART_FOR_EACH = (Collective.ALL_GATHER, Collective.ALL_TO_ALL, Collective.
 
 
 def _input_chunks(algorithm: Algorithm) -> int:
-    """Chunks of the input of every GPU, the most of any in a custom collective."""
+    """Return the chunks of every GPU's input; in a custom collective the largest input."""
     chunks, ranks = algorithm.chunks, algorithm.ranks
     if algorithm.collective in _OF_A_PART_FOR_EACH and chunks % ranks:
         complaint = f"nchunksperloop must be a multiple of ngpus, {ranks}, not {chunks}"

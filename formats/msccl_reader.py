@@ -1,4 +1,4 @@
-"""MSCCL XML as a schedule: what it moves, on a network, in steps."""
+"""MSCCL XML as a schedule: its moves on a network, packed into steps."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ Owed = dict[int, set[int]]
 
 
 def read_msccl(file: InputFile, setting: Setting) -> Schedule:
-    """The schedule of an algorithm, its GPU r on the r-th working node of a network.
+    """Return the schedule of an algorithm; GPU r is the r-th working node of the network.
 
-    A chunk is a block of ``setting.words`` words; a reduction adds. Raises
-    :class:`.InvalidInput` that names the file and the line of what cannot be read, and of a promise
-    that is not kept.
+    A chunk is a block of ``setting.words`` words; reductions add. Raises :class:`.InvalidInput`
+    with file and line if the file is wrong or its collective's promise is not kept.
     """
     algorithm = read_algorithm(file)
     nodes = nodes_of_ranks(setting.topology, algorithm.ranks, f"{algorithm.xml.name}: ngpus")
@@ -59,7 +58,7 @@ def read_msccl(file: InputFile, setting: Setting) -> Schedule:
 
 
 def _promise(algorithm: Algorithm, run: Execution) -> tuple[int | None, Owed]:
-    """The root, if there is one, and who is owed which chunk; refused where one is not there."""
+    """Return the root, if any, and who is owed which chunk; refuse a missing chunk."""
     ranks, chunks = range(algorithm.ranks), algorithm.chunks
     match algorithm.collective:
         case Collective.ALL_GATHER:
@@ -77,7 +76,7 @@ def _promise(algorithm: Algorithm, run: Execution) -> tuple[int | None, Owed]:
 
 
 def _row(begin: int, each: int, chunks: int) -> Iterable[int]:
-    """Chunks ``begin`` to ``begin + each - 1`` of each input; inputs have as many as outputs."""
+    """Return chunks ``begin`` to ``begin + each - 1`` of each input."""
     ranks = range(chunks // each)
     return (source * chunks + begin + place for source in ranks for place in range(each))
 
@@ -85,7 +84,7 @@ def _row(begin: int, each: int, chunks: int) -> Iterable[int]:
 def _require_outputs(
     algorithm: Algorithm, run: Execution, expected: Callable[[int], Iterable[int]]
 ) -> None:
-    """Require that the outputs hold the ``expected`` chunks of each GPU in order."""
+    """Require that each GPU's output holds its ``expected`` chunks in order."""
     for rank, output in enumerate(run.outputs):
         for place, chunk in enumerate(expected(rank)):
             if output.get(place) != chunk:
@@ -108,7 +107,7 @@ def _chunk_name(run: Execution, chunk: int | None) -> str:
 
 
 def _delivered(algorithm: Algorithm, run: Execution) -> Owed:
-    """Owe every chunk that was sent to the GPUs, other than its own, in whose output it stands."""
+    """Owe every sent chunk to the other GPUs whose output has it."""
     owed: Owed = {chunk: set() for chunk in sorted({*chain(*run.moves.chunks)})}
     for rank, output in enumerate(run.outputs):
         for chunk in output.values():

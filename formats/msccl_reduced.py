@@ -1,4 +1,4 @@
-"""MSCCL reductions as schedules: their moves on registers, packed into steps."""
+"""MSCCL reductions as schedules: moves between registers, packed into steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .notes import say
 from .ranks import name_on, nodes_of_parts
 
 OPERATOR = "add"
-"""The operator of all reductions: NCCL is told another one when it is called, not by a file."""
+"""The operator of all reductions: NCCL gets it from the caller, not from a file."""
 
 _IN_A_CIRCLE = "must not have GPUs that send what they hold while it is combined, in a circle"
 _NO_EXCHANGE = ", as two are that exchange sums, with half-duplex ports"
@@ -34,10 +34,10 @@ _APART = (
 def reduction_of(
     file: InputFile, algorithm: Algorithm, setting: Setting, nodes: list[int]
 ) -> Schedule:
-    """The schedule of the reduction in ``file``, GPU r on ``nodes[r]``.
+    """Return the schedule of the reduction in ``file``, with GPU r on ``nodes[r]``.
 
-    A result is a block; or several, where one cannot be (:mod:`.msccl_registers`), and a line says
-    so. Raises :class:`.InvalidInput` where neither can be.
+    A result is one block, or several if one cannot be (:mod:`.msccl_registers`), which a notice
+    says. Raises :class:`.InvalidInput` if both ways fail.
     """
     run = ReducingExecution(algorithm)
     root, results = results_of(algorithm, run)
@@ -67,7 +67,7 @@ def _scheduled(
     run: ReducingExecution,
     registers: Registers,
 ) -> Schedule:
-    """The schedule of moves on registers; custom where there are several blocks of a result."""
+    """Return the schedule of moves between registers; custom if a result has several blocks."""
     name = name_on(setting.topology, algorithm.collective, algorithm.ranks)
     if len({block.result.chunks for block in registers.blocks}) < len(registers.blocks):
         name = CUSTOM
@@ -86,7 +86,7 @@ def _scheduled(
 def _blocks(
     run: ReducingExecution, registers: Registers, setting: Setting, nodes: list[int]
 ) -> Blocks:
-    """The blocks of a schedule: one chunk has an owner, of more there are contributors."""
+    """Return the blocks: one of a single chunk has an owner, others have contributors."""
     holders = [{run.rank_of(chunk) for chunk in block.result.chunks} for block in registers.blocks]
     alone = [len(ranks) == 1 for ranks in holders]
     owners = [
@@ -105,10 +105,10 @@ def _blocks(
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Sends of the schedule: of each send in the file what is combined, and what replaces.
+    """Sends of the schedule: a send in the file is split into combining and replacing pieces.
 
-    For each piece ``row`` is its send in the file, ``blocks`` are what it carries, and ``later``
-    the pieces that it comes after at its target.
+    For each piece, ``row`` is its send in the file, ``blocks`` are the blocks that it carries, and
+    ``later`` the pieces that must precede it at its target.
     """
 
     row: list[int]
@@ -118,7 +118,7 @@ class _Pieces:
 
     @classmethod
     def of(cls, run: ReducingExecution, registers: Registers) -> _Pieces:
-        """The pieces of all sends, in their order."""
+        """Return the pieces of all sends, in their order."""
         number: dict[tuple[int, bool], int] = {}
         for key in sorted({*zip(run.row, registers.combine, strict=True)}):
             number[key] = len(number)
@@ -132,7 +132,7 @@ class _Pieces:
         return cls(list(rows), list(combine), blocks, later)
 
     def sends(self, run: ReducingExecution, nodes: list[int], *, exchange: bool) -> OrderedSends:
-        """The sends in their order; with ``exchange`` two that answer each other are one unit."""
+        """Return the ordered sends; with ``exchange`` two mutual pieces are one unit."""
         source = [run.moves.source[row] for row in self.row]
         target = [run.moves.target[row] for row in self.row]
         of_row: defaultdict[int, list[int]] = defaultdict(list)
@@ -154,7 +154,7 @@ class _Pieces:
         )
 
     def _answers(self, source: list[int], target: list[int]) -> dict[int, int]:
-        """For each exchanged piece, the other one: opposite ways, each after the other."""
+        """Return the partner of each exchanged piece: opposite ways, each after the other."""
         answer: dict[int, int] = {}
         for piece, others in enumerate(self.later):
             for other in sorted(others):

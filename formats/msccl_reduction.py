@@ -1,14 +1,14 @@
-"""Execution of an MSCCL reduction: which chunks are combined in what stands in a slot.
+"""Execution of an MSCCL reduction: which chunks are combined in each slot.
 
-What stands in a slot is a *value*, made of a chunk of the GPU's own input, of what other GPUs have
-sent, or of both. A *move* is a value on its way, one chunk of a send. So a value says which moves
-it needs at its GPU, whatever buffers and copies it came by::
+A slot holds a *value*: a chunk of the GPU's own input, data from other GPUs, or both combined. A
+*move* is a value on its way, one chunk of a send. So a value states which moves it needs at its
+GPU, independent of buffers and copies::
 
     GPU 0      s  i[0]                      move 0: chunk i[0] of GPU 0
-    GPU 1      rrc  i[0] with what comes    value: its own i[0], and move 0
+    GPU 1      rrc  i[0] with arriving data value: its own i[0], and move 0
                s  i[0]                      move 1: chunks i[0] of GPUs 0 and 1
 
-How a node's memory gets to hold these values, one after the other, is for :mod:`.msccl_registers`.
+:mod:`.msccl_registers` decides how a node's memory holds these values one after the other.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .msccl_execution import Block, Execution
 from .msccl_xml import NOBODY, Algorithm, Step
 
 State = tuple[int, frozenset[int]]
-"""The parts of a value: the GPU's own chunk, if it is in it, and the moves that are."""
+"""Parts of a value: the GPU's own chunk, if included, and the included moves."""
 
 
 class Value(NamedTuple):
-    """The content of a slot: ``chunks``, each of another GPU's input, combined.
+    """Content of a slot: ``chunks``, each of another GPU's input, combined.
 
-    ``own`` is the one of them that is of its own GPU's input and was never away (-1: none);
-    ``moves`` brought the others.
+    ``own`` is the chunk that comes from the GPU's own input without a move (-1: none); ``moves``
+    brought the others.
     """
 
     chunks: frozenset[int]
@@ -35,19 +35,19 @@ class Value(NamedTuple):
 
     @property
     def state(self) -> State:
-        """The parts that it is made of; its chunks follow from them."""
+        """The parts of the value; its chunks follow from them."""
         return self.own, self.moves
 
 
 class ReducingExecution(Execution):
-    """A reduction, executed to its end; what slots hold are numbers of ``values``.
+    """A reduction, executed to its end; slots hold indices into ``values``.
 
     values
-        Values in the order in which they were made.
+        Values in the order of their creation.
     moved
-        For each move the number of the value that it carries.
+        For each move, the index of its value.
     row
-        For each move its send. ``steps`` has the step of each send, for refusals.
+        For each move, its send. ``steps`` has the step of each send, for error messages.
     """
 
     def __init__(self, algorithm: Algorithm) -> None:
@@ -77,7 +77,7 @@ class ReducingExecution(Execution):
         return [self._combined(*pair, step) for pair in zip(there, chunks, strict=True)]
 
     def _combined(self, one: int, other: int, step: Step) -> int:
-        """The value made of two, in which no GPU may have a part twice."""
+        """Return the value of two combined; refuse a GPU's contribution twice."""
         left, right = self.values[one], self.values[other]
         refusal = self._algorithm.xml.refusal
         if twice := left.chunks & right.chunks:

@@ -1,18 +1,18 @@
-"""Blocks for an MSCCL reduction: each node's memory holds one value of a block at a time.
+"""Blocks of an MSCCL reduction: a node's memory holds one value of a block at a time.
 
-A block is a result, and its *register* at a GPU is that GPU's one value of it: at first the GPU's
-own chunk, if it is in the result. What arrives is combined with the register or replaces it. From
-the moves of an execution (:mod:`.msccl_reduction`) follows which values a register must hold one
-after the other; those to be sent, and that of an output at the end::
+A block is a result. Its *register* at a GPU is that GPU's one value of the block: first the GPU's
+own chunk, if the result includes it. An arriving value is combined with the register or replaces
+it. The moves of an execution (:mod:`.msccl_reduction`) decide which values a register must hold in
+turn: those that are sent, and finally the output's value::
 
-    {own}             sent: all that is combined later must come after that
+    {own}             sent: every later combination must come after that
     {own, move 3}     by combining move 3
     {move 7}          by replacing all with move 7, which comes after all before
     {move 7, move 8}  by combining move 8
 
-Where GPUs send what they had at first while they add what comes, all to all, one register is not
-enough. Then results are *kept apart*: for each set of GPUs whose moves depend on each other, there
-is a block of its own, with all contributions of its own.
+One register is not enough if all GPUs exchange initial values while they add arriving values.
+Results are then *kept apart*: each set of GPUs whose moves depend on each other has its own block,
+with its own contributions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .msccl_xml import NOBODY
 
 
 class RegisterError(Exception):
-    """Values that no register can hold one after the other; ``move`` is one of them on its way."""
+    """Values that no register can hold in turn; ``move`` carries one of them."""
 
     def __init__(self, move: int, complaint: str) -> None:
         super().__init__(complaint)
@@ -38,7 +38,7 @@ class RegisterError(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """A result, and the GPUs that are owed this block of it."""
+    """A result, and the GPUs that are owed this block of the result."""
 
     result: Result
     owed: frozenset[int]
@@ -46,10 +46,10 @@ class Block:
 
 @dataclass
 class Registers:
-    """Moves as what is done to registers.
+    """Moves as operations on registers.
 
-    ``block`` has the number of each move's block, ``combine`` tells whether it is combined at its
-    target, and ``later`` are the moves that it comes after there.
+    ``block`` has the number of each move's block; ``combine`` is true if the move is combined at
+    its target; ``later`` has the moves that must precede it there.
     """
 
     blocks: list[Block]
@@ -59,9 +59,9 @@ class Registers:
 
 
 def registers_of(run: ReducingExecution, results: list[Result], *, apart: bool) -> Registers:
-    """The registers of a reduction; raises :class:`RegisterError`.
+    """Return the registers of a reduction; raise :class:`RegisterError` if there are none.
 
-    ``apart`` has results kept apart.
+    ``apart`` keeps results apart.
     """
     _require_used(run, results)
     groups = _Groups(run, results, apart=apart)
@@ -85,7 +85,7 @@ def registers_of(run: ReducingExecution, results: list[Result], *, apart: bool) 
 def _states(
     run: ReducingExecution, registers: Registers
 ) -> dict[tuple[int, int], dict[State, list[int]]]:
-    """The states that the register of each (block, GPU) must have, each with the moves of it."""
+    """Return each register's needed states by (block, GPU), with the moves that send them."""
     states: defaultdict[tuple[int, int], defaultdict[State, list[int]]]
     states = defaultdict(lambda: defaultdict(list))
     for move, number in enumerate(run.moved):
@@ -98,7 +98,7 @@ def _states(
 
 
 def _require_used(run: ReducingExecution, results: list[Result]) -> None:
-    """Require that all that arrives is in what is sent or owed."""
+    """Require that every arriving move is part of a sent or owed value."""
     values = chain(
         (run.values[number] for number in run.moved),
         chain.from_iterable(result.values.values() for result in results),
@@ -110,7 +110,7 @@ def _require_used(run: ReducingExecution, results: list[Result]) -> None:
 
 
 class _Groups:
-    """The blocks of moves: those of one group depend on each other, or on the same result."""
+    """Blocks of moves: a group's moves depend on each other or on the same result."""
 
     def __init__(self, run: ReducingExecution, results: list[Result], *, apart: bool) -> None:
         moves = len(run.moved)
@@ -135,14 +135,14 @@ class _Groups:
         self.of_move = [block_of[self._root(move)] for move in range(moves)]
 
     def _root(self, move: int) -> int:
-        """The move that stands for the group of a move."""
+        """Return the representative move of a move's group."""
         while self._parent[move] != move:
             self._parent[move] = self._parent[self._parent[move]]
             move = self._parent[move]
         return move
 
     def _join(self, move: int, others: Iterable[int]) -> None:
-        """Make one group of those of a move and of others."""
+        """Join the groups of a move and of the others."""
         root = self._root(move)
         for other in others:
             self._parent[self._root(other)] = root
@@ -153,7 +153,7 @@ _TWO_PARTS = "must send the one part of a result that its gpu has, not another o
 
 
 class _Register:
-    """The register of a block at a GPU, as it changes: from its own chunk on, or from nothing."""
+    """The changing value of a block at a GPU: at first its own chunk, or nothing."""
 
     def __init__(self, registers: Registers, own: int) -> None:
         self._registers = registers
@@ -162,16 +162,16 @@ class _Register:
         self._arrived: set[int] = set()
 
     def hold(self, wanted: dict[State, list[int]]) -> None:
-        """Hold the ``wanted`` values, each sent by some moves, one after the other."""
+        """Hold the ``wanted`` values in turn; each is sent by some moves."""
         for state, moves in wanted.items():
             if state != self._state:
                 self._change(state, moves)
             self._readers.update(moves)
 
     def _change(self, state: State, readers: list[int]) -> None:
-        """Let moves arrive, so that the register holds a later state.
+        """Let moves arrive that change the register to a later state.
 
-        They come after all that was sent of it before, and so after all that arrived before.
+        They must follow all earlier sends of the register, and so all earlier arrivals.
         """
         (own, moves), (own_before, before) = state, self._state
         new = sorted(moves - before)

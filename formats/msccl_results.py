@@ -1,17 +1,17 @@
-"""Results of an MSCCL reduction: which chunks each output must be the sum of, by its collective.
+"""Results of an MSCCL reduction: the sums that each collective's outputs must hold.
 
 ::
 
     allreduce        o[p] of every GPU is the sum of all i[p]
     reduce           o[p] of one GPU, the root, is the sum of all i[p]
     reduce_scatter   k = nchunksperloop / ngpus: o[p] of GPU r is the sum of all i[r * k + p]
-    custom           nothing is promised: what stands in an output at the end, and came from
-                     elsewhere at least in part, is owed to its GPU; where no GPU has an output,
-                     so is what stands in an input, but not a sum that all who have it sent on
+    custom           no promise: a GPU is owed what its output holds at the end, if at least a
+                     part came from another GPU; if no GPU has an output, the same for its
+                     input, except sums that every holder sent on
 
-(Sources: microsoft/msccl-tools, msccl/language/collectives.py; microsoft/msccl,
-src/graph/topo.cc and tuning.cc, which count the chunks of inputs and outputs. Neither has an
-algorithm for a reduce: its sums are where those of NCCL's ncclReduce are.)
+(Sources: microsoft/msccl-tools, msccl/language/collectives.py; microsoft/msccl, src/graph/topo.cc
+and tuning.cc, which count the chunks of inputs and outputs. Neither has an algorithm for a reduce:
+its sums are where NCCL's ncclReduce has them.)
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from .msccl_xml import Algorithm
 
 @dataclass(frozen=True)
 class Result:
-    """A sum: the ``chunks`` in it, each of another GPU, and for each GPU the value owed to it."""
+    """A sum: its ``chunks``, each of another GPU, and for each GPU the value that it is owed."""
 
     chunks: frozenset[int]
     values: dict[int, Value] = field(default_factory=dict)
 
 
 Output = dict[int, Value]
-"""The value at each offset of an output that has one."""
+"""The value at each filled offset of an output."""
 
 
 def results_of(algorithm: Algorithm, run: ReducingExecution) -> tuple[int | None, list[Result]]:
-    """The root, if there is one, and the results; refused where an output is another one."""
+    """Return the root, if any, and the results; refuse a wrong output."""
     outputs = [
         {offset: run.values[number] for offset, number in sorted(output.items())}
         for output in run.outputs
@@ -56,14 +56,14 @@ def results_of(algorithm: Algorithm, run: ReducingExecution) -> tuple[int | None
 
 @dataclass(frozen=True)
 class _Promise:
-    """Sums that outputs must hold."""
+    """Sums that the outputs must hold."""
 
     algorithm: Algorithm
     run: ReducingExecution
     outputs: list[Output]
 
     def _places(self, rank: int) -> range:
-        """The places in all inputs of which the output of a GPU has the sums, in order."""
+        """Return the offsets of the inputs that a GPU's output sums up, in order."""
         if self.algorithm.collective == Collective.REDUCE_SCATTER:
             each = self.algorithm.chunks // self.algorithm.ranks
             return range(rank * each, (rank + 1) * each)
@@ -71,13 +71,13 @@ class _Promise:
 
     @cached_property
     def _sums(self) -> list[frozenset[int]]:
-        """For each place the chunks that stand there in all inputs."""
+        """For each offset, the chunks at this offset of all inputs."""
         stride = self.run.stride
         end = stride * self.algorithm.ranks
         return [frozenset(range(place, end, stride)) for place in range(stride)]
 
     def _wrong(self, rank: int) -> int | None:
-        """The first offset of an output that does not hold its sum."""
+        """Return the first offset of an output without its sum; None if all are right."""
         output = self.outputs[rank]
         for offset, place in enumerate(self._places(rank)):
             if offset not in output or output[offset].chunks != self._sums[place]:
@@ -85,7 +85,7 @@ class _Promise:
         return None
 
     def root(self) -> int:
-        """The first GPU whose output holds all sums."""
+        """Return the first GPU whose output holds all sums."""
         wrong = [self._wrong(rank) for rank in range(self.algorithm.ranks)]
         if None in wrong:
             return wrong.index(None)
@@ -93,7 +93,7 @@ class _Promise:
         raise self._refusal(place, "one gpu", place)
 
     def results(self, owed: Iterable[int]) -> list[Result]:
-        """The results that GPUs are ``owed``, in order of their places."""
+        """Return the results that the GPUs in ``owed`` get, in order of offsets."""
         results: dict[int, Result] = {}
         for rank in owed:
             wrong = self._wrong(rank)
@@ -105,14 +105,14 @@ class _Promise:
         return [results[place] for place in sorted(results)]
 
     def _refusal(self, offset: int, whose: str, place: int) -> InvalidInput:
-        """The error that an output does not hold the sum of a place at an offset."""
+        """Return the error for an output offset without its sum."""
         xml = self.algorithm.xml
         wanted = f"o[{offset}] of {whose} must end as the sum of all i[{place}]"
         return xml.refusal(xml.root, f"{xml.root.attrib['coll']}: {wanted}")
 
 
 def _delivered(run: ReducingExecution, outputs: list[Output]) -> list[Result]:
-    """The results of a custom collective: all that came from elsewhere, at least in part."""
+    """Return the results of a custom collective: all values that partly came from other GPUs."""
     results: dict[frozenset[int], Result] = {}
     ends: set[frozenset[int]] = set()
     sent = {run.values[number].state for number in run.moved}

@@ -1,12 +1,12 @@
 """Schedules as MSCCL XML.
 
-Every pair of GPUs that is a send's source and target has a threadblock at each of its ends, which
-does nothing else, so none can wait for another in a circle: a send waits for the threadblocks that
-received what it carries, and those for sends of earlier steps alone. What is combined ("rrc"), or
-replaced in a reduction, waits for all that was sent of it or written there before. Where the
-executor's limits on a threadblock or a channel are reached, another channel is taken.
+Every pair of source and target GPU has one threadblock at each end, which only serves this pair. No
+circular wait can arise: a send waits only for the threadblocks that received its content, and they
+wait for sends of earlier steps. In a reduction, a combining ("rrc") or replacing receive waits for
+all earlier reads and writes of its slots. At the executor's limits for a threadblock or a channel,
+the writer takes another channel.
 
-(The limits: microsoft/msccl, src/include/msccl.h. What is executed: :mod:`.msccl_xml`.)
+(The limits: microsoft/msccl, src/include/msccl.h. The execution: :mod:`.msccl_xml`.)
 """
 
 from __future__ import annotations
@@ -29,22 +29,25 @@ MOST_BLOCKS = 216
 MOST_PEERS = 32
 MOST_CHANNELS = 32
 MOST_COUNT = 71
-"""Limits of the executor: steps of a threadblock, threadblocks of a GPU, peers that a GPU sends to
-or receives from on a channel, channels, and chunks of a step."""
+"""Limits of the executor.
+
+Steps of a threadblock, threadblocks of a GPU, peers that a GPU sends to or receives from on a
+channel, channels, and chunks of a step.
+"""
 
 _MOST_BYTES = 1 << 40
-"""Size of messages up to which the algorithm may be chosen."""
+"""Largest message in bytes for which the algorithm may be chosen."""
 
 Key = tuple[int, int, int, int]
 """A threadblock: its GPU, the GPUs that it sends to and receives from, and its channel."""
 
 Place = tuple[Key, int]
-"""A step: its threadblock and its place in it."""
+"""A step: its threadblock and its index there."""
 
 
 @dataclass
 class _Step:
-    """A step to be written, and the step of another threadblock that it waits for."""
+    """A step to write, and the step of another threadblock that it waits for."""
 
     kind: str
     source: Slot = ("i", -1)
@@ -56,7 +59,7 @@ class _Step:
 
 @dataclass
 class _Threadblock:
-    """A threadblock to be written; ``ended`` are the last steps of others that it waited for."""
+    """A threadblock to write; ``ended`` has the last awaited step of each other threadblock."""
 
     steps: list[_Step] = field(default_factory=list)
     ended: dict[Key, int] = field(default_factory=dict)
@@ -65,15 +68,15 @@ class _Threadblock:
 def write_msccl(schedule: Schedule, path: Path) -> None:
     """Write ``schedule`` to ``path``; its r-th working node is GPU r.
 
-    Raises :class:`.InvalidInput` for blocks that are not equally long, for more threadblocks or
-    channels than can be executed, and for a name that XML cannot hold.
+    Raises :class:`.InvalidInput` for blocks of different lengths, for more threadblocks or channels
+    than the executor has, and for a name that XML cannot hold.
     """
     chunks = in_chunks(schedule, MOST_COUNT, "MSCCL XML")
     write_bytes_atomically(path, _Writer(chunks).xml(schedule.algorithm))
 
 
 class _Writer:
-    """The threadblocks of all transfers, and the XML that says them."""
+    """The threadblocks of all transfers, and their XML."""
 
     def __init__(self, chunks: Chunks) -> None:
         self._chunks = chunks
@@ -93,8 +96,8 @@ class _Writer:
                 self._blocks[key].steps.append(_Step("cpy", begin, end, count))
                 self._writer.update({(rank, slot): (key, place) for slot in slots_from(end, count)})
         steps = groupby(chunks.transfers, key=lambda transfer: transfer.step)
-        # What leaves is what was there before all that is combined or replaced in its step. Chunks
-        # that copies alone move may be sent on in the step in which they come.
+        # In a reduction, sends of a step carry the values from before its receives. With copies
+        # alone, a chunk may be sent on in the step of its arrival.
         alone = ([transfer] for transfer in chunks.transfers)
         for together in (list(step) for _, step in steps) if chunks.reduces else alone:
             channels = [self._add_send(transfer) for transfer in together]
@@ -102,7 +105,7 @@ class _Writer:
                 self._add_receive(transfer, channel)
 
     def _add_send(self, transfer: Transfer) -> int:
-        """Add the send of a transfer, which waits for what it carries; its channel."""
+        """Add the send of a transfer, which waits for its content; return its channel."""
         source, target = transfer.source, transfer.target
         awaited = self._awaited(source, transfer.begin, transfer.count)
         channel = self._channel.get((source, target))
@@ -117,7 +120,7 @@ class _Writer:
         return channel
 
     def _add_receive(self, transfer: Transfer, channel: int) -> None:
-        """Add the receive of a transfer, which waits for those that use what it writes to."""
+        """Add the receive of a transfer, which waits for earlier users of its slots."""
         target = transfer.target
         key = (target, NOBODY, transfer.source, channel)
         begin = transfer.end if transfer.combine else transfer.begin
@@ -131,7 +134,7 @@ class _Writer:
     def _add_step(
         self, key: Key, kind: str, slots: tuple[Slot, Slot, int], awaited: dict[Key, int]
     ) -> None:
-        """Add a step to a threadblock, with steps before it that wait for the ``awaited`` ones."""
+        """Add a step to a threadblock; further awaited steps become "nop" steps before it."""
         block = self._blocks[key]
         new = [
             (other, place)
@@ -145,7 +148,7 @@ class _Writer:
         block.steps.append(_Step(kind, *slots, awaited=new[-1] if new else None))
 
     def _overwrites(self, transfer: Transfer) -> dict[Key, int]:
-        """The last step, for each threadblock, that uses what a transfer writes to."""
+        """Return each threadblock's last step that uses the slots that a transfer overwrites."""
         if not self._chunks.reduces:
             return {}
         used = self._awaited(transfer.target, transfer.end, transfer.count)
@@ -155,7 +158,7 @@ class _Writer:
         return used
 
     def _awaited(self, rank: int, first: Slot, count: int) -> dict[Key, int]:
-        """The last step, for each threadblock, that writes to slots of a GPU."""
+        """Return each threadblock's last step that writes to the slots of a GPU."""
         awaited: dict[Key, int] = {}
         for slot in slots_from(first, count):
             written = self._writer.get((rank, slot))
@@ -164,14 +167,14 @@ class _Writer:
         return awaited
 
     def _full(self, source: int, target: int, channel: int, waits: int) -> bool:
-        """Tell if a threadblock of a pair has no room for one more transfer."""
+        """Return whether a pair's threadblock has no room for one more transfer."""
         sender = self._blocks[source, target, NOBODY, channel]
         receiver = self._blocks[target, NOBODY, source, channel]
         room = MOST_STEPS - max(1, waits)
         return len(sender.steps) > room or len(receiver.steps) > room
 
     def _new_channel(self, source: int, target: int, last: int | None) -> int:
-        """Take the first channel after the ``last`` one of a pair that has room at both ends."""
+        """Take a pair's next channel after ``last`` with room at both ends."""
         for channel in range(0 if last is None else last + 1, MOST_CHANNELS):
             ends = (self._sending[source, channel], self._receiving[target, channel])
             if max(ends) < MOST_PEERS:
@@ -182,7 +185,7 @@ class _Writer:
         raise InvalidInput.of("channels for MSCCL XML", f"at most {MOST_CHANNELS}", "more")
 
     def xml(self, name: str) -> bytes:
-        """The algorithm of this name as XML text."""
+        """Return the algorithm of this name as XML text."""
         from lxml import etree  # noqa: PLC0415 - takes long to import, and few commands need it
 
         chunks = self._chunks
@@ -213,7 +216,7 @@ class _Writer:
         return text + b"\n"
 
     def _sizes(self) -> tuple[int, int]:
-        """Chunks of the input and of the output; in place all are in the larger one."""
+        """Return the chunks of input and output; in place only the larger buffer has chunks."""
         loop = self._chunks.loop
         if not self._chunks.inplace:
             return loop, loop

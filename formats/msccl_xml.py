@@ -1,4 +1,4 @@
-"""MSCCL XML: an algorithm as the steps that the threadblocks of every GPU execute.
+"""MSCCL XML: an algorithm as the steps of every GPU's threadblocks.
 
 ::
 
@@ -10,19 +10,19 @@
                 depid="-1" deps="-1" hasdep="0"/>
           ...
 
-Buffers are i(nput), o(utput) and s(cratch), in chunks. Steps of a threadblock are executed in
-order. "s" sends ``cnt`` chunks from srcbuf on, to GPU ``send`` of its threadblock; "r" receives
-from GPU ``recv`` into dstbuf; "rcs" receives, and sends the same on; "cpy" copies; "nop" waits. In
-a reduction "rrc" combines what it receives with srcbuf, into dstbuf; "rrs" sends that on in place
-of keeping it, "rrcs" does both; and "re" combines srcbuf with dstbuf, into dstbuf. A step waits for
-step ``deps`` of threadblock ``depid`` of its GPU, which has ``hasdep``. What is sent on a channel
-from one GPU to another is received in the order in which it was sent.
+Buffers are i(nput), o(utput) and s(cratch), in chunks. A threadblock executes its steps in order.
+"s" sends ``cnt`` chunks of srcbuf to GPU ``send`` of the threadblock. "r" receives from GPU
+``recv`` into dstbuf; "rcs" receives and sends on; "cpy" copies; "nop" waits. In a reduction "rrc"
+combines arriving chunks with srcbuf into dstbuf; "rrs" sends the result instead of storing it;
+"rrcs" does both; "re" combines srcbuf with dstbuf into dstbuf. A step waits for step ``deps`` of
+threadblock ``depid`` of its GPU, which is marked ``hasdep``. A channel between two GPUs keeps the
+order of sends.
 
 (Sources: microsoft/msccl, src/graph/topo.cc, which parses it, and
 src/collectives/device/msccl_interpreter.h, which executes it; microsoft/msccl-tools,
 msccl/language/ir.py and msccl/ncclize.py, which write it.)
 
-This module reads the file; :mod:`.msccl_execution` finds out what it moves.
+This module reads the file; :mod:`.msccl_execution` finds its moves.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from .xml_file import Element, XmlFile
 
 MOST_RANKS = 4096
 MOST_CHUNKS = 1 << 20
-"""Of one buffer, and of the inputs of all GPUs together."""
+"""Most chunks of one buffer, and of all GPUs' inputs together."""
 MOST_MOVED = 1 << 22
-"""Chunks that all steps together move."""
+"""Most chunks that all steps together move."""
 
 COLLECTIVES = {
     "allgather": Collective.ALL_GATHER,
@@ -59,14 +59,14 @@ _BUFFERS = ("i", "o", "s")
 NOBODY = -1
 
 Slot = tuple[str, int]
-"""A place for a chunk in a GPU's memory: buffer and offset."""
+"""A slot for a chunk in a GPU's memory: buffer and offset."""
 
 
 @dataclass(frozen=True)
 class Step:
     """A step: its type, first slots, number of chunks, and the (threadblock, step) it awaits.
 
-    ``element`` is for refusals.
+    ``element`` is for error messages.
     """
 
     kind: str
@@ -79,22 +79,22 @@ class Step:
 
     @property
     def sends(self) -> bool:
-        """Tell whether it sends."""
+        """True if the step sends."""
         return self.kind in ("s", "rcs", "rrs", "rrcs")
 
     @property
     def receives(self) -> bool:
-        """Tell whether it receives."""
+        """True if the step receives."""
         return self.kind in ("r", "rcs", "rrc", "rrs", "rrcs")
 
     @property
     def reduces(self) -> bool:
-        """Tell whether it combines what it receives, or has in srcbuf, with what is there."""
+        """True if the step combines chunks."""
         return self.kind in _REDUCING_STEPS
 
     @property
     def stores(self) -> bool:
-        """Tell whether it writes to dstbuf."""
+        """True if the step writes to dstbuf."""
         return self.kind in _STORING_STEPS
 
 
@@ -111,9 +111,9 @@ class Threadblock:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm. ``gpus[rank]`` has the threadblocks of a GPU by their numbers.
+    """An algorithm. ``gpus[rank]`` has the threadblocks of a GPU by number.
 
-    ``chunks`` is nchunksperloop; ``sizes[rank]`` the chunks of each buffer.
+    ``chunks`` is nchunksperloop; ``sizes[rank]`` has the chunks of each buffer.
     """
 
     xml: XmlFile
@@ -131,7 +131,7 @@ class Algorithm:
 
     @property
     def reduces(self) -> bool:
-        """Tell whether chunks are combined: as its name says, or in a custom one by its steps."""
+        """True if chunks are combined: by the collective, in a custom one by the steps."""
         if self.collective != CUSTOM:
             return self.collective in REDUCTIONS
         blocks = (block for gpu in self.gpus for block in gpu.values())
@@ -139,13 +139,13 @@ class Algorithm:
 
 
 def read_algorithm(file: InputFile) -> Algorithm:
-    """Read an algorithm; raises :class:`.InvalidInput` for anything else."""
+    """Read an algorithm; raise :class:`.InvalidInput` if the file has none."""
     xml = XmlFile(file)
     root = xml.root
     if root.tag != "algo":
         raise xml.refusal(root, "must be an <algo>")
     required = ("name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace")
-    # Sizes of messages and of threadblocks for which it is chosen: nothing of what it moves.
+    # Message and threadblock sizes only select the algorithm, and do not change its moves.
     xml.require_attributes(root, required, ("outofplace", "minBytes", "maxBytes", "nthreads"))
     collective = COLLECTIVES[xml.text(root, "coll", COLLECTIVES)]
     xml.text(root, "proto", _PROTOCOLS)
@@ -178,7 +178,7 @@ def read_algorithm(file: InputFile) -> Algorithm:
 
 
 def _require_few(algorithm: Algorithm) -> None:
-    """Require steps that together move no more chunks than can be followed."""
+    """Require that all steps together move at most :data:`MOST_MOVED` chunks."""
     blocks = (block for gpu in algorithm.gpus for block in gpu.values())
     moved = sum(step.count for block in blocks for step in block.steps)
     if moved > MOST_MOVED:
@@ -189,7 +189,7 @@ def _require_few(algorithm: Algorithm) -> None:
 def _threadblocks(
     algorithm: Algorithm, gpu: Element, rank: int, channels: int
 ) -> dict[int, Threadblock]:
-    """The threadblocks of a GPU by number."""
+    """Return the threadblocks of a GPU by number."""
     xml, ranks = algorithm.xml, algorithm.ranks
     blocks: dict[int, Threadblock] = {}
     users: set[tuple[str, int, int]] = set()
@@ -199,7 +199,7 @@ def _threadblocks(
         if number in blocks:
             raise xml.refusal(element, f"id must be that of no other tb of gpu {rank}")
         peers = {way: xml.integer(element, way, NOBODY, ranks - 1) for way in ("send", "recv")}
-        # A threadblock of copies alone may say that it has no channel.
+        # A threadblock that only copies may have channel -1.
         channel = xml.integer(element, "chan", -1, channels - 1)
         for way, peer in peers.items():
             if peer == rank:
@@ -222,7 +222,7 @@ def _threadblocks(
 
 
 def _step(algorithm: Algorithm, element: Element, rank: int, place: int) -> Step:
-    """A step of a threadblock of GPU ``rank``, the ``place``-th of it."""
+    """Return the step with index ``place`` of a threadblock of GPU ``rank``."""
     xml, sizes = algorithm.xml, algorithm.sizes[rank]
     names = ("s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep")
     xml.require_attributes(element, names)
@@ -238,7 +238,7 @@ def _step(algorithm: Algorithm, element: Element, rank: int, place: int) -> Step
     reads = kind in ("s", "cpy", *_REDUCING_STEPS)
     for side, used in (("src", reads), ("dst", kind in _STORING_STEPS)):
         buffer = xml.text(element, f"{side}buf", _BUFFERS)
-        # The other side is the peer's, and says nothing of this GPU.
+        # The other side belongs to the peer GPU.
         high = sizes[buffer] - count if used else MOST_CHUNKS
         if used and high < 0:
             given = f"{buffer}_chunks of gpu {rank} is {sizes[buffer]}"
@@ -259,7 +259,7 @@ def _step(algorithm: Algorithm, element: Element, rank: int, place: int) -> Step
 
 
 def _require_awaited(xml: XmlFile, blocks: dict[int, Threadblock]) -> None:
-    """Require that each step that is awaited is there, and says that it is."""
+    """Require that every awaited step exists and is marked as awaited."""
     for block in blocks.values():
         for step in block.steps:
             if step.awaited is None:

@@ -1,21 +1,21 @@
 """MSCCL++ execution plans in JSON: a schedule as the puts of every GPU's threadblocks.
 
-A GPU has a threadblock for each other one that it sends to or receives from, with a memory channel
-between the two. In a step it puts, signals that it has, and waits for the signal of the other::
+A GPU has a threadblock for each GPU that it exchanges data with, and a memory channel between the
+two. In a step the threadblock puts its chunks, signals, and waits for the other GPU's signal::
 
-    rlxsignal rlxwait nop       the other GPU is there, and its buffers may be written
-    put ... nop signal          all that goes to it in a step
-    wait nop                    all that comes from it in a step
-    re, copy                    in a reduction: what came, from where it came to where it belongs
-    barrier                     where a threadblock puts on what another one has received, or
-                                changes what another one has put
+    rlxsignal rlxwait nop       the other GPU is ready, and its buffers may be written
+    put ... nop signal          all chunks for that GPU in a step
+    wait nop                    all chunks from that GPU in a step
+    re, copy                    in a reduction: moves arrived chunks to their slots
+    barrier                     before a threadblock puts chunks that another one has received,
+                                or changes chunks that another one has put
 
-"nop" lets all threads of a block come together. What one step waits for was signalled in the same
-step, so no threadblock can wait for ever. Only an executor on GPUs can run a plan.
+"nop" synchronises all threads of a block. Every wait belongs to a signal of the same step, so no
+threadblock waits for ever. Only an executor on GPUs can run a plan.
 
-A put of theirs replaces, when it comes. In a reduction, what leaves in a step is what was there
-before it, so a put goes to the scratch buffer of the other GPU. That combines it with its own chunk
-("re"), or replaces that ("copy"), when all that leaves it in the step has left.
+A put replaces its target at once. A reduction sends the values from before the step, so its puts go
+to the other GPU's scratch buffer. After all sends of the step, that GPU combines the chunk with its
+own ("re") or replaces its own ("copy").
 
 (Source: microsoft/mscclpp, src/core/executor/execution_plan.cc, which reads plans, and
 src/core/include/execution_common.hpp for its limits; python/mscclpp/language, which writes them.)
@@ -40,7 +40,7 @@ from .chunks import Chunks, Slot, Transfer, in_chunks, runs_of, slots_from
 from .format import Format
 
 MOST_OPERATIONS = 64
-"""Of a threadblock, in the executor."""
+"""Most operations of a threadblock in the executor."""
 
 _MEMORY = "memory"
 _NAMES: dict[str, str] = {
@@ -59,8 +59,8 @@ _BARRIER = "barrier"
 def write_mscclpp(schedule: Schedule, path: Path) -> None:
     """Write ``schedule`` to ``path`` as a plan; its r-th working node is GPU r.
 
-    Raises :class:`.InvalidInput` for blocks that are not equally long, for another operator than
-    add, and for more operations of a threadblock than can be executed.
+    Raises :class:`.InvalidInput` for blocks of different lengths, for an operator other than add,
+    and for too many operations of a threadblock.
     """
     for operator in {*schedule.blocks.operator} - {None, _ADD}:
         raise InvalidInput.of("operator", f"{_ADD}, in an MSCCL++ plan", operator)
@@ -85,7 +85,7 @@ def write_mscclpp(schedule: Schedule, path: Path) -> None:
 
 
 def _add_step(gpus: list[_Gpu], transfers: list[Transfer]) -> None:
-    """Add what happens in a step: all sends, then all receives, then what is made of these."""
+    """Add one step: all sends, then all receives, then the combining and copying."""
     by_pair: defaultdict[tuple[int, int], list[_Parcel]] = defaultdict(list)
     for transfer in transfers:
         parcel = _Parcel(transfer, gpus[transfer.target].landing(transfer))
@@ -101,7 +101,7 @@ def _add_step(gpus: list[_Gpu], transfers: list[Transfer]) -> None:
 
 
 class _Parcel(NamedTuple):
-    """A transfer, and the first slot that it is put to: where it belongs, or in scratch."""
+    """A transfer, and the first slot that it is put to: its final slot, or scratch."""
 
     transfer: Transfer
     landing: Slot
@@ -110,7 +110,8 @@ class _Parcel(NamedTuple):
 class _Gpu:
     """The threadblocks of a GPU by the other GPU.
 
-    Since they met, ``_written`` has who wrote each slot, ``_read`` who has put it.
+    ``_written`` has the writer of each slot since the last barrier, ``_read`` the threadblocks that
+    put it.
     """
 
     def __init__(self, rank: int, chunks: Chunks) -> None:
@@ -125,14 +126,14 @@ class _Gpu:
         self._came: list[tuple[int, _Parcel]] = []
         hello = [_signal("rlxsignal"), _signal("rlxwait"), _NOP]
         self._operations: list[list[dict[str, Any]]] = [[*hello] for _ in peers] or [[]]
-        # (GPU, buffer) of what is written elsewhere, in the order of its first use.
+        # (GPU, buffer) of every remote target, in the order of first use.
         self._remote: dict[tuple[int, str], int] = {}
         self._references: list[dict[tuple[int, str], int]] = [{} for _ in self._operations]
         for begin, end in chunks.copies[rank]:
             self._bring(0, begin, end, 1, combine=False)
 
     def landing(self, transfer: Transfer) -> Slot:
-        """The slot to which a transfer to this GPU is put; in a reduction new ones of scratch."""
+        """Return the slot that a transfer to this GPU is put to; in a reduction, new scratch."""
         if not self._chunks.reduces:
             return transfer.end
         first = self._chunks.scratch[self._rank]
@@ -140,7 +141,7 @@ class _Gpu:
         return "s", first
 
     def meet_to_put(self, transfers: Iterable[Transfer]) -> None:
-        """Let all threadblocks meet, if one is to put what another has received."""
+        """Add a barrier if a threadblock will put chunks that another one has received."""
         for transfer in transfers:
             writers = {
                 self._written.get(slot) for slot in slots_from(transfer.begin, transfer.count)
@@ -150,7 +151,7 @@ class _Gpu:
                 return
 
     def _meet(self) -> None:
-        """Let all threadblocks meet."""
+        """Add a barrier of all threadblocks."""
         for operations in self._operations:
             operations.append(
                 {"name": _BARRIER, "barrier_id": 0, "num_threadblocks": len(self._operations)}
@@ -179,7 +180,7 @@ class _Gpu:
         self._operations[place] += (_NOP, _signal("signal"))
 
     def wait(self, peer: int, parcels: Iterable[_Parcel]) -> None:
-        """Wait for the signal of a GPU, and note what it has put here."""
+        """Wait for the signal of a GPU, and store what it has put here."""
         place = self._peers[peer]
         self._operations[place] += (_signal("wait"), _NOP)
         for parcel in parcels:
@@ -189,9 +190,9 @@ class _Gpu:
                 self._written[slot] = place
 
     def settle(self) -> None:
-        """Bring all that came in this step of a reduction to where it belongs.
+        """Move all chunks that arrived in this step of a reduction to their slots.
 
-        One threadblock changes a slot in a step, the first that received something for it.
+        One threadblock changes a slot in a step: the first that received a chunk for it.
         """
         changes: defaultdict[tuple[int, bool], list[tuple[Slot, Slot]]] = defaultdict(list)
         changer: dict[Slot, int] = {}
@@ -213,7 +214,7 @@ class _Gpu:
                 self._bring(by, begin, end, count, combine=combine)
 
     def _bring(self, place: int, begin: Slot, end: Slot, count: int, *, combine: bool) -> None:
-        """Let a threadblock bring chunks of the GPU to other slots of it, or combine them there."""
+        """Let a threadblock copy chunks to other slots of its GPU, or combine them there."""
         source, target = _local(begin, count), _local(end, count)
         operation: dict[str, Any] = {"name": "copy", "src_buff": [source], "dst_buff": [target]}
         if combine:
@@ -227,7 +228,7 @@ class _Gpu:
                 self._written[slot] = place
 
     def to_json(self) -> dict[str, object]:
-        """The GPU as a plan has it; refused where it has more operations than can be executed."""
+        """Return the GPU's entry in a plan; refuse too many operations."""
         for operations in self._operations:
             if len(operations) > MOST_OPERATIONS:
                 allowed = f"at most {MOST_OPERATIONS} for an MSCCL++ plan"
@@ -257,7 +258,7 @@ class _Gpu:
         }
 
     def _threadblock(self, place: int, operations: list[dict[str, Any]]) -> dict[str, object]:
-        """A threadblock, with its one channel and the remote buffers that it writes."""
+        """Return a threadblock with its channel and the remote buffers that it writes."""
         ids = [self._remote[remote] for remote in self._references[place]]
         references = {"access_channel_type": _MEMORY, "remote_buffer_ids": ids}
         channel = {"channel_type": _MEMORY, "channel_ids": [place]}
@@ -270,12 +271,12 @@ class _Gpu:
 
 
 def _signal(name: str) -> dict[str, Any]:
-    """A signal, or a wait for one, on the one channel of a threadblock."""
+    """Return a signal, or a wait for one, on the channel of a threadblock."""
     return {"name": name, "channel_ids": [0], "channel_type": _MEMORY}
 
 
 def _local(slot: Slot, count: int) -> dict[str, Any]:
-    """Chunks of a buffer of the GPU itself."""
+    """Return a reference to chunks of the GPU's own buffer."""
     return {"type": slot[0], "index": slot[1], "size": count}
 
 

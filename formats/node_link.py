@@ -1,4 +1,4 @@
-"""Graphs in networkx's node-link JSON (:mod:`..model.network.node_link`), a format of its own."""
+"""Graphs in networkx's node-link JSON (:mod:`..model.network.node_link`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _USED = {"id", "source", "target", "switch"}
 
 
 class _Looks(msgspec.Struct):
-    """Nodes and edges as they are, to see what else they have."""
+    """Raw nodes and edges, to find attributes that are skipped."""
 
     nodes: list[dict[str, msgspec.Raw]]
     edges: list[dict[str, msgspec.Raw]] = []
@@ -24,9 +24,9 @@ class _Looks(msgspec.Struct):
 
 
 def read_node_link(file: InputFile) -> Topology:
-    """Read a node-link graph, and say what of it a network has no place for.
+    """Read a node-link graph, and report the attributes that a network cannot hold.
 
-    Raises :class:`.InvalidInput` that names the file and the place in it.
+    Raises :class:`.InvalidInput` with the file and the place in it.
     """
     edges, looks = read_json(file, _decode)
     passed_over = {
@@ -43,7 +43,7 @@ def _decode(text: bytes) -> tuple[Edges, _Looks]:
 
 
 def _name(identity: bytes) -> str:
-    """The name that an id's JSON text stands for, if it is a string; the text itself otherwise."""
+    """Return the name in an id's JSON text: the string, otherwise the text itself."""
     value = msgspec.json.decode(identity)
     return value if isinstance(value, str) else identity.decode()
 

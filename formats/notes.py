@@ -1,4 +1,4 @@
-"""Lines on what a foreign file says and Eyecast passes over, so that nothing goes silently."""
+"""Notices of content in a foreign file that Eyecast skips."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from ..model.base.notices import LOG
 
 
 def say(file: InputFile | Path, text: str) -> None:
-    """Put one line about ``file`` where notices go: on standard error, on the command line."""
+    """Log one notice about ``file``; the command line prints it on standard error."""
     LOG.warning("%s", printable(f"{input_name(file)}: {text}"))

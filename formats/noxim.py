@@ -1,15 +1,15 @@
 """Traffic of Noxim: tables of rates, and lists of packets ("hardcoded").
 
-A table says how often each source sends to each target. ``%`` begins a comment::
+A table has the rate of each pair of source and target. ``%`` begins a comment::
 
     % src dst  pir   por  t_on t_off t_period
       0   5    0.01
       1   4    0.02  0.3  0    500   1000
 
-In every cycle a node has at most one packet. It has one for the target of a row with probability
-``pir``, or ``por`` in a cycle that follows one with a packet (``pir`` where it is left out). A row
-counts in cycles whose remainder by ``t_period`` is above ``t_on`` and below ``t_off`` (in all but
-cycle 0 where these are left out). A rate must be given: Noxim's own default is on its command line.
+In every cycle a node has at most one packet. It sends one to the target of a row with probability
+``pir``; in the cycle after a packet with probability ``por`` (default: ``pir``). A row is active in
+cycles whose remainder by ``t_period`` is above ``t_on`` and below ``t_off`` (default: all cycles
+except cycle 0). A rate must be given: Noxim's default is an option of its command line.
 
 A list has packets in the order of cycles; -1 ends a cycle. ``%`` or ``#`` begins a comment::
 
@@ -19,7 +19,7 @@ A list has packets in the order of cycles; -1 ends a cycle. ``%`` or ``#`` begin
     -1
     2 3                cycle 2
 
-Neither says how long packets are. Node numbers are Noxim's: x + width * y. Source of both formats:
+Neither format has packet lengths. Node numbers are Noxim's: x + width * y. Source of both formats:
 ``src/GlobalTrafficTable.cpp``, ``src/GlobalTrafficHardcoding.cpp`` and ``canShot`` of
 ``src/ProcessingElement.cpp`` in davidepatti/noxim.
 """
@@ -43,7 +43,7 @@ from .format import Format, TrafficSetting
 from .lines import numbered_lines, quoted, wrong_line
 
 LARGEST_WORK = 1 << 30
-"""Rows times cycles of a drawing: half a minute."""
+"""Most rows times cycles of a drawing: half a minute."""
 
 _CHUNK = 4096
 _COLUMNS = ("src", "dst", "pir", "por", "t_on", "t_off", "t_period")
@@ -60,7 +60,7 @@ Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of a table, all of it given."""
+    """A complete row of a table."""
 
     source: int
     target: int
@@ -72,9 +72,9 @@ class _Row:
 
 
 def read_noxim_table(file: InputFile, setting: TrafficSetting) -> Traffic:
-    """Draw packets from a table of rates, by the seed, for the cycles and of the length set.
+    """Draw packets from a table of rates, with the setting's seed, cycles and packet length.
 
-    Raises :class:`InvalidInput` that names the line, or for more cycles or packets than can be.
+    Raises :class:`InvalidInput` with the line of a mistake, and for too many cycles or packets.
     """
     require_range("cycles", setting.cycles, 1, LARGEST_CYCLES)
     working = _working(setting.topology)
@@ -101,7 +101,7 @@ def read_noxim_table(file: InputFile, setting: TrafficSetting) -> Traffic:
 
 
 def _row(file: InputFile, number: int, line: str) -> _Row:
-    """The row in a line of a table; what is left out is as Noxim has it."""
+    """Return the row in a line of a table, with Noxim's defaults for missing columns."""
     words = line.split()
     if not 3 <= len(words) <= len(_COLUMNS):
         complaint = f"must be 3 to 7 numbers, {' '.join(_COLUMNS)}, not {quoted(line)}"
@@ -124,7 +124,7 @@ def _row(file: InputFile, number: int, line: str) -> _Row:
 
 
 def _drawn(rows: Sequence[_Row], cycles: int, seed: tuple[int, int]) -> tuple[Numbers, Numbers]:
-    """Cycles and targets of the packets of one source."""
+    """Return cycles and targets of the packets of one source."""
     draw = np.random.default_rng(seed)
     targets, on, off, period = (
         np.array([getattr(row, name) for row in rows]) for name in ("target", "on", "off", "period")
@@ -136,7 +136,7 @@ def _drawn(rows: Sequence[_Row], cycles: int, seed: tuple[int, int]) -> tuple[Nu
         phase = cycle[:, np.newaxis] % period
         active = (phase > on) & (phase < off)
         lot = draw.random(len(cycle))[:, np.newaxis]
-        # A packet is of the first row at which the sum of the rates is above the lot.
+        # A packet belongs to the first row at which the cumulated rates exceed the drawn number.
         fresh, again = (
             lot < np.cumsum(np.where(active, [getattr(row, name) for row in rows], 0), axis=1)
             for name in ("pir", "por")
@@ -153,7 +153,7 @@ def _drawn(rows: Sequence[_Row], cycles: int, seed: tuple[int, int]) -> tuple[Nu
 def _sent(
     fresh: npt.NDArray[np.bool_], again: npt.NDArray[np.bool_], before: bool
 ) -> npt.NDArray[np.bool_]:
-    """Cycles with a packet: as ``again`` says after one with a packet, else as ``fresh`` says."""
+    """Return the cycles with a packet: by ``again`` after a packet, otherwise by ``fresh``."""
     if (fresh == again).all():
         return fresh
     sent = []
@@ -164,9 +164,9 @@ def _sent(
 
 
 def read_noxim_list(file: InputFile, setting: TrafficSetting) -> Traffic:
-    """Read a list of packets, of the length set.
+    """Read a list of packets; the setting has their length.
 
-    Raises :class:`InvalidInput` that names the line.
+    Raises :class:`InvalidInput` with the line.
     """
     working = _working(setting.topology)
     cycle = 0
@@ -189,7 +189,7 @@ def read_noxim_list(file: InputFile, setting: TrafficSetting) -> Traffic:
 
 
 def _traffic(columns: Numbers, setting: TrafficSetting) -> Traffic:
-    """Packets of these cycles, sources and targets, shape (3, packets), all of one length."""
+    """Return packets of equal length from cycles, sources and targets, shape (3, packets)."""
     require_range("packet flits", setting.flits, 1, MOST_MEMORY_WORDS)
     return Traffic.sorted(*columns, np.full(columns.shape[1], setting.flits))
 
@@ -206,7 +206,7 @@ def _require_ends(
     topology: Topology,
     working: frozenset[int],
 ) -> None:
-    """Require two nodes of ``topology`` that take part."""
+    """Require two different working nodes of ``topology``."""
     for name, node in (("src", source), ("dst", target)):
         if node >= topology.nodes:
             complaint = f"{name} must be a node, 0 to {topology.nodes - 1}, not {node}"

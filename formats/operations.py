@@ -1,18 +1,18 @@
-"""Sends and receives of ranks, as GOAL and Chakra have them, and the messages that they make.
+"""Sends and receives of ranks, as in GOAL and Chakra, and their messages.
 
-Each rank has operations: sends, receives and local ones. An operation begins when those that it is
-``after`` have ended and those that it is ``beside`` have begun; nothing else orders them. A send
-and a receive of the same two ranks and tag are one message, the first with the first and so on. A
-send ends when its message is on the way, a receive when it has begun and its message is there::
+Each rank has operations: sends, receives and local ones. An operation begins when the operations in
+``after`` have ended and those in ``beside`` have begun. The k-th send and the k-th receive of the
+same two ranks and tag are one message. A send ends when its message is on the way, a receive when
+it has begun and its message has arrived::
 
     rank 0            rank 1                     messages
     a: send to 1      b: receive from 0          1. 0 -> 1
                       c: local, after b
                       d: send to 2, after c      2. 1 -> 2, after message 1
 
-Nothing says which data a message carries, so each is a block of its own, and the collective is
-custom. The other way, a rank begins the operations of a step when those of its last step have
-ended, as nodes do that time themselves.
+The data of a message is unknown, so each message is its own block, and the collective is custom. In
+the other direction, a rank begins the operations of a step when those of its previous step have
+ended, like a self-timed node.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ from .format import Setting
 from .ranks import nodes_of_ranks
 
 WORD_BYTES = 4
-"""Bytes of a word, where a format counts bytes: a flit of 32 bits."""
+"""Bytes of a word in formats that count bytes: a flit of 32 bits."""
 
 OMITTED = "paths, VCs and which blocks are in a message"
-"""Things of a schedule that messages do not say."""
+"""Facts of a schedule that messages do not contain."""
 
 LARGEST_OPERATIONS = 4_000_000
 LARGEST_SIZE = ((1 << 31) - 1) * WORD_BYTES
-"""Bytes of a message: a block has at most 2^31 - 1 words."""
+"""Most bytes of a message: a block has at most 2^31 - 1 words."""
 
 LARGEST_SEARCH = 1 << 25
-"""Operations that are looked at for what messages wait for: half a minute."""
+"""Most operations that the search for awaited messages visits: half a minute."""
 
 
 class Kind(Enum):
-    """Kinds of operation."""
+    """Kinds of operations."""
 
     SEND = auto()
     RECEIVE = auto()
@@ -61,8 +61,8 @@ class Kind(Enum):
 class Operation:
     """One operation of ``rank``.
 
-    ``place`` says where it stands, for errors: "tree.goal, line 7". ``peer`` is the other rank,
-    ``size`` the message's bytes. ``after`` and ``beside`` are places in the list of operations.
+    ``place`` locates it in error messages: "tree.goal, line 7". ``peer`` is the other rank,
+    ``size`` the message's bytes. ``after`` and ``beside`` are indices into the list of operations.
     """
 
     kind: Kind
@@ -78,11 +78,10 @@ class Operation:
 def schedule_of(
     operations: Sequence[Operation], ranks: int, file: InputFile, setting: Setting, algorithm: str
 ) -> Schedule:
-    """The messages of ``operations`` as a schedule on the network of ``setting``.
+    """Return the messages of ``operations`` as a schedule on the network of ``setting``.
 
-    Raises :class:`InvalidInput` that names the place: a send without a receive or the other way
-    round, two sizes of one message, operations that wait for each other; and for more ranks than
-    nodes.
+    Raises :class:`InvalidInput` with the place of a send without a receive or the reverse, of two
+    sizes of one message, or of a circular wait; and for more ranks than nodes.
     """
     nodes = nodes_of_ranks(setting.topology, ranks, f"ranks of {input_name(file)}")
     messages = sorted(_messages(operations))
@@ -110,14 +109,14 @@ def schedule_of(
 
 
 def _circle(places: Sequence[str]) -> InvalidInput:
-    """Complain about operations that wait for each other."""
+    """Return the error for operations that wait for each other."""
     others = f", by way of {places[1]}" if len(places) > 1 else ""
     more = f" and {len(places) - 2} more" if len(places) > 2 else ""
     return InvalidInput(f"{places[0]}: waits for itself{others}{more}")
 
 
 def _messages(operations: Sequence[Operation]) -> Iterator[tuple[int, int]]:
-    """The send and the receive of each message, matched in the order in which they begin."""
+    """Yield send and receive of each message, matched in the order of their begin."""
     sends: dict[tuple[int, int, int], list[int]] = defaultdict(list)
     receives: dict[tuple[int, int, int], list[int]] = defaultdict(list)
     for place in _in_order(operations):
@@ -142,7 +141,7 @@ def _messages(operations: Sequence[Operation]) -> Iterator[tuple[int, int]]:
 
 
 def _in_order(operations: Sequence[Operation]) -> list[int]:
-    """The operations' places so that each comes behind those it waits for, else as they stand."""
+    """Return the operations' indices, each after those it waits for, otherwise in file order."""
     missing = [len(each.after) + len(each.beside) for each in operations]
     behind: list[list[int]] = [[] for _ in operations]
     for place, operation in enumerate(operations):
@@ -170,7 +169,7 @@ def _in_order(operations: Sequence[Operation]) -> list[int]:
 
 
 class _Search:
-    """The search for the messages that a send waits for: it goes back over its rank's operations.
+    """Search for the messages that a send waits for, backwards through its rank's operations.
 
     ``message_of`` is the message of each send and receive.
     """
@@ -181,9 +180,9 @@ class _Search:
         self._looked_at = 0
 
     def awaited_by(self, send: int) -> list[int]:
-        """Messages that have left, or are there, before operation ``send`` begins.
+        """Return messages that have left or arrived before operation ``send`` begins.
 
-        Those that a message in the list waits for itself may be left out.
+        It may omit messages that a returned message waits for.
         """
         found: list[int] = []
         begun, ended = {send}, set[int]()
@@ -193,7 +192,7 @@ class _Search:
             self._count(operation)
             new = set(operation.after) - ended
             sends = {place for place in new if self._operations[place].kind is Kind.SEND}
-            # They began after all that they are after had ended: that need not be looked at.
+            # These sends began after their own predecessors had ended, so those need no visit.
             implied = {other for place in sends for other in self._operations[place].after}
             ended |= new | implied
             rest = new - sends - implied
@@ -211,10 +210,9 @@ class _Search:
 
 
 def operations_of(schedule: Schedule) -> list[list[Operation]]:
-    """The sends and receives of each rank, which is a node that takes part, step by step.
+    """Return the sends and receives of each rank (a working node), step by step.
 
-    Tags are the places of sends in the schedule, unrolled; ``after`` holds places in the rank's own
-    list.
+    Tags are indices of sends in the unrolled schedule; ``after`` has indices into the rank's list.
     """
     schedule = unrolled(schedule)
     working = schedule.topology.working_nodes.tolist()
@@ -232,7 +230,7 @@ def operations_of(schedule: Schedule) -> list[list[Operation]]:
 
 
 def _one_after_another(steps: list[tuple[int, Operation]]) -> list[Operation]:
-    """Operations of one rank in the order of their steps, each after those of the step before."""
+    """Return a rank's operations in order of steps, each after those of the previous step."""
     operations: list[Operation] = []
     last: list[int] = []
     for _, group in groupby(sorted(steps, key=lambda each: each[0]), key=lambda each: each[0]):

@@ -1,4 +1,4 @@
-"""Eyecast's own files, as entries beside the foreign ones."""
+"""Registry entries of Eyecast's own files."""
 
 from __future__ import annotations
 

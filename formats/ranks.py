@@ -10,9 +10,9 @@ from ..model.schedule.table import CUSTOM
 
 
 def nodes_of_ranks(topology: Topology, ranks: int, parameter: str) -> list[int]:
-    """The node of each rank: rank r is the r-th working node, in order of their numbers.
+    """Return the node of each rank: rank r is the r-th working node, by number.
 
-    Raises :class:`.InvalidInput`, naming ``parameter``, where there are more ranks than nodes.
+    Raises :class:`.InvalidInput` with ``parameter`` if there are more ranks than working nodes.
     """
     nodes: list[int] = topology.working_nodes.tolist()
     if ranks > len(nodes):
@@ -24,9 +24,9 @@ def nodes_of_ranks(topology: Topology, ranks: int, parameter: str) -> list[int]:
 def nodes_of_parts(
     topology: Topology, nodes: Sequence[int], parts: Iterable[set[int] | frozenset[int]]
 ) -> tuple[tuple[int, ...] | None, ...]:
-    """The nodes of each of ``parts``, which are sets of ranks; None for all working nodes.
+    """Return the nodes of each set of ranks in ``parts``; None for all working nodes.
 
-    Rank r is on ``nodes[r]``. Blocks are owed, and contributed to, in this form.
+    Rank r is on ``nodes[r]``. Owed nodes and contributors of blocks have this form.
     """
     everyone = topology.working_nodes.size
     return tuple(
@@ -36,5 +36,5 @@ def nodes_of_parts(
 
 
 def name_on(topology: Topology, collective: str, ranks: int) -> str:
-    """Name a collective of ``ranks`` nodes: custom where some working nodes have no rank."""
+    """Return the collective's name; custom if some working nodes have no rank."""
     return collective if ranks == topology.working_nodes.size else CUSTOM

@@ -1,4 +1,7 @@
-"""The file formats by name, and the format of a file. A new one is a module and an entry here."""
+"""The file formats by name, and recognition of a file's format.
+
+A new format is a module and an entry here.
+"""
 
 from __future__ import annotations
 
@@ -41,20 +44,20 @@ FORMATS: dict[str, Format] = {
         MSCCLPP,
     )
 }
-"""By name. Where a file may be of several, it is of the first."""
+"""Formats by name. A file that matches several has the first of them."""
 
 
 def format_named(name: str, option: str) -> Format:
-    """Find the format of this name; refused, naming ``option``, if there is none."""
+    """Return the format of this name; refuse an unknown name of ``option``."""
     if name not in FORMATS:
         raise InvalidInput.of(option, one_of(FORMATS), repr(name))
     return FORMATS[name]
 
 
 def format_of(file: InputFile, content: Content | None = None) -> Format | None:
-    """Recognise the format of ``file`` by its first bytes, and by its name if several look alike.
+    """Recognise the format of ``file`` by its first bytes, and by its name if several match.
 
-    With ``content``, only formats that hold it are tried. None where the file looks like none.
+    With ``content``, only formats with this content are tried. None if no format matches.
     """
     head = file.content[:HEAD]
     alike = [
@@ -80,7 +83,7 @@ def require_format_of(file: InputFile) -> Format:
 def format_with(file: InputFile, content: Content, otherwise: Format) -> Format:
     """Recognise the format of a file that holds ``content``; unknown JSON is ``otherwise``.
 
-    Raises :class:`.InvalidInput` for a file that looks like something else, or like no format.
+    Raises :class:`.InvalidInput` if the file holds other content or matches no format.
     """
     found = format_of(file, content)
     if found is not None:
@@ -96,14 +99,14 @@ def format_with(file: InputFile, content: Content, otherwise: Format) -> Format:
 
 
 def network_of_file(file: InputFile, form: Format | None = None) -> Topology:
-    """Read the network of ``file``, of format ``form`` or that which it looks like."""
+    """Read the network of ``file``; ``form`` is its format, detected if None."""
     form = form or format_with(file, Content.NETWORK, NETWORK)
     assert form.read_network is not None
     return form.read_network(file)
 
 
 def format_for(path: str | Path, content: Content) -> Format:
-    """Choose the format in which ``content`` is written to a file of this name, or refuse it."""
+    """Return the format for writing ``content`` to a file of this name, or refuse the name."""
     able = [each for each in FORMATS.values() if content in each.writes]
     for each in able:
         if str(path).endswith(each.suffixes):

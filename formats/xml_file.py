@@ -1,4 +1,4 @@
-"""XML files of others: read without entities and the net, each refusal with line and element."""
+"""XML files of other tools, read without entities and network; refusals name line and element."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
 
 LARGEST_XML = 1 << 25
-"""Bytes of an XML file: in memory its elements take some twenty times as much."""
+"""Most bytes of an XML file: its elements take about twenty times as much memory."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 _SHOWN = 60
-"""Characters of a value that a refusal shows."""
+"""Most characters of a value in an error message."""
 
 Element = Any
 """An element of lxml, which has no types."""
 
 
 def root_name(head: bytes) -> str:
-    """Name of the first element of an XML text, or "" if it has none."""
+    """Return the name of the first element of an XML text, or ""."""
     found = re.search(rb"<([A-Za-z_][\w.-]*)", re.sub(rb"(?s)<!--.*?-->", b"", head))
     return found[1].decode() if found else ""
 
@@ -29,8 +29,8 @@ def root_name(head: bytes) -> str:
 class XmlFile:
     """An XML file whose elements are read one by one.
 
-    ``root`` is its first element. Every refusal is an :class:`.InvalidInput` that names the file,
-    the line and the element.
+    ``root`` is its first element. Every refusal is an :class:`.InvalidInput` with file, line and
+    element.
     """
 
     def __init__(self, file: InputFile) -> None:
@@ -64,13 +64,13 @@ class XmlFile:
             raise InvalidInput(f"{self.name}, line {line}: must be XML: {complaint}") from error
 
     def refusal(self, element: Element, complaint: str) -> InvalidInput:
-        """The error that an element must not be as it is."""
+        """Return the error about an element."""
         return InvalidInput(
             f"{self.name}, line {element.sourceline}: <{element.tag[:_SHOWN]}>: {complaint}"
         )
 
     def children(self, element: Element, *names: str) -> list[Element]:
-        """The elements in ``element``, which must all have one of ``names``, and no text beside."""
+        """Return the child elements; refuse other names than ``names``, and text."""
         found = list(element)
         for child in found:
             if child.tag not in names:
@@ -89,7 +89,7 @@ class XmlFile:
     def require_attributes(
         self, element: Element, required: Iterable[str], optional: Iterable[str] = ()
     ) -> None:
-        """Require all of ``required``, and nothing but these and ``optional``."""
+        """Require all ``required`` attributes, and no others except ``optional``."""
         required, given = set(required), set(element.attrib)
         for name in sorted(required - given):
             raise self.refusal(element, f"must have {name}")
@@ -97,7 +97,7 @@ class XmlFile:
             raise self.refusal(element, f"must be without {_shown(name)}, which is not known")
 
     def text(self, element: Element, name: str, allowed: Iterable[str]) -> str:
-        """The attribute ``name``, which must be one of ``allowed``."""
+        """Return the attribute ``name``; refuse a value that is not in ``allowed``."""
         allowed = tuple(allowed)
         value: str = element.attrib[name]
         if value not in allowed:
@@ -105,7 +105,7 @@ class XmlFile:
         return value
 
     def integer(self, element: Element, name: str, low: int, high: int) -> int:
-        """The attribute ``name``, which must be an integer from ``low`` to ``high``."""
+        """Return the integer attribute ``name``; refuse a value outside ``low`` to ``high``."""
         value: str = element.attrib[name]
         if not _INTEGER.fullmatch(value) or not low <= int(value) <= high:
             raise self.refusal(element, f"{name} must be {low} to {high}, not {_shown(value)}")

@@ -1,1 +1,1 @@
-"""A network as a package for a chip: Verilog with all that a team asks for on the first day."""
+"""A network as a package for a chip: Verilog, registers, driver, constraints and bench."""

@@ -1,4 +1,4 @@
-"""The bench of a package, in plain Verilog, and the vectors that it compares with."""
+"""The bench of a package in plain Verilog, and its expected vectors."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .scenarios import Scenario, endless, reloaded, scenarios
 from .template import filled
 
 CYCLES_OF_AN_ACCESS = 120
-"""More than any access takes, with what is checked around it."""
+"""More cycles than any access takes with its checks."""
 
 CYCLES_BESIDE = 20_000
-"""More than all else takes: what is refused, what is stopped."""
+"""More cycles than everything else takes: refused accesses and stopped runs."""
 
 CYCLES_TO_QUEUE = 60
-"""Cycles in which a start has come by the bus for certain."""
+"""Cycles within which a start has surely arrived by the bus."""
 
 WORD_DAMAGED = "engine.network.tile_{node}.network_interface.{memory}.words[address]"
 MEMORIES = {2: "message.message_memory", 3: "lane_0.sender_table.table_memory"}
@@ -35,7 +35,7 @@ MEMORIES = {2: "message.message_memory", 3: "lane_0.sender_table.table_memory"}
 
 
 def bench_files(image: Image, host: HostBus, tile: TileBus | None) -> dict[str, str]:
-    """Texts of the bench and of its vectors, by file name."""
+    """Return the texts of the bench and of its vectors, by file name."""
     config = image.program.config
     vectors = _Vectors()
     runs = [*_Runs(image, vectors).lines()]
@@ -60,7 +60,7 @@ def bench_files(image: Image, host: HostBus, tile: TileBus | None) -> dict[str, 
 
 
 def _parameters(image: Image, vectors: _Vectors, ports: list[dict[str, Any]]) -> dict[str, int]:
-    """The numbers that the bench is told."""
+    """Return the numeric parameters of the bench."""
     config, run = image.program.config, image.predicted
     late, width = latencies(config), widths(config)
     user: list[int] = [port["width"] for port in ports if port["name"].endswith("_tuser")]
@@ -96,20 +96,20 @@ def _parameters(image: Image, vectors: _Vectors, ports: list[dict[str, Any]]) ->
 
 
 def _first_node(config: NetworkConfig) -> int:
-    """The lowest number of a node with memories."""
+    """Return the lowest node with memories."""
     first: int = min({*range(config.topology.nodes)} - {*config.topology.switches})
     return first
 
 
 def _tiles(config: NetworkConfig) -> str:
-    """A bit for each node that has a tile port."""
+    """Return a bit vector of the nodes that have a tile port."""
     nodes = config.topology.nodes
     bits = "".join("01"[node not in config.topology.switches] for node in reversed(range(nodes)))
     return f"{nodes}'b{bits}"
 
 
 def _tile_text(config: NetworkConfig, tile: TileBus | None) -> str:
-    """The part of the bench that plays the tiles."""
+    """Return the part of the bench that plays the tiles."""
     if not config.tile_ports:
         return filled("bench_no_tiles.v", {})
     streams = filled(f"bench_{tile}.v" if tile else "bench_ports.v", {})
@@ -117,7 +117,7 @@ def _tile_text(config: NetworkConfig, tile: TileBus | None) -> str:
 
 
 def _parity_text(config: NetworkConfig) -> str:
-    """The part of the bench that damages words."""
+    """Return the part of the bench that damages words."""
     if not config.parity:
         return ""
     lines = []
@@ -140,7 +140,7 @@ _OF_ALL_TILES = ("write_address", "write_data", "read_address")
 
 
 def _at(port: dict[str, Any]) -> str:
-    """What the bench has at a port of the engine."""
+    """Return the bench's expression for a port of the engine."""
     name: str = port["name"]
     if name.startswith("tile_"):
         node, signal = name.removeprefix("tile_").split("__")
@@ -168,12 +168,12 @@ _KNOWN_OF_TILE = (
 
 
 def _slice(vector: str, node: str, width: str | None) -> str:
-    """The bits of a node in a vector of all nodes."""
+    """Return the bits of a node in a vector of all nodes."""
     return f"{vector}[{node}*{width}+:{width}]" if width else f"{vector}[{node}]"
 
 
 def _outputs(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
-    """The outputs of all routers in the order of a trace: node, port, and number at its router."""
+    """Yield node, port and number at its router of every router output, in the order of a trace."""
     for node in range(config.topology.nodes):
         own = 0 if node in config.topology.switches else config.lanes
         for number in range(own + config.topology.ports - 1):
@@ -181,7 +181,7 @@ def _outputs(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
 
 
 def _probe(number: int, node: int, port: int, at_router: int) -> Iterator[str]:
-    """Wires to what an output of a router sends."""
+    """Yield the wires to an output of a router."""
     router = f"engine.network.tile_{node}.router.outputs__{at_router}"
     yield f"  assign valid[{number}*VCS+:VCS] = {router}__valid;"
     yield f"  assign flit[{number}*(WIDTH+2)+:WIDTH+2] = {router}__flit;"
@@ -189,7 +189,7 @@ def _probe(number: int, node: int, port: int, at_router: int) -> Iterator[str]:
 
 
 class _Vectors:
-    """Lines of the vector files. The bench is told of a stretch by its first and last number."""
+    """Lines of the vector files; the bench gets a range by its first line and the one after it."""
 
     def __init__(self) -> None:
         self._lines: dict[str, list[str]] = {"writes": [], "flits": [], "words": [], "nodes": []}
@@ -199,14 +199,14 @@ class _Vectors:
         self.runs = 0
 
     def add(self, name: str, lines: list[str]) -> str:
-        """Add lines to a file; their numbers, as arguments of a task."""
+        """Add lines to a file; return their range as arguments of a task."""
         known = self._lines[name]
         known += lines
         self.most_cycles += CYCLES_OF_AN_ACCESS * len(lines)
         return f"{len(known) - len(lines)}, {len(known)}"
 
     def add_flits(self, trace: Trace, before: int) -> str:
-        """The flits of a run that leave before a cycle, of a trace that may be known already."""
+        """Add the flits of a run that leave before a cycle; reuse a trace that was added before."""
         if (id(trace), before) not in self._flits:
             lines = [line for line in _flits(trace) if int(line[:8], 16) < before]
             self._flits[id(trace), before] = self.add("flits", lines)
@@ -219,7 +219,7 @@ class _Vectors:
         self.most_cycles += 2 * cycles + 100 * CYCLES_OF_AN_ACCESS
 
     def counts(self) -> dict[str, int]:
-        """Count what the files have."""
+        """Return the line counts of the files, and the counts of runs and cycles."""
         names = {"WRITES": "writes", "FLITS": "flits", "WORDS": "words", "TILE_LINES": "nodes"}
         return {
             **{name: len(self._lines[file]) for name, file in names.items()},
@@ -229,7 +229,7 @@ class _Vectors:
         }
 
     def files(self) -> dict[str, str]:
-        """The files by name; each has a line more than is used, so that none is empty."""
+        """Return the files by name; an extra last line keeps each from being empty."""
         digits = {"writes": 34, "flits": 38, "words": 34, "nodes": 32}
         return {
             f"{name}.hex": "\n".join([*lines, "0" * digits[name], ""])
@@ -238,13 +238,13 @@ class _Vectors:
 
 
 def _flits(trace: Trace) -> Iterator[str]:
-    """A line for each flit: cycle, node, port, VC, marks (tail, head) and data."""
+    """Yield a line for each flit: cycle, node, port, VC, marks (tail, head) and data."""
     for cycle, node, port, vc, kind, data in trace:
         yield f"{cycle:08x}{node:04x}{port:04x}{vc:02x}{kind:02x}{data:018x}"
 
 
 def _word_lines(words: Words) -> list[str]:
-    """A line for each row (node, space, address, word)."""
+    """Return a line for each row (node, space, address, word)."""
     return [f"{n:08x}{s:02x}{a:08x}{w:016x}" for n, s, a, w in words.tolist()]
 
 
@@ -272,7 +272,7 @@ class _Runs:
         return f"load({self._vectors.add('writes', _word_lines(words))});"
 
     def _inverted(self, words: Words) -> Words:
-        """The same writes with each bit of their words inverted: memories are not right by luck."""
+        """Invert every word of the writes, so that memories are not right by chance."""
         inverted = words.copy()
         inverted[:, 3] ^= np.uint64((1 << self._config.flit_width) - 1)
         return inverted
@@ -281,7 +281,7 @@ class _Runs:
         run = image.predicted
         state, cycle, culprit = run.ending
         self._vectors.add_run(cycle)
-        # What is under way when a run fails goes on, and is not looked at.
+        # Flits that are on the way when a run fails go on, and are not checked.
         last = int(run.trace.cycle.max(initial=0))
         before = last + 1 if state is EndState.DONE else cycle
         flits = self._vectors.add_flits(run.trace, before)
@@ -290,7 +290,7 @@ class _Runs:
         return f"start({flits}, {cycle}, {name}, {culprit or 0}, {flags});"
 
     def _compared(self, image: Image, *, by_tiles: bool = False) -> Iterator[str]:
-        """Words of memories and of status, and what the tiles were told."""
+        """Yield comparisons of memory words, status words and tile outputs."""
         run, state = image.predicted, image.predicted.ending.state
         if state is EndState.DONE:
             where = np.argwhere(image.known)
@@ -306,7 +306,7 @@ class _Runs:
             yield f"compare_tiles({self._vectors.add('nodes', [*self._tiles(run)])});"
 
     def _status(self, run: Prediction) -> Iterator[str]:
-        """Words of status after a run: flags, and of one that is done step and arrivals."""
+        """Yield status words after a run: flags, and after a finished run step and arrivals."""
         config = self._config
         for node, flags in enumerate(run.flags.tolist()):
             words = {0: flags}
@@ -323,7 +323,7 @@ class _Runs:
                 yield f"{node:08x}03{address:08x}{word:016x}"
 
     def _tiles(self, run: Prediction) -> Iterator[str]:
-        """A line for each tile: node, step, doorbells, and the sum of their steps."""
+        """Yield a line for each tile: node, step, doorbells, and the sum of their steps."""
         for node, arrived in enumerate(run.arrived):
             if node not in self._config.topology.switches:
                 steps = np.nonzero(arrived)[1]
@@ -340,7 +340,7 @@ class _Runs:
         yield from self._compared(first.image)
 
     def _beside_others(self, first: Scenario) -> Iterator[str]:
-        """The same while the host and the tiles read memories, with the interrupt enabled."""
+        """Yield the same run while host and tiles read memories, with the interrupt enabled."""
         tiles = self._config.tile_ports
         yield "// The same, while others read the memories."
         yield "enable_interrupt(1);"
@@ -361,7 +361,7 @@ class _Runs:
         yield from self._compared(first.image, by_tiles=tiles)
 
     def _is_the_same_again(self) -> bool:
-        """True if a second run behind the first one sends the same flits in the same cycles."""
+        """Return whether a second run right after the first sends the same flits."""
         image = self._image
         before = image.predicted
         if before.cycles < CYCLES_TO_QUEUE or before.ending.state is not EndState.DONE:
@@ -378,7 +378,7 @@ class _Runs:
         yield from self._compared(first.image)
 
     def _run(self, scenario: Scenario) -> Iterator[str]:
-        """One of the other runs."""
+        """Yield one of the other runs."""
         yield f"// {scenario.name}."
         words = scenario.writes
         if scenario.held is None:
@@ -387,7 +387,7 @@ class _Runs:
         else:
             node, cycle = scenario.held
             own = (words[:, 1] == Space.MESSAGE) & (words[:, 0] == node)
-            # Words that others are combined with must be there before these come.
+            # If rows combine, their words must be there before others arrive.
             own &= not scenario.image.program.operator.any()
             yield self._load(words[~own])
             yield self._load(self._inverted(words[own]))
@@ -413,7 +413,7 @@ class _Runs:
         yield "stop;"
 
     def _damaged(self, first: Scenario) -> Iterator[str]:
-        """Words with a wrong parity bit: of a message, of a table; and a run without."""
+        """Yield runs with a wrong parity bit in a message, then in a table, and a good run."""
         node, address = sent_word(self._image)
         yield "// Words that are damaged, read by the bus and by the network."
         yield self._load(first.writes)
@@ -436,7 +436,7 @@ class _Runs:
 
 
 def sent_word(image: Image) -> tuple[int, int]:
-    """Node and address of a loaded word that its node sends."""
+    """Return node and address of a loaded word that its node sends."""
     loaded = {
         (node, address + place)
         for node, address, words in image.loads

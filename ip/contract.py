@@ -1,4 +1,4 @@
-"""The hardware's contract as a page of its own: of docs/router.md what is true of a network."""
+"""The hardware's contract as a page: the sections of docs/router.md that apply to a network."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ table { border-collapse: collapse; } td, th { border: 1px solid #ccc; padding: .
 
 
 def contract_page(config: NetworkConfig, title: str) -> str:
-    """HTML of the sections of the page that apply to a network behind a bus."""
+    """Return as HTML the sections of docs/router.md that apply to a network behind a bus."""
     head, *sections = re.split(r"^(?=## )", ROUTER_PAGE.read_text(), flags=re.MULTILINE)
     left_out = _left_out(config)
     kept = [each for each in sections if int(each.split()[1].rstrip(".")) not in left_out]
-    # The overview of the page lists sections that are not here.
+    # The overview would list sections that are left out.
     head = head.partition("\n| section |")[0]
     renderer = MarkdownIt("commonmark").enable("table")
     body = renderer.render("".join([head, "\n", *kept]))
@@ -35,7 +35,7 @@ def contract_page(config: NetworkConfig, title: str) -> str:
 
 
 def _left_out(config: NetworkConfig) -> set[int]:
-    """The variants that a network is not."""
+    """Return the sections on variants that the network does not have."""
     has = {
         9: config.link_registers,
         10: config.barrier_registers,

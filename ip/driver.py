@@ -13,7 +13,7 @@ from .template import filled
 
 
 def _memories(config: NetworkConfig) -> dict[str, object]:
-    """The memories that the driver clears."""
+    """Return the parameters of the memories that the driver clears."""
     switches = config.topology.switches
     nodes = range(config.topology.nodes)
     return {
@@ -27,7 +27,7 @@ def _memories(config: NetworkConfig) -> dict[str, object]:
 
 
 def driver_files(image: Image) -> dict[str, str]:
-    """Texts of the driver, and of the image as an array of writes, by file name."""
+    """Return the texts of the driver and of the image as an array of writes, by file name."""
     config = image.program.config
     bits = bus_data_bits(config)
     values = {"WORD": f"uint{bits}_t", "MOST_WORD": f"UINT{bits}_MAX", **_memories(config)}

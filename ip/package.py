@@ -20,13 +20,13 @@ from .template import filled
 
 CONSTRAINTS = ("eyecast.sdc", "eyecast.lpf", "eyecast.pcf")
 NAME = "eyecast"
-"""What the names of modules, files, functions and macros begin with; ``--prefix`` replaces it."""
+"""First part of the names of modules, files, functions and macros; ``--prefix`` replaces it."""
 
 CORE_NAME = "eyecast:ip:{}engine:1.0"
-"""The name of a package for FuseSoC (VLNV), with a prefix of its own before ``engine``."""
+"""Name of a package for FuseSoC (VLNV); a custom prefix stands before ``engine``."""
 
 _DRIVERS = {HostBus.AXI4_LITE: "AxiLiteDriver", HostBus.WISHBONE: "WishboneDriver"}
-"""The drivers of ``eyecast.testbench`` for each bus."""
+"""The driver of ``eyecast.testbench`` for each bus."""
 
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 _LOWER = re.compile(r"\beyecast(?=_|\.(?:h|c|core|sdc|lpf|pcf)\b)")
@@ -34,7 +34,7 @@ _UPPER = re.compile(r"\bEYECAST(?=_)")
 
 
 def require_prefix(prefix: str) -> None:
-    """Raise :class:`.InvalidInput` for a prefix with which names are none in Verilog or in C."""
+    """Raise :class:`.InvalidInput` for a prefix that is no valid name in Verilog or C."""
     if not _PREFIX.fullmatch(prefix):
         allowed = "letters, digits and single _ between them, with a letter first"
         raise InvalidInput.of("prefix", allowed, prefix)
@@ -51,8 +51,8 @@ def write_package(
 ) -> None:
     """Write the package of a network and a program into ``folder``, whole or not at all.
 
-    ``collective`` says in words what the program does. All names begin with ``prefix``, so that
-    two packages can be in one chip. Raises :class:`.InvalidInput` as :func:`require_prefix`,
+    ``collective`` describes the program. All names begin with ``prefix``, so that a chip can
+    contain two packages. Raises :class:`.InvalidInput` as :func:`require_prefix`,
     :func:`.new_folder`, :func:`.network_modules` and :func:`.register_map_files` do.
     """
     require_prefix(prefix)
@@ -61,7 +61,7 @@ def write_package(
 
 
 def _renamed(text: str, prefix: str) -> str:
-    """A text, or the path of a file, in which all names begin with ``prefix``."""
+    """Return a text or a path in which all names begin with ``prefix``."""
     return _UPPER.sub(prefix.upper(), _LOWER.sub(prefix, text))
 
 
@@ -98,14 +98,14 @@ def _fill(
 
 
 def _inputs(config: NetworkConfig, host: HostBus, tile: TileBus | None) -> list[str]:
-    """Name the inputs of the engine except the clock."""
+    """Return the inputs of the engine except the clock."""
     ports = describe_ports(config, host, tile)
     names = [port["name"] for port in ports if port["direction"] == "input"]
     return [name for name in names if name != "clk"]
 
 
 def _cocotb_bench(config: NetworkConfig, host: HostBus, tile: TileBus | None) -> str:
-    """The bench in cocotb, which drives the bus of the host and leaves the tiles idle."""
+    """Return the bench in cocotb, which drives the host's bus and leaves the tiles idle."""
     of_tiles = [name for name in _inputs(config, host, tile) if re.match(r"tile_|[sm]_axis_", name)]
     idle = "".join(f"    {name!r},\n" for name in of_tiles).replace("'", '"')
     return filled(
@@ -115,7 +115,7 @@ def _cocotb_bench(config: NetworkConfig, host: HostBus, tile: TileBus | None) ->
 
 
 def _core(title: str, core: str, modules: list[str]) -> str:
-    """The package for FuseSoC, in CAPI2."""
+    """Return the description of the package for FuseSoC, in CAPI2."""
     sources = "".join(f"      - rtl/{name}.v\n" for name in modules)
     values = {
         "NAME": core,

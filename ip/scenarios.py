@@ -1,4 +1,4 @@
-"""Runs that the bench of a package carries out, each predicted by the cycle model."""
+"""Runs of a package's bench, each predicted by the cycle model."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Scenario:
     name
         A comment for the bench, one line.
     image
-        The program, what is loaded and the prediction.
+        The program, the loaded words and the prediction.
     writes
-        What the bench writes before the run: rows (node, space, address, word).
+        The bench's writes before the run: rows (node, space, address, word).
     held
-        The node that its tile holds back, and the first cycle in which it no longer does; None
-        where no tile does. Its own message is loaded by the tile meanwhile.
+        The node that its tile holds back, and the first cycle without the hold; None without a
+        hold. Meanwhile the tile loads the node's message.
     beside
-        What a tile writes during the run where no row reads or writes, as ``writes``.
+        A tile's writes during the run, to addresses that no row reads or writes; as ``writes``.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Scenario:
 
 
 def scenarios(image: Image) -> Iterator[Scenario]:
-    """Yield the runs in which the bench tries the network: first the image as it is."""
+    """Yield the runs of the bench; the first is the unchanged image."""
     config = image.program.config
     yield Scenario(name="The program", image=image, writes=image.writes)
     yield _limited(image)
@@ -65,14 +65,14 @@ def scenarios(image: Image) -> Iterator[Scenario]:
 
 
 def reloaded(image: Image) -> Words:
-    """Give the writes of ``image`` except for those to tables, which are there already."""
+    """Return the writes of ``image`` without those to tables, which are already loaded."""
     writes = image.writes
     kept: Words = writes[writes[:, 1] != Space.TABLE]
     return kept
 
 
 def endless(image: Image) -> Image:
-    """Make a program without end: a packet is expected that nobody sends."""
+    """Return a program without end: it expects a packet that nobody sends."""
     config, nodes = image.program.config, range(image.program.nodes)
     last = max({*nodes} - {*config.topology.switches})
     receives = [[1] if node == last else [] for node in nodes]
@@ -84,7 +84,7 @@ def endless(image: Image) -> Image:
 
 
 def messages_of(image: Image) -> npt.NDArray[np.uint64]:
-    """Give the message memories before the run, (nodes, message words): 0 except for the loads."""
+    """Return the message memories before the run, (nodes, message words): 0 except the loads."""
     memory = empty_memory(image.program.config)
     for node, address, words in image.loads:
         memory[node, address : address + len(words)] = words
@@ -92,20 +92,20 @@ def messages_of(image: Image) -> npt.NDArray[np.uint64]:
 
 
 def _again(image: Image, control: Control) -> Image:
-    """Predict the run of ``image`` under another control."""
+    """Predict the run of ``image`` with another control."""
     predicted = run(image.program, messages_of(image), timing=image.timing, control=control)
     return replace(image, predicted=predicted, limit=control.limit)
 
 
 def _limited(image: Image) -> Scenario:
-    """The same program, timed out when half of its cycles have passed."""
+    """Return the same program with a timeout after half of its cycles."""
     limit = max(1, image.predicted.cycles // 2)
     made = _again(image, Control(limit=limit))
     return Scenario(name=f"Timed out after {limit} cycles", image=made, writes=reloaded(made))
 
 
 def _held(image: Image) -> Scenario:
-    """The same program, held back by a tile that loads its message during the run."""
+    """Return the same program, held back by a tile that loads its message during the run."""
     config = image.program.config
     node = image.loads[0][0]
     words = sum(len(each) for at, _, each in image.loads if at == node)
@@ -117,7 +117,7 @@ def _held(image: Image) -> Scenario:
 
 
 def _beside(image: Image) -> Words | None:
-    """Words for the memory of the node that receives, behind all that it receives."""
+    """Return words for the receiving node's memory, at addresses after all received words."""
     config = image.program.config
     received = np.argwhere(image.known)
     if not len(received):
@@ -129,11 +129,11 @@ def _beside(image: Image) -> Words | None:
     return np.array(rows, dtype=np.uint64) if rows else None
 
 
-# Programs of the bench's own
+# Additional programs of the bench
 
 
 class _Trial(NamedTuple):
-    """The rows of a program, by node; what nodes receive, and by which ports; what is compared."""
+    """A program: rows, receives, receive ports and compared words by node."""
 
     rows: dict[int, list[Row]]
     receives: dict[int, list[int]]
@@ -143,7 +143,7 @@ class _Trial(NamedTuple):
 
 
 def _trials(image: Image) -> dict[str, Image]:
-    """Make the programs in which packets wait for each other, and those that must fail."""
+    """Return the programs in which packets wait for each other, and those that must fail."""
     config = image.program.config
     found = {}
     if crossing := _crossing(config):
@@ -159,7 +159,7 @@ def _trials(image: Image) -> dict[str, Image]:
 
 
 def _image_of(image: Image, trial: _Trial) -> Image | None:
-    """The image of a trial, in the slot of ``image``; None where the network has no room for it."""
+    """Return the image of a trial in the slot of ``image``; None if the network is too small."""
     config, nodes = image.program.config, range(image.program.nodes)
     program = Program.from_rows(
         config,
@@ -187,7 +187,7 @@ def _image_of(image: Image, trial: _Trial) -> Image | None:
 
 
 def _links(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
-    """Yield (node, port, neighbor) of every link between nodes that are no switches."""
+    """Yield (node, port, neighbor) of every link between nodes that are not switches."""
     topology = config.topology
     for node, neighbors in enumerate(topology.neighbor.tolist()):
         for port, neighbor in enumerate(neighbors):
@@ -196,7 +196,7 @@ def _links(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
 
 
 def _crossing(config: NetworkConfig) -> _Trial | None:
-    """Packets of several nodes through one link, each in a step of its own, self-timed."""
+    """Return self-timed packets of several nodes through one link, each in its own step."""
     if config.contention_free:
         return None
     links = [*_links(config)]
@@ -234,7 +234,7 @@ def _crossing(config: NetworkConfig) -> _Trial | None:
 
 
 def _beyond(config: NetworkConfig) -> _Trial | None:
-    """A packet whose last word has no place at its target."""
+    """Return a packet whose last word lies beyond its target's memory."""
     for node, port, neighbor in _links(config):
         row = Row(1, (Segment(port, 1, 0),), 0, config.message_words - 1, 2)
         entry = int(config.topology.peer[node, port])
@@ -243,7 +243,7 @@ def _beyond(config: NetworkConfig) -> _Trial | None:
 
 
 def _both_ways(config: NetworkConfig) -> _Trial | None:
-    """Two neighbors that send to each other in a step, which half-duplex nodes must not."""
+    """Return two neighbors that send to each other in a step, which half-duplex forbids."""
     links = [*_links(config)]
     for node, port, neighbor in links:
         back = int(config.topology.peer[node, port])

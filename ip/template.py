@@ -9,7 +9,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 
 def filled(template: str, values: Mapping[str, object]) -> str:
-    """Text of a template with each value in place of its name, which stands as ``@NAME@``."""
+    """Return the text of a template, with each ``@NAME@`` replaced by its value."""
     text = (TEMPLATES / template).read_text()
     for name, value in values.items():
         text = text.replace(f"@{name}@", str(value))

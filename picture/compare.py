@@ -14,17 +14,17 @@ from matplotlib.figure import Figure
 from .style import EYE_LINE, INK, QUIET
 
 _PANEL_WIDTH, _ROW_HEIGHT, _AROUND = 2.6, 0.5, 1.5
-"""Inches: of a panel, of an algorithm's row, and of title and legend together."""
+"""Inches: width of a panel, height of an algorithm's row, and height of title and legend."""
 
 _BARS = 0.76
-"""The part of a row that its bars take."""
+"""Share of a row that its bars take."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One measure: its values by the name of a series, None where there is none, in rows' order.
+    """One measure: the values of each series by its name, in the order of rows.
 
-    ``bound`` is a lower bound, None where none is known.
+    A value is None if there is none; ``bound`` is a lower bound, None if none is known.
     """
 
     title: str
@@ -54,7 +54,7 @@ def draw_comparison(title: str, names: Sequence[str], panels: Sequence[Panel]) -
 
 
 def _draw_panel(axes: Axes, panel: Panel, number: int) -> dict[str, Any]:
-    """Draw one panel; what a legend shows for each series and for the bound, by its name."""
+    """Draw one panel; return the legend entries of its series and its bound, by name."""
     axes.set_title(panel.title, size="medium", color=INK)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0, labelbottom=False, labelcolor=INK)
@@ -64,7 +64,7 @@ def _draw_panel(axes: Axes, panel: Panel, number: int) -> dict[str, Any]:
     for place, (name, values) in enumerate(panel.series.items()):
         rows = np.arange(len(values)) + (place + 0.5) * height - _BARS / 2
         lengths = [value or 0 for value in values]
-        # The series of a panel without names is the first colour, so that names mean the others.
+        # A panel with one unnamed series uses the first colour, so named series get other colours.
         shade = shades[place + 1 if name else 0]
         bars = axes.barh(rows, lengths, 0.92 * height, color=shade)
         labels = ["-" if value is None else str(value) for value in values]
@@ -76,6 +76,6 @@ def _draw_panel(axes: Axes, panel: Panel, number: int) -> dict[str, Any]:
         style: dict[str, Any] = {"color": EYE_LINE, "ls": "--", "lw": 1.5}
         handles["lower bound"] = axes.axvline(panel.bound, **style)
     axes.axvline(0, color=QUIET, lw=0.8)
-    # Room for the numbers behind the longest bars.
+    # Leave room for the numbers after the longest bars.
     axes.set_xlim(0, 1.2 * max(1, axes.dataLim.x1))
     return handles

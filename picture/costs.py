@@ -1,11 +1,11 @@
-"""Pictures of the cost formulas of hypercubes, at the iPSC's times.
+"""Pictures of the cost formulas of hypercubes, with the times of the iPSC.
 
 S. L. Johnsson and C.-T. Ho, 1986, measured broadcasts, scatters and all-gathers on the Intel iPSC:
-Figs. 15 to 19. Their scan has kept the captions, not the curves. Those here are of the formulas,
-one-port, with the times of section 8.1: 8 ms for a start-up, and 0.8 µs for a byte on a channel of
-10 Mbit/s. A word is a byte; packets have up to 1024 of them, as the iPSC cuts larger ones. What the
-messages were is lost too: :data:`MESSAGE` and :data:`EACH` are ours. (The iPSC's overlap of about
-20 % between ports is not in the formulas.)
+Figs. 15 to 19. The scan of the paper has the captions, not the curves. The curves here show the
+one-port formulas with the times of section 8.1: 8 ms for a start-up, and 0.8 µs for a byte on a
+channel of 10 Mbit/s. A word is a byte; packets have up to 1024 words, because the iPSC cuts larger
+ones. The paper's message lengths are lost too: :data:`MESSAGE` and :data:`EACH` are chosen here.
+(The formulas omit the iPSC's overlap of about 20 % between ports.)
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ PACKET = 1024
 """Bytes of the largest packet that the iPSC does not cut (section 8.1)."""
 
 MESSAGE, EACH = 1 << 14, 1 << 10
-"""Bytes of a broadcast, the most that one call sends; bytes for each node, or of each."""
+"""Bytes of a broadcast, the most that one call sends; bytes for each node, or of each node."""
 
 MESSAGES = tuple(PACKET << shift for shift in (0, 2, 4, 6, 8))
-"""Bytes of the broadcasts of which the speed-up is drawn: 1 to 256 packets."""
+"""Bytes of the broadcasts in the speed-up: 1 to 256 packets."""
 
 DIMENSIONS = tuple(range(2, 7))
-"""The cubes of Fig. 16."""
+"""Dimensions of the cubes in Fig. 16."""
 
 GRAPHS = {
     "broadcast": ("Broadcast (Fig. 16)", ("sbt", "nesbt"), MESSAGE),
@@ -41,7 +41,7 @@ GRAPHS = {
     "all-gather": ("All-gather (Fig. 19)", ("brg", "sbt", "sbnt"), EACH),
     "all-to-all": ("All-to-all", ("sbt", "sbnt"), EACH),
 }
-"""The title, graphs and bytes of a collective's times by n; of the last one the paper has none."""
+"""Title, graphs and bytes of each collective's times by n; the paper lacks the last one."""
 
 Lines = Mapping[str, Sequence[float]]
 
@@ -55,7 +55,7 @@ def one_port_time(
 
 
 def speed_up(n: int, words: int, packet: int, tau: float, tc: float) -> float:
-    """Return how many times as long as nESBT the SBT takes for a one-port broadcast."""
+    """Return the time of SBT divided by the time of nESBT for a one-port broadcast."""
     sbt, nesbt = (
         one_port_time("broadcast", graph, n, words, packet, tau, tc) for graph in ("sbt", "nesbt")
     )
@@ -71,8 +71,8 @@ def draw_speed_up(
 ) -> Figure:
     """Draw the speed-up of nESBT over SBT by n, a line for each M in ``messages`` (Fig. 17).
 
-    ``dimensions`` are 2 or more, ``messages`` and ``packet`` in words, ``tau`` and ``tc`` in one
-    unit. In an SVG of the figure the line of message *i* has the id ``line-0-i``.
+    ``dimensions`` are 2 or more, ``messages`` and ``packet`` in words, ``tau`` and ``tc`` in the
+    same unit. In an SVG of the figure the line of message *i* has the id ``line-0-i``.
     """
     figure = Figure(figsize=(6.4, 4.6), layout="constrained", facecolor="white")
     axes = figure.add_subplot()
@@ -93,9 +93,9 @@ def draw_times(
     tau: float = START_UP,
     tc: float = BYTE,
 ) -> Figure:
-    """Draw the times of one of :data:`GRAPHS` by n, those of a broadcast by packet, too (Fig. 15).
+    """Draw the times of one of :data:`GRAPHS` by n, for a broadcast also by packet (Fig. 15).
 
-    ``tau`` and ``tc`` are in seconds. In an SVG of the figure the line *i* of panel *p* has the id
+    ``tau`` and ``tc`` are in seconds. In an SVG of the figure line *i* of panel *p* has the id
     ``line-p-i``; the panel by packet is the last one.
     """
     panels = 2 if collective == "broadcast" else 1
@@ -115,7 +115,7 @@ def draw_times(
 
 
 def _draw_by_packet(axes: Axes, dimensions: Sequence[int], tau: float, tc: float) -> None:
-    """Draw the time of a broadcast by SBT against the packet, a line for each n (Fig. 15)."""
+    """Draw the time of an SBT broadcast over the packet length, a line for each n (Fig. 15)."""
     packets = [1 << shift for shift in range(5, PACKET.bit_length())]
     by_packet = {
         f"n = {n}": [one_port_time("broadcast", "sbt", n, MESSAGE, b, tau, tc) for b in packets]
@@ -128,12 +128,12 @@ def _draw_by_packet(axes: Axes, dimensions: Sequence[int], tau: float, tc: float
 
 
 def _draw_lines(axes: Axes, panel: int, title: str, along: Sequence[int], lines: Lines) -> None:
-    """Draw ``lines`` by name over ``along``, with a legend; the id of each is its number."""
+    """Draw ``lines`` by name over ``along``, with a legend; a line's id is its number."""
     axes.set_title(title, loc="left", size="medium", weight="bold", color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=QUIET, alpha=0.2)
     shades = mpl.colormaps["plasma"](np.linspace(0.02, 0.82, len(lines)))
-    # Of lines that fall together both are seen: those drawn first are wider.
+    # Draw earlier lines wider, so that coinciding lines are all visible.
     for number, (name, values) in enumerate(lines.items()):
         width = 1.5 + max(0, 2 - number)
         drawn = axes.plot(along, values, marker="o", ms=3 + width, lw=width, color=shades[number])

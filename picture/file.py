@@ -13,15 +13,15 @@ from ..model.base.files import write_bytes_atomically
 
 
 def save_picture(figure: Figure, path: str | Path) -> None:
-    """Write ``figure`` to ``path`` as the suffix says, ``.svg`` or ``.png``, whole or not at all.
+    """Write ``figure`` to ``path`` as ``.svg`` or ``.png``, by its suffix, whole or not at all.
 
-    The same schedule gives the same bytes. Raises :class:`InvalidInput` for another suffix, and
-    where the file cannot be written.
+    The same schedule gives the same bytes. Raises :class:`InvalidInput` for another suffix, and if
+    the file cannot be written.
     """
     path = require_picture_suffix(path)
     picture = io.BytesIO()
     if path.suffix.lower() == ".svg":
-        # Ids without a salt, and the date, would differ from run to run.
+        # Fixed ids and no date: otherwise files differ from run to run.
         with mpl.rc_context({"svg.hashsalt": "eyecast"}):
             figure.savefig(picture, format="svg", metadata={"Date": None})
     else:

@@ -10,7 +10,7 @@ MOST_BARS = 60
 
 
 def draw_latencies(latency: npt.NDArray[np.int64]) -> Figure:
-    """Draw how many packets took how many cycles; the median and the 99th percentile marked."""
+    """Draw how many packets took how many cycles, with the median and the 99th percentile."""
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.add_subplot()
     largest = int(latency.max(initial=1))

@@ -1,16 +1,16 @@
-r"""Drawing of links: straight where they can be, else as stubs, arcs or bows.
+r"""Drawing of links: straight if possible, otherwise as stubs, arcs or bows.
 
 ::
 
       o--o--o        -o--o--o-         .--------.             ___
       |  |  |                       o--o  o--o  |  o--o      /   \
-      o--o--o      stubs: what      |  |  |  |  '--|--|     o--o--o
+      o--o--o      stubs: a link    |  |  |  |  '--|--|     o--o--o
                    leaves on one    o--o  o--o     o--o
-    in a tile,      side comes                               a bow past a node that a straight
-    straight       back on the      from tile to tile, an    link would run under
-                      other         arc between two rows
+    in a tile,     side and                                 a bow past a node that a straight
+    straight       enters on the    from tile to tile, an   link would run under
+                   other side       arc between two rows
 
-Arcs between the same rows that would run on each other have different heights: *tracks*.
+Arcs between the same rows that would overlap have different heights: *tracks*.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..model.network.topology import NO_LINK, Topology
 from .places import Level, Places, Points, link_pairs
 
 _CHANNEL = (0.32, 0.74)
-"""How far from a row its arcs run: clear of the nodes of this row and of the next."""
+"""Distance of arcs from their row: clear of the nodes of this row and of the next."""
 
 _STEEPNESS, _RISE, _STUB_GAP = np.radians(30), 0.45, 0.05
 _STRAIGHT_SHARE, _TRACK_SHARE = 0.31, 0.8
@@ -35,14 +35,14 @@ _ARC_POINTS, _BOW_POINTS = 9, 33
 _WAYS, _NEAR = 24, 0.5
 
 _Arc = tuple[int, tuple[int, ...], bool]
-"""Of an arc in one direction: its level, the coordinates of its lower end, whether it is a wrap."""
+"""An arc in one direction: level, coordinates of its lower end, and whether it is a wrap link."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """The middle of a link from its begin to its end: one curve, or two stubs; points (n, 2) each.
+    """The middle of a link from begin to end: one curve, or two stubs; points (n, 2) each.
 
-    Lanes beside it have ``share`` of the room that they have beside a straight link.
+    Lanes beside it have ``share`` of the width that lanes have beside a straight link.
     """
 
     curves: tuple[Points, ...]
@@ -60,12 +60,12 @@ class Lines:
         self._tracks = [_tracks(levels) for levels in places.nesting]
         pairs = link_pairs(topology)
         if places.nesting:
-            # Of a grid with a host, the links of the host alone.
+            # For a grid with a host, only the links of the host.
             pairs = pairs[pairs[:, 1] >= len(self._coordinates)]
         self._bows = _bows(places.points, pairs)
 
     def all(self) -> list[Points]:
-        """The curves of all links, each once for both ways and for parallel links."""
+        """Return the curves of all links; both ways and parallel links share one."""
         nodes, ports = np.nonzero(self._topology.neighbor != NO_LINK)
         ends = self._topology.neighbor[nodes, ports]
         links = {
@@ -75,17 +75,17 @@ class Lines:
         return [curve for link in sorted(links) for curve in self._line(*link).curves]
 
     def between(self, begin: int, end: int) -> Line:
-        """The link that a path from ``begin`` to ``end`` means, in that direction."""
+        """Return the link of a path from ``begin`` to ``end``, in that direction."""
         port = self._topology.ports_between(np.array([begin]), np.array([end]))
         return self.leaving(begin, int(port[0]))
 
     def leaving(self, node: int, port: int) -> Line:
-        """The link that leaves ``node`` by ``port``, in that direction."""
+        """Return the link that leaves ``node`` by ``port``, in that direction."""
         end = int(self._topology.neighbor[node, port])
         return self._line(node, end, self._is_wrap(node, end, port))
 
     def free_way(self, node: int) -> Points:
-        """The direction from ``node`` that is farthest from all its links; of length 1."""
+        """Return the unit vector from ``node`` that is farthest from all its links."""
         angles = np.linspace(-np.pi / 4, 7 * np.pi / 4, _WAYS, endpoint=False)
         ways = np.stack((np.cos(angles), np.sin(angles)), axis=1)
         ends = np.unique(self._topology.neighbor[node][self._topology.neighbor[node] != NO_LINK])
@@ -97,7 +97,7 @@ class Lines:
         return free
 
     def _axis(self, begin: int, end: int) -> tuple[int, int, int] | None:
-        """Direction and level in which two nodes of a grid are linked, and the step along it."""
+        """Return direction and level of the axis that links two nodes, and the step along it."""
         if not self._nesting or (min(begin, end), max(begin, end)) in self._bows:
             return None
         steps = [
@@ -107,13 +107,13 @@ class Lines:
         return axis % 2, axis // 2, steps[axis]
 
     def _is_wrap(self, begin: int, end: int, port: int) -> bool:
-        """Tell whether the link by ``port`` leads round the end of an axis."""
+        """Return whether the link by ``port`` wraps round the end of an axis."""
         found = self._axis(begin, end)
         if found is None:
             return False
         direction, level, step = found
         on = self._nesting[direction][level]
-        # On an axis of two nodes both links join the same two: the ports tell which is which.
+        # On an axis of two nodes both links join the same nodes: the ports tell them apart.
         round_two = on.side == 2 and (step < 0) == (port == 1 + 2 * on.axis)
         return on.wrapped and (abs(step) > 1 or round_two)
 
@@ -126,7 +126,7 @@ class Lines:
         direction, number, step = found
         if not number and not wrap:
             return Line((ends,))
-        # Round the end: what goes up leaves above the highest coordinate.
+        # A wrap link upwards leaves above the highest coordinate.
         ahead = np.eye(2)[direction] * np.sign(-step if wrap else step)
         if not number:
             out = ahead * (self._nesting[direction][0].reach - _STUB_GAP)
@@ -136,14 +136,14 @@ class Lines:
     def _arc(
         self, begin: int, end: int, direction: int, number: int, ahead: Points, wrap: bool
     ) -> Line:
-        """A link from tile to tile, which leaves its begin in the direction ``ahead``."""
+        """Return a link between tiles, which leaves its begin in the direction ``ahead``."""
         level = self._nesting[direction][number]
         tracks, count = self._tracks[direction]
         place = tuple(min(self._coordinates[begin], self._coordinates[end])[direction::2])
         lowest, highest = _CHANNEL
         height = lowest + (highest - lowest) * (tracks[number, place, wrap] + 0.5) / count
         share = min(1.0, _TRACK_SHARE * (highest - lowest) / count / _STRAIGHT_SHARE)
-        # Above the row, right of the column.
+        # Above the row, or right of the column.
         aside = np.array(((0.0, -1.0), (1.0, 0.0)))[direction]
         angle = _STEEPNESS / number
         first = self._points[begin] + _rise(height, angle, ahead, aside)
@@ -159,13 +159,13 @@ class Lines:
         return Line((np.vstack((first, leave)), np.vstack((enter, last))), share)
 
     def _within(self, node: int, direction: int, number: int) -> float:
-        """Distance of a node from the first one of its tile of level ``number``."""
+        """Return the distance of a node from the first node of its tile of level ``number``."""
         levels = self._nesting[direction][: number + 1]
         return float(sum(self._coordinates[node][each.axis] * each.pitch for each in levels))
 
 
 def _rise(height: float, angle: float, ahead: Points, aside: Points) -> Points:
-    """From a node to where its arc has its full height: points relative to the node."""
+    """Return the rise from a node to an arc's full height: points relative to the node."""
     lean = height * np.tan(angle)
     control, end = lean * ahead + height * aside, (lean + _RISE) * ahead + height * aside
     t = np.linspace(0, 1, _ARC_POINTS)[:, None]
@@ -174,9 +174,9 @@ def _rise(height: float, angle: float, ahead: Points, aside: Points) -> Points:
 
 
 def _tracks(levels: tuple[Level, ...]) -> tuple[dict[_Arc, int], int]:
-    """The track of every arc in one direction, short arcs nearest their row, and how many tracks.
+    """Return the track of every arc in one direction, and the number of tracks.
 
-    An arc takes the first track on which it meets no other.
+    Short arcs are nearest their row. An arc takes the first track on which it meets no other.
     """
     arcs: list[tuple[float, list[tuple[float, float]], _Arc]] = []
     for place in product(*(range(level.side) for level in levels)):
@@ -209,7 +209,7 @@ def _tracks(levels: tuple[Level, ...]) -> tuple[dict[_Arc, int], int]:
 
 
 def _bow(ends: Points, height: float, points: int = _BOW_POINTS) -> Points:
-    """From one end to the other, the middle ``height`` to the right of the straight line."""
+    """Return a bow between two ends; its middle is ``height`` right of the straight line."""
     way = ends[1] - ends[0]
     control = ends.mean(axis=0) + 2 * height * np.array((-way[1], way[0])) / np.hypot(*way)
     t = np.linspace(0, 1, points)[:, None]
@@ -218,9 +218,9 @@ def _bow(ends: Points, height: float, points: int = _BOW_POINTS) -> Points:
 
 
 def _bows(points: Points, pairs: npt.NDArray[np.int64]) -> dict[tuple[int, int], float]:
-    """Bend each link until it is clear of all other nodes, by the least that will do.
+    """Return the least bend of each link that clears all other nodes.
 
-    Where nothing is enough, what leaves the most room.
+    If no bend is enough, return the bend that leaves the most space.
     """
     heights = [sign * height for height in _BOWS for sign in ((1, -1) if height else (1,))]
     best, room = np.zeros(len(pairs)), np.full(len(pairs), -1.0)
@@ -236,8 +236,8 @@ def _bows(points: Points, pairs: npt.NDArray[np.int64]) -> dict[tuple[int, int],
 class _Nearest:
     """Distance from every raster point to the nearest node, at most ``_FAR``, to half a cell.
 
-    No two nodes are nearer to each other than one cell, so only what is about that far from both
-    ends of a link has to be looked at.
+    Nodes are at least one cell apart, so only points at least about one cell from both ends of a
+    link matter.
     """
 
     def __init__(self, points: Points) -> None:
@@ -253,7 +253,7 @@ class _Nearest:
             np.minimum.at(self._distance, (at[..., 0], at[..., 1]), away)
 
     def to(self, ends: Points, height: float) -> float:
-        """Distance of a link that is bent so far from the nearest node that is not at its end."""
+        """Return the distance of a link with this bend from the nearest node except its ends."""
         length = float(np.hypot(*(ends[1] - ends[0]))) + 2 * abs(height)
         curve = _bow(ends, height, int(length / _RASTER) + 2)
         away = np.hypot(*np.moveaxis(curve[:, None] - ends, -1, 0)).min(axis=1)
@@ -262,7 +262,7 @@ class _Nearest:
 
 
 def beside(curve: Points, lane: float) -> Points:
-    """The curve ``lane`` further right, or down if it runs from left to right."""
+    """Return the curve moved by ``lane`` to the right of its direction (down if it runs right)."""
     ways = np.diff(curve, axis=0)
     ways /= np.hypot(*ways.T)[:, None]
     normals = np.stack((-ways[:, 1], ways[:, 0]), axis=1)
@@ -274,15 +274,15 @@ def beside(curve: Points, lane: float) -> Points:
 
 
 def is_straight_on(before: Points, after: Points) -> bool:
-    """Tell whether a path from one curve to the next has no corner."""
+    """Return whether a path from one curve to the next has no corner."""
     ways = [way / np.hypot(*way) for way in (before[-1] - before[-2], after[1] - after[0])]
     return bool(np.dot(*ways) > 1 - 1e-6)
 
 
 def meet(before: Points, after: Points) -> tuple[Points, Points]:
-    """Both curves, the end of the one and the begin of the other moved to where they cross.
+    """Return both curves, with the end of one and the begin of the other moved to their crossing.
 
-    Where they hardly do, to the middle between them.
+    Nearly parallel curves meet in the middle between their ends.
     """
     way, other = before[-1] - before[-2], after[1] - after[0]
     gap = after[0] - before[-1]
@@ -294,7 +294,7 @@ def meet(before: Points, after: Points) -> tuple[Points, Points]:
 
 
 def shorten(curve: Points, begin: float, end: float) -> Points:
-    """The curve without its first ``begin`` and its last ``end`` cells of length."""
+    """Return the curve without its first ``begin`` and its last ``end`` cells of length."""
     lengths = np.hypot(*np.diff(curve, axis=0).T)
     at = np.concatenate(([0.0], np.cumsum(lengths)))
     cuts = [begin, max(begin, at[-1] - end)]

@@ -1,8 +1,8 @@
 """One panel of a picture: a network, its nodes, and the sends as arrows along their paths.
 
-Sends that share a link, in whatever steps, run side by side in *lanes*, as the lines of a metro map
-do. Where nodes lie is said in ``picture/places.py``, how links run in ``picture/links.py``. Lengths
-are in cells (a cell is the distance of two neighbouring nodes) or, where it says so, in points.
+Sends that share a link, in any steps, run side by side in *lanes*, like the lines of a metro map.
+``picture/places.py`` places nodes, ``picture/links.py`` draws links. Lengths are in cells (the
+distance of two neighbouring nodes) unless a name or comment says points.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _AROUND, _LONGEST = 0.3, 1440.0
 
 @dataclass(frozen=True)
 class Drawing:
-    """Everything that all panels share; colours and widths are those of the steps, step 1 first.
+    """Data that all panels share; colours and widths are by step, step 1 first.
 
-    ``reached`` is the first step in which a node receives, 0 for never, and where all nodes are
+    ``reached`` is the first step in which a node receives; 0 if it never does or if all nodes are
     roots. ``low`` and ``high`` are the corners of the drawing.
     """
 
@@ -66,9 +66,10 @@ class Drawing:
 
     @classmethod
     def of(cls, schedule: Schedule, marked: Sequence[int]) -> Drawing:
-        """Prepare what is the same in all panels of ``schedule``.
+        """Prepare the data that all panels of ``schedule`` share.
 
-        Raises :class:`.InvalidInput` for a marked node outside, and for a network too large to see.
+        Raises :class:`.InvalidInput` for a marked node outside the network, and for a network too
+        large to draw.
         """
         topology = schedule.topology
         places = Places.of(topology)
@@ -77,11 +78,11 @@ class Drawing:
         lines = Lines(topology, places)
         links = lines.all()
         low, high = _corners(places, links)
-        # The larger the network, the larger the page, within reason.
+        # A larger network gets a larger page, up to a limit.
         longest = max(high - low)
         cell = float(min(96.0, 180 / np.sqrt(longest), _LONGEST / longest))
-        # From dark and bold to light and thin: the long first sends stand out of the many last
-        # ones. The lightest colours of the map would vanish on white.
+        # From dark and bold to light and thin: the few long first sends stand out from the many
+        # last ones. The lightest colours of the map would be invisible on white.
         shades = mpl.colormaps["plasma"](np.linspace(0.02, 0.82, schedule.steps))
         bold = min(max(3.2 / cell, 0.045), 0.09)
         return cls(
@@ -100,26 +101,26 @@ class Drawing:
 
     @property
     def is_numbered(self) -> bool:
-        """Tell whether nodes bear the number of the step in which they are reached."""
+        """True if nodes show the number of the step in which they are reached."""
         span = max(self.high - self.low)
         largest = LARGEST_NUMBERED_SIDE if self.places.is_plain else LARGEST_NUMBERED_SPAN
         return bool(self.schedule.root is not None and span <= largest)
 
     @property
     def is_crowded(self) -> bool:
-        """Tell whether so many sends share links that arrows must be as thin as their lanes."""
+        """True if sends share links so often that arrows must be as thin as their lanes."""
         return self.schedule.root is None or not self.places.is_plain
 
 
 def _corners(places: Places, links: list[Points]) -> tuple[Points, Points]:
-    """Return the lowest and highest coordinates of a drawing: a bow may leave its places."""
+    """Return the lowest and highest coordinates of a drawing, including bows."""
     drawn = np.vstack((places.points, *links))
     low = np.minimum(places.low, drawn.min(axis=0) - _AROUND)
     return low, np.maximum(places.high, drawn.max(axis=0) + _AROUND)
 
 
 def _reached(schedule: Schedule) -> npt.NDArray[np.int32]:
-    """Return the first step in which each node receives; all 0 where all nodes are roots."""
+    """Return the first step in which each node receives; all 0 if all nodes are roots."""
     reached = np.zeros(schedule.topology.nodes, dtype=np.int32)
     if schedule.root is not None:
         last_first = np.argsort(-schedule.step, kind="stable")
@@ -128,7 +129,7 @@ def _reached(schedule: Schedule) -> npt.NDArray[np.int32]:
 
 
 def draw_panel(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> None:
-    """Draw the network and the sends of ``step``, None for all; a cell is ``cell`` points."""
+    """Draw the network and the sends of ``step`` (None: all); a cell is ``cell`` points."""
     schedule, (low, high) = drawing.schedule, (drawing.low, drawing.high)
     axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]), xticks=[], yticks=[])
     axes.patch.set_visible(False)
@@ -151,7 +152,7 @@ def draw_panel(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> N
 
 
 def _arrow(drawing: Drawing, cell: float, send: int, lane: float, room: float) -> FancyArrowPatch:
-    """Return the arrow of ``send``, which has so much ``room`` for its line."""
+    """Return the arrow of ``send``; ``room`` is the space for its line."""
     now = drawing.schedule.step[send] - 1
     curve, share = _curve(drawing, send, lane)
     line, head = max(drawing.widths[now] * cell, 0.8), 0.26 * cell
@@ -169,10 +170,10 @@ def _arrow(drawing: Drawing, cell: float, send: int, lane: float, room: float) -
 
 
 def _lanes(schedule: Schedule, sends: npt.NDArray[np.int64]) -> tuple[dict[int, float], float]:
-    """Return how far beside the middle of its links each send runs, right or down.
+    """Return each send's lane (offset right or down of its links), and the space for a lane.
 
-    And how much room it has there: to the next lane, or all that there is if all run in the middle.
-    The last steps come first and take the middle, the many short arrows that make up the pattern.
+    The space reaches to the next lane; it is the whole space if all sends run in the middle. The
+    last steps come first and take the middle: their many short arrows make up the pattern.
     """
     taken: dict[frozenset[int], set[int]] = defaultdict(set)
     lanes = {}
@@ -183,10 +184,10 @@ def _lanes(schedule: Schedule, sends: npt.NDArray[np.int64]) -> tuple[dict[int, 
         lane = next(lane for lane in count() if lane not in occupied)
         for link in links:
             taken[link].add(lane)
-        # 0, 1, 2, 3, 4 are the middle and then -1, 1, -2, 2.
+        # Lanes 0, 1, 2, 3, 4 have offsets 0, -1, 1, -2, 2.
         lanes[send] = (lane + 1) // 2 * (-1) ** lane
     if taken and all(link == {0, 1} for link in taken.values()):
-        # Two sends on every link, there and back as a rule: to the right and to the left of it.
+        # Two sends on a link usually go opposite ways: one right, one left of the middle.
         away = {send: (lane + 0.5) * _OUTERMOST_LANE for send, lane in lanes.items()}
         return away, _OUTERMOST_LANE
     outermost = max(2, *map(abs, lanes.values()), 0)
@@ -195,9 +196,9 @@ def _lanes(schedule: Schedule, sends: npt.NDArray[np.int64]) -> tuple[dict[int, 
 
 
 def _curve(drawing: Drawing, send: int, lane: float) -> tuple[Curve, float]:
-    """Return the path of ``send`` from rim to rim of its end nodes, with rounded corners.
+    """Return the path of ``send`` between the rims of its end nodes, with rounded corners.
 
-    And the least share of the room for lanes that it has on its way.
+    The second value is the least share of the space for lanes on the path.
     """
     first, last = drawing.schedule.path_offsets[send : send + 2]
     nodes = drawing.schedule.path_nodes[first:last].tolist()
@@ -222,7 +223,7 @@ def _curve(drawing: Drawing, send: int, lane: float) -> tuple[Curve, float]:
 
 
 def _pen(runs: list[Points], corners: list[bool], at_begin: float, at_end: float) -> Curve:
-    """Return what a pen draws along ``runs``, lifted between them where there is no corner."""
+    """Return the pen path along ``runs``; the pen is lifted between runs without a corner."""
     lengths = [float(np.hypot(*np.diff(run, axis=0).T).sum()) for run in runs]
     vertices: list[Points] = []
     codes: list[np.uint8] = []
@@ -245,9 +246,9 @@ def _pen(runs: list[Points], corners: list[bool], at_begin: float, at_end: float
 
 
 def _draw_nodes(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> None:
-    """Draw the nodes: in a panel for one step, those not yet reached are mere dots.
+    """Draw the nodes; in a panel for one step, nodes not yet reached are dots.
 
-    Switches are hollow squares in all of them.
+    Switches are hollow squares in all panels.
     """
     points, reached, root = drawing.places.points, drawing.reached, drawing.schedule.root
     colors = np.array([HOLDER, *drawing.colors])[reached]

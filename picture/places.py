@@ -29,16 +29,16 @@ from ..model.network.attached_host import HostedTopology
 from ..model.network.topology import NO_LINK, Topology
 
 LARGEST_SIDE = 64
-"""Longest side of a line, a ring, or a 2-D grid that is drawn; beyond it all is too small."""
+"""Longest side of a line, a ring, or a 2-D grid that is drawn; larger ones are illegible."""
 
 LARGEST_NETWORK = 1024
-"""Nodes of any other network that is drawn."""
+"""Most nodes of any other network that is drawn."""
 
 LARGEST_TREE = 128
-"""Leaves, and levels, of a tree that is drawn."""
+"""Most leaves, and most levels, of a tree that is drawn."""
 
 MOST_LINKS = 1 << 14
-"""Links of a network that are drawn, those that work both ways counted once."""
+"""Most links of a network that are drawn; both ways of a link count once."""
 
 _MOST_ON_A_CIRCLE = 32
 _MARGIN, _STUB, _TILE_GAP, _CHANNEL = 0.5, 0.75, 0.6, 0.85
@@ -49,10 +49,11 @@ Points = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Level:
-    """One axis of a grid, as it is nested in one direction of a drawing.
+    """One axis of a grid, nested in one direction of a drawing.
 
-    ``pitch`` is the distance of two neighbours along it, ``extent`` that of the first node of a
-    tile of this level from the last, and ``reach`` how far beyond them its links may be drawn.
+    ``pitch`` is the distance of two neighbours along the axis, ``extent`` the distance from the
+    first to the last node of a tile of this level, ``reach`` how far links may be drawn beyond
+    these nodes.
     """
 
     axis: int
@@ -67,7 +68,8 @@ class Level:
 class Ruler:
     """Coordinates of one axis, above a drawing (direction 0) or left of it (direction 1).
 
-    ``level`` 0 is next to the drawing. ``at`` is where along the drawing each of ``texts`` is.
+    ``level`` 0 is next to the drawing. ``at`` has the position of each of ``texts`` along the
+    drawing.
     """
 
     direction: int
@@ -81,10 +83,10 @@ class Ruler:
 class Places:
     """Places of nodes: ``points``, x and y of each, shape (nodes, 2), in cells.
 
-    The drawing lies between ``low`` and ``high``. ``nesting`` is the levels, innermost first, in
-    each of the two directions, if all links run along the axes of a grid, and ``coordinates`` those
-    of the grid's nodes, shape (nodes, axes). Where no coordinates are written beside the drawing,
-    ``names`` (text, x, y) are, beside the nodes.
+    The drawing lies between ``low`` and ``high``. If all links run along the axes of a grid,
+    ``nesting`` has the levels in each of the two directions, innermost first, and ``coordinates``
+    those of the nodes, shape (nodes, axes). Without rulers, ``names`` (text, x, y) stand beside the
+    nodes.
     """
 
     points: Points
@@ -97,7 +99,7 @@ class Places:
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether all links are one cell long, as in a line or a 2-D mesh."""
+        """True if all links are one cell long, as in a line or a 2-D mesh."""
         levels = [level for levels in self.nesting for level in levels]
         straight = 0 < len(levels) <= 2 and not any(level.wrapped for level in levels)
         return (
@@ -108,7 +110,7 @@ class Places:
     def of(cls, topology: Topology) -> Places:
         """Place the nodes of ``topology``; faults change nothing.
 
-        Raises :class:`InvalidInput` for a network that is too large to be seen.
+        Raises :class:`InvalidInput` for a network that is too large to draw.
         """
         require_drawable(topology)
         if isinstance(topology, HostedTopology):
@@ -125,7 +127,7 @@ class Places:
 
 
 def require_drawable(topology: Topology) -> None:
-    """Raise :class:`InvalidInput` unless ``topology`` is small enough to be drawn."""
+    """Raise :class:`InvalidInput` if ``topology`` is too large to draw."""
     if 0 < len(topology.dims) <= 2:
         if max(topology.dims) > LARGEST_SIDE:
             sides = "x".join(str(side) for side in topology.dims)
@@ -140,9 +142,9 @@ def require_drawable(topology: Topology) -> None:
 
 
 def link_pairs(topology: Topology) -> npt.NDArray[np.int64]:
-    """The two nodes of every link, the lower first, in order: shape (links, 2).
+    """Return the two nodes of every link, the lower first, in order: shape (links, 2).
 
-    Parallel links and the two ways of one count once.
+    Parallel links and the two ways of a link count once.
     """
     nodes, ports = np.nonzero(topology.neighbor != NO_LINK)
     ends = np.sort(np.stack((nodes, topology.neighbor[nodes, ports]), axis=1), axis=1)
@@ -150,7 +152,7 @@ def link_pairs(topology: Topology) -> npt.NDArray[np.int64]:
 
 
 def _grid(topology: Topology) -> Places:
-    """A grid, tiles within tiles."""
+    """Return the places of a grid, tiles within tiles."""
     coordinates = topology.coordinates(np.arange(topology.nodes))
     nesting = tuple(_levels_along(topology, direction) for direction in (0, 1))
     points = np.zeros((topology.nodes, 2))
@@ -164,7 +166,7 @@ def _grid(topology: Topology) -> Places:
                 levels[-1].extent + levels[-1].reach,
             )
         if len(levels) > 1:
-            # Links from tile to tile run above the rows and on the right of the columns.
+            # Links between tiles run above the rows and right of the columns.
             low[1] = min(low[1], -_CHANNEL) if direction == 0 else low[1]
     if len(nesting[1]) > 1:
         high[0] = max(high[0], nesting[0][-1].extent + _CHANNEL)
@@ -174,14 +176,14 @@ def _grid(topology: Topology) -> Places:
 
 
 def _levels_along(topology: Topology, direction: int) -> tuple[Level, ...]:
-    """The axes of a grid that run in one direction, innermost first."""
+    """Return the axes of a grid that run in one direction, innermost first."""
     levels: list[Level] = []
     pitch, extent, reach = 1.0, 0.0, _MARGIN
     for axis in range(direction, len(topology.dims), 2):
         extent += (topology.dims[axis] - 1) * pitch
         wrapped = axis in topology.wrapped
         if wrapped:
-            # Outer stubs are longer, so that they end beyond those of the tiles inside.
+            # Outer stubs are longer, so that they end beyond those of inner tiles.
             reach = _STUB + 0.25 * len(levels)
         levels.append(Level(axis, topology.dims[axis], wrapped, pitch, extent, reach))
         pitch = extent + 2 * reach + _TILE_GAP * len(levels)
@@ -189,7 +191,7 @@ def _levels_along(topology: Topology, direction: int) -> tuple[Level, ...]:
 
 
 def _rulers(topology: Topology, direction: int, levels: tuple[Level, ...]) -> list[Ruler]:
-    """The coordinates along one direction, those of the innermost axis for every node."""
+    """Return the coordinates along one direction; the innermost axis has one for every node."""
     rulers = []
     starts = np.zeros(1)
     for number in reversed(range(len(levels))):
@@ -203,7 +205,7 @@ def _rulers(topology: Topology, direction: int, levels: tuple[Level, ...]) -> li
         at = (firsts + middle).tolist()
         rulers.append(Ruler(direction, number, name, at, texts * len(starts)))
         starts = firsts
-    # A drawing without an axis in this direction is one of a line.
+    # Only a line has no axis in this direction.
     return rulers or [Ruler(direction, 0, "xy"[direction], [0.0], ["0"])]
 
 
@@ -214,7 +216,7 @@ def _axis_name(topology: Topology, axis: int) -> str:
 
 
 def _follows_axes(topology: Topology, coordinates: npt.NDArray[np.int64]) -> bool:
-    """Tell whether every link joins neighbours on one axis, or the two ends of a wrapped one."""
+    """Return whether every link joins neighbours on one axis, or its two ends by a wrap."""
     pairs = link_pairs(topology)
     away = np.abs(np.diff(coordinates[pairs], axis=1)).reshape(-1, len(topology.dims))
     for axis in topology.wrapped:
@@ -223,17 +225,17 @@ def _follows_axes(topology: Topology, coordinates: npt.NDArray[np.int64]) -> boo
 
 
 def _named(points: Points) -> Places:
-    """Nodes at ``points``, their numbers beside them."""
+    """Return nodes at ``points``, with their numbers beside them."""
     points = points - points.min(axis=0)
     names = {node: str(node) for node in range(len(points))}
     return Places(points, np.full(2, -_NAMED), points.max(axis=0) + _NAMED, names=names)
 
 
 def _levels(nodes: int, pairs: npt.NDArray[np.int64]) -> tuple[list[int], list[int]] | None:
-    """List the nodes of a tree from its centre outwards, and the parent of each, -1 for the centre.
+    """Return the nodes of a tree from its centre outwards, and their parents (-1: the centre).
 
-    The centre is the node whose farthest node is nearest, of two the one with the lower number.
-    None if not all nodes are joined.
+    The centre is the node whose farthest node is nearest; of two such nodes the lower one. None if
+    not all nodes are joined.
     """
     beside: list[list[int]] = [[] for _ in range(nodes)]
     for low, high in pairs.tolist():
@@ -252,7 +254,7 @@ def _levels(nodes: int, pairs: npt.NDArray[np.int64]) -> tuple[list[int], list[i
     order, _ = outwards(0)
     if len(order) < nodes:
         return None
-    # The middle of a longest path: from any node to one farthest away, and from that once more.
+    # The middle of a longest path: from any node to a farthest one, and from there again.
     order, parents = outwards(order[-1])
     path = [order[-1]]
     while parents[path[-1]] != NO_LINK:
@@ -261,7 +263,7 @@ def _levels(nodes: int, pairs: npt.NDArray[np.int64]) -> tuple[list[int], list[i
 
 
 def _tree_points(order: list[int], parents: list[int]) -> Points:
-    """Levels one below the other, each node above the middle of its children."""
+    """Return tree places: levels from top to bottom, each node above the middle of its children."""
     depth, children = np.zeros(len(order)), [[] for _ in order]  # type: tuple[Points, list[list[int]]]
     for node in order[1:]:
         depth[node] = depth[parents[node]] + 1
@@ -281,23 +283,24 @@ def _tree_points(order: list[int], parents: list[int]) -> Points:
     if max(leaves, levels) > LARGEST_TREE:
         allowed = f"at most {LARGEST_TREE}x{LARGEST_TREE}"
         raise InvalidInput.of("leaves and levels of a drawn tree", allowed, f"{leaves}x{levels}")
-    # A wide tree is tall as well, or its links would lie on each other.
+    # A wide tree must also be tall, otherwise its links would overlap.
     height = max(1.2, leaves / (2 * levels))
     return np.stack((1.2 * across, height * depth), axis=1)
 
 
 def _circle_points(nodes: int) -> Points:
-    """A circle, node 0 on top, clockwise."""
+    """Return places on a circle, node 0 on top, clockwise."""
     radius = max(1.0, _ON_A_CIRCLE * nodes / (2 * np.pi)) if nodes > 1 else 0.0
     angle = 2 * np.pi * np.arange(nodes) / nodes
     return radius * np.stack((np.sin(angle), -np.cos(angle)), axis=1)
 
 
 def _spectral_points(nodes: int, pairs: npt.NDArray[np.int64]) -> Points:
-    """The lattice with the shortest links of those filled in the order of the spectral drawing."""
+    """Return the lattice with the shortest links, filled in the order of the spectral drawing."""
     laplacian = np.zeros((nodes, nodes))
     laplacian[pairs[:, 0], pairs[:, 1]] = laplacian[pairs[:, 1], pairs[:, 0]] = -1
-    # The last term parts eigenvalues that symmetry makes equal: their vectors could be any.
+    # The last term separates eigenvalues that symmetry makes equal; otherwise their vectors are
+    # arbitrary.
     np.fill_diagonal(laplacian, -laplacian.sum(axis=1) + 1e-4 * np.arange(nodes) / nodes)
     x, y = np.linalg.eigh(laplacian)[1][:, 1:3].T
     x, y = (axis * np.sign(axis[np.abs(axis).argmax()]) for axis in (x, y))
@@ -312,7 +315,7 @@ def _spectral_points(nodes: int, pairs: npt.NDArray[np.int64]) -> Points:
 
 
 def _lattice(x: Points, y: Points, columns: int, shift: float) -> Points:
-    """Nodes in ``columns`` by their x, from the top by their y; every other column is lower."""
+    """Return nodes in ``columns`` by x, from the top by y; every other column is lower."""
     points = np.zeros((len(x), 2))
     rows = -(-len(x) // columns)
     from_left = np.argsort(x, kind="stable")
@@ -324,7 +327,7 @@ def _lattice(x: Points, y: Points, columns: int, shift: float) -> Points:
 
 
 def _with_host(places: Places, topology: HostedTopology) -> Places:
-    """The host in the middle above its network, or below where coordinates are above."""
+    """Add the host in the middle above its network, or below if coordinates are above."""
     away = max(1.0, 0.12 * (places.high - places.low)[0])
     x = places.points[:, 0].mean()
     low, high = places.low.copy(), places.high.copy()

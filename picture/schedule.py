@@ -6,13 +6,13 @@
       0 1 2 3 4 5 6 7 x    step 1   step 2    Left, all steps at once: a node has the colour and
     0 +-------------+      +----+   +----+    the number of the step that reaches it. Right, one
     1 |             |      +----+   +----+    small panel for each step, which are the legend of
-    2 |  all steps  |      step 3   step 4    the colours. Where they would be too many or too
-    3 |             |      +----+   +----+    small, a plain legend is in their place. As in the
-    y +-------------+      +----+   +----+    papers, y grows downwards. The panels of a wide
-      source  eye                             network are below it.
+    2 |  all steps  |      step 3   step 4    the colours. If panels would be too many or too
+    3 |             |      +----+   +----+    small, a plain legend replaces them. As in the
+    y +-------------+      +----+   +----+    papers, y grows downwards. A wide network has its
+      source  eye                             panels below it.
 
-Here is the page: where the panels lie, and the words around them. What is in a panel is drawn in
-``picture/panel.py``. Where all nodes are roots, none is reached first: nodes have no numbers.
+This module places the panels and writes the texts around them; ``picture/panel.py`` draws a panel.
+If all nodes are roots, nodes have no numbers.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def draw_schedule(schedule: Schedule, *, marked: Sequence[int] = ()) -> Figure:
     """Draw ``schedule`` on its network, with an eye around each of the nodes ``marked``.
 
     In an SVG of the figure the arrow of send *i* has the id ``send-i``, the eye around node *n*
-    ``eye-n``. Raises :class:`.InvalidInput` for a network too large to be seen
-    (:func:`~.places.require_drawable`), and a marked node outside.
+    ``eye-n``. Raises :class:`.InvalidInput` for a network too large to draw
+    (:func:`~.places.require_drawable`), and for a marked node outside the network.
     """
     drawing = Drawing.of(schedule, marked)
     page = _Page.of(drawing)
@@ -86,8 +86,8 @@ def draw_schedule(schedule: Schedule, *, marked: Sequence[int] = ()) -> Figure:
 class _Page:
     """Layout of the page, in points from its upper left corner, y down.
 
-    ``whole`` and ``panels`` are the upper left corners of the drawings, ``small`` the cell of the
-    panels.
+    ``whole`` and ``panels`` are the upper left corners of the drawings, ``small`` is the cell of
+    the panels.
     """
 
     size: Points
@@ -100,7 +100,7 @@ class _Page:
 
     @classmethod
     def of(cls, drawing: Drawing) -> _Page:
-        """The page for ``drawing``: the larger the network, the larger the page and its text."""
+        """Return the page for ``drawing``; a larger network gets a larger page and text."""
         cell, (width, height) = drawing.cell, drawing.high - drawing.low
         rows, columns = _panel_grid(drawing)
         font = 6 + max(width, height) * cell / 100
@@ -132,13 +132,13 @@ class _Page:
 
 
 def _is_wide(drawing: Drawing) -> bool:
-    """Tell whether panels lie below the drawing; a line's would tell no more than its legend."""
+    """Return whether panels lie below the drawing; a line needs only the legend."""
     width, height = drawing.high - drawing.low
     return bool(not drawing.places.is_plain and width > _WIDE * height)
 
 
 def _panel_grid(drawing: Drawing) -> tuple[int, int]:
-    """Return rows and columns of the panels for single steps, (0, 0) where they would not do."""
+    """Return rows and columns of the panels for single steps; (0, 0) if they do not fit."""
     steps, (width, height) = drawing.schedule.steps, drawing.high - drawing.low
     plain = drawing.places.is_plain
     longest = LARGEST_NUMBERED_SPAN
@@ -162,7 +162,7 @@ def _counted(number: int, noun: str) -> str:
 
 
 def _label_axes(axes: Axes, drawing: Drawing, font: float) -> None:
-    """Write coordinates above and left of a grid, and the names of nodes that have none."""
+    """Write coordinates above and left of a grid, otherwise the names of nodes."""
     style: dict[str, Any] = {"color": QUIET, "size": 0.9 * font}
     for ruler in drawing.places.rulers:
         _label_ruler(axes, ruler, font, style)
@@ -185,7 +185,7 @@ def _label_ruler(axes: Axes, ruler: Ruler, font: float, style: dict[str, Any]) -
         (axes.xaxis if across else axes.yaxis).set_ticks(ruler.at, ruler.texts)
         style = style | {"style": "italic", "xycoords": "axes fraction"}
         style |= {"textcoords": "offset points"}
-        # A longer name than x or y would run into the coordinates.
+        # A name longer than x or y would run into the coordinates.
         long = len(ruler.name) > 1
         if across:
             ha = "left" if long else "center"
@@ -216,7 +216,7 @@ def _label_step(axes: Axes, drawing: Drawing, step: int, font: float) -> None:
 
 
 def _sends(schedule: Schedule, step: int) -> str:
-    """Words on the sends of a step: "8 sends", and whether they combine at their targets."""
+    """Return the text on the sends of a step: "8 sends", and whether they combine."""
     there = schedule.step == step
     combined = schedule.combine[there]
     which = "" if not combined.any() else ", combined" if combined.all() else ", some combined"
@@ -224,7 +224,7 @@ def _sends(schedule: Schedule, step: int) -> str:
 
 
 def _legend(drawing: Drawing, *, steps: bool) -> list[Line2D]:
-    """Return the entries for nodes and, if asked for, steps: some of them if they are many."""
+    """Return the legend entries for nodes and, if asked, steps; only some of many steps."""
     schedule = drawing.schedule
     entries = []
 

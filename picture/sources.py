@@ -1,4 +1,4 @@
-"""The TCD by source as a heat map: a mesh whose nodes have the colour of what they cost.
+"""The TCD by source as a heat map: a mesh whose nodes are coloured by cost.
 
 ::
 
@@ -6,8 +6,8 @@
     eye            minimum        saved           In three dimensions each of these is a row, and
     +---------+    +---------+    +---------+     its columns are the slices z = 0, 1, ...
     | x ->    |    |         |    |         |
-    | y       |    |         |    |         |     The eye of a picture of a schedule is around
-    +---------+    +---------+    +---------+     the eyes, a circle around other best sources.
+    | y       |    |         |    |         |     Eyes have the mark of an eye, other best sources
+    +---------+    +---------+    +---------+     a circle.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from ..model.network.topology import Topology
 from .style import EYE, EYE_LINE, EYE_WHITE, INK, LARGEST_NUMBERED_SIDE, QUIET, text_color
 
 MOST_SLICES = 8
-"""The most slices of a 3-D mesh that fit beside each other."""
+"""Most slices of a 3-D mesh that fit beside each other."""
 
 _PANEL_INCHES, _LEAST_SLICE_INCHES, _LEAST_ROW_INCHES = 3.5, 2.6, 9.0
-"""The width of a panel of a flat mesh; of a slice and of all slices of a row, at the least."""
+"""Inches: width of a panel of a flat mesh; least width of a slice and of a row of slices."""
 
 _SMALLEST_EYE = 8.0
 
@@ -45,17 +45,16 @@ def draw_sources(
     saved: Costs,
     marked: Mapping[str, Sequence[int]],
 ) -> Figure:
-    """Draw ``costs`` by the name of their algorithm, all in the same colours, and ``saved``.
+    """Draw ``costs`` by algorithm name in one colour scale, and ``saved``.
 
-    Arrays have shape (nodes,); ``saved`` is what the last algorithm costs less. ``marked`` are the
-    best sources by the same names, with an eye around those of "eye" and a circle around the
-    others; in an SVG of the figure those of an algorithm in a slice have the id
-    ``best-name-slice``. Raises :class:`InvalidInput` for more than three
-    dimensions, and for too many slices.
+    Arrays have shape (nodes,); ``saved`` is what the last algorithm saves. ``marked`` are the best
+    sources by algorithm name: an eye marks those of "eye", a circle the others. In an SVG of the
+    figure, an algorithm's marks in a slice have the id ``best-name-slice``. Raises
+    :class:`InvalidInput` for more than three dimensions, and for too many slices.
     """
     width, height, slices = _drawable_sides(topology)
     shape = (slices, height, width)
-    # Narrow enough that white and ink can be read on it.
+    # A range of colours on which white and dark text are legible.
     tcd_colors = mpl.colors.ListedColormap(mpl.colormaps["plasma"](np.linspace(0.02, 0.9, 256)))
     saved_colors = LinearSegmentedColormap.from_list("saved", ("white", EYE_LINE))
     everything = np.concatenate(list(costs.values()))
@@ -84,7 +83,7 @@ def draw_sources(
 
 
 def _drawable_sides(topology: Topology) -> tuple[int, int, int]:
-    """Return width, height and number of slices of a mesh, and refuse those that do not fit."""
+    """Return width, height and number of slices of a mesh; refuse those that do not fit."""
     width, height, slices = (*topology.dims, 1, 1)[:3]
     if len(topology.dims) > 3 or slices > MOST_SLICES:
         allowed = f"of at most 3 dimensions, and of at most {MOST_SLICES} slices"
@@ -109,7 +108,7 @@ def _label(axes: Axes, name: str, cell: float) -> None:
     axes.set_title(name, size="medium", color=INK)
     axes.spines[:].set_color(QUIET)
     last = np.array(axes.get_xlim()).max(), np.array(axes.get_ylim()).max()
-    # Coordinates of a slice this small would be larger than its nodes.
+    # In a slice this small, coordinates would be larger than nodes.
     step = 1 if cell > 18 else max(1, round(max(last)) // 4)
     axes.set_xticks(range(0, round(last[0] + 0.5), step))
     axes.set_yticks(range(0, round(last[1] + 0.5), step))
@@ -130,7 +129,7 @@ def _number(axes: Axes, values: Costs, image: Any, cell: float) -> None:
 def _draw_best(
     axes: Axes, best: npt.NDArray[np.bool_], cell: float, marker: Any, name: str
 ) -> None:
-    """Draw a marker around the nodes in ``best``, large enough to be found on a large mesh."""
+    """Draw a marker around the nodes in ``best``, large enough to be seen on a large mesh."""
     y, x = np.nonzero(best)
     size = max(0.96 * cell, _SMALLEST_EYE)
     style: dict[str, Any] = {

@@ -7,10 +7,10 @@ import numpy as np
 from matplotlib.path import Path as Curve
 
 LARGEST_NUMBERED_SIDE = 16
-"""Longest side of a mesh whose nodes bear a number."""
+"""Longest side of a mesh whose nodes show a number."""
 
 LARGEST_NUMBERED_SPAN = 26.0
-"""The same for drawings of all other networks."""
+"""Longest side, in cells, of any other drawing whose nodes show a number."""
 
 INK, QUIET, HOLDER, FAINT = "#1b1b2f", "#6f7183", "#9a9cae", "#d9dbe3"
 SWITCH_LINE = "#6f7183"
@@ -22,6 +22,6 @@ EYE = Curve(
 
 
 def text_color(background: str) -> str:
-    """Return the dark or the light colour, whichever can be read on ``background``."""
+    """Return the dark or the light colour, whichever is legible on ``background``."""
     luminance = np.dot(mpl.colors.to_rgb(background), (0.3, 0.59, 0.11))
     return INK if luminance > 0.55 else "white"

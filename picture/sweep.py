@@ -16,7 +16,7 @@ _SIZE = (8, 5)
 _MARKERS = "osD^vPX*"
 
 Load = tuple[float, float, float | None]
-"""A load, its mean latency, and half the confidence interval, None where there is none."""
+"""A load, its mean latency, and half the confidence interval (None without one)."""
 
 
 def draw_latency(
@@ -24,7 +24,7 @@ def draw_latency(
 ) -> Figure:
     """Draw mean latency over load, with bars for confidence intervals.
 
-    ``saturation`` has, for names of ``series``, a load and half its interval: a line and a band.
+    ``saturation`` has a load and half its interval for names of ``series``: a line and a band.
     """
     figure, axes = _axes("offered load, flits per node and cycle", "mean latency, cycles")
     for number, (name, points) in enumerate(series.items()):
@@ -56,13 +56,13 @@ def draw_cycles(series: Mapping[str, Sequence[tuple[int, float]]]) -> Figure:
 
 
 Cost = tuple[str, int, float]
-"""The name of a network or algorithm, its LUTs, and the cycles that it takes."""
+"""The name of a network or algorithm, its LUTs and its cycles."""
 
 
 def draw_pareto(series: Mapping[str, tuple[Sequence[Cost], Sequence[Cost]]]) -> Figure:
-    """Draw cycles over LUTs: for each work all ways to do it, and those on its Pareto front.
+    """Draw cycles over LUTs: all ways to do each work, and its Pareto front.
 
-    Along a front, which a line joins, the ways have their names.
+    A line joins the ways on a front, and they have their names.
     """
     figure, axes = _axes("LUTs of the network", "cycles")
     for number, (work, (ways, front)) in enumerate(series.items()):
@@ -82,7 +82,7 @@ def draw_pareto(series: Mapping[str, tuple[Sequence[Cost], Sequence[Cost]]]) -> 
 
 
 def _axes(across: str, upwards: str) -> tuple[Figure, Axes]:
-    """An empty plot with these words at its axes."""
+    """Return an empty plot with these axis labels."""
     figure = Figure(figsize=_SIZE, layout="constrained", facecolor="white")
     axes = figure.add_subplot()
     axes.set_xlabel(across)
@@ -94,7 +94,7 @@ def _axes(across: str, upwards: str) -> tuple[Figure, Axes]:
 
 
 def _style(number: int, count: int) -> dict[str, Any]:
-    """Colour and marker of one of ``count`` series; both differ, for those who see no colours."""
+    """Return colour and marker of a series; markers differ for readers who cannot see colours."""
     shade = mpl.colormaps["plasma"](np.linspace(0.02, 0.85, max(2, count))[number])
     return {"color": shade, "marker": _MARKERS[number % len(_MARKERS)], "ms": 5, "lw": 1.5}
 

@@ -4,11 +4,11 @@
 
     title
       3  2 (1) 2  3  3 (2) 3 (3)        A node has the colour and the number of the step in which
-                                        it has the message. To those in rings the host sends. On a
-    o host sends  step 1 ... step t     diagonal mesh the ball of each send is a square: a covering.
+                                        it has the message. The host sends to ringed nodes. On a
+    o host sends  step 1 ... step t     diagonal mesh each send covers a square: its ball.
 
-Grids are drawn as they are, rows of a long line one below the other, trees from their root down or
-from their centre outwards, all other networks as a circle.
+Grids are drawn as grids, rows of a long line from top to bottom, trees from their root down or from
+their centre outwards, and all other networks as a circle.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from .places import link_pairs
 from .style import INK, QUIET, text_color
 
 LARGEST_DRAWN = 4096
-"""Nodes of a network that are drawn one by one."""
+"""Most nodes of a network that are drawn one by one."""
 
 LARGEST_COVERING = 1024
-"""Side of a diagonal mesh that is drawn; above 64 nodes have no numbers."""
+"""Longest side of a diagonal mesh that is drawn; above 64, nodes have no numbers."""
 
 _MOST_NUMBERED = 4096
 _LINE_WIDTH = 32
@@ -48,12 +48,12 @@ _Nodes = npt.NDArray[np.int64]
 
 
 def draw_transmit(plan: Plan) -> Figure:
-    """Draw when each node has the message by ``plan``, and to which the host sends when.
+    """Draw when each node has the message by ``plan``, and to which nodes the host sends when.
 
-    In an SVG of the figure the number of node *n* has the id ``arrival-n``, and what marks the send
-    of step *i* (a ring, or the square of a diagonal mesh) the id ``send-i``. Raises
-    :class:`InvalidInput` for more than :data:`LARGEST_DRAWN` nodes, a diagonal mesh of more
-    than :data:`LARGEST_COVERING` a side, and a plan that leaves a node out.
+    In an SVG of the figure the number of node *n* has the id ``arrival-n``, and the mark of the
+    send in step *i* (a ring, or the square of a diagonal mesh) the id ``send-i``. Raises
+    :class:`InvalidInput` for more than :data:`LARGEST_DRAWN` nodes, a diagonal mesh with a side
+    above :data:`LARGEST_COVERING`, and a plan that does not reach every node.
     """
     require_drawable(plan.topology)
     covering = _is_covering(plan.topology)
@@ -78,12 +78,12 @@ def draw_transmit(plan: Plan) -> Figure:
 
 
 def _is_covering(topology: Topology) -> bool:
-    """Tell whether the squares of a covering are drawn."""
+    """Return whether the squares of a covering are drawn."""
     return topology.kind == "diagonal-mesh" and topology.without_faults is None
 
 
 def require_drawable(topology: Topology) -> None:
-    """Raise :class:`InvalidInput` unless a plan for ``topology`` is small enough to be drawn."""
+    """Raise :class:`InvalidInput` if a plan for ``topology`` is too large to draw."""
     covering = _is_covering(topology)
     if covering and topology.dims[0] > LARGEST_COVERING:
         allowed = f"at most {LARGEST_COVERING}"
@@ -103,16 +103,16 @@ class _Colors:
         self._steps = steps
 
     def of(self, step: int) -> str:
-        """The colour of ``step``, in hex."""
+        """Return the colour of ``step``, in hex."""
         return str(mpl.colors.to_hex(self.map(self.norm(step))))
 
     def mappable(self) -> Any:
-        """Colours and range for a colour bar."""
+        """Return colours and range for a colour bar."""
         return mpl.cm.ScalarMappable(norm=self.norm, cmap=self.map)
 
 
 def _draw_covering(axes: Axes, plan: Plan, points: _Points, colors: _Colors, cell: float) -> None:
-    """A diagonal mesh: a tile for each node, and the square that each send covers."""
+    """Draw a diagonal mesh: a tile for each node, and the square that each send covers."""
     side = plan.topology.dims[0]
     tiles = plan.arrival.reshape(side, side)
     axes.imshow(tiles, cmap=colors.map, norm=colors.norm, interpolation="nearest", zorder=1)
@@ -126,7 +126,7 @@ def _draw_covering(axes: Axes, plan: Plan, points: _Points, colors: _Colors, cel
 
 
 def _draw_network(axes: Axes, plan: Plan, points: _Points, colors: _Colors, cell: float) -> None:
-    """Any other network: its links, a disc for each node, a ring around those sent to."""
+    """Draw any other network: links, a disc for each node, a ring around the host's targets."""
     links = points[link_pairs(plan.topology)]
     axes.add_collection(LineCollection(list(links), colors=_FAINT, lw=0.03 * cell, zorder=1))
     area = (0.6 * cell) ** 2
@@ -142,7 +142,7 @@ def _draw_network(axes: Axes, plan: Plan, points: _Points, colors: _Colors, cell
 
 
 def _number(axes: Axes, plan: Plan, points: _Points, colors: _Colors, font: float) -> None:
-    """Write the step in which each node has the message onto it; bold where the host sends."""
+    """Write on each node the step in which it has the message; bold if the host sends to it."""
     if plan.topology.nodes > _MOST_NUMBERED:
         return
     sent = {node: step for step, node in plan.sends if plan.arrival[node] == step}
@@ -161,7 +161,7 @@ def _layout(topology: Topology) -> _Points:
 
 
 def _row_points(_topology: Topology, nodes: _Nodes) -> _Points:
-    """Place nodes in rows, to and fro, so that the ends of two rows are neighbours."""
+    """Place nodes in rows of alternating direction, so that row ends are neighbours."""
     row, place = nodes // _LINE_WIDTH, nodes % _LINE_WIDTH
     return np.stack((np.where(row % 2, _LINE_WIDTH - 1 - place, place), row), axis=1) * 1.0
 
@@ -177,7 +177,7 @@ def _ray_points(topology: Topology, nodes: _Nodes) -> _Points:
     """Place the arms of a star tree from its centre outwards."""
     arms, length = star_tree_size(topology)
     angle, away = 2 * np.pi * ((nodes - 1) // length) / arms, 1 + (nodes - 1) % length
-    # Arms as close to each other as nodes of an arm at their inner ends.
+    # Arms are as close to each other at their inner ends as nodes of an arm.
     return _around(angle, np.where(nodes == 0, 0, away + max(0, arms / (2 * np.pi) - 1)))
 
 
@@ -187,12 +187,12 @@ def _circle_points(_topology: Topology, nodes: _Nodes) -> _Points:
 
 
 def _around(angle: _Points, away: _Points) -> _Points:
-    """Place points at an angle from upwards, clockwise, and at a distance from the middle."""
+    """Return points at an angle (clockwise from upwards) and a distance from the middle."""
     return np.stack((away * np.sin(angle), -away * np.cos(angle)), axis=1)
 
 
 def _tree_points(_topology: Topology, nodes: _Nodes) -> _Points:
-    """Each level one below the other, a node above the middle of its children."""
+    """Place levels from top to bottom, a node above the middle of its children."""
     level = np.frexp(nodes + 1)[1] - 1
     lowest = int(level.max())
     width = 2.0 ** (lowest - level)

@@ -1,1 +1,1 @@
-"""The register map of an engine behind a bus, in SystemRDL, and what is made from it."""
+"""The register map of an engine behind a bus, in SystemRDL, and files made from it."""

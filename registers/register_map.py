@@ -1,7 +1,7 @@
-"""The register map of a network behind a bus: SystemRDL, and the C header and pages made of it.
+"""The register map of a network behind a bus: SystemRDL, and its C header and pages.
 
-Written to docs/router.md, sections 16 and 21. ``engine.rdl`` says everything once; here the numbers
-of a network are put into it.
+Written to docs/router.md, sections 16 and 21. ``engine.rdl`` is the only description; this module
+fills in the numbers of a network.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from systemrdl.node import AddrmapNode
 
 REGIONS = ("controller", "status", "message", "table")
-"""What a byte address means by its two highest bits."""
+"""Regions by the two highest bits of a byte address."""
 
 REGION_OF = {
     Space.MESSAGE: "message",
@@ -30,17 +30,17 @@ REGION_OF = {
     Space.EXPECTED: "controller",
     Space.STATUS: "status",
 }
-"""The region of a byte address for each space of the host port; 2 is the controller's."""
+"""Region of each space of the host port; space 2 is the controller's."""
 
 PAGES_FOLDER = "registers"
-"""The folder that :func:`register_map_files` makes for the page."""
+"""Folder that :func:`register_map_files` makes for the page."""
 
 LARGE_FONTS = ("Lato", "RobotoSlab")
-"""Fonts of the page, 7 of its 8 MB: without them a browser takes one of its own."""
+"""Fonts that are left out of the page (7 of its 8 MB); browsers use their own."""
 
 
 def bus_address_bits(config: NetworkConfig) -> int:
-    """Width of a byte address on the bus."""
+    """Return the width of a byte address on the bus."""
     width, places = widths(config), (bus_data_bits(config) // 8 - 1).bit_length()
     return 2 + width["node_bits"] + width["host_address_bits"] + places
 
@@ -53,25 +53,26 @@ def require_bus(config: NetworkConfig) -> None:
 
 
 def region_base(config: NetworkConfig, region: str) -> int:
-    """The byte address at which a region begins, one of :data:`REGIONS`."""
+    """Return the first byte address of a region, one of :data:`REGIONS`."""
     return REGIONS.index(region) << bus_address_bits(config) - 2
 
 
 def node_bytes(config: NetworkConfig) -> int:
-    """Byte addresses from one node of a region to the next."""
+    """Return the byte addresses from one node of a region to the next."""
     return bus_data_bits(config) // 8 << widths(config)["host_address_bits"]
 
 
 def byte_address(config: NetworkConfig, node: int, space: Space, address: int) -> int:
-    """Return the byte address on the bus of a word that the host port addresses so."""
+    """Return the bus byte address of a word at an address of the host port."""
     word = address * (bus_data_bits(config) // 8)
     return region_base(config, REGION_OF[space]) + node * node_bytes(config) + word
 
 
 def register_map(config: NetworkConfig, *, prefix: str = "eyecast") -> str:
-    """SystemRDL of all that a bus reaches. Raises :class:`InvalidInput` as :func:`require_bus`.
+    """Return the SystemRDL of everything that a bus reaches.
 
-    Names that leave the map begin with ``prefix``.
+    Names visible outside the map begin with ``prefix``. Raises :class:`InvalidInput` as
+    :func:`require_bus`.
     """
     require_bus(config)
     template = Path(__file__).with_name("engine.rdl").read_text()
@@ -81,12 +82,11 @@ def register_map(config: NetworkConfig, *, prefix: str = "eyecast") -> str:
 def register_map_files(
     config: NetworkConfig, folder: Path, *, prefix: str = "eyecast"
 ) -> list[Path]:
-    """Write the register map into ``folder``, which is there. Gives the files' paths.
+    """Write the register map into an existing ``folder``; return the files' paths.
 
-    ``eyecast_engine.rdl`` is SystemRDL, ``eyecast_engine.h`` a header for C, and
-    ``registers/index.html`` a page; header and page are made by PeakRDL. Names begin with
-    ``prefix``. Raises :class:`InvalidInput` as :func:`require_bus`, and where PeakRDL is not
-    installed.
+    ``eyecast_engine.rdl`` is SystemRDL, ``eyecast_engine.h`` a C header and
+    ``registers/index.html`` a page; PeakRDL makes header and page. Names begin with ``prefix``.
+    Raises :class:`InvalidInput` as :func:`require_bus`, and if PeakRDL is not installed.
     """
     text = register_map(config, prefix=prefix)
     rdl, header = f"{prefix}_engine.rdl", f"{prefix}_engine.h"
@@ -97,7 +97,7 @@ def register_map_files(
     except ImportError as error:
         installed = "installed (pip install 'eyecast[ip]')"
         raise InvalidInput.of("PeakRDL, for register maps,", installed, "missing") from error
-    # Beside its place, so that it comes there whole.
+    # Work in a folder beside the target, so that complete files can be moved there.
     with tempfile.TemporaryDirectory(dir=folder, prefix=".registers-") as name:
         work = Path(name)
         source = work / rdl
@@ -113,7 +113,7 @@ def register_map_files(
 
 
 def _leave_out(pages: Path) -> None:
-    """Remove what the page does not need: large fonts, and what starts browsers on Windows."""
+    """Remove unneeded parts of the page: large fonts and browser launchers for Windows."""
     for folder in (*(pages / "fonts" / fonts for fonts in LARGE_FONTS), pages / ".launcher_data"):
         shutil.rmtree(folder)
     for launcher in pages.glob("launcher-*"):
@@ -121,7 +121,7 @@ def _leave_out(pages: Path) -> None:
 
 
 def compiled(source: Path) -> AddrmapNode:
-    """The address map that a file of SystemRDL describes, for tools that work on it."""
+    """Return the address map of a SystemRDL file, for tools that work on it."""
     from systemrdl import RDLCompiler  # noqa: PLC0415 - optional
 
     compiler = RDLCompiler()
@@ -130,7 +130,7 @@ def compiled(source: Path) -> AddrmapNode:
 
 
 def _numbers(config: NetworkConfig) -> dict[str, object]:
-    """Numbers that take the place of the names in ``engine.rdl``."""
+    """Return the values for the names in ``engine.rdl``."""
     size = bus_data_bits(config) // 8
     bases = {f"{region}_at": f"{region_base(config, region):#x}" for region in REGIONS[1:]}
     return {
@@ -158,13 +158,13 @@ def _numbers(config: NetworkConfig) -> dict[str, object]:
 
 
 def _described(config: NetworkConfig) -> str:
-    """The network in words."""
+    """Return a description of the network in one line."""
     label, parity = config.topology.label, ", parity" if config.parity else ""
     return f"{label}, {config.vcs} VCs, words of {config.flit_width} bits{parity}."
 
 
 def _more_status(config: NetworkConfig) -> str:
-    """The status words that few networks have."""
+    """Return the status words that only some networks have."""
     lines = []
     if config.lanes > 1:
         lines.append(f"        sender_state_r further_sender_state[{config.lanes - 1}];")
@@ -175,7 +175,7 @@ def _more_status(config: NetworkConfig) -> str:
 
 
 def _without_memory(config: NetworkConfig) -> str:
-    """Says which nodes have no memories, if there are any."""
+    """Return a sentence on the nodes without memories."""
     switches = sorted(config.topology.switches)
     numbers = ", ".join(map(str, switches))
     return f"Switches, which have none: {numbers}." if switches else "Every node has one."

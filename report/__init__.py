@@ -1,1 +1,1 @@
-"""The page: runs as one HTML file, in which they are watched without a network."""
+"""The page: runs as one HTML file, which shows them in a browser without a network connection."""

@@ -1,34 +1,35 @@
 """Contents of a page: a prediction, a verification, algorithms side by side, or traffic.
 
-The data contract between Python and the page's script. Packed columns (``report/packing.py``) are
-written here as ``column``; outputs are numbered ``node * ports + port``, and port 0 is delivery::
+This docstring is the data contract between Python and the page's script. Packed columns
+(``report/packing.py``) are called ``column`` here. Outputs are numbered ``node * ports + port``;
+port 0 is delivery::
 
     format, version   "eyecast-report", 1
     eyecast           the version of Eyecast
-    title             what was run on what network
+    title             program and network of the run
     verdict           {"good": true, false or null, "text": one line}
     network           nodes, ports, vcs, link_registers, write_delay (cycles from the delivery of a
-                      word to its writing); points [[x, y]], low, high (its corners, in
+                      word to its writing); points [[x, y]], low, high (corners of the drawing, in
                       cells, y down), names, port_names; written {node: name}, rulers: texts
                       beside the drawing; host, faulty_nodes, switches; links: columns from,
                       port, to, faulty, and curves {number of the link: [[[x, y], ...], ...]} of
-                      those that are not straight
-    runs              the runs that can be watched, one object each, below
-    chosen            the number of the run that is watched at first
+                      the links that are not straight
+    runs              the runs on the page, one object each, below
+    chosen            the number of the run that is shown first
     comparison        null, or a table as below with "runs": the numbers of each row's runs
-    latency           null, or {"cycles": column, "packets": column}: so many packets took so long
+    latency           null, or {"cycles": column, "packets": column}: a latency, and its packets
 
     of each run:
-    name, title, timing, root (or null), cycles (that are shown), finished
-    steps             {"first": [cycle], "end": [cycle after]}, step 1 first, as the trace has them
-    measures          what the model says of each step, or []
+    name, title, timing, root (or null), cycles (shown), finished
+    steps             {"first": [cycle], "end": [cycle after]}, step 1 first, from the trace
+    measures          the model's measures of each step, or []
     trace             null, or rows, lines and counts (outputs and their flits), words {low, high},
-                      and for each flit, in order of outputs and cycles: gaps (the cycle after the
-                      flit before of that output, or cycle 0), vc, kind (1: head, 2: tail), word
-                      (number in words), row (of the program, from 1; 0: none), stay (cycles from
-                      its own until it leaves the next router; to the cycle after the last one that
-                      is shown, if it never does), stalled (of them, held up in front)
-    loads             null, or in place of a trace: rows, width (cycles of a bin), bins, lines,
+                      and for each flit, in order of outputs and cycles: gaps (cycles since the
+                      previous flit of the output, or since cycle 0), vc, kind (1: head, 2: tail),
+                      word (index into words), row (of the program, from 1; 0: none), stay (cycles
+                      until it leaves the next router; if it never does, until the cycle after the
+                      last one shown), stalled (cycles of the stay at the buffer's front)
+    loads             null, or instead of a trace: rows, width (cycles of a bin), bins, lines,
                       counts (bins x lines), steps (null, or steps x lines)
     stalled, flags    null, or stalled flits of each node; {node: [names]}
     waiting, notes    lines: what nodes still wait for; what is left out of the page
@@ -37,15 +38,15 @@ written here as ``column``; outputs are numbered ``node * ports + port``, and po
                       target (node, from 1; 0: none), route; first_segment (offsets by route), port,
                       hops, vc; receive_step, receive_port; header_flits, remark (number in
                       remarks, texts); table {low, high}: the words of the table memories, each
-                      XORed with the one before: of all rows the first of their "control" control
-                      words, the second ..., then the header flits of all rows
+                      XORed with the previous one: the first of the "control" control words of all
+                      rows, then the second ones, ..., then the header flits of all rows
     held              words of blocks that each node has at the start
     memory            null, or {"size": words of a node, "low", "high"}: after the run
     blocks            null, or {"starts": addresses, "owner": nodes}
-    tables            [{"title", "columns", "rows", "wrong": [rows that are not right]}]
+    tables            [{"title", "columns", "rows", "wrong": [numbers of wrong rows]}]
     difference        null, or row, rows [[number, model, this run]], names (of both), model (the
-                      number of the run that the model predicts, or null), and of the first flit
-                      that differs cycle, node and port
+                      number of the predicted run, or null), and cycle, node and port of the first
+                      flit that differs
 """
 
 from __future__ import annotations
@@ -71,12 +72,12 @@ from .runs import Watched, pack_run
 FORMAT, VERSION = "eyecast-report", 1
 
 _AROUND = 4
-"""Rows of both traces that are shown before their first difference, and after it."""
+"""Rows of both traces that are shown before and after their first difference."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """A page that can be written: its title, and its data as :meth:`.Pack.seal` makes them."""
+    """A page that can be written: its title, and its data from :meth:`.Pack.seal`."""
 
     title: str
     data: str
@@ -84,15 +85,15 @@ class Report:
     def write(self, path: str | Path) -> None:
         """Write the page, whole or not at all.
 
-        Raises :class:`.InvalidInput` where ``path`` cannot be written.
+        Raises :class:`.InvalidInput` if ``path`` cannot be written.
         """
         write_page(path, self.title, self.data)
 
 
 class Contents:
-    """The contents of a page, put together run by run.
+    """The contents of a page, assembled run by run.
 
-    Raises :class:`.InvalidInput` for a network that is too large to be seen.
+    Raises :class:`.InvalidInput` for a network that is too large to draw.
     """
 
     def __init__(self, title: str, config: NetworkConfig) -> None:
@@ -103,7 +104,7 @@ class Contents:
         self._room = MOST_FLITS
 
     def add(self, watched: Watched, predicted: Prediction | None) -> int:
-        """Add a run, with what the model has ``predicted`` of its steps; returns its number."""
+        """Add a run with the model's prediction for its steps; return the run's number."""
         run = pack_run(self._pack, watched, self._room)
         self._room -= run["trace"]["rows"] if run["trace"] else 0
         measures = []
@@ -117,7 +118,7 @@ class Contents:
     def note_difference(
         self, run: int, difference: Difference | None, model: int | None = None
     ) -> None:
-        """Show beside a run where its trace first differs from the model's, run ``model``."""
+        """Add to a run the first difference between its trace and the trace of run ``model``."""
         if difference is None:
             return
         traces = difference.traces
@@ -138,12 +139,12 @@ class Contents:
         }
 
     def histogram(self, values: npt.NDArray[np.int64]) -> dict[str, Any]:
-        """Pack how often each of ``values`` comes."""
+        """Pack how often each of ``values`` occurs."""
         cycles, packets = np.unique(values, return_counts=True)
         return {"cycles": self._pack.column(cycles), "packets": self._pack.column(packets)}
 
     def report(self, verdict: dict[str, Any], **others: Any) -> Report:
-        """Put the page together; ``others`` are a comparison, a latency and the run to watch."""
+        """Return the page; ``others`` are a comparison, a latency and the run to show first."""
         content = {
             "format": FORMAT,
             "version": VERSION,

@@ -1,4 +1,4 @@
-"""The network of a page: where its nodes lie and how its links run, as ``picture`` places them."""
+"""The network of a page: positions of nodes and curves of links, from ``picture``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _DECIMALS = 3
 
 
 def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
-    """Pack the nodes and links of a network, broken ones too.
+    """Pack the nodes and links of a network, including faulty ones.
 
-    Raises :class:`.InvalidInput` for a network that is too large to be seen.
+    Raises :class:`.InvalidInput` for a network that is too large to draw.
     """
     topology = config.topology
     whole = topology.without_faults or topology
@@ -71,5 +71,5 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
 
 
 def _rounded(points: Points) -> Any:
-    """Numbers as JSON has them, no longer than they need be."""
+    """Return numbers rounded for JSON."""
     return np.round(points, _DECIMALS).tolist()

@@ -1,7 +1,7 @@
-"""A trace for a page: every flit, or where there are too many, how many in which time.
+"""A trace for a page: every flit, or, for too many flits, counts by time.
 
-Flits are in the order of outputs, then cycles: what a packet's flits have in common then lies side
-by side, and takes next to nothing.
+Flits are in the order of outputs, then cycles. A packet's flits then lie side by side, and equal
+values compress to almost nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .following import NEVER, Followed
 from .packing import Pack
 
 MOST_FLITS = 1 << 22
-"""Rows of a trace of which a page has each."""
+"""Most flits that a page holds one by one."""
 
 _MOST_COUNTS = 1 << 20
 _MOST_BINS, _LEAST_BINS = 256, 16
@@ -32,9 +32,9 @@ _PIECE = 1 << 22
 
 @dataclass(frozen=True)
 class StepTimes:
-    """Of each step, step 1 first, its first cycle and the one after its last; 0 for none of both.
+    """First cycle of each step, and the cycle after its last; both 0 for a step without flits.
 
-    A step ends when the last tail that was delivered has been written. Traffic has no steps.
+    A step ends when its last delivered tail has been written. Traffic has no steps.
     """
 
     first: list[int]
@@ -42,7 +42,7 @@ class StepTimes:
 
     @classmethod
     def of_flits(cls, program: Program, trace: Trace, followed: Followed) -> StepTimes:
-        """The times in which flits of each step's rows leave routers."""
+        """Return the times in which flits of each step's rows leave routers."""
         steps = 0 if (program.start != NO_START).any() else program.steps
         known = np.flatnonzero(followed.row != NO_ROW) if steps else np.zeros(0, dtype=np.int64)
         step, cycle = program.step[followed.row[known]], trace.cycle[known]
@@ -55,13 +55,13 @@ class StepTimes:
 
     @classmethod
     def of_run(cls, run: Run) -> StepTimes:
-        """The ends that the cycle model has seen; each step begins where the last one ends."""
+        """Return the ends from the cycle model; each step begins where the previous one ends."""
         end = run.step_ends.tolist() if isinstance(run, Prediction) else []
         return cls([0, *end[:-1]] if end else [], end)
 
 
 def pack_flits(pack: Pack, program: Program, trace: Trace, followed: Followed, end: int) -> Any:
-    """Pack every flit of ``trace``; ``end`` is the cycle after the last one that is shown."""
+    """Pack every flit of ``trace``; ``end`` is the cycle after the last one shown."""
     line = _lines(program, trace)
     order = np.lexsort((trace.cycle, line))
     lines, counts = np.unique(line, return_counts=True)
@@ -70,8 +70,8 @@ def pack_flits(pack: Pack, program: Program, trace: Trace, followed: Followed, e
     first = offsets_of(counts)[:-1]
     gaps[first] = cycle[first]
     words, word = np.unique(trace.data, return_inverse=True)
-    # A flit that never goes on is still there at the end, and stalled if it is in front. No flit
-    # goes on before it comes, but hardware that is not right may have sent one like it.
+    # A flit that never leaves stays until the end, and is stalled if it is in front. Wrong hardware
+    # may send a copy before the flit arrives; a flit still leaves after its arrival.
     left = np.where(followed.left >= NEVER, end + 1, followed.left)
     left = np.maximum(left, trace.cycle + 1)
     most = np.maximum(left - trace.cycle - 1 - program.config.link_registers, 0)
@@ -95,9 +95,9 @@ def pack_flits(pack: Pack, program: Program, trace: Trace, followed: Followed, e
 
 
 def pack_loads(pack: Pack, program: Program, trace: Trace, steps: StepTimes, end: int) -> Any:
-    """Pack the flits that leave each output in each bin of time, and in each step.
+    """Pack the number of flits that leave each output in each bin of time, and in each step.
 
-    A step is here the time until its end, and left out where steps overtake each other.
+    Here a step lasts until its end. Steps are left out if they overtake each other.
     """
     topology = program.config.topology
     outputs = topology.nodes * topology.ports
@@ -129,10 +129,10 @@ def pack_loads(pack: Pack, program: Program, trace: Trace, steps: StepTimes, end
 
 
 def _lines(program: Program, trace: Trace) -> Numbers:
-    """The number of the output that each flit leaves by: node and port."""
+    """Return the number of each flit's output, from node and port."""
     return trace.node.astype(np.int64) * program.config.topology.ports + trace.port
 
 
 def _counted(row: Numbers, column: Numbers, shape: tuple[int, int]) -> Numbers:
-    """Count how often each pair of a row and a column comes."""
+    """Count how often each pair of a row and a column occurs."""
     return np.bincount(row * shape[1] + column, minlength=shape[0] * shape[1]).reshape(shape)

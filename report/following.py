@@ -1,4 +1,4 @@
-"""The row of the program that each flit of a trace belongs to, and its time in a buffer."""
+"""The program's row of each flit of a trace, and the flit's time in a buffer."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ NEVER = np.int64(1) << 60
 
 @dataclass(frozen=True, eq=False)
 class Followed:
-    """Of each flit of a trace, in its order: shapes (rows of the trace,).
+    """Facts of each flit of a trace, in its order: shapes (rows of the trace,).
 
     ``row``
         The program's row, :data:`NO_ROW` for none.
     ``left``
-        The cycle in which it leaves the router that it goes to, or is dropped there; ``NEVER`` if
-        it does not, and the cycle after its own for what is delivered or has no row.
+        The cycle in which the flit leaves the router that it goes to, or is dropped there.
+        ``NEVER`` if it does not leave; the cycle after its own if it is delivered or has no row.
     ``stalled``
-        Cycles in which it stands at the front of its buffer and could not go on.
+        Cycles in which it stands at the front of its buffer and cannot go on.
     """
 
     row: Numbers
@@ -36,16 +36,16 @@ class Followed:
 
 
 def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
-    """Find the row of each flit, and when it goes on."""
+    """Return the row of each flit, and when it goes on."""
     order, registers = packet_order(trace), program.config.link_registers
     packets = packets_of(program.config, trace)
     flits, lengths = packets.flits, packets.end - packets.begin
     hop_of = np.repeat(matched(hops, packets), lengths)
     moving = flits.port != 0
     if program.config.all_port:
-        # By several ejection ports, the flits of packets come between each other.
+        # With several ejection ports, flits of different packets interleave.
         hop_of[~moving] = NO_ROW
-    # The last entry is for NO_ROW. Flits are counted from the tail: packets lose their first ones.
+    # The last entry is for NO_ROW. Count flits from the tail: packets lose their first flits.
     row, hop = np.append(hops.row, NO_ROW)[hop_of], np.append(hops.hop, 0)[hop_of]
     behind = np.append(hops.flits, 0)[hop_of] - 1 - ranges(0, lengths)
     came, known = flits.cycle + registers, moving & (row != NO_ROW)
@@ -56,7 +56,7 @@ def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
     channel = np.repeat(packets.channel, lengths)
     dropped = known & (behind >= _flits_after(hops)[hop_of])
     while True:
-        # A flit that the next router drops is in no trace: it goes as soon as it is in front.
+        # A trace does not show a flit that the next router drops: it goes when it is in front.
         front = np.maximum(came, _before(channel, left)) + 1
         if (left[dropped] == front[dropped]).all():
             break
@@ -70,7 +70,7 @@ def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
 
 
 def _left(row: Numbers, hop: Numbers, behind: Numbers, cycle: Numbers) -> Numbers:
-    """The cycle in which each flit leaves by its next hop; ``NEVER`` if it is not in the trace."""
+    """Return the cycle in which each flit leaves by its next hop; ``NEVER`` if not in the trace."""
     order = np.lexsort((hop, behind, row))
     left = np.full(len(row), NEVER)
     here, after = order[:-1], order[1:]
@@ -81,14 +81,14 @@ def _left(row: Numbers, hop: Numbers, behind: Numbers, cycle: Numbers) -> Number
 
 
 def _before(channel: Numbers, values: Numbers) -> Numbers:
-    """The value of the flit before each in its channel, -1 for the first one."""
+    """Return the value of the previous flit in each flit's channel; -1 for the first one."""
     before = np.full(len(values), -1, dtype=np.int64)
     before[1:] = np.where(channel[1:] == channel[:-1], values[:-1], -1)
     return before
 
 
 def _flits_after(hops: Hops) -> Numbers:
-    """Flits of each packet at its next hop, 0 where it has none; one more 0 for no packet."""
+    """Return the flits of each packet at its next hop (0: none), and a last 0 for no packet."""
     flits = np.zeros(len(hops.row) + 1, dtype=np.int64)
     order = np.lexsort((hops.hop, hops.row))
     here, after = order[:-1], order[1:]
@@ -98,9 +98,9 @@ def _flits_after(hops: Hops) -> Numbers:
 
 
 def _follow_deliveries(program: Program, trace: Trace, hops: Hops, row: Numbers) -> None:
-    """Fill in the rows of what an all-port node gets, by several ejection ports at once.
+    """Fill in the rows of deliveries at an all-port node, whose ejection ports interleave.
 
-    A flit is the next one of a packet that has come in over a link before: its words tell which.
+    A delivered flit continues a packet that arrived over a link; its words tell which.
     """
     port = hops.channel // program.config.vcs % program.config.topology.ports
     waiting: dict[tuple[int, int], deque[int]] = defaultdict(deque)
@@ -124,7 +124,7 @@ def _follow_deliveries(program: Program, trace: Trace, hops: Hops, row: Numbers)
 
 
 def _payloads(trace: Trace, row: Numbers, rows: int) -> list[list[int]]:
-    """The payload of each row's packet, as it crosses the first link on its way."""
+    """Return the payload of each row's packet on the first link of its route."""
     places = np.flatnonzero((trace.kind & HEAD_MARK == 0) & (row != NO_ROW))
     places = places[np.lexsort((trace.cycle[places], row[places]))]
     starts = offsets_of(np.bincount(row[places], minlength=rows))

@@ -1,13 +1,13 @@
-"""Whole columns and JSON in one text, small enough to lie in a page.
+"""Columns and JSON packed into one text that is small enough for a page.
 
 ::
 
     base64 of zlib of   [ bytes of JSON, u4 | JSON | zeros | column | zeros | column | ... ]
                                                    ^
-                        columns are counted in bytes from here; each begins at a multiple of 8
+                        offsets of columns count bytes from here; each is a multiple of 8
 
-JSON names a column as ``{"at": 16, "count": 3, "type": "u2"}``: little-endian numbers, unsigned of
-one, two or four bytes, or ``f8`` where a number is larger.
+JSON names a column as ``{"at": 16, "count": 3, "type": "u2"}``: little-endian numbers, unsigned
+with one, two or four bytes, or ``f8`` for larger numbers.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ import numpy.typing as npt
 _ALIGNED = 8
 _TYPES = ("u1", "u2", "u4")
 _LARGEST = 1 << 53
-"""The largest number that a browser has exactly."""
+"""Largest number that a browser represents exactly."""
 
 
 class Pack:
-    """Columns that are put together for a page."""
+    """Columns of a page."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
         self._size = 0
 
     def column(self, values: npt.ArrayLike) -> dict[str, Any]:
-        """Add a column of whole numbers from 0 on; returns how JSON names it.
+        """Add a column of numbers from 0 on; return its JSON description.
 
-        Raises ValueError for a number below 0, or above 2^53.
+        Raises ValueError for a number below 0 or above 2^53.
         """
         numbers = np.asarray(values)
         least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
@@ -54,7 +54,7 @@ class Pack:
         return {"low": self.column(low), "high": self.column(high) if high.any() else None}
 
     def seal(self, content: Mapping[str, Any]) -> str:
-        """Put JSON in front of all columns, and make one text of it."""
+        """Return JSON and columns as one text."""
         text = json.dumps(content, separators=(",", ":"), allow_nan=False).encode()
         front = len(text).to_bytes(4, "little") + text
         packer = zlib.compressobj(level=9)
@@ -63,7 +63,7 @@ class Pack:
         return base64.b64encode(packed).decode("ascii")
 
     def _append(self, content: bytes) -> None:
-        """Add bytes, and zeros up to where the next column may begin."""
+        """Add bytes, padded to the alignment of the next column."""
         padded = content + bytes(-len(content) % _ALIGNED)
         self._pieces.append(padded)
         self._size += len(padded)

@@ -1,7 +1,7 @@
-"""The page as a file: template, styles, scripts, the library of plots, and the packed data.
+"""The page as a file: template, styles, scripts, the plot library, and the packed data.
 
-A page may load nothing: its policy names the digests of its own script and styles, and forbids all
-else. What comes from files is in the packed data, and in the title, where it is escaped.
+A page loads nothing from elsewhere: its policy allows only its own script and styles, by their
+digests. Texts from files are only in the packed data and in the title, where they are escaped.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def write_page(path: str | Path, title: str, data: str) -> None:
 
 
 def page_text(title: str, data: str) -> str:
-    """Put the page together."""
+    """Return the text of the page."""
     folder = files(__package__)
     vendor, page = folder / "vendor", folder / "page"
     styles = "\n".join(
@@ -50,12 +50,12 @@ def page_text(title: str, data: str) -> str:
 
 
 def _filled(template: str, parts: Mapping[str, str]) -> str:
-    """The template with its parts in the places that bear their names, all at once."""
+    """Return the template with each ``{{name}}`` replaced by its part, all at once."""
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
 
 
 def _policy(scripts: tuple[str, ...], styles: str) -> str:
-    """The content security policy: the page's own script and styles, and nothing from elsewhere."""
+    """Return the content security policy: only the page's own script and styles."""
     own = " ".join(map(_digest, scripts))
     return (
         f"default-src 'none'; script-src {own}; style-src {_digest(styles)}; "

@@ -1,4 +1,4 @@
-"""The pages of the commands: predict, verify, compare and traffic."""
+"""The pages of the commands predict, verify, compare, check and traffic."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def report_prediction(
     schedule: Schedule | None = None,
     layout: Layout | None = None,
 ) -> Report:
-    """Make the page of what the model predicts; schedule and layout as far as they are known.
+    """Return the page of a prediction; schedule and layout are None if unknown.
 
-    Raises :class:`.InvalidInput` for a network that is too large to be seen.
+    Raises :class:`.InvalidInput` for a network that is too large to draw.
     """
     contents = Contents(title, program.config)
     tables = [] if schedule is None else [_bounds(schedule)]
@@ -69,16 +69,16 @@ def report_prediction(
 
 
 def report_case(case: Case) -> Report:
-    """Make the page of a case's prediction, as :func:`report_prediction` does."""
+    """Return the page of a case's prediction, as :func:`report_prediction` does."""
     schedule, program = case.schedule, case.program
     parts = case.timing, schedule, case.payload.layout
     return report_prediction(schedule_title(schedule), program, case.predicted, *parts)
 
 
 def report_verification(result: Verification) -> Report:
-    """Make the page of a run on the hardware; of the model's too where they differ.
+    """Return the page of a hardware run, with the model's run if they differ.
 
-    Raises :class:`.InvalidInput` for a network that is too large to be seen.
+    Raises :class:`.InvalidInput` for a network that is too large to draw.
     """
     title = schedule_title(result.case.schedule)
     contents = Contents(title, result.case.program.config)
@@ -100,10 +100,10 @@ def report_recorded(
     predicted: Prediction | None = None,
     schedule: Schedule | None = None,
 ) -> Report:
-    """Make the page of a trace from anywhere; of the model's run too where they differ.
+    """Return the page of a trace from any source, with the model's run if they differ.
 
-    Without ``predicted`` the trace is that of an unknown program, and ``program`` has no rows.
-    Raises :class:`.InvalidInput` for a network that is too large to be seen.
+    Without ``predicted`` the program is unknown, and ``program`` has no rows.
+    Raises :class:`.InvalidInput` for a network that is too large to draw.
     """
     contents = Contents(title, program.config)
     tables = [_checks(found.checks, RECORDED)] if found.checks else []
@@ -125,7 +125,7 @@ def report_recorded(
 
 
 def _run_of_trace(config: NetworkConfig, trace: Trace, predicted: Prediction | None) -> Run:
-    """The run of a trace, of which nothing else is known: neither memories nor flags."""
+    """Return the run of a trace, with empty memories and no flags."""
     nodes = config.topology.nodes
     last = int(trace.cycle.max(initial=-1)) + 1 + config.link_registers
     return Run(
@@ -141,7 +141,7 @@ def _run_of_trace(config: NetworkConfig, trace: Trace, predicted: Prediction | N
 
 
 def _recorded_verdict(found: RecordedCheck) -> dict[str, Any]:
-    """One line on whether a trace is as predicted."""
+    """Return in one line whether a trace is as predicted."""
     if not found.checks:
         text = "all rules hold; no program is known" if found.agrees else "a rule is broken"
     elif found.agrees:
@@ -159,9 +159,9 @@ def report_traffic(
     measures: Iterable[tuple[str, object]],
     result: TrafficResult | None,
 ) -> Report:
-    """Make the page of traffic, on the hardware where there is a ``result``.
+    """Return the page of traffic; of its hardware run if there is a ``result``.
 
-    ``latency`` is that of each packet, in cycles; ``measures`` are shown beside.
+    ``latency`` has the cycles of each packet; the page lists ``measures``.
     """
     contents = Contents(title, case.program.config)
     rows = [[name, str(value)] for name, value in measures]
@@ -189,10 +189,10 @@ def report_traffic(
 
 
 def report_comparison(comparison: SideBySide) -> Report:
-    """Make the page of algorithms side by side, of which any of its cases can be watched.
+    """Return the page of algorithms side by side, with all cases of the comparison.
 
-    A case that has been run on the hardware is shown as it ran there.
-    Raises :class:`.InvalidInput` where there is nothing to watch, or too much to be seen.
+    A case that ran on the hardware is shown as it ran there.
+    Raises :class:`.InvalidInput` if there is nothing to show, or the network is too large to draw.
     """
     cases = comparison.cases
     if not cases:
@@ -217,7 +217,7 @@ def report_comparison(comparison: SideBySide) -> Report:
 
 
 def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -> dict[str, Any]:
-    """The table of algorithms; the runs of each row are those that can be watched."""
+    """Return the table of algorithms, with the runs of each row."""
     least = comparison.least
     columns = ["algorithm", "steps", "TCD", *(f"cycles, {timing}" for timing in TIMINGS)]
     counts = [str(least.get(name, "")) for name in ("steps", "tcd")]
@@ -244,7 +244,7 @@ def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -
 def _of_case(
     case: Case, name: str, tables: Sequence[Table], result: Verification | None = None
 ) -> Watched:
-    """A case as the hardware ran it, or, without a result, as the model predicts it."""
+    """Return a case as the hardware ran it or, without a result, as predicted."""
     run = case.predicted if result is None else result.measured
     lines = troubles(case.program, run) if result is None else result.waiting
     return Watched(
@@ -261,7 +261,7 @@ def _of_case(
 
 
 def _checks(checks: Sequence[Check], measured: str = HARDWARE) -> Table:
-    """The table of what was predicted and measured."""
+    """Return the table of predicted and measured values."""
     rows = [
         [check.name, str(check.predicted), str(check.measured), "ok" if check.agrees else "differs"]
         for check in checks
@@ -272,7 +272,7 @@ def _checks(checks: Sequence[Check], measured: str = HARDWARE) -> Table:
 
 
 def _bounds(schedule: Schedule) -> Table:
-    """The table of measures beside their lower bounds."""
+    """Return the table of measures beside their lower bounds."""
     least = least_counts(schedule)
     measures = {"steps": schedule.steps, "tcd": schedule.tcd, **word_measures(schedule)}
     rows = [
@@ -283,7 +283,7 @@ def _bounds(schedule: Schedule) -> Table:
 
 
 def _prediction_verdict(watched: Watched) -> dict[str, Any]:
-    """One line on how the model says that a run ends."""
+    """Return in one line how the predicted run ends."""
     run = watched.run
     ends = f"{run.cycles} cycles" if run.finished else _unfinished(watched)
     good = None if run.finished and not run.flags.any() else False
@@ -296,7 +296,7 @@ def _unfinished(watched: Watched) -> str:
 
 
 def _verdict(result: Comparison) -> dict[str, Any]:
-    """One line on whether the hardware did what the model says."""
+    """Return in one line whether the hardware did what the model says."""
     if result.agrees:
         return {"good": True, "text": "the hardware did what the model says, flit for flit"}
     if result.alike:

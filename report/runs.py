@@ -1,4 +1,4 @@
-"""One run for a page: its program, its flits, its memories, and what went wrong."""
+"""One run for a page: its program, its flits, its memories, and its errors."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from .following import follow
 from .packing import Pack
 
 MOST_ROWS = 1 << 18
-"""Rows of a program of which a page has each."""
+"""Most program rows on a page."""
 
 MOST_WORDS = 1 << 20
-"""Words of all memories together that a page has."""
+"""Most words of all memories together on a page."""
 
 
 @dataclass(frozen=True)
 class Watched:
-    """A run to be watched, and what it is a run of.
+    """A run to show, with its program and schedule.
 
-    ``schedule`` and ``layout`` are None where a program came without them. ``waiting`` is one line
-    for each node that has not finished or has set a flag; ``tables`` are shown as they are.
-    ``has_status`` is False where the trace alone is known, and no stalls of nodes.
+    ``schedule`` and ``layout`` are None for a program without them. ``waiting`` has a line for each
+    node that has not finished or has set a flag; ``tables`` are shown unchanged. ``has_status`` is
+    False if only the trace is known, without stalled flits of nodes.
     """
 
     name: str
@@ -91,13 +91,13 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
 
 
 def _stalled(watched: Watched) -> Numbers:
-    """Stalled flits of each node, those too that still stand at the end."""
+    """Return the stalled flits of each node, including those that wait at the end."""
     waiting: Numbers = standstill(watched.program, watched.run).stalled
     return watched.run.stalled_flits + waiting
 
 
 def shown_cycles(run: Run, link_registers: int) -> int:
-    """Cycles of a run that a page shows: all, or until nothing moves any more, on links either."""
+    """Return the cycles that a page shows: all, or until no flit moves, on links included."""
     last = int(run.trace.cycle.max(initial=-1)) + 1 + link_registers
     return max(1, run.cycles if run.finished else last)
 
@@ -111,7 +111,7 @@ def _summary_note(trace: Trace, width: int) -> str:
 
 
 def _program(pack: Pack, program: Program, hops: Hops | None, notes: list[str]) -> Any:
-    """The rows of all nodes; None where they are too many."""
+    """Return the rows of all nodes; None if there are too many."""
     rows = len(program.step)
     if hops is None or rows > MOST_ROWS:
         only = f"of at most {MOST_ROWS:,} rows" if rows > MOST_ROWS else "whose flits are shown"
@@ -134,9 +134,10 @@ def _program(pack: Pack, program: Program, hops: Hops | None, notes: list[str]) 
 
 
 def _table(program: Program) -> npt.NDArray[np.uint64]:
-    """The words of all rows: the first control words, the second ones ..., then all header flits.
+    """Return the words of all rows: first control words, second ones, ..., header flits.
 
-    Each is XORed with the one before, as rows differ in few bits: that takes a tenth of the room.
+    Each is XORed with the previous one. Rows differ in few bits, so the result takes a tenth of the
+    space.
     """
     begins = row_begins(program)
     _, words = table_words(program)
@@ -147,7 +148,7 @@ def _table(program: Program) -> npt.NDArray[np.uint64]:
 
 
 def _remarks(program: Program) -> tuple[list[str], Numbers]:
-    """The different remarks on rows, and the number of that of each row."""
+    """Return the different remarks on rows, and the number of each row's remark."""
     names = ("continued", "operator", "stream", "lead", "window")
     kinds = np.stack([getattr(program, name).astype(np.int64) for name in names], axis=1)
     _, first, remark = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
@@ -155,7 +156,7 @@ def _remarks(program: Program) -> tuple[list[str], Numbers]:
 
 
 def _held(watched: Watched) -> Numbers:
-    """Words of blocks that each node has at the start, 0 where no schedule tells."""
+    """Return the words of blocks that each node has at the start; 0 without a schedule."""
     nodes = watched.program.nodes
     if watched.schedule is None:
         return np.zeros(nodes, dtype=np.int64)
@@ -168,7 +169,7 @@ def _held(watched: Watched) -> Numbers:
 
 
 def _memory(pack: Pack, watched: Watched, notes: list[str]) -> Any:
-    """The message memories after the run, as far as blocks lie in them; None if too many words."""
+    """Return the message memories after the run, up to the last used word; None if too large."""
     memory = watched.run.memory
     if watched.layout is not None:
         memory = memory[:, : watched.layout.size]
@@ -183,9 +184,9 @@ def _memory(pack: Pack, watched: Watched, notes: list[str]) -> Any:
 
 
 def _blocks(pack: Pack, watched: Watched) -> Any:
-    """Addresses and owners of blocks, where there are several that lie alike in every node.
+    """Return addresses and owners of several blocks that have the same address in every node.
 
-    A reduced block counts as that of the first node that is owed it.
+    The owner of a reduced block is the first node that is owed it.
     """
     schedule, layout = watched.schedule, watched.layout
     if schedule is None or layout is None or layout.packed is not None or len(schedule.blocks) < 2:

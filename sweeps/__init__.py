@@ -1,1 +1,1 @@
-"""Sweeps: grids of parameters, each point of them run, all results in one table."""
+"""Sweeps: grids of parameters; every point is run, and all results go to one table."""

@@ -1,8 +1,8 @@
-"""Mistakes in a sweep, found before its first run.
+"""Checks of a sweep before its first run.
 
-A mistake is a value that is wrong by itself, or for the network that it stands beside: a network or
-an algorithm that there is not, a source outside, a depth that no buffer has. That an algorithm does
-not serve a network, or that routes may deadlock, is a result: a row of the table that says so.
+A mistake is a value that is wrong by itself or for its network: an unknown network or algorithm, a
+source outside the network, an impossible depth. An algorithm that does not serve a network, or
+routes that may deadlock, are results: the row of that point has the reason.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _MOST_SEEDS = 1000
 
 
 def check_grids(grids: Iterable[Grid], folder: Path) -> dict[str, dict[str, object]]:
-    """Look for mistakes in all grids; ``folder`` has the files that they name.
+    """Check all grids; ``folder`` has the files that they name.
 
-    Returns the networks that were read from files, as JSON values, by the words for them. Raises
-    :class:`.InvalidInput` for the first mistake, naming the grid and the key.
+    Returns the networks that were read from files, as JSON values, by their words in the grid.
+    Raises :class:`.InvalidInput` for the first mistake, with the grid and the key.
     """
     graphs: dict[str, dict[str, object]] = {}
     for grid in grids:
@@ -60,7 +60,7 @@ def check_grids(grids: Iterable[Grid], folder: Path) -> dict[str, dict[str, obje
 
 
 def _networks(grid: Grid, folder: Path) -> dict[str, Topology]:
-    """The networks of a grid by the words for them, none of them too large for its use."""
+    """Return the networks of a grid by their words; refuse one that is too large for its use."""
     small = grid.kind != COLLECTIVE or HARDWARE in grid.axes["on"]
     limit = SizeLimit.HARDWARE if small else SizeLimit.PROGRAM
     parameter = f"{grid.place}.network"
@@ -77,7 +77,7 @@ def _check_faults(grid: Grid, networks: Iterable[Topology]) -> None:
 
 
 def _check_algorithms(grid: Grid) -> None:
-    """Refuse an algorithm that one of the collectives has not."""
+    """Refuse an algorithm that one of the collectives does not have."""
     for collective in grid.axes["collective"]:
         for algorithm in grid.axes["algorithm"]:
             try:
@@ -88,7 +88,7 @@ def _check_algorithms(grid: Grid) -> None:
 
 
 def _check_operators(grid: Grid) -> None:
-    """Refuse an operator beside a collective that combines nothing."""
+    """Refuse an operator for a collective that combines nothing."""
     for collective in grid.axes["collective"]:
         if collective not in REDUCTIONS and set(grid.axes["operator"]) != {None}:
             raise InvalidInput(f"{grid.place}.operator must be left out with {collective}")
@@ -114,11 +114,11 @@ def _check_ends(grid: Grid, networks: Iterable[Topology]) -> None:
 
 
 Check = Callable[[str, Any], None]
-"""Refuses a value, naming the parameter."""
+"""A function that refuses a wrong value, with the parameter's name."""
 
 
 def _any(_parameter: str, _value: Any) -> None:
-    """Refuse nothing: what is wrong with a network or a node is found beside each other."""
+    """Refuse nothing: networks and nodes are checked together."""
 
 
 def _within(low: int, high: int) -> Check:
@@ -136,7 +136,7 @@ def _named(names: Iterable[str]) -> Check:
 
 
 def _between(low: float, high: float, allowed: str, *, below: bool) -> Check:
-    """Refuse numbers outside ``low`` to ``high``; ``below``: and ``high`` itself."""
+    """Refuse numbers outside ``low`` to ``high``; with ``below`` also ``high`` itself."""
 
     def check(parameter: str, value: Any) -> None:
         if not low <= value <= high or (below and value == high):
@@ -154,7 +154,7 @@ def _check_seeds(parameter: str, value: Any) -> None:
 
 
 def _read_by(read: Callable[[Any], object], name: str) -> Check:
-    """Refuse what ``read`` refuses, with the parameter in place of the ``name`` that it says."""
+    """Refuse what ``read`` refuses, with ``parameter`` instead of ``name`` in the message."""
 
     def check(parameter: str, value: Any) -> None:
         try:

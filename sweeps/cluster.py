@@ -1,8 +1,8 @@
-"""Points on a cluster, by Dask: its scheduler hands groups of points to its workers.
+"""Points on a cluster: Dask's scheduler hands groups of points to its workers.
 
-Each worker needs this version of Eyecast, from the same sources. A group whose worker dies is
-given to another by Dask itself, as often as the scheduler's ``allowed-failures`` says; then its
-points are given out once more, one by one, and one that ends workers again gets a row that says so.
+Each worker needs this version of Eyecast, from the same sources. If a worker dies, Dask gives its
+group to another one, as often as the scheduler's ``allowed-failures`` says. Then the points run
+once more, one by one; a point that kills workers again gets a row that says so.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from .points import Point, sources
 from .run import Done, failed_row, run_points
 
 WAITING_PER_THREAD = 4
-"""Groups that the scheduler has for each thread of its workers, so that none waits for the next."""
+"""Groups at the scheduler for each worker thread, so that no thread waits for work."""
 
 POINTS_PER_TASK = 8
-"""Points on the model in one task; those of a worker that dies are run again."""
+"""Model points in one task; if a worker dies, its task runs again."""
 
 CONNECT_SECONDS = 10
 
 
 def run_on_cluster(groups: Sequence[Sequence[Point]], *, scheduler: str) -> Generator[Done]:
-    """Carry out groups of points on the workers of a Dask scheduler.
+    """Run groups of points on the workers of a Dask scheduler.
 
-    Raises :class:`.InvalidInput` where Dask is missing, the scheduler does not answer, or a worker
-    has another Eyecast.
+    Raises :class:`.InvalidInput` if Dask is missing, the scheduler does not answer, or a worker has
+    another Eyecast.
     """
     distributed = _distributed()
     try:
@@ -64,13 +64,13 @@ def _run(distributed: Any, client: Any, groups: Sequence[Sequence[Point]]) -> It
         elif len(points) == 1 and points[0].key in alone:
             yield points[0].key, [failed_row(points[0], error, 0.0)]
         else:
-            # Another point of the same worker may have ended it.
+            # Another point on the same worker may have ended it.
             alone.update(point.key for point in points)
             left.extend([point] for point in points)
 
 
 def _tasks(groups: Sequence[Sequence[Point]]) -> list[list[Point]]:
-    """Put single points together: a task takes Dask as long as a short run."""
+    """Join single points into tasks, because Dask needs as long for a task as for a short run."""
     tasks = [list(group) for group in groups if len(group) > 1]
     single = [group[0] for group in groups if len(group) == 1]
     starts = range(0, len(single), POINTS_PER_TASK)
@@ -78,7 +78,7 @@ def _tasks(groups: Sequence[Sequence[Point]]) -> list[list[Point]]:
 
 
 def run_group(points: Sequence[Point], expected: str) -> list[Done]:
-    """Carry out points on a worker, whose sources must have the digest ``expected``."""
+    """Run points on a worker, whose sources must have the digest ``expected``."""
     if sources() != expected:
         raise InvalidInput("workers of the cluster must have the same Eyecast as the command")
     return list(run_points(points, lambda _key: None))

@@ -1,4 +1,4 @@
-"""Points that are collectives: a schedule made, proved, compiled and predicted."""
+"""Collective points: a schedule is made, proved, compiled and predicted."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ RESULTS = {
     "links_used": int,
     "largest_link_load": int,
 }
-"""Columns of the table that only collectives have, beside the keys of their grids."""
+"""Columns of the table that only collectives have, besides the keys of their grids."""
 
 
 def prepare(values: dict[str, Any]) -> Case:
     """Make the schedule of a point, and predict it.
 
-    Raises :class:`.InvalidInput` where the algorithm does not serve, where the network's limits are
-    too small, and where routes may deadlock.
+    Raises :class:`.InvalidInput` if the algorithm does not serve the network, if the network's
+    limits are too small, and if routes may deadlock.
     """
     compiled = compile_certified(_schedule(values), given_parameters(values))
-    # The payload of every command's runs.
+    # Use the same payload seed as every command.
     return Case.of(compiled, timing=Timing.named(values["timing"]), seed=0)
 
 
 def results(case: Case, run: Run) -> dict[str, Any]:
-    """Measure a run, and the schedule that it carried out."""
+    """Measure a run and its schedule."""
     schedule = case.schedule
     least = least_measures(schedule)
     return {
@@ -66,7 +66,7 @@ def results(case: Case, run: Run) -> dict[str, Any]:
 
 
 def _schedule(values: dict[str, Any]) -> Schedule:
-    """Make a schedule, and prove it."""
+    """Make and prove a schedule."""
     topology = topology_of(values)
     barrier = values["collective"] == Collective.BARRIER
     task = Task(
@@ -82,12 +82,12 @@ def _schedule(values: dict[str, Any]) -> Schedule:
 
 
 def _source(topology: Topology, values: dict[str, Any]) -> int | None:
-    """The number of the source; one that is drawn works, and is the same for all algorithms."""
+    """Return the number of the source; a drawn source works and is the same for all algorithms."""
     if values["source"] is None:
         return None
     if values["source"] != DRAWN:
         return node_in_words(topology, values["source"], "source")
-    # Another sequence of draws than that of the faults.
+    # Use a sequence of random numbers that differs from that of the faults.
     return int(np.random.default_rng((values["seed"], 1)).choice(topology.working_nodes))
 
 
@@ -98,6 +98,6 @@ def _targets(topology: Topology, values: dict[str, Any]) -> tuple[int, ...] | No
 
 
 def _root(schedule: Schedule) -> str | None:
-    """The root as it is written: "3,4"."""
+    """Return the root in the form of an option: "3,4"."""
     place = place_numbers(schedule.topology, schedule.root)
     return ",".join(map(str, place)) if isinstance(place, list) else place

@@ -1,4 +1,4 @@
-"""Facts that every run has: its network's parameters, and what was counted in it."""
+"""Facts of every run: its network's parameters, and its counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NETWORK = {
     "faulty": int,
     "configuration": str,
 }
-"""Columns on the network that ran: its parameters, with the room that was made, and a digest."""
+"""Columns on the network that ran: its parameters with grown sizes, and a digest."""
 
 RUN = {
     "finished": bool,
@@ -31,17 +31,17 @@ RUN = {
     "busiest_link_flits": int,
     "trace": str,
 }
-"""Columns on a run: the last is a digest of every flit that left a router."""
+"""Columns on a run; the last is a digest of every flit that left a router."""
 
 
 def given_parameters(values: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of the network that a point gives a value to."""
+    """Return the network parameters that have a value in the point."""
     given = {name: values.get(name) for name in PARAMETER_NAMES}
     return {name: value for name, value in given.items() if value is not None}
 
 
 def network_facts(config: NetworkConfig) -> dict[str, Any]:
-    """Describe the network that a point ran on."""
+    """Return facts of the network that a point ran on."""
     return {
         **{COLUMN_OF.get(name, name): config.said(name) for name in PARAMETER_NAMES},
         "nodes": config.topology.nodes,
@@ -51,12 +51,12 @@ def network_facts(config: NetworkConfig) -> dict[str, Any]:
 
 
 def configuration(config: NetworkConfig) -> str:
-    """Digest of a network: of its topology and all of its parameters."""
+    """Return a digest of a network: topology and all parameters."""
     return digest(json.dumps(network_to_json(config), sort_keys=True))
 
 
 def run_facts(config: NetworkConfig, run: Run) -> dict[str, Any]:
-    """Count what every run has."""
+    """Return the counts that every run has."""
     on_links = link_flits(config.topology, run.trace)[:, 1:]
     flags = {name for node in np.flatnonzero(run.flags).tolist() for name in run.flag_names(node)}
     return {

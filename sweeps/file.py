@@ -13,7 +13,7 @@
     flits = [1, 16, 256]
     timing = ["barrier", "self-timed"]
 
-Each grid is one of the kinds of :data:`.layout.FIELDS`; :mod:`.checks` says what its values may be.
+:data:`.layout.FIELDS` has the kinds of grids; :mod:`.checks` has the limits of their values.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from .layout import FIELDS, Header, Span, SweepLayout
 
 FORMAT, VERSION = "eyecast-sweep", 1
 LARGEST_FILE = 1 << 20
-"""Bytes of a sweep file: people write them."""
+"""Most bytes of a sweep file: people write them."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid of points: for each key the values that are crossed.
+    """A grid of points: the values of each key, which are crossed.
 
-    ``place`` is where it stands in its file, such as "grid[0]".
+    ``place`` is its position in the file, such as "grid[0]".
     """
 
     kind: str
@@ -50,14 +50,14 @@ class Grid:
 
     @property
     def count(self) -> int:
-        """Count the points, before algorithms are listed and points that stand twice are found."""
+        """Number of points, before ``algorithm = "all"`` is expanded and duplicates are removed."""
         return prod(map(len, self.axes.values()))
 
 
 def read_sweep(path: str | Path) -> list[Grid]:
     """Read a sweep file.
 
-    Raises :class:`.InvalidInput` with one line that names the file, the key and what is allowed.
+    Raises :class:`.InvalidInput`: one line with the file, the key and the allowed values.
     """
     name, text = input_name(path), read_input(path)
     try:
@@ -75,9 +75,9 @@ def read_sweep(path: str | Path) -> list[Grid]:
 
 
 def grids_of(description: Mapping[str, Any]) -> list[Grid]:
-    """Read grids from what a sweep file holds.
+    """Read grids from the content of a sweep file.
 
-    Raises :class:`.InvalidInput` with one line that names the key and what is allowed.
+    Raises :class:`.InvalidInput`: one line with the key and the allowed values.
     """
     try:
         header = msgspec.convert(description, Header)
@@ -92,7 +92,7 @@ def grids_of(description: Mapping[str, Any]) -> list[Grid]:
 
 
 def folder_of(path: str | Path) -> Path:
-    """The folder in which the files lie that a sweep file names."""
+    """Return the folder of the files that a sweep file names."""
     return Path() if str(path) == STANDARD_INPUT else Path(path).parent
 
 
@@ -103,7 +103,7 @@ def _grid(grid: msgspec.Struct, place: str) -> Grid:
 
 
 def _values(name: str, value: Any, place: str) -> Sequence[Any]:
-    """The values of a key that are crossed; seeds of one estimate are one value together."""
+    """Return the values of a key that are crossed; the seeds of an estimate are one value."""
     listed = value.values() if isinstance(value, Span) else value
     if isinstance(value, Span) and not listed:
         raise InvalidInput.of(f"{place}.{name}.last", f"at least {value.first}", value.last)

@@ -1,14 +1,14 @@
-"""Results kept from the moment they are there: lines of JSON in a folder beside the table.
+"""Results that are kept at once: lines of JSON in a folder beside the table.
 
 ::
 
     table.parquet.parts/000001.jsonl    {"key": "5f…", "rows": [{…}]}
                                         {"key": "c0…", "rows": [{…}]}
-                        000002.jsonl    what a second run has added
+                        000002.jsonl    lines of a second run
 
-A line is handed to the system when its point is done, so that it is there whatever kills the
-process; the disk is waited for once a second. A line that was cut off in the middle is no result,
-and its point is run again.
+Each finished point's line goes to the operating system at once, so it survives if the process is
+killed; it is synchronised to disk once a second. An incomplete line is ignored, and its point runs
+again.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class _Line(msgspec.Struct):
 
 
 class Journal:
-    """The results that were kept for a table, and those that are added; one writer at a time.
+    """Kept results of a table, and new ones; only one writer at a time.
 
     rows
-        The rows of each point that is done, by its key.
+        The rows of each finished point, by its key.
 
-    Raises :class:`.InvalidInput` where another sweep writes the same table.
+    Raises :class:`.InvalidInput` if another sweep writes the same table.
     """
 
     def __init__(self, table: Path) -> None:
@@ -61,7 +61,7 @@ class Journal:
         for part in parts:
             self._load(part)
         number = int(parts[-1].stem) + 1 if parts else 1
-        # A file of its own: nothing is written behind a line that was cut off.
+        # Open a new file, so that nothing follows an incomplete line.
         self._file = (self.folder / f"{number:06d}.jsonl").open("ab")
         return self
 
@@ -77,14 +77,14 @@ class Journal:
         if empty:
             Path(self._file.name).unlink()
         if not any(self.folder.glob("*.jsonl")):
-            # Nothing has come of it: it leaves nothing.
+            # Remove the folder if it has no results.
             Path(self._lock.lock_file).unlink()
             with suppress(OSError):
                 self.folder.rmdir()
         self._lock.release()
 
     def add(self, key: str, rows: list[Row]) -> bool:
-        """Keep the rows of a point; False, and nothing is kept, if there are some already."""
+        """Keep the rows of a point; return False if the point already has rows."""
         if key in self.rows:
             return False
         self.rows[key] = rows

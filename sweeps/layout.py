@@ -1,7 +1,7 @@
-"""Layouts of the grids in a sweep file: which keys there are, and what may stand for each.
+"""Layouts of the grids in a sweep file: keys, types and defaults.
 
-A key has one value, or a list of values that are crossed with all other lists. The parameters of
-the network are taken from :data:`.PARAMETERS`, so that a new one is a key by itself.
+A key has one value, or a list of values that are crossed with all other lists. The network's
+parameters come from :data:`.PARAMETERS`, so a new parameter becomes a key by itself.
 """
 
 from __future__ import annotations
@@ -16,21 +16,25 @@ from ..model.network.config import PARAMETERS, Timing
 from ..model.schedule.collective import Collective
 
 Row = dict[str, Any]
-"""A row of the table: values by the names of columns."""
+"""A row of the table: values by column name."""
 
 COLLECTIVE, TRAFFIC, SATURATION = "collective", "traffic", "saturation"
 """Kinds of grids: schedules of collectives, drawn traffic, and loads up to saturation."""
 
 MODEL, HARDWARE = "model", "hardware"
 PLACES = (MODEL, HARDWARE)
-"""Values of ``on``: the cycle model alone, or the simulated hardware, compared with the model."""
+"""Values of ``on``: only the cycle model, or the simulated hardware checked against the model."""
 
 ALL, DRAWN = "all", "drawn"
-"""Of ``algorithm``: all for the collective; of ``source``: a working node drawn by the seed."""
+"""Special values.
+
+``algorithm = "all"`` is every algorithm for the collective; ``source = "drawn"`` a working node
+drawn with the seed.
+"""
 
 
 COLUMN_OF = {"cycles": "drawn_cycles", "steps": "step_numbers"}
-"""Columns of keys whose names are those of results: cycles of the run, steps of the schedule."""
+"""Columns for keys that share a name with a result: cycles of the run, steps of the schedule."""
 
 
 _Bounded = Annotated[int, msgspec.Meta(ge=-(1 << 53), le=1 << 53)]
@@ -44,16 +48,16 @@ class Span(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     step: Annotated[int, msgspec.Meta(ge=1, le=1 << 53)] = 1
 
     def values(self) -> range:
-        """List the integers."""
+        """Return the integers."""
         return range(self.first, self.last + 1, self.step)
 
 
 Field = tuple[str, Any] | tuple[str, Any, Any]
-"""Name, type and default of a key; one without a default must be given."""
+"""Name, type and default of a key; a key without a default is required."""
 
 
 def _axis(kind: type) -> Any:
-    """Type of a key: one value, or several that are crossed; integers also as a span."""
+    """Return the type of a key: one value or several; integers also as a span."""
     several = Annotated[list[kind], msgspec.Meta(min_length=1)]  # type: ignore[valid-type]
     return kind | several | Span if kind is int else kind | several
 
@@ -72,7 +76,7 @@ _PLACE: tuple[Field, ...] = (("on", _TEXT, MODEL),)
 
 
 def _parameters(*, for_traffic: bool) -> tuple[Field, ...]:
-    """The parameters of a network that have an option; None where nobody has asked for a value."""
+    """Return the network parameters that have an option; None without a value in the grid."""
     return tuple(
         (name, _axis(parameter.kind) | None, None)
         for name, parameter in PARAMETERS.items()
@@ -114,7 +118,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         *_parameters(for_traffic=True),
     ),
 }
-"""Keys of each kind of grid, in the order in which they are crossed, the last one fastest."""
+"""Keys of each kind of grid, in crossing order; the last one changes fastest."""
 
 LAYOUTS: dict[str, type[msgspec.Struct]] = {
     kind: msgspec.defstruct(
@@ -149,4 +153,4 @@ SweepLayout = msgspec.defstruct(
     ],
     forbid_unknown_fields=True,
 )
-"""A whole file."""
+"""Layout of a whole file."""

@@ -1,4 +1,4 @@
-"""Networks of points: named in words, or read from a file, with their faults."""
+"""Networks of points, from words or a file, with their faults."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ from .layout import COLLECTIVE, COLUMN_OF, PARAMETER_NAMES
 def network_in_words(words: str, limit: SizeLimit, parameter: str, folder: Path) -> Topology:
     """Make the network that ``words`` name: "mesh 8x8", "graph ring.json" (in ``folder``).
 
-    Raises :class:`.InvalidInput`, naming ``parameter``, for a network that there is not, or that is
-    too large.
+    Raises :class:`.InvalidInput` with ``parameter`` if the network is unknown or too large.
     """
     name, _, size = words.partition(" ")
     if name == GRAPH:
-        # Loads the readers of all formats.
+        # This import loads the readers of all formats.
         from ..formats.registry import network_of_file  # noqa: PLC0415
 
         topology = network_of_file(InputFile.read(folder / size))
@@ -44,7 +43,10 @@ def network_in_words(words: str, limit: SizeLimit, parameter: str, folder: Path)
 
 
 def with_named_faults(topology: Topology, nodes: str, links: str, place: str) -> Topology:
-    """Take the faulty nodes in "3,4 5,5", and links in "3,4:4,4", away; errors name ``place``."""
+    """Return ``topology`` without the nodes in "3,4 5,5" and the links in "3,4:4,4".
+
+    Errors begin with ``place``.
+    """
     faulty = [node_in_words(topology, text, f"{place}faulty_nodes") for text in nodes.split()]
     lost = [link_in_words(topology, text, f"{place}faulty_links") for text in links.split()]
     return with_faults(topology, faulty, lost) if faulty or lost else topology
@@ -62,7 +64,7 @@ def topology_of(values: dict[str, Any]) -> Topology:
 
 
 def config_of(values: dict[str, Any], row: dict[str, Any]) -> NetworkConfig:
-    """Make the network of a point again, with the room that its row says it had."""
+    """Make the configuration of a point again, with the sizes in its row."""
     parameters = {name: row[COLUMN_OF.get(name, name)] for name in PARAMETER_NAMES}
     return NetworkConfig(
         topology=topology_of(values),
@@ -74,5 +76,5 @@ def config_of(values: dict[str, Any], row: dict[str, Any]) -> NetworkConfig:
 
 @lru_cache(maxsize=8)
 def _whole(words: str) -> Topology:
-    """Make a network without faults, which many points have; its size was checked before."""
+    """Make a network without faults, cached for many points; its size was checked before."""
     return network_in_words(words, SizeLimit.PROGRAM, "network", Path())

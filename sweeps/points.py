@@ -1,4 +1,4 @@
-"""Points of a sweep: every combination of the values of a grid, each with a key of its own."""
+"""Points of a sweep: every combination of a grid's values, each with its own key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RESULTS_FROM = (
     *("sweeps/collective.py", "sweeps/traffic.py", "sweeps/saturation.py", "sweeps/warm_up.py"),
     *("sweeps/facts.py", "sweeps/layout.py", "sweeps/networks.py", "sweeps/run.py"),
 )
-"""Sources of this package that decide what comes of a point."""
+"""Source files that affect the result of a point."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Point:
     """One run of a sweep.
 
     key
-        A digest of all that tells it from any other: its values, the version and the sources.
+        A digest of its values, the version and the sources; equal points have equal keys.
     kind
         The kind of its grid.
     values
-        The value of each key of the grid, and what is in a graph's file as "graph".
+        The value of each key of the grid, and the content of a graph's file as "graph".
     """
 
     key: str
@@ -45,19 +45,19 @@ class Point:
 
 @cache
 def sources() -> str:
-    """Digest of the sources that decide what comes of a point, when they are first asked for."""
+    """Return a digest of the sources that affect results, computed at the first call."""
     return source_digest(*RESULTS_FROM)
 
 
 def require_count(grids: Iterable[Grid]) -> None:
-    """Raise :class:`.InvalidInput` for grids of more points than :data:`MOST_POINTS`."""
+    """Raise :class:`.InvalidInput` for more points than :data:`MOST_POINTS`."""
     count = sum(grid.count for grid in grids)
     if count > MOST_POINTS:
         raise InvalidInput.of("points", f"at most {MOST_POINTS}", count)
 
 
 def points_of(grids: Sequence[Grid], graphs: dict[str, dict[str, object]]) -> list[Point]:
-    """List the points of ``grids``, in order, each once; ``graphs`` by the words for them."""
+    """Return the points of ``grids`` in order without duplicates; ``graphs`` are by words."""
     made_of = sources()
     points: dict[str, Point] = {}
     for kind, values in _combinations(grids):
@@ -70,7 +70,7 @@ def points_of(grids: Sequence[Grid], graphs: dict[str, dict[str, object]]) -> li
 
 
 def _combinations(grids: Iterable[Grid]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Cross the values of each grid, with all algorithms where all are asked for."""
+    """Cross the values of each grid; "all" stands for every algorithm."""
     for grid in grids:
         for combination in product(*grid.axes.values()):
             values = dict(zip(grid.axes, combination, strict=True))

@@ -1,4 +1,4 @@
-"""Points carried out, each into rows of the table; one that fails is a row that says why."""
+"""Runs of points, each into rows of the table; a failed point's row has the reason."""
 
 from __future__ import annotations
 
@@ -21,20 +21,23 @@ Done = tuple[str, list[Row]]
 """The key of a point, and its rows."""
 
 DONE, DIFFERS, REFUSED, FAILED = "done", "differs", "refused", "failed"
-"""Values of ``status``: as predicted; hardware and prediction are not the same; what was asked for
-is not served; the run did not come to its end."""
+"""Values of ``status``.
+
+Done: as predicted. Differs: hardware and prediction disagree. Refused: the input is invalid for the
+network. Failed: the run did not end.
+"""
 
 UNLISTED = ("graph", "seeds")
-"""Values of points that are no column as they are."""
+"""Values of points that are no columns."""
 
 NO_END = "the run does not end: stopped after {} cycles"
 
 
 def run_points(points: Sequence[Point], begin: Callable[[str], None]) -> Iterator[Done]:
-    """Carry out ``points``, and yield the rows of each when it is done.
+    """Run ``points``, and yield the rows of each when it is done.
 
-    ``begin`` is told the key of a point before there is work on it. Those on hardware whose
-    networks turn out to be the same are run by one simulator, one after the other.
+    ``begin`` gets the key of a point before its run. Hardware points with the same network run on
+    one simulator, one after the other.
     """
     waiting: dict[str, list[_Prepared]] = {}
     for point in points:
@@ -60,7 +63,7 @@ def run_points(points: Sequence[Point], begin: Callable[[str], None]) -> Iterato
 
 @dataclass
 class _Prepared:
-    """A point that is predicted, and the seconds that this took."""
+    """A predicted point, and the seconds that the prediction took."""
 
     point: Point
     case: Case | TrafficCase
@@ -73,7 +76,7 @@ class _Prepared:
 
     @property
     def network(self) -> str:
-        """Digest of the network that it runs on."""
+        """Digest of the point's network."""
         return configuration(self.case.program.config)
 
     def results(self, run: Run) -> Row:
@@ -84,7 +87,7 @@ class _Prepared:
 
 
 def _on_hardware(group: list[_Prepared], begin: Callable[[str], None]) -> Iterator[Done]:
-    """Run points on one simulated network; what ends the simulator fails, and the others go on."""
+    """Run points on one simulated network; if one ends the simulator, the others go on."""
     left = list(group)
     while left:
         begin(left[0].point.key)
@@ -98,7 +101,7 @@ def _on_hardware(group: list[_Prepared], begin: Callable[[str], None]) -> Iterat
                 if left:
                     begin(left[0].point.key)
         except BuildError as error:
-            # None of the others has a simulator either.
+            # The other points need the same simulator.
             yield from ((each.point.key, [failed_row(each.point, error, 0)]) for each in left)
             return
         except Exception as error:
@@ -108,18 +111,18 @@ def _on_hardware(group: list[_Prepared], begin: Callable[[str], None]) -> Iterat
 
 
 def _compared(cases: Sequence[Case | TrafficCase]) -> Iterator[Comparison]:
-    """Run cases of one network on the hardware, compared with the model."""
-    # Loads the simulator's tools.
+    """Run cases of one network on the hardware, checked against the model."""
+    # This import loads the simulator's tools.
     from ..sim.verify import run_traffic, verify  # noqa: PLC0415
 
     schedules = [case for case in cases if isinstance(case, Case)]
-    # Networks with timed rows carry traffic, and no others do.
+    # Only traffic runs on networks with timed rows.
     traffics = [case for case in cases if isinstance(case, TrafficCase)]
     return verify(schedules) if schedules else run_traffic(traffics)
 
 
 def _compared_row(prepared: _Prepared, result: Comparison, seconds: float) -> Row:
-    """The row of a run on the hardware, and each line in which it is not as predicted."""
+    """Return the row of a hardware run, with every check that failed."""
     wrong = [
         f"{check.name}: {check.predicted} predicted, {check.measured} on the hardware"
         for check in result.checks
@@ -132,7 +135,7 @@ def _compared_row(prepared: _Prepared, result: Comparison, seconds: float) -> Ro
 
 
 def _row(point: Point, seconds: float, status: str, results: Row) -> Row:
-    """The row of a point: what was asked for, and then what was found in its place."""
+    """Return the row of a point: its values, overwritten by its results."""
     asked = {
         COLUMN_OF.get(name, name): value
         for name, value in point.values.items()
@@ -150,7 +153,7 @@ def _row(point: Point, seconds: float, status: str, results: Row) -> Row:
 
 
 def failed_row(point: Point, error: Exception, seconds: float) -> Row:
-    """The row of a point of which there is no result, with the reason in one line."""
+    """Return the row of a point without a result, with the reason in one line."""
     refused = isinstance(error, InvalidInput)
     words = str(error) if refused else f"{type(error).__name__}: {error}"
     status = REFUSED if refused else FAILED

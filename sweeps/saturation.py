@@ -1,19 +1,20 @@
-"""Points that are latency over load: saturation is found, and the loads up to it are measured.
+"""Latency over load: finds the saturation of a network, and measures loads up to it.
 
-**Saturation** is where the network no longer delivers what it is offered: below it the accepted
-throughput is the offered one, above it falls short (W. J. Dally and B. Towles, "Principles and
-Practices of Interconnection Networks", 2004, chapter 23; measuring is described there as it is done
-here: sources whose queues have no end, a warm-up that is left out, and packets that go on being
-injected while those that are measured drain). Here a load counts as above it if the accepted
-throughput is less than :data:`SUSTAINED` of the offered one. For each seed it is bracketed by
-bisection; the estimate is the mean over seeds of the brackets' middles.
+**Saturation** is the load above which the network no longer delivers what it is offered: below it
+accepted and offered throughput are equal, above it the accepted throughput is lower (W. J. Dally
+and B. Towles, "Principles and Practices of Interconnection Networks", 2004, chapter 23; the
+measurement also follows this book: infinite source queues, a warm-up that is left out, and
+continued injection while measured packets drain). Here a load is above saturation if the accepted
+throughput is less than :data:`SUSTAINED` of the offered one. Bisection brackets it for each seed;
+the estimate is the mean of the brackets' middles.
 
-**Confidence intervals** are at 95 %, by Student's t from one value for each seed: independent
-replications, as the runs of two seeds share nothing. That of saturation has half a bracket added,
-as no seed says more.
+**Confidence intervals** are at 95 %, by Student's t from one value for each seed; the seeds are
+independent replications. The interval of saturation also includes half a bracket, the resolution of
+each seed.
 
-**Warm-up** is found by :func:`.warm_up_end` in the latencies of packets in order of their start. A
-run in which it does not end is repeated twice as long, up to :data:`GROWTH` times.
+**Warm-up**: :func:`.warm_up_end` finds its end in the latencies of packets in order of their start.
+A run in which it does not end is repeated with twice the length, up to :data:`GROWTH` times the
+given length.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ from .traffic import traffic_case
 from .warm_up import warm_up_end
 
 SUSTAINED = 0.95
-"""The least part of the offered throughput that is accepted below saturation."""
+"""Least accepted share of the offered throughput below saturation."""
 
 MEASURED_SHARE = 0.8
-"""Part of a run's cycles whose packets are measured; in the rest they drain under that load."""
+"""Share of a run's cycles whose packets are measured; the rest drains them under load."""
 
 LEAST_CYCLES, GROWTH = 1000, 4
-"""The shortest run, and how many times as long as asked for the longest is."""
+"""Least cycles of a run, and the longest run as a multiple of the given cycles."""
 
 CURVE = (0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 0.95)
-"""Loads that are measured, as parts of the one at saturation."""
+"""Measured loads, as shares of the saturation load."""
 
 CONFIDENCE = 0.95
 
@@ -62,8 +63,10 @@ RESULTS = {
     "measured_cycles": int,
     "steady": bool,
 }
-"""Columns of the table that these points have beside those of traffic: ``part`` is "saturation" in
-the first row of a point, "load" in those of the loads up to it."""
+"""Columns of these points besides those of traffic.
+
+``part`` is "saturation" in the first row of a point, and "load" in the rows of its loads.
+"""
 
 
 @dataclass(frozen=True)
@@ -71,12 +74,13 @@ class Load:
     """One run at one load, with one seed.
 
     offered, accepted, latency
-        Flits per node and cycle, and the mean cycles from a packet's start to its tail's delivery,
-        of what starts, or for ``accepted`` arrives, in the cycles that are measured.
+        Flits per node and cycle, offered and accepted; mean cycles from a packet's start to its
+        tail's delivery. All count packets that start (``accepted``: flits that arrive) in the
+        measured cycles.
     warm_up, measured
-        Cycles left out at the beginning, and cycles that are measured.
+        Cycles left out at the beginning, and measured cycles.
     steady
-        True if the warm-up has an end; else the second half of the run is measured.
+        True if the warm-up ends; otherwise the second half of the run is measured.
     config
         The network.
     """
@@ -91,14 +95,14 @@ class Load:
 
     @property
     def sustained(self) -> bool:
-        """Tell whether the network delivers what it is offered."""
+        """True if the network delivers what it is offered."""
         return self.accepted >= SUSTAINED * self.offered
 
 
 def results(values: dict[str, Any]) -> list[dict[str, Any]]:
     """Find the saturation of a point's network, and measure loads up to it.
 
-    Raises :class:`.InvalidInput` where the pattern, packets or routes do not fit the network.
+    Raises :class:`.InvalidInput` if the pattern, packets or routes do not fit the network.
     """
     topology, seeds = topology_of(values), values["seeds"]
     brackets = [
@@ -125,7 +129,7 @@ def results(values: dict[str, Any]) -> list[dict[str, Any]]:
 def bracket(sustained: Callable[[float], bool], precision: float) -> tuple[float, float]:
     """Bracket the load at which ``sustained`` becomes false, to ``precision`` or less.
 
-    Loads are from 0 to 1 flits per node and cycle; where 1 is sustained, both ends are 1.
+    Loads are from 0 to 1 flits per node and cycle; if 1 is sustained, both ends are 1.
     """
     low, high = 0.0, 1.0
     if sustained(high):
@@ -141,7 +145,7 @@ def _sustained(topology: Topology, values: dict[str, Any], seed: int, rate: floa
 
 
 def _measure(topology: Topology, values: dict[str, Any], rate: float, seed: int) -> Load:
-    """Run one load, longer where the warm-up does not end but the load is sustained."""
+    """Run one load; repeat it longer if the warm-up does not end but the load is sustained."""
     cycles, longest = values["cycles"], GROWTH * values["cycles"]
     while True:
         case = traffic_case(topology, values, rate=rate, cycles=cycles, seed=seed)
@@ -152,7 +156,7 @@ def _measure(topology: Topology, values: dict[str, Any], rate: float, seed: int)
 
 
 def _load(case: TrafficCase, cycles: int) -> Load:
-    """Measure a run in which packets were drawn for so many ``cycles``."""
+    """Measure a run in which packets were drawn for ``cycles`` cycles."""
     config = case.program.config
     delivered = deliveries(case.traffic, config, case.predicted.trace, case.seed)
     end = int(cycles * MEASURED_SHARE)
@@ -175,7 +179,7 @@ def _load(case: TrafficCase, cycles: int) -> Load:
 
 
 def _curve_row(rate: float, loads: Sequence[Load]) -> dict[str, Any]:
-    """Put together what the seeds say of one load."""
+    """Return the row of one load from the runs of all seeds."""
     accepted, accepted_half = mean_and_half_width([load.accepted for load in loads])
     latency, latency_half = mean_and_half_width([load.latency for load in loads])
     return {
@@ -196,12 +200,12 @@ def _curve_row(rate: float, loads: Sequence[Load]) -> dict[str, Any]:
 
 
 def require_statistics() -> None:
-    """Raise :class:`.InvalidInput` if what computes confidence intervals is missing."""
+    """Raise :class:`.InvalidInput` if the library for confidence intervals is missing."""
     _scipy_special()
 
 
 def mean_and_half_width(values: Sequence[float]) -> tuple[float, float]:
-    """The mean of independent ``values``, and half the width of its confidence interval."""
+    """Return the mean of independent ``values``, and half the width of its confidence interval."""
     student = _scipy_special().stdtrit
     quantile = float(student(len(values) - 1, 0.5 + CONFIDENCE / 2))
     mean = statistics.fmean(values)
@@ -209,7 +213,7 @@ def mean_and_half_width(values: Sequence[float]) -> tuple[float, float]:
 
 
 def _scipy_special() -> Any:
-    """Load what has Student's distribution; raises :class:`.InvalidInput` if it is missing."""
+    """Load the library with Student's distribution; raise :class:`.InvalidInput` if missing."""
     try:
         from scipy import special  # noqa: PLC0415 - of an extra
     except ImportError as error:

@@ -1,7 +1,6 @@
-"""Series for plots, from the rows of a sweep: what is drawn against what, and under which name.
+"""Series for plots, from the rows of a sweep: their names, x values and y values.
 
-Rows that differ in nothing but a seed or a source are repetitions of one run, and their mean is
-drawn.
+Rows that differ only in a seed or a source are repetitions of one run, and their mean is drawn.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from .run import DONE
 
 _FAULTS = ("faulty_nodes", "faulty_links", "random_faults")
 _ROOM = ("message_words", "table_words", "step_numbers", "configuration", "nodes", "faulty")
-"""Of a network's columns those that follow from the others, or from what is run."""
+"""Network columns that follow from the others, or from the run."""
 _HARDWARE = tuple(name for name in NETWORK if name not in _ROOM)
 _OF_LOADS = ("network", *_FAULTS, "pattern", "packet_flits", "back_pressure", *_HARDWARE, "on")
 _WAYS = ("algorithm", "ports", "timing", *_HARDWARE, "on")
@@ -25,7 +24,7 @@ _WORK = ("network", *_FAULTS, "collective", "operator", "flits")
 
 
 class LoadPoint(NamedTuple):
-    """The mean latency at a load, and half its confidence interval where there is one."""
+    """Mean latency at a load, and half its confidence interval (None without one)."""
 
     rate: float
     latency: float
@@ -33,14 +32,14 @@ class LoadPoint(NamedTuple):
 
 
 class Saturation(NamedTuple):
-    """The load at which a network is saturated, and half its confidence interval."""
+    """Saturation load of a network, and half its confidence interval."""
 
     rate: float
     half_width: float
 
 
 class Cost(NamedTuple):
-    """A way to do some work: its network's LUTs, and the cycles that it takes."""
+    """A way to do some work: its name, LUTs of its network, and cycles."""
 
     name: str
     luts: int
@@ -50,9 +49,9 @@ class Cost(NamedTuple):
 def latency_series(
     rows: Iterable[Row],
 ) -> tuple[dict[str, list[LoadPoint]], dict[str, Saturation]]:
-    """Mean latency over load, by the name of what ran, and under the same names saturation.
+    """Return mean latency over load by series name, and the saturation of the same names.
 
-    Loads are those of drawn traffic, and of curves up to saturation.
+    The loads are those of drawn traffic, and those of curves up to saturation.
     """
     rows = list(rows)
     measured = [row for row in rows if row["mean_latency"] is not None]
@@ -71,7 +70,7 @@ def latency_series(
 
 
 def cycles_series(rows: Iterable[Row]) -> dict[str, list[tuple[int, float]]]:
-    """Cycles over words of a block, of each algorithm and network."""
+    """Return cycles over words of a block, for each algorithm and network."""
     ran = [row for row in rows if row["kind"] == COLLECTIVE and row["status"] == DONE]
     series: dict[str, list[tuple[int, float]]] = {}
     for (name, words), same in _repetitions(ran, _OF_COLLECTIVES, "flits").items():
@@ -81,10 +80,10 @@ def cycles_series(rows: Iterable[Row]) -> dict[str, list[tuple[int, float]]]:
 
 
 def costs(rows: Iterable[Row], luts: dict[str, int]) -> dict[str, list[Cost]]:
-    """Cycles over LUTs of the networks and algorithms that carry out one work, by its name.
+    """Return cycles and LUTs of the ways to do a work, by the work's name.
 
-    A work is a collective of so many words on a topology. ``luts`` are by configuration; networks
-    without are left out.
+    A work is a collective of some length on a topology. ``luts`` are by configuration; networks
+    without LUTs are left out.
     """
     ran = [
         row | {"luts": luts[row["configuration"]]}
@@ -103,7 +102,7 @@ def costs(rows: Iterable[Row], luts: dict[str, int]) -> dict[str, list[Cost]]:
 
 
 def pareto_front(points: Sequence[Cost]) -> list[Cost]:
-    """The points that no other is better than, in LUTs or in cycles, without being worse in one."""
+    """Return the Pareto front: points that no other point beats in LUTs and cycles."""
     front: list[Cost] = []
     for point in sorted(points, key=lambda each: (each.luts, each.cycles)):
         if not front or point.cycles < front[-1].cycles:
@@ -114,7 +113,7 @@ def pareto_front(points: Sequence[Cost]) -> list[Cost]:
 def _repetitions(
     rows: Sequence[Row], names: Sequence[str], over: str
 ) -> dict[tuple[str, Any], list[Row]]:
-    """Rows by the name of their series and their place in it, the column ``over``."""
+    """Group rows by series name and the value of column ``over``."""
     naming = _naming(rows, names)
     found: dict[tuple[str, Any], list[Row]] = {}
     for row in rows:
@@ -123,19 +122,19 @@ def _repetitions(
 
 
 def _naming(rows: Sequence[Row], names: Sequence[str]) -> Callable[[Row], str]:
-    """Name rows by those of their columns ``names`` that are not the same in all ``rows``."""
+    """Return a function that names a row by those columns of ``names`` that vary in ``rows``."""
     varied = [name for name in names if len({row[name] for row in rows}) > 1]
 
     def name_of(row: Row) -> str:
         words = filter(None, (_words(name, row[name]) for name in varied))
-        # An operator that was asked for is often the only one of its network.
+        # A row's operator often equals the operators of its network.
         return ", ".join(dict.fromkeys(words))
 
     return name_of
 
 
 def _words(name: str, value: Any) -> str:
-    """One column in words: values that are texts speak for themselves."""
+    """Return one column as words; a text value needs no column name."""
     words = name.replace("_", " ")
     if not value:
         return ""

@@ -1,4 +1,4 @@
-"""A sweep from its grids to its table: points that are missing are run, all results are kept."""
+"""A sweep from its grids to its table: runs missing points, and keeps all results."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .table import COLUMNS
 from .workers import run_in_processes
 
 Run = Callable[[Sequence[Sequence[Point]]], Generator[Done]]
-"""Carries out groups of points, each group by one process."""
+"""A function that runs groups of points, each group in one process."""
 
 
 def points_in(file: str | Path) -> list[Point]:
-    """List the points of a sweep file, if there is no mistake in it.
+    """Return the points of a sweep file.
 
-    Raises :class:`.InvalidInput` for the first mistake, naming the file and the key.
+    Raises :class:`.InvalidInput` for the first mistake, with the file and the key.
     """
     grids = read_sweep(file)
     try:
@@ -36,7 +36,7 @@ def points_in(file: str | Path) -> list[Point]:
 
 
 def checked_points(grids: Sequence[Grid], folder: Path) -> list[Point]:
-    """List the points of ``grids`` if there is no mistake in them; files they name in ``folder``.
+    """Return the points of ``grids``; files that they name are in ``folder``.
 
     Raises :class:`.InvalidInput` for the first mistake.
     """
@@ -45,9 +45,9 @@ def checked_points(grids: Sequence[Grid], folder: Path) -> list[Point]:
 
 
 def groups_of(points: Sequence[Point]) -> list[list[Point]]:
-    """Put points on hardware together that are likely to have one simulator, in order.
+    """Group hardware points that probably share a simulator, in order.
 
-    Those on the model are by themselves.
+    A model point is its own group.
     """
     groups: dict[object, list[Point]] = {}
     for point in points:
@@ -63,7 +63,7 @@ def groups_of(points: Sequence[Point]) -> list[list[Point]]:
 
 
 def run_with(jobs: int, scheduler: str | None = None) -> Run:
-    """Choose who carries out points: a cluster, ``jobs`` processes, or for one job this process."""
+    """Return the function that runs points: on a cluster, in ``jobs`` processes, or here for 1."""
     if scheduler is not None:
         from .cluster import run_on_cluster  # noqa: PLC0415 - of an extra
 
@@ -72,7 +72,7 @@ def run_with(jobs: int, scheduler: str | None = None) -> Run:
 
 
 def run_here(groups: Sequence[Sequence[Point]]) -> Generator[Done]:
-    """Carry out groups of points in this process."""
+    """Run groups of points in this process."""
     for group in groups:
         yield from run_points(group, lambda _key: None)
 
@@ -80,7 +80,7 @@ def run_here(groups: Sequence[Sequence[Point]]) -> Generator[Done]:
 def run_missing(
     points: Sequence[Point], kept: Kept, run: Run, note: Callable[[list[Row]], None]
 ) -> None:
-    """Run the points that are not ``kept`` yet, and keep each; ``note`` is told its rows."""
+    """Run the points that are not in ``kept``, and keep each; ``note`` gets its rows."""
     missing = [point for point in points if point.key not in kept.rows]
     with closing(run(groups_of(missing))) as done:
         for key, rows in done:
@@ -94,23 +94,23 @@ class Kept(Protocol):
     rows: dict[str, list[Row]]
 
     def add(self, key: str, rows: list[Row]) -> bool:
-        """Keep the rows of a point; False if there are some already."""
+        """Keep the rows of a point; return False if it already has rows."""
         ...
 
 
 class Memory:
-    """Results that are kept as long as the process lasts."""
+    """Results kept in memory, without a file."""
 
     def __init__(self) -> None:
         self.rows: dict[str, list[Row]] = {}
 
     def add(self, key: str, rows: list[Row]) -> bool:
-        """Keep the rows of a point; False if there are some already."""
+        """Keep the rows of a point; return False if it already has rows."""
         return self.rows.setdefault(key, rows) is rows
 
 
 def table_rows(points: Sequence[Point], rows: dict[str, list[Row]]) -> list[dict[str, Any]]:
-    """The rows of the table, in the order of ``points``, each with a value for each column."""
+    """Return the rows of the table in the order of ``points``, with a value for each column."""
     common = {"version": __version__, "sources": sources()}
     found = ({**common, **row} for point in points for row in rows[point.key])
     return [{name: row.get(name) for name in COLUMNS} for row in found]

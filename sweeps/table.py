@@ -1,4 +1,4 @@
-"""The table of a sweep: its columns, and the file, Parquet or CSV."""
+"""The table of a sweep: its columns, and its file, Parquet or CSV."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .facts import NETWORK, RUN
 from .layout import COLUMN_OF, Row
 
 FORMAT, VERSION = "eyecast-sweep-table", "1"
-"""In the metadata of a Parquet file."""
+"""Format and version in the metadata of a Parquet file."""
 
 COLUMNS: dict[str, type] = {
     **{"version": str, "sources": str, "key": str, "kind": str, "status": str, "error": str},
@@ -34,9 +34,11 @@ COLUMNS: dict[str, type] = {
     **saturation.RESULTS,
     **{"seconds": float},
 }
-"""Columns by name, in order. Rows have None where a column is not theirs; ``cycles`` are those of
-the run, ``drawn_cycles`` those in which traffic was drawn. ``seconds`` alone depends on the machine
-and the moment."""
+"""Columns by name, in order.
+
+A row has None in columns of other kinds. ``cycles`` are those of the run, ``drawn_cycles`` those in
+which traffic was drawn. Only ``seconds`` depends on the machine.
+"""
 
 SUFFIXES = (".parquet", ".csv")
 
@@ -44,7 +46,7 @@ SUFFIXES = (".parquet", ".csv")
 def require_table_suffix(path: str | Path) -> Path:
     """Return ``path`` if a table can be written there.
 
-    Raises :class:`.InvalidInput` for another suffix, and where the library for Parquet is missing.
+    Raises :class:`.InvalidInput` for another suffix, and if the library for Parquet is missing.
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:
@@ -56,13 +58,13 @@ def require_table_suffix(path: str | Path) -> Path:
 
 
 def write_table(rows: Sequence[Row], path: Path) -> None:
-    """Write ``rows``, which have all columns, to ``path`` as its suffix says, or not at all."""
+    """Write ``rows``, which have all columns, in the format of the suffix, whole or not at all."""
     text = _csv(rows) if path.suffix == ".csv" else _parquet(rows)
     write_bytes_atomically(path, text)
 
 
 def read_table(path: Path) -> list[Row]:
-    """Read the rows of a Parquet table that :func:`write_table` has written."""
+    """Read the rows of a Parquet table written by :func:`write_table`."""
     from pyarrow import parquet  # noqa: PLC0415 - of an extra
 
     rows: list[Row] = parquet.read_table(path).to_pylist()

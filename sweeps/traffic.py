@@ -1,4 +1,4 @@
-"""Points that are drawn traffic: packets at one load, run until the last is delivered."""
+"""Traffic points: drawn packets at one load, run until the last is delivered."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ RESULTS = {
     "mean_link_use": float,
     "busiest_link_use": float,
 }
-"""Columns of the table that only traffic has: those of :func:`.measure_traffic`, and packets."""
+"""Columns that only traffic has: those of :func:`.measure_traffic`, and packets."""
 
 
 def prepare(values: dict[str, Any]) -> TrafficCase:
-    """Draw the traffic of a point, and predict what becomes of it.
+    """Draw the traffic of a point, and predict its run.
 
-    Raises :class:`.InvalidInput` for a pattern that needs another network, for packets shorter than
-    their header, and where routes may deadlock.
+    Raises :class:`.InvalidInput` if the pattern needs another network, if packets are shorter than
+    their header, and if routes may deadlock.
     """
     case = traffic_case(
         topology_of(values),
@@ -60,7 +60,7 @@ def traffic_case(
     seed: int,
     back_pressure: float = 0.0,
 ) -> TrafficCase:
-    """Draw and predict traffic of the pattern, packets and network of a point."""
+    """Draw and predict traffic with the pattern, packets and network of a point."""
     flits = values["packet_flits"]
     drawn = draw_traffic(
         topology, values["pattern"], rate=rate, flits=flits, cycles=cycles, seed=seed

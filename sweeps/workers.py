@@ -1,12 +1,12 @@
-"""Points on all cores: processes that are handed one group of points after the other.
+"""Points on all cores: processes that get one group of points after the other.
 
 ::
 
     this process ──── points ────►  worker 1 ── "begin", a key ──►
                                     worker 2 ── "done", a key and its rows ──►
 
-A worker that dies, however it does, is replaced. The point that it was at is run again; if that
-ends another worker, it gets a row that says so. What the worker had not begun goes back.
+A dead worker is replaced. Its current point runs again; if that kills another worker, the point
+gets a row that says so. Points that the worker had not begun go back to the queue.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .points import Point
 from .run import Done, failed_row, run_points
 
 MOST_DEATHS = 2
-"""A point that has ended so many workers is not run again."""
+"""Workers that a point may end; then it is not run again."""
 
 MOST_STARTS = 3
-"""After so many processes that ended before they could take anything, none is started."""
+"""Processes in a row that may end before they take anything; then the sweep fails."""
 
 END_SECONDS = 5
-"""For so long a process may clean up behind itself when it is ended."""
+"""Seconds that an ended process has to clean up."""
 
 READY, BEGIN, DONE = "ready", "begin", "done"
 
@@ -41,7 +41,7 @@ class WorkerDied(RuntimeError):
 
 
 def run_in_processes(groups: Iterable[Sequence[Point]], count: int) -> Generator[Done]:
-    """Carry out groups of points in ``count`` processes, and yield each point when it is done.
+    """Run groups of points in ``count`` processes, and yield each point when it is done.
 
     Raises :class:`RuntimeError` if processes end before they have begun anything.
     """
@@ -56,7 +56,7 @@ def run_in_processes(groups: Iterable[Sequence[Point]], count: int) -> Generator
 
 @dataclass(eq=False)
 class _Worker:
-    """A process, this end of its pipe, and the points that it has not done yet."""
+    """A process, this end of its pipe, and its unfinished points."""
 
     process: BaseProcess
     pipe: Connection
@@ -76,12 +76,12 @@ class _Pool:
 
     @property
     def busy(self) -> bool:
-        """Tell whether there is anything that is not done."""
+        """True while a point is unfinished."""
         return bool(self._groups) or any(worker.left for worker in self._workers)
 
     def start(self, count: int) -> None:
         """Start ``count`` processes, or as many as there are groups."""
-        # Spawned: what a fork would copy has threads, of the progress bar and of numerical code.
+        # Spawn: a fork would copy the threads of the progress bar and of numerical code.
         context = multiprocessing.get_context("spawn")
         for _ in range(min(count, len(self._groups))):
             ours, theirs = context.Pipe()
@@ -93,7 +93,7 @@ class _Pool:
             self._hand(worker)
 
     def step(self) -> Iterator[Done]:
-        """Wait for news of any process, and yield the points that are done."""
+        """Wait for a message of any process, and yield the finished points."""
         heard = set(wait([worker.pipe for worker in self._workers]))
         for worker in [worker for worker in self._workers if worker.pipe in heard]:
             try:
@@ -118,24 +118,24 @@ class _Pool:
             worker.process.terminate()
             worker.pipe.close()
         for worker in self._workers:
-            # Where machine code is made, an interruption may get lost.
+            # During compilation to machine code an interruption may get lost.
             worker.process.join(END_SECONDS)
             worker.process.kill()
             worker.process.join()
 
     def _hand(self, worker: _Worker) -> None:
-        """Give the next group to a worker that has nothing to do."""
+        """Give the next group to an idle worker."""
         worker.at = None
         if not self._groups:
             return
         points = self._groups.popleft()
         worker.left = {point.key: point for point in points}
-        # One that is dead is noticed where it is read.
+        # A dead worker is detected when its pipe is read.
         with suppress(OSError):
             worker.pipe.send(points)
 
     def _replace(self, worker: _Worker) -> Iterator[Done]:
-        """Put another process in the place of a dead one, and its points back to the front."""
+        """Replace a dead worker by another, and put its points back at the front."""
         self._workers.remove(worker)
         worker.pipe.close()
         worker.process.join()
@@ -157,8 +157,8 @@ class _Pool:
 
 
 def _serve(pipe: Any) -> None:
-    """Carry out groups of points until there are no more, in a process of its own."""
-    # Ctrl-C reaches all processes of a terminal; the one that has started this one ends it.
+    """Run groups of points in a worker process until there are no more."""
+    # Ctrl-C reaches all processes of a terminal; the parent process ends this one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     pipe.send((READY, "", []))

@@ -1,1 +1,1 @@
-"""Waveforms of runs with the names of nodes, ports and VCs, and what viewers show of them."""
+"""Waveforms of runs with the names of nodes, ports and VCs, and views for viewers."""

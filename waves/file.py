@@ -1,15 +1,15 @@
 """Waveforms as a VCD file, in which the time is the clock cycle of the trace.
 
-A flit that leaves an output in cycle c stands at time c, for one unit of time; :mod:`.names` says
-what the names are. Of each VC of a link, and of what a node delivers, there are:
+A flit that leaves an output in cycle c stands at time c, for one unit of time. :mod:`.names`
+explains the names. Each VC of a link, and of a node's delivery, has:
 
 ===========  =====================================================================================
 ``valid``    1 in the cycles in which a flit leaves
-``kind``     head, body, tail or single, as in a trace; empty where none leaves
-``data``     the flit's bits; z where none leaves
-``step``     the step that the packet's delivery names: 0 if no step waits for the packet, as in
-             traffic; z where none leaves, or it is not known
-``address``  where the packet's words go in its target's message memory; z likewise
+``kind``     head, body, tail or single, as in a trace; otherwise empty
+``data``     the flit's bits; otherwise z
+``step``     the step in the packet's delivery: 0 if no step waits for the packet, as in traffic;
+             z without a flit, or if unknown
+``address``  address of the packet's words in its target's message memory; z as for ``step``
 ===========  =====================================================================================
 """
 
@@ -41,7 +41,7 @@ from .names import (
 from .registers import NO_REGISTERS, Register, Registers
 
 TIMESCALE = "1 ns"
-"""Of a cycle: viewers want a unit of time, whatever the clock of the network is."""
+"""Time unit of a cycle: viewers need one, whatever the network's clock is."""
 
 _PIECE_ROWS = 1 << 16
 _PIECE_CHARACTERS = 1 << 20
@@ -53,7 +53,7 @@ _Change = tuple[int, Any, Any]
 
 
 class _Channel(NamedTuple):
-    """The variables of one VC of an output."""
+    """Variables of one VC of an output."""
 
     valid: Any
     kind: Any
@@ -63,9 +63,9 @@ class _Channel(NamedTuple):
 
 
 class _Variables(NamedTuple):
-    """All variables of a file; channels by node, port, place among deliveries, and VC.
+    """All variables of a file; channels by node, port, number of the delivery, and VC.
 
-    Those of interfaces are by node; ``received_step`` is empty where a trace does not tell it.
+    Variables of interfaces are by node; ``received_step`` is empty if the trace does not show it.
     """
 
     cycle: Any
@@ -92,7 +92,7 @@ def write_waves(
 def _pieces(
     config: NetworkConfig, trace: Trace, cycles: int, registers: Registers
 ) -> Iterator[bytes]:
-    """The file a piece at a time."""
+    """Yield the file in pieces."""
     text = io.StringIO()
     with VCDWriter(text, TIMESCALE, date="", version="eyecast", check_values=False) as writer:
         variables = _declare(writer, config, registers)
@@ -112,10 +112,10 @@ def _pieces(
 
 
 def arrivals(config: NetworkConfig) -> tuple[str, ...]:
-    """Name what waveforms show of a node's interface without having looked into the hardware.
+    """Return the names of interface signals that follow from the trace alone.
 
-    The words that have arrived; and the step of the last packet that has arrived whole, unless
-    packets are of no step, or a trace does not tell by which ejection port they came.
+    They are the number of arrived words, and the step of the last complete packet. Timed rows have
+    no step, and all-port traces do not tell the ejection port, so both lack the second signal.
     """
     steps = not (config.timed_rows or config.all_port)
     return (_WORDS, _STEP) if steps else (_WORDS,)
@@ -172,7 +172,7 @@ def _declare_again(writer: VCDWriter, scope: Scope, channel: _Channel) -> None:
 
 
 def _type_of(register: Register) -> tuple[str, int | None, int | str]:
-    """Type, size and first value of the variable for a register."""
+    """Return type, size and first value of a register's variable."""
     if register.words:
         return "string", None, ""
     return ("wire", 1, 0) if register.is_bit else ("integer", 32, 0)
@@ -181,7 +181,7 @@ def _type_of(register: Register) -> tuple[str, int | None, int | str]:
 def _register_changes(
     variables: _Variables, registers: Registers, cycles: int
 ) -> Iterator[_Change]:
-    """Every change of a register within the run, a number by the word that stands for it."""
+    """Yield every change of a register within the run; numbers with names become words."""
     for cycle, number, value in registers.changes:
         if cycle < cycles:
             words = registers.registers[number].words
@@ -190,7 +190,7 @@ def _register_changes(
 
 
 def _flit_changes(config: NetworkConfig, trace: Trace, variables: _Variables) -> Iterator[_Change]:
-    """Every change of a channel, and of the words that have arrived at each node."""
+    """Yield every change of a channel, and of the words that have arrived at each node."""
     found = flits_of(config, trace)
     columns = (*trace.columns, found.place, found.last, found.step, found.address)
     words = [0] * config.topology.nodes

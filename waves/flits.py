@@ -1,4 +1,4 @@
-"""Flits of a trace as a waveform shows them: by channel, with the step and address they carry."""
+"""Flits of a trace for waveforms: by channel, with the step and address of their packet."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, eq=False)
 class Flits:
-    """Columns beside those of a trace, one entry per row.
+    """Columns besides those of a trace, one entry per row.
 
     place
-        Number of the flit among those that a node delivers in one cycle: of ejection ports there
-        may be several. 0 for a flit on a link.
+        Number of the flit among a node's deliveries of one cycle (several ejection ports may
+        deliver); 0 for a flit on a link.
     last
-        True where the same channel sends nothing in the next cycle.
+        True if the same channel sends nothing in the next cycle.
     step, address
         Step and address in the delivery of the flit's packet (docs/router.md, section 1);
-        ``UNKNOWN`` where the trace does not tell, as with several ejection ports.
+        ``UNKNOWN`` if the trace does not tell, as with several ejection ports.
     """
 
     place: Numbers
@@ -37,7 +37,7 @@ class Flits:
 
 
 def flits_of(config: NetworkConfig, trace: Trace) -> Flits:
-    """Find what a waveform of ``trace`` shows beside its rows."""
+    """Return the columns that a waveform of ``trace`` shows besides its rows."""
     place = _places(trace)
     step = np.full(len(trace), UNKNOWN, dtype=np.int64)
     address = step.copy()
@@ -50,7 +50,7 @@ def flits_of(config: NetworkConfig, trace: Trace) -> Flits:
 
 
 def _places(trace: Trace) -> Numbers:
-    """Number the rows of one cycle and output, which only deliveries have several of."""
+    """Number the rows of one cycle and output; only deliveries have several."""
     same = np.zeros(len(trace), dtype=bool)
     same[1:] = True
     for column in (trace.cycle, trace.node, trace.port):
@@ -60,7 +60,7 @@ def _places(trace: Trace) -> Numbers:
 
 
 def _last(trace: Trace, place: Numbers) -> npt.NDArray[np.bool_]:
-    """True where no flit follows in the next cycle on the same output, place and VC."""
+    """Return True for flits without a flit in the next cycle on the same output, place and VC."""
     order = np.lexsort((trace.cycle, trace.vc, place, trace.port, trace.node))
     follows = trace.cycle[order][1:] == trace.cycle[order][:-1] + 1
     for column in (trace.vc, place, trace.port, trace.node):
@@ -71,7 +71,7 @@ def _last(trace: Trace, place: Numbers) -> npt.NDArray[np.bool_]:
 
 
 def _deliveries(config: NetworkConfig, packets: Packets) -> tuple[Numbers, Numbers]:
-    """Read step and address of each packet out of its header flits, past the slots of its route."""
+    """Read step and address of each packet from its header flits, after its route."""
     header, data = config.header, packets.flits.data
     step = np.full(len(packets.begin), UNKNOWN, dtype=np.int64)
     address = step.copy()

@@ -1,4 +1,4 @@
-"""The trace of a run out of samples of a network's probes (:mod:`..model.network.probes`)."""
+"""The trace of a run from samples of a network's probes (:mod:`..model.network.probes`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESET, DONE = "tile_0.rst", "done"
 _ROWS_PER_PIECE = 1 << 16
 
 _Row = tuple[int, int, int, int, int, int]
-"""The columns of a trace."""
+"""A row of a trace."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class RecordedRun:
 
 
 def recorded_signals(config: NetworkConfig) -> dict[str, int]:
-    """Name the signals that :func:`recorded_run` takes, in this order, with their bits."""
+    """Return the signals for :func:`recorded_run`, in this order, with their bits."""
     flit_bits = config.flit_width + 2
     probes = output_probes(config)
     widths = {each.valid: config.vcs for each in probes} | {each.flit: flit_bits for each in probes}
@@ -48,16 +48,16 @@ def recorded_run(config: NetworkConfig, samples: Iterable[Sequence[int]]) -> Rec
     """Return the first run in which a flit leaves an output.
 
     ``samples`` has a row for each cycle, with the values of :func:`recorded_signals`. The run
-    begins with the first cycle without reset, and ends when the network is done or in reset again.
-    Raises :class:`.InvalidInput` for a ``valid`` or a flit that is undefined in the run, and for
-    samples without a run.
+    begins with the first cycle after reset, and ends when the network is done or in reset again.
+    Raises :class:`.InvalidInput` for an undefined ``valid`` or flit in the run, and for samples
+    without a run.
     """
     probes = output_probes(config)
     outputs = [(2 * place, probe) for place, probe in enumerate(probes)]
     reset, done = 2 * len(probes), 2 * len(probes) + 1
     rows: list[_Row] = []
     pieces: list[Trace] = []
-    # Samples in front of the first reset are what a simulator makes up.
+    # A simulator invents the samples before the first reset.
     cycle, was_reset, ran, whole = -1, False, False, False
     for sample in samples:
         begun = bool(rows or pieces)
@@ -82,7 +82,7 @@ def recorded_run(config: NetworkConfig, samples: Iterable[Sequence[int]]) -> Rec
 
 
 def _trace(rows: Sequence[_Row]) -> Trace:
-    """The rows in columns, which take a tenth of the memory."""
+    """Return the rows as columns, which take a tenth of the memory."""
     trace = Trace.empty(len(rows))
     for column, values in zip(trace.columns, zip(*rows, strict=True), strict=False):
         column[:] = np.array(values, dtype=column.dtype)
@@ -92,7 +92,7 @@ def _trace(rows: Sequence[_Row]) -> Trace:
 def _flits(
     config: NetworkConfig, outputs: Sequence[tuple[int, Probe]], sample: Sequence[int], cycle: int
 ) -> Iterator[_Row]:
-    """The flits that leave in a cycle: one for each bit of ``valid``, which may have one."""
+    """Yield the flits that leave in a cycle: one for each set bit of ``valid``."""
     for place, probe in outputs:
         valid = sample[place]
         if not valid:
@@ -108,7 +108,7 @@ def _flits(
 
 
 def require_outputs(path: str, config: NetworkConfig, trace: Trace) -> None:
-    """Raise :class:`.InvalidInput` for the first row that no network of ``config`` can have."""
+    """Raise :class:`.InvalidInput` for the first row that the network of ``config`` cannot have."""
     outputs = {(probe.node, probe.port) for probe in output_probes(config)}
     for row, flit in enumerate(trace):
         if (flit.node, flit.port) not in outputs:

@@ -7,7 +7,7 @@ for each signal and a row for each cycle::
     $var wire 1 ! clk $end                     0,1,0,...
     ...                                        0,0,1,...
 
-It is read once, line by line: that of a large network takes gigabytes.
+It is read once, line by line, because a large network's recording takes gigabytes.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import IO
 from ..model.base.errors import InvalidInput
 
 UNDEFINED = -1
-"""The value of a signal of which a bit is not known."""
+"""Value of a signal with an unknown bit."""
 
 _TIME, _COMMAND = b"#$"
 _VECTOR = b"bB"
 _LINE_ENDS = (b"\n", b"\r\n", b" \n")
-"""What may stand behind a signal's short name; a last line without an end is one that was cut."""
+"""Text after a signal's short name; a last line without it is incomplete."""
 
 _RADIX = {"HEX": 16, "BINARY": 2, "UNSIGNED": 10, "SIGNED": 10, "OCTAL": 8}
 
@@ -41,7 +41,7 @@ def vcd_samples(
 ) -> Iterator[list[int]]:
     """Yield the values of the ``wanted`` signals at every falling edge of the signal ``clock``.
 
-    The list is the same one each time. Its last value is that of the clock.
+    The same list is yielded each time. Its last value is the clock's.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ def vcd_samples(
     scope
         Path of that module; by default the only one in the file that has the first wanted signal.
     names
-        Full paths that take the place of some of the paths.
+        Full paths that replace some of the paths.
     bits
         Widths of some of the wanted signals.
     absent
         Path of an instance that the module must not have.
 
-    Raises :class:`.InvalidInput` where a signal is missing or has another width, where several
-    modules have it, or where ``absent`` is there.
+    Raises :class:`.InvalidInput` if a signal is missing or has another width, if several modules
+    have it, or if ``absent`` exists.
 
     """
     declared = _declared(file)
@@ -77,7 +77,7 @@ def vcd_samples(
 def _places(
     declared: Mapping[str, tuple[bytes, int]], paths: Sequence[str], widths: Sequence[int | None]
 ) -> dict[bytes, list[int]]:
-    """The places of signals in ``paths``, by what a line of a value ends with."""
+    """Return the positions of signals in ``paths``, by the end of a value's line."""
     places: dict[bytes, list[int]] = {}
     for place, (path, width) in enumerate(zip(paths, widths, strict=True)):
         if path not in declared:
@@ -97,7 +97,7 @@ def _values(
     """Yield the values of signals at every falling edge of the last one."""
     values = [UNDEFINED] * signals
     was_high = False
-    # A gigabyte has fifty million lines: nearly all are of signals that nobody wants.
+    # A gigabyte has fifty million lines, nearly all of unwanted signals.
     for line in file:
         first = line[0]
         if first == _TIME:
@@ -117,12 +117,12 @@ def _values(
 
 
 def _below(scope: str, path: str) -> str:
-    """The full path of what has ``path`` from ``scope`` on."""
+    """Return the full path of ``path`` in ``scope``."""
     return f"{scope}.{path}" if scope else path
 
 
 def _declared(file: IO[bytes]) -> dict[str, tuple[bytes, int]]:
-    """Read the declarations: the short name and the width of each signal by its path."""
+    """Read the declarations: short name and width of each signal, by its path."""
     declared: dict[str, tuple[bytes, int]] = {}
     scopes: list[str] = []
     for line in file:
@@ -140,7 +140,7 @@ def _declared(file: IO[bytes]) -> dict[str, tuple[bytes, int]]:
 
 
 def _scope_with(declared: Iterable[str], name: str) -> str:
-    """The path of the only module that has the signal ``name``."""
+    """Return the path of the only module with the signal ``name``."""
     end = f".{name}"
     found = sorted(path[: -len(end)] for path in declared if path.endswith(end))
     if not found:
@@ -151,7 +151,7 @@ def _scope_with(declared: Iterable[str], name: str) -> str:
 
 
 def _number(word: bytes) -> int:
-    """A value in binary digits."""
+    """Return a value in binary digits as a number."""
     try:
         return int(word, 2)
     except ValueError:
@@ -163,9 +163,9 @@ def table_samples(
 ) -> Iterator[list[int]]:
     """Yield the values of the ``wanted`` signals in every row of a table.
 
-    Values are hexadecimal, unless the second row names a radix for each column as logic analysers
-    write it ("Radix - UNSIGNED", "HEX", "BINARY"). A column may have a longer path that ends with a
-    wanted one. Raises :class:`.InvalidInput` where a column is missing or a value is no number.
+    Values are hexadecimal, unless the second row names a radix for each column, as logic analysers
+    write it ("Radix - UNSIGNED", "HEX", "BINARY"). A column's path may have further parts before a
+    wanted path. Raises :class:`.InvalidInput` if a column is missing or a value is no number.
     """
     rows = csv.reader(lines)
     header = [name.strip() for name in next(rows, [])]
@@ -183,7 +183,7 @@ def table_samples(
 
 
 def _column(header: Sequence[str], path: str) -> int:
-    """The first column of ``path``, or of a path that ends with it."""
+    """Return the first column of ``path``, or of a path that ends with it."""
     for place, name in enumerate(header):
         if name == path or name.endswith((f".{path}", f"/{path}")):
             return place
@@ -191,5 +191,5 @@ def _column(header: Sequence[str], path: str) -> int:
 
 
 def _radix_of(text: str) -> int:
-    """The base of the numbers that the second row names for a column."""
+    """Return the radix that the second row names for a column."""
     return _RADIX.get(text.upper().replace("RADIX", "").strip(" -"), 16)

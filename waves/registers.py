@@ -1,4 +1,4 @@
-"""Registers of network interfaces over time, as whoever looks into the hardware has seen them."""
+"""Registers of network interfaces over time, as recorded from the hardware."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Register(NamedTuple):
-    """A signal of the interface of ``node``: a bit, a number, or one of ``words`` by its number."""
+    """A signal of ``node``'s interface: a bit, a number, or an index into ``words``."""
 
     node: int
     name: str
@@ -16,7 +16,7 @@ class Register(NamedTuple):
 
 
 class Change(NamedTuple):
-    """The value that register number ``register`` has from ``cycle`` on."""
+    """The value of register number ``register`` from ``cycle`` on."""
 
     cycle: int
     register: int
@@ -31,4 +31,4 @@ class Registers(NamedTuple):
 
 
 NO_REGISTERS = Registers((), ())
-"""Nobody has looked in."""
+"""No recorded registers."""

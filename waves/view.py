@@ -33,11 +33,11 @@ from .names import (
 from .registers import NO_REGISTERS, Registers
 
 _ZOOM = -2.4
-"""Of GTKWave: so that the word for a kind of flit fits into a cycle."""
+"""Zoom of GTKWave: a cycle is wide enough for the word for a kind of flit."""
 
 
 class _Link(NamedTuple):
-    """A link of the node, and the node and port by which flits leave for it."""
+    """A link of the node, with the node and port where flits enter the link."""
 
     scope: Scope
     begin: int
@@ -45,7 +45,7 @@ class _Link(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Signals that are shown together: their full names, each with its format and short name."""
+    """Signals that are shown together: full names, formats and short names."""
 
     title: str
     signals: list[tuple[str, str, str]]
@@ -60,7 +60,7 @@ def write_gtkwave(
     node: int,
     registers: Registers = NO_REGISTERS,
 ) -> None:
-    """Write what GTKWave is to show of the waveform in the file ``waves_name`` beside it.
+    """Write GTKWave's view of the waveform in the file ``waves_name`` beside it.
 
     Groups of links that no flit of ``trace`` crosses are closed.
     Raises :class:`.InvalidInput` if ``path`` cannot be written.
@@ -80,7 +80,7 @@ def write_gtkwave(
 
 
 def write_surfer(path: str | Path, config: NetworkConfig, node: int) -> None:
-    """Write the commands for Surfer, which makes groups of scopes by itself.
+    """Write the commands for Surfer, which groups scopes by itself.
 
     Raises :class:`.InvalidInput` if ``path`` cannot be written.
     """
@@ -93,10 +93,10 @@ def write_surfer(path: str | Path, config: NetworkConfig, node: int) -> None:
 
 
 def _links(topology: Topology, node: int) -> Iterator[_Link]:
-    """The links of a node: those that come in, then those that leave."""
+    """Yield the links of a node: the incoming links, then the outgoing links."""
     for port in range(1, topology.ports):
         begin, exit_ = (int(table[node, port]) for table in (topology.neighbor, topology.peer))
-        # Of a pair of links one may be faulty.
+        # One direction of a pair of links may be faulty.
         if begin != NO_LINK and topology.neighbor[begin, exit_] == node:
             yield _Link(link_scopes(topology, begin, exit_)[1], begin, exit_)
     for port in np.flatnonzero(topology.neighbor[node] != NO_LINK).tolist():
@@ -106,7 +106,7 @@ def _links(topology: Topology, node: int) -> Iterator[_Link]:
 def _groups(
     config: NetworkConfig, node: int, registers: Registers, used: npt.NDArray[np.bool_]
 ) -> Iterator[_Group]:
-    """The interface, what it gets, and each link; a switch has links alone."""
+    """Yield the groups of the interface, its deliveries and each link; a switch has only links."""
     topology = config.topology
     title = node_scope(topology, node)[1].replace("_", " ")
     if has_interface(topology, node):
@@ -123,7 +123,7 @@ def _groups(
 def _interface_signals(
     config: NetworkConfig, node: int, registers: Registers
 ) -> list[tuple[str, str, str]]:
-    """The registers of a node's interface, as far as they were seen, and what has arrived."""
+    """Return the recorded registers of a node's interface, and its arrivals."""
     scope = interface_scope(config.topology, node)
     seen = [each for each in registers.registers if each.node == node]
     forms = {each.name: "ascii" if each.words else "dec" for each in seen}
@@ -136,8 +136,8 @@ def _title(node: str, scope: Scope) -> str:
 
 
 def _channel_signals(config: NetworkConfig, scope: Scope) -> list[tuple[str, str, str]]:
-    """All signals of a link, or of a delivery, VC by VC."""
-    # GTKWave knows a signal of many bits by its name and their numbers.
+    """Return all signals of a link, or of a delivery, VC by VC."""
+    # GTKWave identifies a signal of several bits by its name and its bit range.
     bits = f"[{config.flit_width - 1}:0]"
     forms = (("valid", "bin"), ("kind", "ascii"), (f"data{bits}", "hex"), ("step", "dec"))
     signals = []

@@ -1,1 +1,1 @@
-"""Options that commands share, and the values that they stand for."""
+"""Options that several commands share, and their values."""

@@ -1,4 +1,4 @@
-"""The options that say what is to be carried out, and the schedule that they describe."""
+"""Options that describe a collective, and the schedule that they select."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ source_option = click.option(
     metavar="X,Y",
     multiple=True,
     callback=given_once,
-    help="The root: the node that has the message, or that gets the blocks or the sum.",
+    help="The root: the node that has the message, or that gets the blocks or the result.",
 )
 flits_option = integer_option("--flits", USUAL_FLITS, "Length of the message, or of each block.")
 request_options = option_group(
@@ -56,14 +56,14 @@ request_options = option_group(
         "targets",
         metavar="X,Y",
         multiple=True,
-        help="A target of a multicast.",
+        help="A target of a multicast; repeatable.",
     ),
-    click.option("--packet", metavar="N", help="Most flits of a send."),
+    click.option("--packet", metavar="N", help="The most flits of a send."),
     click.option(
         "--operator",
         metavar="NAME",
         shell_complete=complete_words(BUILT_IN),
-        help="The operator of a reduction; the default is add, in a barrier and.",
+        help="The operator of a reduction; the default is add (in a barrier: and).",
     ),
     ports_option,
     flits_option,
@@ -79,8 +79,10 @@ request_options = option_group(
         multiple=True,
         callback=given_once,
         shell_complete=complete_files,
-        help="One collective for each row, column or box of sides AxB, or for each group of a "
-        "file, all at once; by the best algorithm if nothing is said.",
+        help=(
+            "One collective for each row, column or box of sides AxB, or for each group of a "
+            "file, all at once; by the best algorithm unless --algorithm is given."
+        ),
     ),
     heading="Collective",
 )
@@ -89,17 +91,22 @@ collective_options = option_group(
     click.option(
         "--algorithm",
         shell_complete=complete_words(dict.fromkeys((BEST, *(each.name for each in ALGORITHMS)))),
-        help="How to do it; if nothing is said, eye for a broadcast, reduce or barrier, u-mesh for "
-        "a multicast, and for all else sbt on a hypercube, ring elsewhere; best where that cannot "
-        "use all ports. best is the fastest of all; eyecast algorithms lists them.",
+        help=(
+            "The algorithm; eyecast algorithms lists all, best is the fastest. The default is eye "
+            "for a broadcast, reduce or barrier, and u-mesh for a multicast. Any other collective "
+            "defaults to sbt on a hypercube, otherwise to ring; best if that cannot use all "
+            "ports."
+        ),
     ),
     click.option(
         "--seconds",
         metavar="SECONDS",
         type=float,
-        help="With --algorithm best: try no further algorithm after this many seconds.",
+        help="With --algorithm best: start no further algorithm after this many seconds.",
     ),
-    click.option("--partial", is_flag=True, help="Serve reachable nodes, if some are not."),
+    click.option(
+        "--partial", is_flag=True, help="Serve the reachable nodes if some are unreachable."
+    ),
     click.option(
         "--order",
         metavar="postorder|reverse-breadth-first",
@@ -114,7 +121,7 @@ _OPTIONS = {
     name: f"--{_NAMES.get(name, name).replace('_', '-')}"
     for name in (*[each.name for each in fields(Task)][2:], "message_words")
 }
-"""The options for the parameters of a task, and for the one that makes room for it."""
+"""Options of the parameters of a task, and of the message memory."""
 
 _MISSING = {
     "source": "a source must be given, such as --source 0,0",
@@ -123,7 +130,7 @@ _MISSING = {
 
 
 def in_options(error: InvalidInput) -> str:
-    """Return what is refused in one line, in which options stand for the parameters of a task."""
+    """Return the error as one line with option names instead of parameter names."""
     if error.allowed == "given" and error.parameter in _MISSING:
         return _MISSING[error.parameter]
     return error.spelled(
@@ -132,14 +139,14 @@ def in_options(error: InvalidInput) -> str:
 
 
 def chosen_node(topology: Topology, text: str, option: str) -> int:
-    """The number of the node at the coordinates in ``text``."""
+    """Return the number of the node with the coordinates in ``text``."""
     return topology.node_at(integers(option, "coordinates such as 0,0", text, ","), option)
 
 
 def _working_node(chosen: OptionValues, topology: Topology, text: str, option: str) -> int:
-    """The number of a node that takes part; refused if ``--random-faults`` alone draws it faulty.
+    """Return the number of a node; refuse one that only ``--random-faults`` makes faulty.
 
-    What else is faulty is refused by the algorithm.
+    The algorithm refuses nodes that are faulty for another reason.
     """
     node = chosen_node(topology, text, option)
     topology.require_interface(option, node)
@@ -154,14 +161,14 @@ def _working_node(chosen: OptionValues, topology: Topology, text: str, option: s
 
 
 def chosen_flits(chosen: OptionValues) -> int:
-    """The length of the message."""
+    """Return the length of the message, in words."""
     flits: int = chosen["flits"]
     require_range("--flits", flits, 1, MOST_FLITS)
     return flits
 
 
 def chosen_task(chosen: OptionValues, topology: Topology, source: int | None = None) -> Task:
-    """The task that the options describe on ``topology``, from ``source`` if no option names it."""
+    """Return the task of the options on ``topology``; ``source`` is the default source."""
     collective, group = chosen["collective"], chosen["group"]
     texts, path = chosen["targets"], chosen["block_words"]
     if chosen["source"] is not None:
@@ -194,9 +201,9 @@ def chosen_answer(
     timing: Timing = Timing.BARRIER,
     require_program: Callable[[Program], None] = certify,
 ) -> Answer:
-    """The schedule of the chosen algorithm, checked; a choice of the best is said.
+    """Return the schedule of the chosen algorithm, checked; print the choice of the best.
 
-    The best is chosen by its cycles with ``timing``, of those that ``require_program`` allows.
+    The best has the fewest cycles with ``timing``, among those that ``require_program`` allows.
     """
     name, seconds = chosen["algorithm"] or task.usual_algorithm, chosen.get("seconds")
     if seconds is not None and name != BEST and task.groups is None:
@@ -208,7 +215,7 @@ def chosen_answer(
         found = answer(task, name, room, timing=timing, seconds=seconds)
     except InvalidInput as error:
         plain = task.ports == Ports.ONE and task.packet is None
-        # What only copies has no operator, by whatever algorithm.
+        # A collective that only copies has no operator, whatever the algorithm.
         plain &= task.operator is None or task.collective in REDUCTIONS
         usual = task.groups is None and task.collective in USUAL_ALGORITHMS
         if chosen["algorithm"] or not usual or not plain:
@@ -221,7 +228,7 @@ def chosen_answer(
 
 
 def schedule_facts(chosen: OptionValues, found: Answer) -> dict[str, object]:
-    """Facts that name a result, as :func:`.network_facts`; a schedule file has no seed."""
+    """Return the facts of a result, as :func:`.network_facts`; a schedule file has no seed."""
     schedule = found.schedule
     facts = network_facts(chosen, schedule.topology)
     if chosen.get("schedule_file") is not None:
@@ -237,7 +244,7 @@ def schedule_facts(chosen: OptionValues, found: Answer) -> dict[str, object]:
 
 
 def _require_built(chosen: OptionValues, task: Task) -> None:
-    """Refuse an operator that the network is not built with, before any schedule is made."""
+    """Refuse an operator that the network lacks, before any schedule is made."""
     if "operators" not in chosen or not was_typed("operators"):
         return
     for collective in sorted(task.collectives & {*REDUCTIONS}):
@@ -249,7 +256,7 @@ def _require_built(chosen: OptionValues, task: Task) -> None:
 
 
 def _chosen_packet(chosen: OptionValues) -> int | None:
-    """The most words of a send; None for any number."""
+    """Return the most words of a send; None for any number."""
     if chosen["packet"] is None:
         return None
     (packet, *more) = integers("--packet", "a number of flits", chosen["packet"], ",")

@@ -1,4 +1,4 @@
-"""The options that give a network its hardware and run it, and the configuration they make."""
+"""Options of the hardware and its runs, and the configuration that they select."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .values import (
 
 
 def _parameter_option(name: str) -> Decorator:
-    """Make the option for a parameter of the network from the parameter's metadata."""
+    """Make the option of a network parameter from the parameter's metadata."""
     option, default = f"--{name.replace('_', '-')}", DEFAULTS[name]
     if PARAMETERS[name].kind is bool:
         return click.option(option, is_flag=True, help=PARAMETERS[name].help_text)
@@ -57,8 +57,10 @@ ports_option = click.option(
     type=click.Choice([each.value for each in Ports]),
     default=Ports.ONE.value,
     show_default=True,
-    help="A node sends and receives on one port at a time, as its algorithm does; does only one of "
-    "both in a step; does both, with any partners; or uses all its links at once.",
+    help=(
+        "Sends and receives of a node in a step: one leaves it to the algorithm; half-duplex "
+        "allows one of either, full-duplex one of each, all one of each on every link."
+    ),
 )
 force_option = option_group(
     click.option("--force", is_flag=True, help="Run a program even if its routes may deadlock."),
@@ -72,14 +74,17 @@ timing_option = option_group(
         shell_complete=complete_words(Timing),
         show_default=True,
         metavar="|".join(Timing),
-        help="A step starts when the last one has ended in all nodes; or each node goes on alone.",
+        help=(
+            "barrier: a step starts when the last one has ended at all nodes; self-timed: each "
+            "node goes on as soon as it can."
+        ),
     ),
     heading="Run",
 )
 
 
 def require_no_deadlock(chosen: OptionValues, program: Program) -> None:
-    """Refuse a program whose routes may wait for each other in a circle, unless forced."""
+    """Refuse a program whose routes may deadlock, unless forced."""
     if not chosen["force"]:
         try:
             certify(program)
@@ -88,32 +93,32 @@ def require_no_deadlock(chosen: OptionValues, program: Program) -> None:
 
 
 def chosen_parameters(chosen: OptionValues) -> dict[str, Any]:
-    """Collect the parameters of the network that a command has options for."""
+    """Collect the network parameters that the command has options for."""
     return {name: chosen[name] for name in _WITH_OPTION if name in chosen}
 
 
 def chosen_config(chosen: OptionValues, topology: Topology) -> NetworkConfig:
-    """The network's parameters."""
+    """Return the network configuration of the options."""
     all_port = chosen.get("ports") == Ports.ALL
     return NetworkConfig(topology=topology, all_port=all_port, **chosen_parameters(chosen))
 
 
 def chosen_room(chosen: OptionValues) -> Room:
-    """The network of the options, in which what nobody has typed is as large as schedules need."""
+    """Return the network of the options; sizes that were not typed follow the schedules' needs."""
     parameters = {**chosen_parameters(chosen), "all_port": chosen.get("ports") == Ports.ALL}
     names = ("vcs", "message_words", "table_words", "operators")
     return Room(parameters, [name for name in names if was_typed(name)])
 
 
 def fitted(chosen: OptionValues, found: Sequence[Answer]) -> list[Compiled]:
-    """All schedules, compiled for the one network of the options, with room for each."""
+    """Compile all schedules for one network that has room for each of them."""
     if len(found) == 1 and (kept := found[0].kept) is not None:
         return [kept.compiled]
     return chosen_room(chosen).compile([each.schedule for each in found])
 
 
 def made_room(chosen: OptionValues, config: NetworkConfig) -> str:
-    """The options that would have asked for the room that was made; "" where there was enough."""
+    """Return the options that would set the grown sizes; "" if nothing has grown."""
     names = ("steps", "vcs", "message_words", "table_words")
     grown = [name for name in names if getattr(config, name) != chosen[name]]
     return " ".join(f"--{name.replace('_', '-')} {getattr(config, name)}" for name in grown)

@@ -1,4 +1,4 @@
-"""The option by which tiles come late: ``--hold``."""
+"""The option ``--hold``: tiles that hold back their nodes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ from ...model.network.words import node_in_words
 from .values import OptionValues, option_group
 
 _LONGEST = 1_000_000
-"""Cycles that a tile may hold its node: so long that the hardware is simulated in a minute."""
+"""Most cycles that a tile may hold its node: such a run simulates in a minute."""
 
 hold_option = option_group(
     click.option(
         "--hold",
         metavar="X,Y:CYCLES",
         multiple=True,
-        help="The tile of this node holds it back, at first, for so many cycles; repeatable; needs "
-        "--tile-ports.",
+        help=(
+            "The tile of this node holds it back for this many cycles at the start; repeatable; "
+            "needs --tile-ports."
+        ),
     ),
     heading="Run",
 )
 
 
 def chosen_hold(chosen: OptionValues, config: NetworkConfig) -> npt.NDArray[np.int64] | None:
-    """Read for how many cycles each node is held back: shape (nodes,); None where none is."""
+    """Read for how many cycles each node is held back: shape (nodes,); None without holds."""
     if not chosen["hold"]:
         return None
     if not config.tile_ports:

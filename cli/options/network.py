@@ -1,4 +1,4 @@
-"""The options that name a network and its faults, and the topology that they describe."""
+"""Options of a network and its faults, and the topology that they select."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     pass
 
 _FILE = "graph"
-"""The option that names a file instead of a kind of network."""
+"""The option for a network from a file."""
 
 
 network_options = option_group(
@@ -38,25 +38,29 @@ network_options = option_group(
         f"--{_FILE}",
         metavar="FILE",
         shell_complete=complete_files,
-        help="Or any graph, from a file of a known format.",
+        help="Any graph, from a file of a known format.",
     ),
-    click.option("--faulty-node", metavar="X,Y", multiple=True, help="A faulty node."),
-    click.option("--faulty-link", metavar="X,Y:X,Y", multiple=True, help="A faulty link."),
-    float_option("--random-faults", 0.0, "The share of nodes that are faulty, drawn by --seed."),
-    click.option("--keep", metavar="X,Y", multiple=True, help="A node that works in any case."),
-    integer_option("--seed", 1, "The seed of everything that is drawn."),
+    click.option("--faulty-node", metavar="X,Y", multiple=True, help="A faulty node; repeatable."),
+    click.option(
+        "--faulty-link", metavar="X,Y:X,Y", multiple=True, help="A faulty link; repeatable."
+    ),
+    float_option("--random-faults", 0.0, "Share of nodes that are faulty, drawn with --seed."),
+    click.option(
+        "--keep", metavar="X,Y", multiple=True, help="A node that is never drawn as faulty."
+    ),
+    integer_option("--seed", 1, "Seed of all random choices."),
     heading="Network",
 )
 NETWORK_NAMES = option_names(network_options)
 
 
 def kinds_chosen(chosen: OptionValues) -> list[str]:
-    """The kinds of network that the options name; "graph" for that of a file."""
+    """Return the kinds of network that the options name; "graph" for a file."""
     return [kind for kind in (_FILE, *KINDS) if chosen[kind.replace("-", "_")] is not None]
 
 
 def chosen_kind(chosen: OptionValues) -> str:
-    """The one kind of network that the options name; "graph" for that of a file."""
+    """Return the one kind of network that the options name; "graph" for a file."""
     given = kinds_chosen(chosen)
     if not given:
         raise InvalidInput("a network must be given, such as --mesh 8x8")
@@ -66,7 +70,7 @@ def chosen_kind(chosen: OptionValues) -> str:
 
 
 def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
-    """The network that the options name, if it is not too large for its use."""
+    """Return the network that the options name; refuse one that is too large for its use."""
     name = chosen_kind(chosen)
     text = chosen[name.replace("-", "_")]
     if name == _FILE:
@@ -80,12 +84,12 @@ def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
 
 
 def network_facts(chosen: OptionValues, topology: Topology) -> dict[str, object]:
-    """Facts that name a result, for ``--json``: so that a file of it can be told from another."""
+    """Return the facts that identify a result of ``--json``."""
     return {"version": __version__, "network": topology.label, "seed": chosen["seed"]}
 
 
 def _without_faults(chosen: OptionValues, topology: Topology) -> Topology:
-    """``topology`` without the faulty nodes and links that the options name."""
+    """Return ``topology`` without the faulty nodes and links that the options name."""
     nodes = [node_in_words(topology, text, "--faulty-node") for text in chosen["faulty_node"]]
     links = [link_in_words(topology, text, "--faulty-link") for text in chosen["faulty_link"]]
     kept = [node_in_words(topology, text, "--keep") for text in chosen["keep"]]

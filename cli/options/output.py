@@ -1,4 +1,4 @@
-"""The options that say where results go, and the files that they name."""
+"""Options of outputs, and the files that they name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ json_option = option_group(
 
 
 def output_option(what: str, metavar: str = "FILE") -> Decorator:
-    """``-o``: where to write what the command makes."""
+    """Return the option ``-o``: where the command writes its result."""
     option = click.option(
         *("-o", "--output"),
         metavar=metavar,
@@ -37,17 +37,17 @@ report_option = option_group(
         "--report",
         metavar="FILE",
         shell_complete=complete_files,
-        help="Write a page to watch it with a browser (HTML) here.",
+        help="Write a page that shows the run in a browser (HTML) here.",
     ),
     heading="Output",
 )
 
 
 def require_seen(report: str | None, topology: Topology) -> None:
-    """Refuse a page ``report`` that is no page, or of a network that is too large to be seen."""
+    """Refuse a report that is not .html, or a network that is too large to draw."""
     if report is not None:
         page = Path(report)
-        # What is there and is no file, such as standard output, is for require_output_files.
+        # Leave special files, such as standard output, to require_output_files.
         if page.suffix.lower() not in (".html", ".htm") and (page.is_file() or not page.exists()):
             raise InvalidInput.of(f"suffix of page {report}", ".html", page.suffix or "missing")
         from ...picture.places import Places
@@ -56,9 +56,9 @@ def require_seen(report: str | None, topology: Topology) -> None:
 
 
 def output_paths(output: str | None, *names: str, report: str | None = None) -> list[Path]:
-    """The files of these names in a folder, which is made; none if no folder was asked for.
+    """Return the files with these names in a folder, which is created; none without a folder.
 
-    What cannot be written is refused now rather than after the run, and so is a page ``report``.
+    Refuses files that cannot be written, and such a page ``report``, before the run.
     """
     if output is None:
         require_output_files(report)
@@ -79,7 +79,7 @@ def output_paths(output: str | None, *names: str, report: str | None = None) -> 
 
 
 def _remove_empty(folders: Sequence[Path]) -> None:
-    """Remove folders, the innermost first, in which nothing was written after all."""
+    """Remove empty folders, the innermost first."""
     with suppress(OSError):
         for folder in folders:
             folder.rmdir()
@@ -94,21 +94,20 @@ _INPUT_FILES = {
     "group": "--group",
     "from_file": "FROM",
 }
-"""Parameters that name files that are read, and the words for them."""
+"""Parameters that name input files, with their names in error messages."""
 
 
 def require_no_picture(output: str | None) -> None:
-    """Refuse the name of a picture for what a command writes as JSON."""
+    """Refuse a picture's name for a JSON output."""
     if output is not None and Path(output).suffix.lower() in (".svg", ".png"):
         allowed = "a file for JSON, as eyecast show draws pictures"
         raise InvalidInput.of("-o", allowed, output)
 
 
 def require_output_files(*outputs: str | Path | None) -> None:
-    """Refuse, before there is any work, output files that cannot be written or are also read.
+    """Refuse, before any work, output files that cannot be written or are also inputs.
 
-    None is a file that was not asked for. Where one is standard output, what is printed goes to
-    standard error, so that the file is alone.
+    None is skipped. If one is standard output, printed text goes to standard error instead.
     """
     context = click.get_current_context()
     if any(output is not None and is_standard_output(output) for output in outputs):

@@ -1,4 +1,4 @@
-"""The schedule that a command is about: that of the options, or that of a file, ours or foreign."""
+"""The schedule of a command: from the options, or from a file of Eyecast or another tool."""
 
 from __future__ import annotations
 
@@ -29,22 +29,24 @@ schedule_file_option = option_group(
         "schedule_file",
         metavar="FILE",
         shell_complete=complete_files,
-        help="A schedule file (- is standard input), ours or foreign, instead of --source and "
-        "--algorithm. Ours names its network; a foreign one needs --mesh or the like.",
+        help=(
+            "A schedule file (- is standard input) instead of --source and --algorithm. A file of "
+            "Eyecast names its network; another tool's file needs --mesh or a similar option."
+        ),
     ),
     heading="Collective",
 )
 
 REPLACED_BY_SCHEDULE_FILE = (*NETWORK_NAMES, *option_names(collective_options))
-"""Options that must be left out beside ``--schedule`` with a file that names its network."""
+"""Options refused beside ``--schedule``, if the file names its network."""
 
 REPLACED_BY_PROGRAM_FILE = ("--schedule", *REPLACED_BY_SCHEDULE_FILE, *HARDWARE_NAMES)
-"""Options that must be left out beside ``--program``."""
+"""Options refused beside ``--program``."""
 
 REPLACED_BY_RANKS = tuple(
     name for name in option_names(collective_options) if name not in ("--ports", "--flits")
 )
-"""Options that must be left out beside a file of ranks, which are put on a network of options."""
+"""Options refused beside a file of ranks, which needs a network from the options."""
 
 
 def chosen_schedule(
@@ -53,10 +55,10 @@ def chosen_schedule(
     require: Callable[[Topology], None] = lambda _topology: None,
     **best: Any,
 ) -> Answer:
-    """The schedule that the options describe, or that of the file that they name; checked.
+    """Return the schedule of the options or of the file that they name, checked.
 
-    ``require`` refuses a network before there is any work. What the best is chosen by is in
-    ``best``: arguments of :func:`.chosen_answer`.
+    ``require`` refuses a network before any work. ``best`` has the arguments of
+    :func:`.chosen_answer` for choosing the best.
     """
     path = chosen.get("schedule_file")
     if path is None:
@@ -75,9 +77,9 @@ def schedule_of_file(
     option: str,
     require: Callable[[Topology], None] = lambda _topology: None,
 ) -> Schedule:
-    """The schedule of ``file``, of format ``form`` or that which it looks like; checked.
+    """Return the schedule of ``file``, checked; ``form`` is its format, detected if None.
 
-    Options that the file replaces are refused beside ``option``. ``require`` refuses a network.
+    Refuses options that the file replaces, beside ``option``. ``require`` refuses a network.
     """
     from ...formats.format import Content, Wishes
     from ...formats.own import SCHEDULE
@@ -109,7 +111,7 @@ def schedule_of_file(
 def _setting(
     chosen: OptionValues, file: InputFile, limit: SizeLimit, require: Callable[[Topology], None]
 ) -> Setting:
-    """The network and the port model that the options give to the ranks of ``file``."""
+    """Return the network and the port model that the options give to the ranks of ``file``."""
     from ...formats.format import Setting
 
     if not kinds_chosen(chosen):
@@ -120,7 +122,7 @@ def _setting(
 
 
 def _port_model(chosen: OptionValues) -> PortModel:
-    """The port model that a foreign schedule is packed for: full-duplex, if none is asked for."""
+    """Return the port model for a foreign schedule: full-duplex by default."""
     ports = Ports(chosen["ports"])
     if ports is Ports.ALL:
         return PortModel.ALL_PORT

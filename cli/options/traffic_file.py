@@ -1,4 +1,4 @@
-"""The traffic of a file, ours or foreign, and the options by which rates become packets."""
+"""Traffic from a file, and the options that turn rates into packets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ drawing_options = option_group(
     integer_option(
         "--packet-flits", 4, f"Length of a packet with its header, 1 to {MOST_MEMORY_WORDS}."
     ),
-    integer_option("--cycles", 2000, "Cycles in which packets are drawn."),
+    integer_option("--cycles", 2000, "Number of cycles in which packets are drawn."),
     heading="Traffic",
 )
 
@@ -25,10 +25,10 @@ drawing_options = option_group(
 def traffic_of_file(
     chosen: OptionValues, file: InputFile, form: Format | None, topology: Topology, option: str
 ) -> Traffic:
-    """The traffic of ``file``, of format ``form`` or that which it looks like.
+    """Return the traffic of ``file``; ``form`` is its format, detected if None.
 
-    Options that the file replaces are refused beside ``option``; a file of rates alone leaves those
-    that packets are drawn by.
+    Refuses options that the file replaces, beside ``option``. A file of rates keeps the options for
+    drawing packets.
     """
     from ...formats.format import Content, TrafficSetting
     from ...formats.own import TRAFFIC

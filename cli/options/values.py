@@ -1,7 +1,7 @@
-"""Building blocks of options: numbers, groups of options, and which of them were typed.
+"""Building blocks of options: numbers, groups of options, and typed options.
 
-An option's text becomes a value in this folder, and is refused here: with one line that names the
-option, says what is allowed, and what was given.
+This folder turns option texts into values. A refusal is one line with the option, the allowed
+values and the given value.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from click.shell_completion import CompletionItem
 from ...model.base.errors import InvalidInput
 
 OptionValues = Mapping[str, Any]
-"""Option values by parameter name, as click hands them over."""
+"""Option values by parameter name, from click."""
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""Decorator that click makes of an option: it stands above the function of a command."""
+"""Decorator of a command's function that adds options."""
 
 
 Completion = Callable[[click.Context, click.Parameter, str], list[Any]]
-"""A function that lists what a shell may complete a value to, as click asks for it."""
+"""Function that lists the shell's completions of a value."""
 
 
 def complete_files(_context: click.Context, _option: click.Parameter, begun: str) -> list[Any]:
-    """Let the shell complete a value to the name of a file or folder."""
+    """Complete a value to the name of a file or folder."""
     return [CompletionItem(begun, type="file")]
 
 
 def complete_words(words: Iterable[str]) -> Completion:
-    """Let the shell complete a value to one of ``words``."""
+    """Complete a value to one of ``words``."""
     return lambda _context, _option, begun: [word for word in words if word.startswith(begun)]
 
 
 def option_group(*options: Decorator, heading: str = "") -> Decorator:
-    """Join options to one decorator, in the order in which the help shows them.
+    """Join options into one decorator, in the order of the help.
 
-    Help shows those that have no heading yet below ``heading``.
+    Options without a heading get ``heading``.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -57,25 +57,25 @@ def option_group(*options: Decorator, heading: str = "") -> Decorator:
 
 
 _PARAMETERS = "__click_params__"
-"""The attribute in which click collects the options of a function."""
+"""Attribute in which click collects the options of a function."""
 
 _HEADING = "help_heading"
 
 
 def heading_of(parameter: click.Parameter) -> str:
-    """Return the heading below which help shows an option."""
+    """Return the heading of an option in the help."""
     return getattr(parameter, _HEADING, "Options")
 
 
 def given_once(_context: click.Context, option: click.Parameter, values: Any) -> str | None:
-    """The value of an option that takes several, of which one alone makes sense."""
+    """Return the one value of an option; refuse several."""
     if len(values) > 1:
         raise InvalidInput.of(option.opts[0], "given once", " and ".join(values))
     return values[0] if values else None
 
 
 def option_names(*options: Decorator) -> tuple[str, ...]:
-    """List the names of options, or of groups of them, as they are typed."""
+    """Return the names of options, or of groups of options, as they are typed."""
     command = click.command(option_group(*options)(lambda: None))
     return tuple(parameter.opts[0] for parameter in command.params)
 
@@ -83,17 +83,17 @@ def option_names(*options: Decorator) -> tuple[str, ...]:
 def integer_option(
     name: str, default: int | None, text: str, metavar: str = "INTEGER"
 ) -> Decorator:
-    """An option that is an integer; None, as default, where it is not given."""
+    """Return an option for an integer; its value is None if not given and without a default."""
     return _number_option(name, default, text, _integer, "an integer", metavar)
 
 
 def float_option(name: str, default: float, text: str) -> Decorator:
-    """An option that is a number."""
+    """Return an option for a number."""
     return _number_option(name, default, text, _float, "a number", "NUMBER")
 
 
 def _integer(value: Any) -> int:
-    """An integer in digits alone: Python reads underscores, spaces and digits of all scripts."""
+    """Read an integer of ASCII digits; Python's int would accept underscores and other scripts."""
     if not re.fullmatch("[+-]?[0-9]+", str(value)):
         raise ValueError
     return int(value)
@@ -113,7 +113,7 @@ def _number_option(
     allowed: str,
     metavar: str,
 ) -> Decorator:
-    """An option that ``convert`` makes a number of; what is none is refused in our own words."""
+    """Return an option that ``convert`` turns into a number; refuse anything else."""
 
     def number(_context: click.Context, parameter: click.Parameter, value: Any) -> float | None:
         if value is None:
@@ -138,13 +138,13 @@ def _number_option(
 
 
 def refuse_beside(option: str, others: Sequence[str], why: str = "the file says it") -> None:
-    """Refuse those of ``others`` that were typed beside ``option``, such as a file's name."""
+    """Refuse those of ``others`` that were typed together with ``option``."""
     for parameter in click.get_current_context().command.params:
         if parameter.opts[0] in others and was_typed(str(parameter.name)):
             raise InvalidInput(f"{parameter.opts[0]} must be left out with {option}: {why}")
 
 
 def was_typed(parameter: str) -> bool:
-    """Tell whether an option stands on the command line."""
+    """Return whether an option was typed on the command line."""
     source = click.get_current_context().get_parameter_source(parameter)
     return source is ParameterSource.COMMANDLINE

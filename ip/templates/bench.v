@@ -1,19 +1,19 @@
-// A bench that checks itself. It loads programs through the bus, starts them, and compares with the
-// vectors beside it, which are what the cycle model says:
+// A self-checking bench. It loads programs through the bus, starts them, and compares the run with
+// the vectors beside it, which the cycle model predicts:
 //
 //   writes.hex   node, space, address and word of every write
 //   flits.hex    cycle, node, port, VC, marks and data of every flit that leaves a router
 //   words.hex    node, space, address and word of every word that is read after a run
 //
-// Every flit must leave in its cycle and none besides. The run must end in its cycle, in the state
-// and with the culprit that the model says. The bench ends with PASS, or with FAIL and a status that
-// is not 0. The list of the runs is at the end of this file.
+// Every flit must leave in its cycle, and no other flit may leave. The run must end in the
+// predicted cycle, state and culprit. The bench ends with PASS, or with FAIL and a status other
+// than 0. The list of the runs is at the end of this file.
 
 module bench;
 @PARAMETERS@
 
   localparam integer MOST_MESSAGES = 20, MOST_WAIT = 500;
-  // Regions of the bus, states of the controller, commands, and why an access is refused.
+  // Regions of the bus, states of the controller, commands, and reasons for refused accesses.
   localparam [1:0] CONTROLLER = 0, STATUS = 1, MESSAGE = 2, TABLE = 3;
   localparam [2:0] IDLE = 0, RUNNING = 2, DONE = 3, FAILED = 4, TIMED_OUT = 5;
   localparam [63:0] START = 1 + 256 * PROGRAM, STOP = 2, ACKNOWLEDGE = 3;
@@ -31,21 +31,21 @@ module bench;
   wire [31:0] cycle;
 
   integer faults = 0;
-  // What is expected of the run that is watched: its flits, its last cycle, its end.
+  // Expected values of the watched run: its flits, its last cycle, its end.
   integer first_flit, last_flit, end_cycle;
   reg [2:0] end_state;
   integer end_culprit, end_flags;
-  // The cycle of the run, once it has been started; before that it is less than 0.
+  // The cycle of the started run; less than 0 before its first cycle.
   integer now = 0;
   integer seen = 0;
-  // Another run follows at once: it has been queued.
+  // Another run is queued, and follows at once.
   reg queued = 0;
   reg watched = 0;
-  // The interrupt: whether it is enabled, whether an end is to be told, and whether that changes.
+  // The interrupt: whether it is enabled, whether an end is pending, and whether that changes.
   reg ended, interrupt_enabled = 0, untold = 0, changing = 1;
-  // The command that is given next starts a run.
+  // The next command starts a run.
   reg starts = 0;
-  // Bits that change from access to access, for signals that come early or late.
+  // Bits that change with every access, for signals that come early or late.
   reg [7:0] vary = 8'h5a;
 
   task fault;
@@ -72,7 +72,7 @@ module bench;
     end
   endtask
 
-  // A cycle of an access that waits; none does so for long.
+  // A cycle of a waiting access; the wait is limited to MOST_WAIT cycles.
   integer waited;
   task wait_cycle;
     begin
@@ -89,7 +89,7 @@ module bench;
     vary = {vary[6:0], vary[7] ^ vary[5] ^ vary[4] ^ vary[3]};
   endtask
 
-  // In the cycle of the answer to a start: the next one is the first that is looked at.
+  // In the cycle of the answer to a start: watching begins with the next cycle.
   task begin_watch(input integer cycles_since);
     begin
       now = 1 + cycles_since - ANSWER_TO_CYCLE_0;
@@ -107,7 +107,7 @@ module bench;
 @PORTS@
   );
 
-  // What leaves each output: its flit with two marks above, and a bit for each VC.
+  // Every output: its flit with two marks above, and a bit for each VC.
   wire [OUTPUTS*VCS-1:0] valid;
   wire [OUTPUTS*(WIDTH+2)-1:0] flit;
   wire [OUTPUTS*32-1:0] place;
@@ -115,7 +115,7 @@ module bench;
 
   always #5 clk = ~clk;
 
-  // Every flit that leaves an output in this cycle, and those that should have.
+  // Every flit that leaves an output in this cycle, and the flits that should leave.
   integer output_number, vc;
   reg [151:0] leaves, expected;
   task watch_flits;
@@ -165,7 +165,7 @@ module bench;
                    interrupt);
         fault;
       end
-      // `cycle` is the one that the controller sees.
+      // `cycle` is the cycle of the controller.
       if (now >= 0)
         check(cycle === (ended ? end_cycle : now < DONE_AFTER ? 0 : now + 1 - DONE_AFTER),
               "the port cycle is wrong");
@@ -185,7 +185,7 @@ module bench;
     byte_address = (((region << NODE_BITS) + node) << ADDRESS_BITS) + address << PLACE_BITS;
   endfunction
 
-  // An access that must be carried out. Spaces 0 and 1 are regions 2 and 3, and the reverse.
+  // An access that must be accepted. Spaces 0 and 1 are regions 2 and 3, and the reverse.
   task write_word(input [1:0] region, input [31:0] node, input [31:0] address, input [63:0] word);
     begin
       access(1, byte_address(region, node, address), word, ALL_BYTES);
@@ -209,7 +209,7 @@ module bench;
     end
   endtask
 
-  // An access that must be refused, as `refused` must tell.
+  // An access that must be refused; the register `refused` must show it.
   task refuse(input writes_it, input [31:0] address, input [63:0] word, input [BITS/8-1:0] bytes,
               input [1:0] why);
     begin
@@ -247,7 +247,7 @@ module bench;
     end
   endtask
 
-  // Start the program that is loaded, and say what must come of it.
+  // Start the loaded program, and set the expected run.
   task start(input integer from_flit, input integer to_flit, input integer cycles,
              input [2:0] state, input integer culprit, input integer flags);
     begin
@@ -264,7 +264,7 @@ module bench;
     end
   endtask
 
-  // Wait for the end of the run, some cycles longer, and look at what the controller says of it.
+  // Wait some cycles longer than the run, and check the controller's result.
   task finish;
     begin
       while ((queued || now <= end_cycle + DONE_AFTER + AFTERWARDS) && now < 3 * MOST_RUN + 1000)
@@ -286,7 +286,7 @@ module bench;
     end
   endtask
 
-  // Start the same program behind the one that runs.
+  // Queue the same program after the running one.
   task queue_again;
     begin
       queued = 1;
@@ -295,7 +295,7 @@ module bench;
     end
   endtask
 
-  // Stop a run that would never end: nothing of it is left, and nothing is told.
+  // Stop a run that would never end: it leaves no trace and no interrupt.
   task stop;
     begin
       refuse(1, byte_address(TABLE, FIRST_NODE, BASE), 0, ALL_BYTES, NOT_NOW);
@@ -316,7 +316,7 @@ module bench;
     end
   endtask
 
-  // Accesses that are refused at any time, and those that change nothing.
+  // Accesses that are refused at any time, and accesses that change nothing.
   integer flipped;
   task refusals;
     begin
@@ -366,7 +366,7 @@ module bench;
       flipped = 0;
       while (now < end_cycle) begin
         access(0, byte_address(flipped[0] ? STATUS : MESSAGE, FIRST_NODE, 0), 0, ALL_BYTES);
-        // The network comes first: a read that it keeps from the memory for 64 cycles is refused.
+        // The network has priority: a read that waits 64 cycles for the memory is refused.
         check(response === 0 || !flipped[0] && response === response_to(NOT_NOW),
               "a read during the run is refused");
         flipped = flipped + 1;
@@ -392,7 +392,7 @@ module bench;
     $readmemh("writes.hex", writes);
     $readmemh("flits.hex", flits);
     $readmemh("words.hex", words);
-    // One cycle of reset is enough, whatever registers hold when power comes on.
+    // One cycle of reset is enough, whatever the registers hold after power-on.
     @(negedge clk);
     rst = 0;
     repeat (4) @(negedge clk);
@@ -411,7 +411,7 @@ module bench;
     end else fail;
   end
 
-  // Should an access never be answered.
+  // If an access is never answered.
   initial begin
     repeat (MOST_CYCLES) @(negedge clk);
     $display("FAIL: the bench waits without end, in cycle %0d of a run, with %0d faults", now,

@@ -1,4 +1,4 @@
-  // AXI-Stream at each tile: messages to write, commands to read, and the words that were read.
+  // AXI-Stream at each tile: messages to write, read commands, and the words that were read.
   reg [NODES-1:0] write_tvalid = 0, read_tvalid = 0, words_tready = 0;
   reg [BITS-1:0] write_tdata = 0;
   reg write_tlast = 0;
@@ -9,7 +9,7 @@
   reg [NODES-1:0] taken;
   reg [BITS-1:0] kept;
 
-  // While others use the memories: every tile asks for two words, again and again.
+  // While others use the memories, every tile reads two words again and again.
   always @(negedge clk)
     if (disturbed) begin
       next_vary;
@@ -102,7 +102,7 @@
     end
   endtask
 
-  // Words beyond the message memory: the first of two has a place.
+  // Words beyond the message memory: only the first of two words exists.
   task beyond_by_tile(input integer node);
     begin
       send_beat(node, MESSAGE_WORDS - 1, 0);

@@ -26,7 +26,7 @@
         s_axi_awaddr = address;
         s_axi_wdata = word;
         s_axi_wstrb = bytes;
-        // The address first, the word first, or both at once.
+        // The address first, the word first, or both in one cycle.
         s_axi_awvalid = vary[1:0] != 1;
         s_axi_wvalid = vary[1:0] != 2;
         if (!s_axi_awvalid || !s_axi_wvalid) begin
@@ -84,8 +84,8 @@
     end
   endtask
 
-  // A read and a write at once: the write begins, and the read comes after it. A second write waits
-  // until the response to the first has been taken.
+  // A read and a write in one cycle: the write begins, the read follows. A second write waits until
+  // the response to the first has been taken.
   task check_bus;
     begin
       waited = 0;

@@ -1,4 +1,4 @@
-  // A bit of a word that lies in a memory, which no bus reaches, is flipped: the word is damaged.
+  // Flip a bit of a memory word directly, without the bus: the word is damaged.
   task damage(input [1:0] region, input integer node, input integer address);
     case ({region, node})
 @DAMAGES@
@@ -6,7 +6,7 @@
     endcase
   endtask
 
-  // A damaged word is refused, and interrupts until it is acknowledged. The tile is told, too.
+  // A damaged word is refused, and interrupts until acknowledged. The tile is told, too.
   task read_damaged(input integer node, input integer address, input [63:0] word);
     begin
       changing = 1;

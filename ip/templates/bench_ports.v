@@ -1,4 +1,4 @@
-  // The tile ports themselves.
+  // The bare tile ports.
   reg [NODES-1:0] write_valid = 0, read_valid = 0;
   reg [MESSAGE_BITS-1:0] write_address = 0, read_address = 0;
   reg [WIDTH-1:0] write_data = 0;
@@ -7,7 +7,7 @@
   reg [NODES-1:0] asked = 0;
 
   always @(negedge clk) begin
-    // In the middle of a cycle: what was asked for in the last one is answered.
+    // In the middle of a cycle: the request of the last cycle is answered.
     check((read_answered & TILES) === asked, "read_answered is wrong");
     if (disturbed) begin
       next_vary;

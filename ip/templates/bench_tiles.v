@@ -1,4 +1,4 @@
-  // All tiles: a bit, or a slice, of each signal is of one node. Switches have none.
+  // All tiles: each signal has a bit or a slice for every node. Switches have none.
   reg disturbed = 0;
   reg [NODES-1:0] hold = 0;
   wire [NODES-1:0] arrived, finished, core_runs;
@@ -6,7 +6,7 @@
   wire [NODES*4-1:0] program_number;
   integer tile;
 
-  // Doorbells of the run: how many, and the sum of their steps, at each node.
+  // Doorbells of the run: their number and the sum of their steps, at each node.
   integer bells[0:NODES-1];
   integer bell_steps[0:NODES-1];
   // Nodes at which a packet has ended, the last cycle first.
@@ -24,7 +24,7 @@
           end
           if (BELLS_WATCHED)
             check(arrived[tile] === ended_packets[BELL_AFTER][tile], "a doorbell is wrong");
-          // Registers of the barrier may still show the run before.
+          // Registers of the barrier may still show the previous run.
           check(now < -2 || core_runs[tile] === (now >= 0), "running is wrong");
           check(now < 0 || program_number[tile*4+:4] === PROGRAM, "program is wrong");
         end
@@ -60,7 +60,7 @@
     end
   endtask
 
-  // What nodes.hex says of the tiles after a run: node, step, doorbells and the sum of their steps.
+  // Tile values in nodes.hex after a run: node, step, doorbells and the sum of their steps.
   reg [127:0] nodes[0:TILE_LINES];
   initial $readmemh("nodes.hex", nodes);
   task compare_tiles(input integer first, input integer last);
@@ -73,7 +73,7 @@
     end
   endtask
 
-  // The same as `load` and `compare`, by the tiles. Lines whose addresses follow are one message.
+  // `load` and `compare` by the tiles. Lines with consecutive addresses are one message.
   reg [31:0] next_node, next_address;
   integer message_words;
   task load_by_tiles(input integer first, input integer last);
@@ -107,7 +107,7 @@
     end
   endtask
 
-  // Hold a node back, load its message by its tile meanwhile, and let it go in a cycle.
+  // Hold a node back, load its message by its tile meanwhile, and release it in a cycle.
   task let_go(input integer node, input integer first, input integer last, input integer when);
     begin
       load_by_tiles(first, last);

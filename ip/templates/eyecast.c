@@ -1,6 +1,6 @@
 #include "eyecast.h"
 
-/* Byte addresses; the types of eyecast_engine.h are packed, so that words are not read by them. */
+/* Byte addresses: the types of eyecast_engine.h are packed, so words are not read through them. */
 #define CONTROLLER(name) ((uint32_t)offsetof(eyecast_engine_t, controller.name))
 #define MESSAGE(node, word)                                                           \
   ((uint32_t)(offsetof(eyecast_engine_t, message) +                                   \
@@ -11,7 +11,7 @@
               (node) * sizeof(((eyecast_engine_t *)0)->table[0]) +                    \
               (word) * sizeof(eyecast_word_t)))
 
-/* Names of the bits of eyecast_engine.h, which are long. */
+/* Short names of the bits of eyecast_engine.h. */
 #define RESULT(field, value)                                                     \
   ((unsigned)(((value)&EYECAST_ENGINE__CONTROLLER_F__RESULT__##field##_bm) >>    \
               EYECAST_ENGINE__CONTROLLER_F__RESULT__##field##_bp))
@@ -28,7 +28,7 @@ static int is_running(eyecast_t engine) {
   return state != STATE_IDLE && state < STATE_DONE;
 }
 
-/* An image says which network it is for; the engine knows which one it is. */
+/* Compare the network of the image with the network of the engine. */
 static int is_for_another_network(eyecast_t engine) {
   return EYECAST_READ(engine, CONTROLLER(image)) != EYECAST_READ(engine, CONTROLLER(identity));
 }
@@ -83,7 +83,7 @@ eyecast_status_t eyecast_start(eyecast_t engine, unsigned program) {
   if (is_running(engine)) {
     return EYECAST_BUSY;
   }
-  /* From idle on, a start that is refused is seen: the engine stays idle. */
+  /* The engine was idle: if the start is refused, it stays idle. */
   EYECAST_WRITE(engine, CONTROLLER(command), COMMAND_STOP);
   EYECAST_WRITE(engine, CONTROLLER(command),
                 COMMAND_START | (eyecast_word_t)program

@@ -1,7 +1,7 @@
 /* A driver of an Eyecast engine behind a bus: it loads the image of a program, starts it, waits for
- * its end and reads words. It takes no memory of its own, and calls nobody.
+ * its end and reads words. It allocates no memory, and calls no other code.
  *
- * Every function gives EYECAST_OK or what went wrong. The registers are described in
+ * Every function returns EYECAST_OK or an error. The registers are described in
  * eyecast_engine.h and registers/index.html, the run control in contract.html. */
 #ifndef EYECAST_H
 #define EYECAST_H
@@ -11,14 +11,14 @@
 
 #include "eyecast_engine.h"
 
-/* A word as the bus has it. */
+/* A word of the bus. */
 typedef @WORD@ eyecast_word_t;
 
-/* Where the engine lies on the bus. */
+/* The engine's address on the bus. */
 typedef volatile eyecast_word_t *eyecast_t;
 
-/* An engine that is not in the memory's addresses is reached by other functions: define both. The
- * engine takes whole words alone, so each must be one access of the bus. */
+/* If the engine is not memory-mapped, define these two as other functions. The engine accepts only
+ * whole words, so each must be one access of the bus. */
 #ifndef EYECAST_READ
 #if UINTPTR_MAX < @MOST_WORD@
 #error "a word of this engine is wider than a register here: define EYECAST_READ and EYECAST_WRITE"
@@ -53,30 +53,30 @@ typedef enum {
   EYECAST_TIMED_OUT      /* the run was as long as its limit */
 } eyecast_status_t;
 
-/* Write 0 to every word of every memory. With parity, do this once after power comes on: half of the
- * words that nobody has written look damaged. Nothing is written while a program runs. */
+/* Write 0 to every word of every memory. With parity, do this once after power-on: half of the
+ * unwritten words look damaged. Nothing is written while a program runs. */
 eyecast_status_t eyecast_clear(eyecast_t engine);
 
-/* Write an image: all its words, in their order. Nothing is written while a program runs, and
- * nothing more than its first word where the image is for another network. */
+/* Write an image: all its words, in order. Nothing is written while a program runs; only the first
+ * word is written if the image is for another network. */
 eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_write_t *image, size_t writes);
 
-/* Start a program that is loaded. */
+/* Start a loaded program. */
 eyecast_status_t eyecast_start(eyecast_t engine, unsigned program);
 
-/* Look whether the run has ended, at most `polls` times. */
+/* Check whether the run has ended, at most `polls` times. */
 eyecast_status_t eyecast_wait(eyecast_t engine, uint32_t polls);
 
-/* Let the end of a run interrupt, or not. */
+/* Enable or disable the interrupt at the end of a run. */
 void eyecast_enable_interrupt(eyecast_t engine, int enabled);
 
-/* End the interrupt: the end of the last run has been seen. */
+/* Acknowledge the end of the last run, which ends the interrupt. */
 void eyecast_acknowledge(eyecast_t engine);
 
 /* Cycles of the last run. */
 uint32_t eyecast_cycles(eyecast_t engine);
 
-/* The node that the last run failed at, and its flags. */
+/* The node at which the last run failed, and its flags. */
 void eyecast_culprit(eyecast_t engine, unsigned *node, unsigned *flags);
 
 /* A word of a node's message memory. */

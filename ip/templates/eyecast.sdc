@@ -1,13 +1,13 @@
 # One clock, and no input or output without one: every port of the network belongs to "clk".
-# The period is 10 ns here; docs and tables of Eyecast say what FPGAs reach.
+# The period is 10 ns here; Eyecast's docs and tables have the clocks that FPGAs reach.
 create_clock -name clk -period 10.0 [get_ports clk]
 
-# "rst" is sampled by a register like any other input, so it comes with the clock, too.
+# "rst" is sampled by a register like any other input, so it is also relative to the clock.
 set_input_delay 2.0 -clock clk [get_ports {
 @INPUTS@
 }]
 set_output_delay 2.0 -clock clk [all_outputs]
 
-# Which ports of a tile lead somewhere is a constant, which each tile keeps in a register: that
+# Which ports of a tile have a link is a constant, which each tile keeps in a register: that
 # register never changes after the first clock edge.
 set_false_path -from [get_cells -hierarchical router__linked*]

@@ -1,16 +1,16 @@
-// Colours of flits and of loads; red is kept for what is wrong.
+// Colours of flits and of loads; red is reserved for errors.
 
 const VC_COLORS = ["--vc-0", "--vc-1", "--vc-2", "--vc-3", "--vc-4", "--vc-5", "--vc-6", "--vc-7"];
 const STOPS = ["--from", "--middle-1", "--middle-2", "--middle-3", "--to"];
 
 let stops = null;
 
-/** Forget the colours of the style sheet, which light and dark have of their own. */
+/** Forget the colours of the style sheet, because light and dark mode have different ones. */
 function forgetColors() {
   stops = null;
 }
 
-/** A colour from the first to the last of the gradient, for a share of 0 to 1. */
+/** Return a colour from the first to the last of the gradient, for a share of 0 to 1. */
 function gradient(share) {
   stops ??= STOPS.map((name) => themed(name).match(/\w\w/g).map((pair) => parseInt(pair, 16)));
   const place = Math.max(0, Math.min(1, share)) * (stops.length - 1);
@@ -19,12 +19,12 @@ function gradient(share) {
   return `rgb(${mixed.join(" ")})`;
 }
 
-/** A colour of its own for a number, far from that of its neighbours, and not red. */
+/** Return a colour for a number, far from those of its neighbours, and not red. */
 function hue(number) {
   return `hsl(${Math.round(40 + ((number * 0.618034) % 1) * 285)} 72% var-l)`.replace("var-l", themed("--hue-light"));
 }
 
-/** The ways to colour the flits of a run: {name: function from a flit to its colour}. */
+/** Return the ways to colour the flits of a run: {name: function from a flit to its colour}. */
 function colorings(run) {
   const vcs = VC_COLORS.map(themed);
   const found = {};
@@ -46,7 +46,7 @@ function colorings(run) {
   return found;
 }
 
-/** Colour by who had the block at the start of which a flit carries a word; headers by the first. */
+/** Colour a flit by the first owner of its word's block; a header as its packet's first word. */
 function blockColoring(run) {
   const shades = Array.from({ length: run.network.nodes }, (_, node) => gradient(node / Math.max(1, run.network.nodes - 1)));
   return (flit) => {

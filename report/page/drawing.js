@@ -1,10 +1,10 @@
-// The network as SVG, what changes with the cycle in it, and the flits on a canvas above it.
+// The network as SVG, its changes by cycle, and the flits on a canvas above it.
 
 const CELL = 100; // units of the SVG
 const NODE = 46;
-const LANE = 9; // each direction of a link this far right of its middle
+const LANE = 9; // offset of each direction of a link, right of its middle
 const SVG = "http://www.w3.org/2000/svg";
-const MOST_NAMED = 300; // nodes that bear their names
+const MOST_NAMED = 300; // most nodes with visible names
 
 /** Make an element with attributes, children and text; never from markup. */
 function make(tag, attributes = {}, ...children) {
@@ -27,7 +27,7 @@ function themed(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-/** A link as it is drawn: points right of its middle, and where a flit is on its way. */
+/** A drawn link: points right of its middle, and the position of a flit on it. */
 class Way {
   constructor(curves) {
     this.curves = curves.map((curve) => besides(curve, LANE));
@@ -47,12 +47,12 @@ class Way {
     return this.curves.map((curve) => "M" + curve.map((p) => p.map(rounded).join(" ")).join("L")).join("");
   }
 
-  /** How far from either end the nodes reach. */
+  /** Length at either end that the nodes cover. */
   get margin() {
     return Math.min(NODE / 2 + 7, this.length / 3);
   }
 
-  /** What is seen of it, from node to node, to be drawn on a canvas. */
+  /** The visible part, from node to node, as a canvas path. */
   get shape() {
     const shape = new Path2D();
     for (const { from, to, at, length } of this.pieces) {
@@ -67,7 +67,7 @@ class Way {
     return shape;
   }
 
-  /** Place and direction between the node that it leaves (0) and the one that it enters (1). */
+  /** Return position and direction for a share from the leaving node (0) to the entered node (1). */
   at(share) {
     const along = this.margin + share * (this.length - 2 * this.margin);
     const piece = this.pieces.find((each) => along <= each.at + each.length) ?? this.pieces.at(-1);
@@ -79,7 +79,7 @@ class Way {
 
 const rounded = (number) => Math.round(10 * number) / 10;
 
-/** The points of a curve, moved to its right. */
+/** Return the points of a curve, moved to its right. */
 function besides(curve, lane) {
   const normals = curve.slice(1).map((to, i) => {
     const [dx, dy] = [to[0] - curve[i][0], to[1] - curve[i][1]];
@@ -127,10 +127,10 @@ class Drawing {
     });
   }
 
-  /** Set the corners of the drawing, with room for the texts beside it. */
+  /** Set the corners of the drawing, with space for the texts beside it. */
   outline() {
     const outer = (across) => this.network.rulers.filter((each) => each.across === across).length;
-    // The larger the network, the larger its coordinates have to be written.
+    // A larger network needs larger coordinates.
     const across = CELL * (this.network.high[0] - this.network.low[0]);
     this.text = 19 * Math.max(1, Math.min(3, across / 900));
     const [x, y] = this.network.low.map((value, axis) => CELL * value - 10 - 1.8 * this.text * outer(axis === 1));
@@ -138,14 +138,14 @@ class Drawing {
     this.box = { x, y, width: right - x, height: bottom - y };
     this.svg.setAttribute("viewBox", `${x} ${y} ${right - x} ${bottom - y}`);
     this.stage.style.setProperty("--aspect", (right - x) / (bottom - y));
-    // What is far wider than it is high has the panels below it.
+    // If the drawing is much wider than high, put the panels below it.
     document.querySelector("main").classList.toggle("wide", right - x > 1.9 * (bottom - y));
-    // Small networks need not be as wide as the window.
+    // A small network does not fill the width of the window.
     this.stage.style.setProperty("--widest", `${Math.round(1.6 * (right - x))}px`);
     this.svg.setAttribute("aria-label", `${this.network.label}: ${this.network.nodes} nodes`);
   }
 
-  /** Where the name of the innermost axis in one direction is: behind its last coordinate. */
+  /** Return the position of the innermost axis name in one direction: after its last coordinate. */
   nameAt(across) {
     const ruler = this.network.rulers.find((each) => each.across === across && each.level === 0);
     const margin = CELL * this.network.high[across ? 0 : 1] - 0.6 * this.text;
@@ -184,7 +184,7 @@ class Drawing {
         "aria-label": `Node ${name}${kind}`, "data-node": node, "data-kind": kind,
         transform: `translate(${rounded(x)} ${rounded(y)})`, onclick: () => this.choose({ node }),
       },
-      // A name that is written in it needs no other.
+      // A node with a visible name needs no other.
       svg("title", {}, named && !faulty ? "" : `Node ${name}`),
       svg("rect", { class: "box", x: -half, y: -half, width: NODE, height: NODE, rx: host ? half : 9 }),
       svg("rect", { class: "fill", x: -half + 4, y: half - 4, width: NODE - 8, height: 0, rx: host ? half - 4 : 5 }),
@@ -206,7 +206,7 @@ class Drawing {
       const away = -0.6 * this.text - 1.8 * this.text * ruler.level;
       const write = (at, text, name) => {
         const [x, y] = ruler.across ? [at, top + away] : [left + away, at];
-        // A longer text beside the drawing would run out of it.
+        // Turn a long text beside the drawing, which would otherwise leave it.
         const turn = !ruler.across && ruler.level ? `rotate(-90 ${x} ${y})` : null;
         group.append(svg("text", { x, y, class: name, transform: turn, "font-size": this.text }, text));
       };
@@ -271,7 +271,7 @@ class Drawing {
     event.stopPropagation();
   }
 
-  /** The nearest node in a direction: as far aside as ahead counts double. */
+  /** Return the nearest node in a direction; distance aside counts double. */
   nodeTowards(node, [dx, dy]) {
     const [x, y] = this.points[node];
     let best = null;
@@ -287,7 +287,7 @@ class Drawing {
     return best;
   }
 
-  /** The link of a node that leaves most nearly in a direction. */
+  /** Return the outgoing link of a node that is closest to a direction. */
   linkTowards(node, [dx, dy]) {
     let best = null;
     let most = 0.3;
@@ -303,7 +303,7 @@ class Drawing {
     return best;
   }
 
-  /** Show how full each node is, which have set flags, and on which links flits are held up. */
+  /** Show how full each node is, which nodes have set flags, and which links hold up flits. */
   show(run, cycle, heat) {
     for (let node = 0; node < this.network.nodes; node++) {
       const share = run.share(node, cycle) ?? 0;
@@ -336,7 +336,7 @@ class Drawing {
     this.most = Math.max(1, ...this.ways.map((way) => run.load(way.line, run.cycles)));
   }
 
-  /** Colour the links by their loads: "until" the cycle, of the "whole" run, in its "bin", or not. */
+  /** Colour links by load: "until" the cycle, of the "whole" run, in its "bin"; "plain" for none. */
   showHeat(run, cycle, heat) {
     if (heat === "plain" && this.heat === "plain") return;
     this.heat = heat;
@@ -357,7 +357,7 @@ class Drawing {
     this.canvas.height = Math.round(this.box.height * this.scale);
   }
 
-  /** Draw the flits of a cycle, `share` of it over; `color` gives the colour of each. */
+  /** Draw the flits of a cycle after a `share` of it; `color` returns the colour of each flit. */
   drawFlits(run, cycle, share, color) {
     const context = this.canvas.getContext("2d");
     context.setTransform(1, 0, 0, 1, 0, 0);
@@ -380,7 +380,7 @@ class Drawing {
     }
   }
 
-  /** Mark a link as in use, in the colour of the flit that is on it. */
+  /** Mark a link as in use, in the colour of its flit. */
   drawWay(context, line, color) {
     const way = this.ways[this.linkOf.get(line)];
     if (!way) return;
@@ -392,7 +392,7 @@ class Drawing {
   }
 }
 
-/** A body flit is round, a head pointed, a tail square; a packet of one flit pointed and square. */
+/** Draw a flit: body round, head pointed, tail square; a single flit pointed and square. */
 function drawFlit(context, { x, y, angle }, kind, size, color, ink) {
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
   const at = (along, aside) => [x + size * (along * cos - aside * sin), y + size * (along * sin + aside * cos)];

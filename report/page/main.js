@@ -1,4 +1,4 @@
-// The page: it unpacks its data, and joins the drawing, the time and the panels.
+// The page: unpacks its data, and connects the drawing, the time and the panels.
 
 const byId = (id) => document.getElementById(id);
 const plots = new Set();
@@ -79,7 +79,7 @@ class Page {
     return made;
   }
 
-  /** One of the runs, with the arrivals that the model predicts where it is not as predicted. */
+  /** Return a run; if it differs from its prediction, with the predicted arrivals. */
   runAt(number) {
     const run = this.runs[number] ??= new Run(this.content.runs[number], this.content.network);
     if (run.difference && !run.predicted && this.content.runs[run.difference.model]?.program) {
@@ -88,7 +88,7 @@ class Page {
     return run;
   }
 
-  /** Watch one of the runs. */
+  /** Show one of the runs. */
   use(number) {
     this.run = this.runAt(number);
     if (byId("run")) byId("run").value = number;
@@ -117,7 +117,7 @@ class Page {
     byId("rows").hidden = !run.detailed;
   }
 
-  /** A button that goes to the first flit that differs: its cycle, and its link or node. */
+  /** Return a button that goes to the first differing flit: its cycle, and its link or node. */
   differenceButton({ cycle, node, port }) {
     const { names, ports } = this.content.network;
     const link = this.drawing.linkOf.get(node * ports + port);
@@ -163,13 +163,13 @@ class Page {
     byId("legend").replaceChildren(make("ul", { class: "legend", "aria-label": "Legend" }, ...list));
   }
 
-  /** Show a cycle: what changes with it, but for the flits on their way. */
+  /** Show a cycle, except the flits on their way. */
   cycle(cycle) {
     const heat = this.run.detailed ? byId("heat").value : { plain: "bin" }[byId("heat").value] ?? byId("heat").value;
     this.drawing.show(this.run, cycle, heat);
     this.activity?.mark();
     const now = performance.now();
-    // What is read rather than watched may lag behind while it plays.
+    // While it plays, update texts less often than the drawing.
     if (this.player.playing && now - (this.written ?? 0) < 200) return;
     this.written = now;
     byId("now").textContent = this.sentence(cycle);
@@ -184,7 +184,7 @@ class Page {
     if (this.run.detailed) this.drawing.drawFlits(this.run, cycle, share, this.colors[byId("color").value]);
   }
 
-  /** What happens in a cycle, as one line. */
+  /** Describe the events of a cycle in one line. */
   sentence(cycle) {
     const { run } = this;
     const step = run.stepAt(cycle);
@@ -226,7 +226,7 @@ class Page {
     this.panel.update(this.player.cycle);
   }
 
-  /** Colours of plots and flits follow light and dark; on paper all is light, and open. */
+  /** Colours of plots and flits follow light and dark mode; printing is light, with all parts open. */
   watchTheme() {
     const again = () => {
       this.recolor();
@@ -256,7 +256,7 @@ function swatch(color) {
   return element;
 }
 
-/** The shape of a kind of flit, as the canvas has it. */
+/** Return the canvas shape of a kind of flit. */
 function shape(kind) {
   const canvas = make("canvas", { width: "32", height: "32", "aria-hidden": "true" });
   drawFlit(canvas.getContext("2d"), { x: 14, y: 16, angle: 0 }, kind, 8, themed("--quiet"), themed("--paper"));

@@ -1,8 +1,8 @@
-// Packed data: zlib in base64, JSON in front of columns of numbers (see report/packing.py).
+// Packed data: zlib in base64, JSON before columns of numbers (see report/packing.py).
 
 const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f8: Float64Array };
 
-/** Unpack the text of the page's data: its content, with every column in place of its name. */
+/** Unpack the text of the page's data: its content, with every column in place of its description. */
 async function unpack(text) {
   const letters = atob(text.trim());
   const packed = new Uint8Array(letters.length);

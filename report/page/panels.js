@@ -1,9 +1,9 @@
-// What is shown of a chosen node or link. A panel is made once, and its marks follow the cycle.
+// Panels of a chosen node or link. A panel is made once; its marks follow the cycle.
 
 const MOST_CELLS = 512;
 const MOST_BARS = 240;
 
-/** The route of a row, its hops by direction, and its virtual channels: ["3 east, 1 south", "0"]. */
+/** Return hops by direction and virtual channels of a row's route: ["3 east, 1 south", "0"]. */
 function routeTexts({ first_segment, port, hops, vc, route }, names, row) {
   const hopTexts = [];
   const channels = new Set();
@@ -14,13 +14,13 @@ function routeTexts({ first_segment, port, hops, vc, route }, names, row) {
   return [hopTexts.join(", "), [...channels].join(", ")];
 }
 
-/** Addresses of words as a range: "0-15". */
+/** Return addresses of words as a range: "0-15". */
 function addressText(first, length) {
   if (!length) return "none";
   return length === 1 ? `${first}` : `${first}-${first + length - 1}`;
 }
 
-/** The panel of a node: {elements, update}. */
+/** Return the panel of a node: {elements, update}. */
 function nodePanel(run, drawing, node) {
   const { names } = run.network;
   const text = make("p", { class: "state" });
@@ -54,7 +54,7 @@ function troublesOf(run, node) {
   return lines.map((line) => make("p", { class: "bad" }, line));
 }
 
-/** The message memory, each word marked from the cycle on in which it is there. */
+/** Return the message memory; each word is marked from the cycle of its arrival on. */
 function memoryPart(run, node, packets) {
   if (!run.memory || !run.memory.size) return null;
   const { size } = run.memory;
@@ -70,7 +70,7 @@ function memoryPart(run, node, packets) {
   };
 }
 
-/** The cycle in which each address of a node is written last. */
+/** Return the last cycle that writes each address of a node. */
 function arrivalCycles(run, packets) {
   const since = new Map();
   for (const { row, cycles } of packets) {
@@ -81,7 +81,7 @@ function arrivalCycles(run, packets) {
   return since;
 }
 
-/** The injection table; the rows of the step that is going on are marked. */
+/** Return the injection table; the rows of the current step are marked. */
 function injectionPart(run, node) {
   const { program } = run;
   if (!program) return null;
@@ -118,7 +118,7 @@ function injectionPart(run, node) {
   return { element: made, update };
 }
 
-/** What else a row says, and the words of the table memory that hold it, below its other cells. */
+/** Return a row's remarks and its words in the table memory, shown below its other cells. */
 function rowDetails(run, row, columns) {
   const { remarks, remark } = run.program;
   const text = remarks[remark[row]];
@@ -126,7 +126,7 @@ function rowDetails(run, row, columns) {
   return make("tr", { class: "more" }, make("td", { colspan: columns }, text && `${text} · `, "table words ", words));
 }
 
-/** What the node gets, packet by packet, and in which steps its table awaits something. */
+/** Return the packets that a node receives, and the steps in which its table expects a packet. */
 function arrivalsPart(run, node, packets) {
   const { program } = run;
   if (!run.detailed) return null;
@@ -148,7 +148,7 @@ function arrivalsPart(run, node, packets) {
   };
 }
 
-/** Buttons for the links of a node, so that they can be chosen without the drawing. */
+/** Return buttons for the links of a node, so that they can be chosen without the drawing. */
 function linksPart(drawing, node) {
   const buttons = [];
   drawing.ways.forEach((way, link) => {
@@ -160,7 +160,7 @@ function linksPart(drawing, node) {
   return make("div", {}, make("h3", {}, "Links"), make("ul", { class: "chips" }, ...buttons));
 }
 
-/** The panel of a link: {elements, update, plot}. */
+/** Return the panel of a link: {elements, update, plot}. */
 function linkPanel(run, drawing, link, player) {
   const way = drawing.ways[link];
   const total = run.load(way.line, run.cycles);

@@ -1,10 +1,10 @@
-// Time: the cycle that is shown, the sliders and buttons that move it, and playing.
+// Time: the current cycle, the sliders and buttons that change it, and playing.
 
 const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 500];
 const USUAL_SPEED = 10;
 
 class Player {
-  /** `onCycle` is called when another cycle is to be shown, `onFrame` for every picture of it. */
+  /** `onCycle` is called for each new cycle, `onFrame` for each frame within a cycle. */
   constructor(onCycle, onFrame) {
     Object.assign(this, { onCycle, onFrame, cycle: 0, share: 0.5, playing: false });
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -64,7 +64,7 @@ class Player {
     this.pause();
     const now = this.run.stepAt(this.cycle);
     const begin = now ? this.run.steps.first[now - 1] : 0;
-    // Back to the begin of this step first, as a player of music does.
+    // Like a music player, first go back to the begin of the current step.
     const to = steps < 0 && this.cycle > begin + 1 ? now : now + steps;
     if (to > this.run.steps.end.length) this.go(this.run.cycles);
     else if (to < 1) this.go(0);
@@ -112,7 +112,7 @@ class Player {
     this.playing = playing;
     this.button.setAttribute("aria-pressed", playing);
     this.button.setAttribute("aria-label", playing ? "Pause" : "Play");
-    // While it plays, a screen reader would never come to an end.
+    // While it plays, a screen reader would read without end.
     document.getElementById("now").setAttribute("aria-live", playing ? "off" : "polite");
   }
 

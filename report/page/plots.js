@@ -1,9 +1,9 @@
-// Plots, drawn by uPlot: the flits of each cycle, the load of a link, latencies.
+// Plots by uPlot: the flits of each cycle, the load of a link, latencies.
 
 const PLOT_HEIGHT = 110;
 const INCREMENTS = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((each) => each * 10 ** power)).concat([25, 250, 2500]).sort((a, b) => a - b);
 
-/** Plot steps or bars over cycles; `marks` draws on top, `onPick` gets the cycle that is clicked. */
+/** Plot steps or bars over cycles; `marks` draws on top, `onPick` gets a clicked cycle. */
 function plot(home, { x, series, height = PLOT_HEIGHT, label, bars = false, marks, onPick, xLabel }) {
   home.setAttribute("role", "img");
   home.setAttribute("aria-label", label);
@@ -32,7 +32,7 @@ function plot(home, { x, series, height = PLOT_HEIGHT, label, bars = false, mark
   return chart;
 }
 
-/** A plot that is made anew when its home changes its width, or the colours change. */
+/** A plot that is redrawn when its container changes its width, or the colours change. */
 class Plot {
   constructor(home, options) {
     Object.assign(this, { home, options });
@@ -59,7 +59,7 @@ class Plot {
   }
 }
 
-/** A vertical line at a cycle. */
+/** Draw a vertical line at a cycle. */
 function drawNow(u, cycle) {
   const x = Math.round(u.valToPos(cycle, "x", true));
   const { ctx } = u;
@@ -69,7 +69,7 @@ function drawNow(u, cycle) {
   ctx.restore();
 }
 
-/** Bands for every other step. */
+/** Draw bands for every other step. */
 function drawSteps(u, steps) {
   const { ctx } = u;
   ctx.save();
@@ -83,12 +83,12 @@ function drawSteps(u, steps) {
   ctx.restore();
 }
 
-/** Flits on links in each cycle, and those that are held up. */
+/** Plot the flits on links in each cycle, and the flits that are held up. */
 function activityPlot(home, player) {
   return new Plot(home, () => {
     const { run } = player;
     const width = run.bin ?? 1;
-    // No more points than can be seen: of several cycles the most.
+    // Plot at most as many points as are visible: the largest value of several cycles.
     const several = Math.max(1, Math.ceil(run.moving.length / 2000));
     const most = (list) => {
       const found = [];

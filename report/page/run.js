@@ -1,10 +1,10 @@
-// A run: its flits by cycle and by output, what they fill, and the loads of links.
+// A run: its flits by cycle and by output, the memories that they fill, and the loads of links.
 
 const HEAD = 1;
 const TAIL = 2;
-const PARKED = 64; // cycles of a bucket of flits that stay in a buffer
+const PARKED = 64; // cycles of a bucket of flits that wait in a buffer
 
-/** Find the first place of an ascending list at which it is above `value`. */
+/** Return the first index of an ascending list with a value above `value`. */
 function above(list, value, begin = 0, end = list.length) {
   while (begin < end) {
     const middle = (begin + end) >> 1;
@@ -24,7 +24,7 @@ class Run {
     this.due = this.wordsDue();
   }
 
-  /** Whether single flits are known, or counts alone. */
+  /** True if single flits are known, false if only counts are. */
   get detailed() {
     return this.trace !== null;
   }
@@ -49,7 +49,7 @@ class Run {
     this.countPayload(rows);
   }
 
-  /** Put the flits in order of cycles: those of cycle c are from firstOf[c] on, by output. */
+  /** Sort the flits by cycle and output; those of cycle c begin at firstOf[c]. */
   indexCycles(rows) {
     this.firstOf = new Uint32Array(this.cycles + 2);
     for (let i = 0; i < rows; i++) this.firstOf[Math.min(this.flitCycle[i], this.cycles) + 1]++;
@@ -64,7 +64,7 @@ class Run {
     }
   }
 
-  /** Put flits that wait in a buffer into buckets of cycles, and count those held up. */
+  /** Put flits that wait in a buffer into buckets of cycles, and count held-up flits. */
   indexParked(rows, stay, stalled) {
     const flight = 1 + this.network.link_registers;
     this.parked = new Map();
@@ -106,7 +106,7 @@ class Run {
       }
     }
     this.bin = width;
-    // Of each output, the flits before each bin.
+    // For each output, the number of flits before each bin.
     this.before = lines.reduce((all, _, place) => {
       const sums = new Float64Array(bins + 1);
       for (let b = 0; b < bins; b++) sums[b + 1] = sums[b] + counts[b * lines.length + place];
@@ -115,7 +115,7 @@ class Run {
     }, []);
   }
 
-  /** Words that each node has to get: by the program's rows, or else as many as it got. */
+  /** Words that each node must get: by the program's rows, otherwise the number that it got. */
   wordsDue() {
     const due = new Float64Array(this.network.nodes);
     if (this.program) {
@@ -128,7 +128,7 @@ class Run {
     return due;
   }
 
-  /** Words, or in a summary flits, that a node got before a cycle. */
+  /** Return the words (in a summary, flits) that a node got before a cycle. */
   wordsGot(node, cycle) {
     const place = this.lineAt.get(node * this.network.ports);
     if (place === undefined) return 0;
@@ -137,7 +137,7 @@ class Run {
     return this.payload[end] - this.payload[this.first[place]];
   }
 
-  /** The share of its words that a node has before a cycle; null where it is to have none. */
+  /** Return the share of its words that a node has before a cycle; null if it gets none. */
   share(node, cycle) {
     const all = this.held[node] + this.due[node];
     return all ? (this.held[node] + this.wordsGot(node, cycle)) / all : null;
@@ -147,13 +147,13 @@ class Run {
     return Math.floor(cycle / this.bin);
   }
 
-  /** Numbers of the flits that leave outputs in a cycle, in order of outputs. */
+  /** Return the flits that leave outputs in a cycle, in order of outputs. */
   flitsOf(cycle) {
     if (!this.detailed || cycle >= this.cycles) return [];
     return this.byCycle.subarray(this.firstOf[cycle], this.firstOf[cycle + 1]);
   }
 
-  /** Numbers of the flits on links or in the buffers behind them in a cycle, or at the end. */
+  /** Return the flits on links or in the next buffers in a cycle, or at the end. */
   flitsThere(cycle) {
     if (!this.detailed || cycle > this.cycles) return [];
     const flight = this.network.link_registers;
@@ -168,13 +168,13 @@ class Run {
     return there;
   }
 
-  /** Whether a flit is held up in a cycle: in front of its buffer, and not let on. */
+  /** Return whether a flit is held up in a cycle: at the front of its buffer, unable to leave. */
   isStalled(flit, cycle) {
     const left = this.flitCycle[flit] + this.trace.stay[flit];
     return this.trace.stalled[flit] > 0 && cycle < left && cycle >= left - this.trace.stalled[flit];
   }
 
-  /** Flits of an output before a cycle. */
+  /** Return the number of flits of an output before a cycle. */
   load(line, cycle) {
     const place = this.lineAt.get(line);
     if (place === undefined) return 0;
@@ -182,7 +182,7 @@ class Run {
     return above(this.flitCycle, cycle - 1, this.first[place], this.first[place + 1]) - this.first[place];
   }
 
-  /** Flits of an output in each of at most `most` bins of time: [begins of bins, counts, width]. */
+  /** Count flits of an output in each of at most `most` bins: [begins of bins, counts, width]. */
   loadOverTime(line, most) {
     const width = this.detailed ? Math.max(1, Math.ceil(this.cycles / most)) : this.bin;
     const begins = [];
@@ -194,7 +194,7 @@ class Run {
     return [begins, counts, width];
   }
 
-  /** Flits of an output in each step; null where steps are not known. */
+  /** Count flits of an output in each step; null if steps are not known. */
   loadBySteps(line) {
     const place = this.lineAt.get(line);
     const counts = this.steps.end.map(() => 0);
@@ -210,13 +210,13 @@ class Run {
     return counts;
   }
 
-  /** The step of a flit's row; 0 for none. */
+  /** Return the step of a flit's row; 0 for none. */
   stepOf(flit) {
     const row = this.trace.row[flit];
     return row && this.program && this.steps.end.length ? this.program.step[row - 1] : 0;
   }
 
-  /** The step that a cycle is in: the last one that has begun; 0 before, and where there are none. */
+  /** Return the last step that has begun by a cycle; 0 before the first step, or without steps. */
   stepAt(cycle) {
     let step = 0;
     this.steps.end.forEach((end, place) => {
@@ -225,12 +225,12 @@ class Run {
     return step;
   }
 
-  /** The word of a flit in hex. */
+  /** Return the word of a flit in hex. */
   word(flit) {
     return hex(this.trace.words, this.trace.word[flit]);
   }
 
-  /** The words of a row in its table memory, in hex: control words, then header flits. */
+  /** Return the words of a row in its table memory, in hex: control words, then header flits. */
   tableWords(row) {
     const { control, header_flits, step } = this.program;
     if (!this.table) this.readTable();
@@ -240,7 +240,7 @@ class Run {
     return places.map((place) => hex(this.table, place));
   }
 
-  /** Undo what makes the words of tables small: each is there XORed with the one before. */
+  /** Decode the words of tables: each is stored XORed with the previous one. */
   readTable() {
     const { table, header_flits } = this.program;
     const whole = (column) => {
@@ -252,7 +252,7 @@ class Run {
     header_flits.forEach((flits, row) => { this.firstHeader[row + 1] = this.firstHeader[row] + flits; });
   }
 
-  /** The cycle in which each row's last flit is delivered, plus 1; 0 where it never is. */
+  /** The cycle of each row's last delivered flit, plus 1; 0 if it is never delivered. */
   get arrivals() {
     if (!this.arrived) {
       this.arrived = new Float64Array(this.program.step.length);
@@ -264,19 +264,19 @@ class Run {
     return this.arrived;
   }
 
-  /** When the last flit of a row is delivered; where that is not as predicted, both. */
+  /** Return when the last flit of a row is delivered, with the prediction if it differs. */
   arrivalText(row) {
     const text = (after) => (after ? `${after - 1}` : "never");
     const seen = text(this.arrivals[row]);
     return this.isLate(row) ? `${seen}, not ${text(this.predicted[row])}` : seen;
   }
 
-  /** Whether a row's packet is not delivered when the model says. */
+  /** Return whether a row's packet is delivered at another time than predicted. */
   isLate(row) {
     return Boolean(this.predicted) && this.arrivals[row] !== this.predicted[row];
   }
 
-  /** Packets that a node got: row, first and last cycle, and each word's address and cycle. */
+  /** Return packets that a node got: row, first and last cycle, address and cycle of each word. */
   packetsTo(node) {
     const place = this.lineAt.get(node * this.network.ports);
     const open = new Map();

@@ -1,8 +1,8 @@
-// Tables and lists; all text is set as text, whatever it holds.
+// Tables and lists; texts are inserted as text, never as markup.
 
 const MOST_ROWS = 400;
 
-/** A table with a caption; `mark` says the class of a row, or nothing. */
+/** Return a table with a caption; `mark` returns the class of a row, or nothing. */
 function table(caption, columns, rows, mark = () => null) {
   const shown = rows.slice(0, MOST_ROWS);
   const body = shown.map((row, number) => make("tr", { class: mark(number, row) },
@@ -17,7 +17,7 @@ function cellOf(cell) {
   return cell instanceof Node ? cell : String(cell ?? "");
 }
 
-/** The steps, as the trace has them beside what was predicted. */
+/** Return the steps from the trace, beside their prediction. */
 function stepsTable(run) {
   const predicted = run.measures.length > 0;
   const columns = ["step", "begins", "ends", ...(predicted ? ["predicted", "sends", "links crossed", "longest", "flits"] : [])];
@@ -33,7 +33,7 @@ function stepsTable(run) {
   return made;
 }
 
-/** Tables of a run: its steps, and what Python has put together. */
+/** Return the tables of a run: its steps, and the tables from Python. */
 function runTables(run) {
   const found = run.steps.end.length ? [stepsTable(run)] : [];
   for (const each of run.tables) {
@@ -42,7 +42,7 @@ function runTables(run) {
   return found;
 }
 
-/** Both traces around the first row in which they differ. */
+/** Return both traces around the first row in which they differ. */
 function differenceTable({ row, rows, names }) {
   return table(`First difference of both traces: row ${row}`, ["row", ...names], rows.map((each) => each.map((cell) => (cell === "" ? "no row" : cell))),
     (number) => (rows[number][0] === row ? "wrong" : null));
@@ -50,7 +50,7 @@ function differenceTable({ row, rows, names }) {
 
 const KINDS = ["body", "head", "tail", "single"];
 
-/** The rows of the trace of one cycle. */
+/** Return the rows of the trace of one cycle. */
 function flitsTable(run, names, drawing, cycle) {
   const { ports } = run.network;
   const rows = Array.from(run.flitsOf(cycle), (flit) => {
