@@ -63,7 +63,7 @@ class Spaces:
         return (place + access.word) * self.bus_bytes
 
     def carry_out(self, access: Access) -> tuple[int | None, int]:
-        """The word read, 0 for a write, and the refusal; what is refused changes nothing."""
+        """Return the word read (0 for a write) and the refusal; a refusal changes nothing."""
         whole = (1 << self.bus_bytes) - 1
         strobes = access.strobes & whole
         if access.data is not None and strobes != whole:

@@ -34,7 +34,7 @@ def over(number: int, divisor: int) -> int:
 
 
 def up(shares: Iterable[int], m: int, b: int) -> int:
-    """The sum of ceil(share M / b)."""
+    """Return the sum of ceil(share M / b)."""
     return sum(over(share * m, b) for share in shares)
 
 
