@@ -44,7 +44,7 @@ def _head(name: str, module: ComponentModule | MemoryModule) -> Iterator[str]:
 
 
 def _uses(division: Division, names: dict[str, str], name: str) -> Iterator[str]:
-    """List the instances of a module."""
+    """Write comments that list the instances of a module."""
     by_module: dict[str, list[str]] = {}
     for use in division.uses.get(name, ()):
         by_module.setdefault(names[use.inside], []).append(use.instance)

@@ -62,7 +62,7 @@ class Software:
 
 
 def software(width: int, height: int, rows_of_node: int) -> Software:
-    """Compile both programs for a mesh whose nodes have so many rows of the matrix each."""
+    """Compile both programs for a mesh with ``rows_of_node`` matrix rows at each node."""
     topology = eyecast.mesh((width, height))
     size = topology.nodes * rows_of_node
     plan = Plan(size, rows_of_node, vector=0, result=size, matrix=2 * size)
@@ -92,7 +92,7 @@ def software(width: int, height: int, rows_of_node: int) -> Software:
 
 
 def _moved(program: Program, config: NetworkConfig, offset: int) -> Program:
-    """The same program on words that lie ``offset`` higher, in the network ``config``."""
+    """Return the program with addresses higher by ``offset``, in the network ``config``."""
     rows = [
         [
             replace(
