@@ -203,7 +203,7 @@ class Combiner(Component):
         return came
 
     def _stages(self, m: Module, came: data.View) -> list[data.View]:
-        """Addresses of the words of the last cycles, the last first, up to that written now."""
+        """Return the addresses of the last words, from the latest to the one written now."""
         layout = data.StructLayout({"leaves": 1, "enable": 1, "address": self._config.address_bits})
         stages = [came]
         for stage in range(self._config.operator_latency):

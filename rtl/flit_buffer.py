@@ -92,7 +92,7 @@ class FlitBuffer(Component):
         return m
 
     def _elaborate_front(self, m: Module, used: Signal, behind: Value) -> None:
-        """Marks and route of what comes to the front: from behind it, or as they arrive."""
+        """Return the front's next marks and route: from the second slot, or the arriving flit."""
         nothing = self.front.route.shape().const({"port": 0, "vc": 1}).as_value()
         marks = Signal(2, reset_less=True)
         route = Signal(len(nothing), init=nothing.value)
@@ -109,7 +109,7 @@ class FlitBuffer(Component):
         m.d.comb += _labels(self.front).eq(Cat(marks, route))
 
     def _move_up(self, m: Module, used: Signal, arriving: Value, *, front: int) -> Value:
-        """Places from ``front`` on: one that is free, or becomes free, takes what is behind it."""
+        """Shift slots from ``front`` on: a slot that is or becomes free takes the next one."""
         behind, behind_used = arriving, _NEVER
         for place in reversed(range(front, self._depth)):
             held = Signal(len(arriving), name=f"place_{place}", reset_less=True)

@@ -26,7 +26,7 @@ from .technology import PLAIN, Technology
 def vcs_layout(config: NetworkConfig, outputs: int) -> data.ArrayLayout:
     """Return one bit per VC for each output port that an input port leads to.
 
-    These are all except the opposite direction: a packet never turns back, so no wire leads there.
+    These are all except the port of its own number, because a packet never turns back.
     """
     return data.ArrayLayout(config.vcs, outputs)
 

@@ -115,7 +115,7 @@ class RequestUnderWay(Component):
             m.next = "CHECK"
 
     def _elaborate_fetch(self, m: Module) -> None:
-        """Fetch flags, which every tile answers at once."""
+        """Fetch flags; tiles never delay this answer."""
         m.d.comb += [
             self.tiles.valid.eq(1),
             self.tiles.node.eq(self.fetch_node),

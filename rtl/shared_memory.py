@@ -147,7 +147,7 @@ class SharedMemory(Component):
             m.d.comb += read.damaged.eq(is_damaged(read_port.data))
 
     def _elaborate_shared(self, m: Module, write_port, read_port) -> None:
-        """Connect lane 1's ports, and give them to the host while the lane does not need them."""
+        """Connect the first lane's ports; the host has them while the lane does not need them."""
         write, read = self.writes[0], self.reads[0]
         if self._config.tile_ports:
             self._elaborate_tile(m, write_port, read_port)
@@ -160,7 +160,7 @@ class SharedMemory(Component):
         ]
 
     def _elaborate_tile(self, m: Module, write_port, read_port) -> None:
-        """Connect lane 1's ports, shared with the host and then the tile."""
+        """Connect the first lane's ports, shared with the host and, last, the tile."""
         write, read = self.writes[0], self.reads[0]
         tile_write, tile_read = self.tile_write, self.tile_read
         tile_is_read, beyond = Signal(name="tile_is_read"), Signal(reset_less=True, name="beyond")

@@ -104,7 +104,7 @@ class ArrivalRecord(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Keep bit masks over the step numbers, and a count of packets without step."""
+        """Keep bit masks over the step numbers, and a count of packets without a step."""
         m = Module()
         missing, enough = Signal.like(self.expected, name="missing"), Signal(init=1, name="enough")
         m.d.comb += [

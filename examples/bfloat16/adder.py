@@ -165,7 +165,7 @@ class Bfloat16Add(Component):
 
 
 def added(there: Any, coming: Any, bits: Any) -> Any:
-    """Add in float32, which is exact enough for a single rounding; for models."""
+    """Add for models: in float32, whose rounding never changes the final one."""
     word = np.uint64(0)
     for place in range(0, int(bits), 16):
         shift = np.uint64(place)
