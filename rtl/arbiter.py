@@ -207,7 +207,7 @@ def _first(m: Module, entries: list[_Contest]) -> _Contest:
         return _requester(entries[0].asked, entries[0].masked)
     half = 1 << (len(entries) - 1).bit_length() - 1
     low, high = _first(m, entries[:half]), _first(m, entries[half:])
-    # Signals, so that what is used more than once is worked out once.
+    # Signals, so that a shared expression is built once.
     asked, masked, is_high = Signal(name="asked"), Signal(name="masked"), Signal(name="is_high")
     number = Cat(Mux(is_high, high.number, low.number), is_high)
     m.d.comb += [

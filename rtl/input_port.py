@@ -56,7 +56,7 @@ def is_used_up(config: NetworkConfig, route: data.View) -> Value:
 
 
 def routed_layout(config: NetworkConfig, outputs: int) -> data.StructLayout:
-    """Entry of a buffer: a flit as it leaves, and its route to one of so many outputs."""
+    """Return a buffer entry: a flit as it leaves, and its route to one of ``outputs`` outputs."""
     return data.StructLayout({"flit": flit_layout(config), "route": route_layout(config, outputs)})
 
 

@@ -114,7 +114,7 @@ class OutputPort(Component):
 
     def _elaborate_holding(self, m: Module) -> None:
         """Hold a VC from the first flit of a packet to its tail."""
-        # Not "held": what comes through the crossbar goes into the register as it is.
+        # Not "held": the register takes the flit from the crossbar unchanged.
         free = Signal(self._config.vcs, init=-1)
         m.d.comb += self.held.eq(~free)
         for vc in range(self._config.vcs):

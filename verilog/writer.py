@@ -77,7 +77,7 @@ class ModuleText:
         self._sources = Sources(netlist)
         leads_to = destinations(netlist, self._fields)
         self._inline: frozenset[str] = frozenset()
-        # Once only to count what is used how often, and once to be read.
+        # The first pass only counts uses; the second writes the text.
         self._begin(Names(netlist, self._fields, leads_to))
         self._body()
         counted = self._values

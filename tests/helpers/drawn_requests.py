@@ -228,7 +228,7 @@ def moved_words(schedule: Schedule) -> Pairs:
 def as_asked(asked: Asked, schedule: Schedule) -> bool:
     """Tell whether a schedule promises exactly the requested words."""
     if asked["algorithm"] == COPYING:
-        # Whole copies, of which every node gets at least one.
+        # Whole copies; every node gets at least one.
         copies = {*schedule.blocks.words.tolist()} == {asked["flits"]}
         return copies and owed_words(asked, set()).keys() == moved_words(schedule).keys()
     may = asked.get("partial") or asked["algorithm"] == LEAVING_OUT

@@ -18,7 +18,7 @@ from eyecast.model.run.run import FLAGS, Run
 BODY, HEAD, TAIL, SINGLE = range(4)
 UP, DOWN, NORTH = 1, 2, 3
 LINE = mesh((4,))
-C = 1  # Control words of all networks here, but for those with 16-bit flits.
+C = 1  # Control words of all networks here except those with 16-bit flits.
 
 
 def program(

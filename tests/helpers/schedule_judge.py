@@ -72,7 +72,7 @@ def problems(schedule: Schedule) -> set[str]:
     everyone = [node for node in range(nodes) if node not in switches]
     found |= reduction_problems(schedule, sends, reduced, everyone)
     for block in owned:
-        # Nobody lacks what has no words.
+        # A block without words is missing nowhere.
         owed = schedule.blocks.owed[block] if schedule.blocks.words[block] else ()
         if any(not has[node][block] for node in (everyone if owed is None else owed)):
             found.add("left out")
