@@ -1,4 +1,4 @@
-# Everything is set up in .venv by what needs it; nothing needs root.
+# Each target installs what it needs in .venv; none needs root.
 
 PYTHON ?= python3
 VENV := .venv
@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEMO := build/demo
 
-# Every process would compile what it imports for itself, if none may write what it has compiled.
+# Processes must be able to write bytecode; otherwise each compiles all its imports again.
 export PYTHONDONTWRITEBYTECODE :=
 
 BOARDS_READY := $(VENV)/.boards-ready
@@ -40,12 +40,12 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
 	@touch $@
 
-# What Numba would compile when a command first needs it, and each process of the tests for itself.
+# Numba's compiled code, built once; otherwise each process of the tests compiles it for itself.
 $(COMPILED): $(READY) cli/precompile.py $(shell find model -name "*.py")
 	$(BIN)/python -m eyecast.cli.precompile
 	@touch $@
 
-# The FPGA tools: over a hundred megabytes, which nothing else needs.
+# The FPGA tools, over 100 MB; no other target needs them.
 $(BOARDS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,boards]'
 	@touch $@
@@ -57,7 +57,7 @@ $(CHECKS_READY): $(BOARDS_READY)
 	  --editable '.[dev,checks,browser,notebooks,prove,sweep]'
 	@touch $@
 
-# What makes pages of docs/ and of docstrings.
+# The tools that build pages from docs/ and from docstrings.
 $(DOCS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
 	@touch $@
@@ -65,7 +65,7 @@ $(DOCS_READY): $(READY)
 demo: $(COMPILED)
 	$(BIN)/eyecast demo -o $(DEMO)
 
-# The files are dealt to as many processes as there are cores; builds that two need are made once.
+# One process per core takes test files in turn; a build that several tests need is made once.
 test: $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
@@ -91,11 +91,11 @@ NETWORK ?= --mesh 2x2 --flit-width 16
 bitstream: $(BOARDS_READY)
 	$(BIN)/eyecast bitstream --board $(BOARD) $(NETWORK)
 
-# What a router takes of an FPGA and how fast it is; kept in bench/fpga.json.
+# A router's FPGA resources and frequency; kept in bench/fpga.json.
 bench-fpga: $(BOARDS_READY)
 	$(BIN)/python bench/fpga.py
 
-# What networks take on each board, and how fast they are.
+# Resources and frequency of networks on each board.
 bench-boards: $(BOARDS_READY)
 	$(BIN)/python bench/boards.py
 
@@ -121,11 +121,11 @@ docs: $(DOCS_READY)
 	  -d $(PAGES)/parsed docs $(PAGES)/html || { rm -rf $(PAGES); exit 1; }
 	@echo "$(PAGES)/html/index.html"
 
-# Asks other people's servers, so that no other target waits for it.
+# Sends requests to other servers; so no other target depends on it.
 docs-links: $(DOCS_READY)
 	$(BIN)/sphinx-build --quiet -b linkcheck -d $(PAGES)/parsed docs $(PAGES)/links
 
-# The page of a run as it plays, light and dark.
+# A moving picture of a run's page, light and dark.
 moving-picture: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python docs/moving_picture.py
 

@@ -2,10 +2,10 @@
 
     python bench/all_reduce.py [--side 8] [--words 16,256,4096]
 
-On a mesh with one port, and on a torus with one port and with all ports: steps, the words that the
-busiest node sends, cycles with barrier timing, and how often the least cycles of any schedule go
-into them. Then barriers by messages, beside that of the network itself: the cycles of a step in
-which nobody sends, which is over everywhere before the next one begins.
+On a mesh with one port, and on a torus with one port and with all ports, the table has the steps,
+the busiest node's words sent, the cycles, and the ratio of the cycles to the lower bound. A second
+table compares barriers by messages with the network's own barrier: the cycles of a step without
+sends.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from eyecast.model.schedule.schedule import Schedule
 
 
 def _schedules(topology: Topology, collective: str, words: int, ports: bool) -> Iterator[Schedule]:
-    """What each algorithm makes that serves the network, with one port or with all."""
+    """Return the schedules of all algorithms that serve the network, with one port or with all."""
     for algorithm in algorithms_for(collective):
         if ports and "all_port" not in algorithm.takes:
             continue
@@ -51,7 +51,7 @@ def _schedules(topology: Topology, collective: str, words: int, ports: bool) -> 
 
 
 def _row(schedule: Schedule) -> list[str]:
-    """The measures of a schedule, as a row of the table."""
+    """Return the measures of a schedule, as a row of the table."""
     config = NetworkConfig(
         topology=schedule.topology, all_port=schedule.port_model == PortModel.ALL_PORT
     )
@@ -77,7 +77,7 @@ def _print(title: str, schedules: Iterator[Schedule]) -> None:
 
 
 def network_barrier(topology: Topology) -> int:
-    """Cycles that the network's own barrier takes: those of one more step without sends."""
+    """Return the cycles of the network's own barrier: those of one more step without sends."""
     config = NetworkConfig(topology=topology, steps=3)
     silent: Sequence[tuple[Row, ...]] = ((),) * (topology.nodes - 1)
     cycles = []
@@ -95,7 +95,7 @@ def network_barrier(topology: Topology) -> int:
 @click.option("--side", default=8, show_default=True, type=click.IntRange(2, 32))
 @click.option("--words", default="16,256,4096", show_default=True, metavar="N,N,…")
 def main(side: int, words: str) -> None:
-    """Make, predict and print."""
+    """Make schedules, predict and print."""
     networks = (mesh((side, side)), torus((side, side)))
     for topology in networks:
         for length in integers("--words", "numbers such as 16,256", words, ","):

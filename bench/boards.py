@@ -1,8 +1,8 @@
-"""Builds networks for the boards and keeps what came out, which ``eyecast boards`` then lists.
+"""Build networks for the boards; keep the results, which ``eyecast boards`` then lists.
 
-``python bench/boards.py [BOARD ...]`` builds all of NETWORKS, or those of some boards and keeps
-what is known of the others; what is in the cache is not built again. A network that does not fit
-(any more) is said and left out.
+``python bench/boards.py [BOARD ...]`` builds all of NETWORKS, or only those of some boards; the
+results of other boards are kept. A cached network is not built again. A network that no longer fits
+is reported and left out.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ EYECAST = Path(sys.executable).with_name("eyecast")
 
 
 def main() -> None:
-    """Build one after the other, as each takes all the memory and time of a processor."""
+    """Build one network after the other: each needs a processor's whole time and memory."""
     boards = sys.argv[1:] or [board for board, _ in NETWORKS]
     known = {(network.board, network.options): network for network in measured_networks()}
     for board, options in NETWORKS:
@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def _build(board: str, options: str) -> MeasuredNetwork | None:
-    """Build a network for a board; None, with a line that says so, if it does not fit."""
+    """Build a network for a board; if it does not fit, print a line and return None."""
     command = [EYECAST, "bitstream", "--board", board, *options.split(), "--json"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if not done.stdout:
@@ -76,7 +76,7 @@ def _build(board: str, options: str) -> MeasuredNetwork | None:
 
 
 def _keep(networks: list[MeasuredNetwork]) -> None:
-    """Write at once what is known: the next one may take an hour."""
+    """Write the known results at once: the next one may take an hour."""
     text = msgspec.json.format(msgspec.json.encode(networks), indent=1)
     write_bytes_atomically(MEASURED_FILE, text + b"\n")
 

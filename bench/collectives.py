@@ -36,7 +36,7 @@ FITTED = ("broadcast", "sbt", False)
 
 
 def _schedules(dimension: int, all_port: bool) -> Iterator[tuple[int, Schedule]]:
-    """Words of each block, and what each graph makes of it."""
+    """Return the words of each block, and each graph's schedules for it."""
     topology = hypercube(dimension)
     for (collective, ports), served in COLLECTIVES_ON.items():
         source = None if collective.startswith("all") else 0
@@ -52,7 +52,7 @@ Result = tuple[int, ScheduleCost, Verification]
 
 
 def _measure(dimension: int, all_port: bool) -> list[Result]:
-    """Words of a block, what was counted in the schedule, and what the hardware did."""
+    """Return the words of a block, the schedule's counts, and the hardware's measures."""
     made = list(_schedules(dimension, all_port))
     config = NetworkConfig(topology=hypercube(dimension), all_port=all_port)
     _, compiled = fit(config, [schedule for _, schedule in made])
@@ -75,7 +75,7 @@ def _name(result: Verification) -> tuple[str, str, bool]:
 
 
 def _fit(results: list[Result]) -> tuple[float, float]:
-    """τ and t_c from the shortest and the longest of the fitted runs."""
+    """Return τ and t_c from the shortest and the longest of the fitted runs."""
     fitted = [(cost, run) for _, cost, run in results if _name(run) == FITTED]
     ends = (fitted[0], fitted[-1])
     known = np.array([[cost.start_ups(), cost.transferred] for cost, _ in ends], float)

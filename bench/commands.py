@@ -104,7 +104,7 @@ def main() -> None:
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--processes", default=2, show_default=True)
 def keep(folder: Path, processes: int) -> None:
-    """Run all commands and keep what they print and write in FOLDER, which is emptied before."""
+    """Run all commands; empty FOLDER, and keep their outputs and files in it."""
     shutil.rmtree(folder, ignore_errors=True)
     make_fixtures(folder)
     with ThreadPoolExecutor(processes) as pool:

@@ -128,7 +128,7 @@ USED = {
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """A part on a device: what it uses, and Hz."""
+    """A part on a device: its resources, and its frequency in Hz."""
 
     part: str
     device: str
@@ -148,7 +148,7 @@ class Harness(Elaboratable):
         self.data_out = Signal()
 
     def elaborate(self, _platform: object) -> Module:
-        """Bits are shifted in, and what comes out is loaded and shifted out."""
+        """Shift bits in to the part's inputs, and shift its outputs out."""
         m = Module()
         m.submodules.part = self._part
         inputs, outputs = part_ports(self._part)
@@ -169,7 +169,7 @@ class Harness(Elaboratable):
 
 
 def part_ports(part: Component) -> tuple[list[Value], list[Value]]:
-    """The inputs and outputs that change, but for what only traces are made of."""
+    """Return the inputs and outputs that change, without those that serve traces alone."""
     inputs: list[Value] = []
     outputs: list[Value] = []
     for path, member, port in part.signature.flatten(part):
@@ -189,7 +189,7 @@ def _synthesize(harness: Harness, device: str, folder: Path) -> None:
 
 
 def _place(device: str, seed: int, folder: Path) -> tuple[list[int], float]:
-    """LUTs, flip-flops and block RAMs in use, and the highest frequency in Hz."""
+    """Return the used LUTs, flip-flops and block RAMs, and the highest frequency in Hz."""
     program, options = DEVICES[device]
     files = ("--json", "top.json", "--report", "report.json", "--seed", str(seed))
     run_tool(program, (*options, *files, "--timing-allow-fail"), folder)
@@ -222,7 +222,7 @@ def _measure(name: str, device: str) -> Measured:
 
 
 def main() -> None:
-    """Measure, print and keep."""
+    """Measure, print and write the results."""
     words = sys.argv[1:] or [""]
     names = [name for name in PARTS if any(word in name for word in words)]
     cases = [(part, device) for device in DEVICES for part in names]

@@ -49,7 +49,7 @@ def case_of(schedule: eyecast.Schedule) -> Case:
 
 
 def lengthened(case: Case, rows: int) -> Case:
-    """Let the same trace come again and again, until it has at least so many rows."""
+    """Repeat a trace until it has at least this many rows."""
     trace = case.predicted.trace
     times = -(-rows // len(trace))
     shift = np.repeat(np.arange(times) * case.predicted.cycles, len(trace))
@@ -60,7 +60,7 @@ def lengthened(case: Case, rows: int) -> Case:
 
 
 def cases() -> dict[str, Case]:
-    """The runs that pages are made of, by what they are called in the table."""
+    """Return the runs for the pages, by their names in the table."""
     eye = case_of(eyecast.schedule(eyecast.mesh((8, 8)), "eye", source=0))
     gather = eyecast.schedule(eyecast.mesh((16, 16)), "ring", collective="all-gather")
     return {
@@ -71,7 +71,7 @@ def cases() -> dict[str, Case]:
 
 
 def opened(started: Any, path: Path) -> tuple[float, float]:
-    """Seconds until a page is there, and its frames per second while it plays."""
+    """Return the seconds until a page is there, and its frames per second while it plays."""
     page = started.new_page(viewport={"width": 1400, "height": 900})
     begin = time.perf_counter()
     page.goto(path.as_uri())

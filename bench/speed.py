@@ -56,7 +56,7 @@ WARM_UP, MEASURED = 2_000, 4_000
 
 
 def _program(topology: Topology, vcs: int, rate: float, cycles: int, seed: int = 1) -> Program:
-    """Uniform traffic for a network."""
+    """Return uniform traffic for a network."""
     config = NetworkConfig(
         topology=topology,
         vcs=vcs,
@@ -99,7 +99,7 @@ def _hardware_row(side: int) -> tuple[str, ...]:
 
 
 def _throughput(topology: Topology, vcs: int) -> float:
-    """Flits that leave the network by port 0 per node and cycle, under more than it carries."""
+    """Return the flits per node and cycle that leave by port 0 under overload."""
     cycles = WARM_UP + MEASURED
     counted = 0
     for seed in SATURATION_SEEDS:

@@ -34,7 +34,7 @@ MOST_ON_HARDWARE = 64
 
 
 class Aim(NamedTuple):
-    """A collective to be measured, and the ratio of its cycles to the bound that is aimed at."""
+    """A collective to measure, and the target ratio of its cycles to the bound."""
 
     what: str
     make: Callable[[], Schedule]
@@ -48,7 +48,7 @@ def _best(collective: str, topology: Topology, words: int, *, all_port: bool) ->
 
 
 def _aims() -> Iterator[Aim]:
-    """The table of what is aimed at."""
+    """Return the table of targets."""
     square, faulty = mesh((8, 8)), mesh((8, 8))
     faulty = with_faults(square, draw_faults(square, 4 / 64, seed=1, keep=(0,)))
 
@@ -108,7 +108,7 @@ def main(rtl: bool) -> None:
 
 
 def _on_hardware(case: Case) -> str:
-    """Whether the hardware did the same, if the network is small enough to be tried."""
+    """Tell whether the hardware agrees, if the network is small enough to run."""
     if case.schedule.topology.nodes > MOST_ON_HARDWARE:
         return ""
     (result,) = verify([case])
@@ -116,7 +116,7 @@ def _on_hardware(case: Case) -> str:
 
 
 def _large_all_to_all(name: str) -> str:
-    """How long an all-to-all of 512 nodes by the algorithm ``name`` takes to be made and proved."""
+    """Time the making and the proof of an all-to-all of 512 nodes by the algorithm ``name``."""
     begin = time.process_time()
     request = Request(topology=torus((8, 8, 8)), words=1)
     made = find_algorithm("all-to-all", name).generate(request)

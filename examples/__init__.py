@@ -1,1 +1,1 @@
-"""Chips that are built around an Eyecast network."""
+"""Chips built around an Eyecast network."""

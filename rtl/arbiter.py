@@ -77,7 +77,7 @@ class Arbiter(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """For each VC a contest in each group and one of the groups; then one of the VCs."""
+        """Choose a requester for each VC, by contests in and between groups; then choose a VC."""
         m = Module()
         turns = [self._turn(vc) for vc in range(self._vcs)]
         groups = [
@@ -108,7 +108,7 @@ class Arbiter(Component):
         return m
 
     def _elaborate_group(self, m: Module, group: int, winners, contests) -> None:
-        """On which VC a group wins, and its first requester, by as short a way as there is."""
+        """Return the VCs on which a group wins, and its first requester, by a short logic path."""
         wins = Signal(self._vcs, name=f"wins_{group}")
         for vc, winner in enumerate(winners):
             # Of one VC the group is known to ask before it is known that some group does.
@@ -124,17 +124,17 @@ class Arbiter(Component):
         ]
 
     def _turn(self, vc: int) -> Signal:
-        """The requesters from the turn of a VC on: the order goes through them, then through all.
+        """Return the requesters from a VC's turn on; they come first, and then all requesters.
 
-        None is the same as all. Where the interface's group lies between two places of each other
-        requester, its bits are not set while the turn is behind it.
+        None means all. If the interface's group lies between two bits of every other requester, its
+        bits are clear while the turn is behind it.
         """
         requesters = self._groups * self._members
         links = requesters - self._members * self._interface
         return Signal(requesters, init=(1 << requesters) - (1 << links), name=f"from_turn_{vc}")
 
     def _contest(self, m: Module, vc: int, turn: Signal, group: int) -> "_Contest":
-        """The first requester of a group. Without a choice of VCs only what may be sent asks."""
+        """Return a group's first requester; without a choice of VCs only a sendable flit asks."""
         asking = self.requests[vc].word_select(group, self._members)
         if self._vcs == 1:
             asking &= self.credited.replicate(self._members)
@@ -146,12 +146,12 @@ class Arbiter(Component):
         return _first(m, entries)
 
     def _ready(self, winners: list["_Contest"]) -> Value:
-        """The VCs on which something may be sent."""
+        """Return the VCs on which a flit can be sent."""
         asked = Cat(winner.asked for winner in winners)
         return asked if self._vcs == 1 else asked & self.credited
 
     def _choose_vc(self, m: Module, ready: Signal) -> Value:
-        """The number of the first VC that is ready, from the one after the last granted on."""
+        """Return the first ready VC, from the one after the last granted VC on."""
         from_next = Signal(self._vcs)
         pairs = zip(ready, ready & from_next, strict=True)
         choice = _first(m, [_requester(*pair) for pair in pairs])
@@ -160,10 +160,10 @@ class Arbiter(Component):
         return choice.number
 
     def _after(self, members: list[Signal], stays: Value) -> Value:
-        """The turn after what is granted; the order ``stays`` on its side of the interface's group.
+        """Return the turn after a grant; the order ``stays`` on its side of the interface's group.
 
-        If it passes the interface's group, or its own end, the requester has come after all that
-        were masked.
+        If the order passes the interface's group, or its own end, the granted requester comes after
+        all masked requesters.
         """
         after = [
             (self.group < group) | (self.group == group) & (number < member)
@@ -197,17 +197,17 @@ class _Contest(NamedTuple):
 
 
 def _requester(asked: Value, masked: Value) -> _Contest:
-    """A contest of one."""
+    """Return a contest of one entry."""
     return _Contest(asked, masked, C(0, 0), (C(1, 1),))
 
 
 def _first(m: Module, entries: list[_Contest]) -> _Contest:
-    """The first masked one, else the first one; of halves, as two entries need one LUT."""
+    """Return the first masked entry, or else the first entry; halves, as two share one LUT."""
     if len(entries) == 1:
         return _requester(entries[0].asked, entries[0].masked)
     half = 1 << (len(entries) - 1).bit_length() - 1
     low, high = _first(m, entries[:half]), _first(m, entries[half:])
-    # Signals, so that what is used more than once is worked out once.
+    # Signals, so that a shared expression is built once.
     asked, masked, is_high = Signal(name="asked"), Signal(name="masked"), Signal(name="is_high")
     number = Cat(Mux(is_high, high.number, low.number), is_high)
     m.d.comb += [
@@ -220,7 +220,7 @@ def _first(m: Module, entries: list[_Contest]) -> _Contest:
 
 
 def _of(number: Value, values: list[Value]) -> Value:
-    """The value of that number."""
+    """Return the value at that number."""
     chosen = values[-1]
     for place, value in reversed(list(enumerate(values[:-1]))):
         chosen = Mux(number == place, value, chosen)
@@ -228,7 +228,7 @@ def _of(number: Value, values: list[Value]) -> Value:
 
 
 def number_of(bits: Value) -> Value:
-    """The place of the only bit that is set."""
+    """Return the index of the only set bit."""
     places = range(len(bits))
     return Cat(
         Cat(bits[place] for place in places if place >> digit & 1).any()

@@ -68,7 +68,7 @@ class Axi4Lite(Component):
         super().__init__({"bus": In(Axi4LiteBus(config)), "host": Out(RequestPort(config))})
 
     def elaborate(self, _platform: object) -> Module:
-        """Choose, carry out, respond."""
+        """Choose an access, carry it out, respond."""
         m = Module()
         m.submodules.access = bridge = BusAccess(self._config)
         connect(m, bridge.host, flipped(self.host))
@@ -98,7 +98,7 @@ class Axi4Lite(Component):
         return m
 
     def _elaborate_choice(self, m: Module, active: Signal, write: Signal, over: Value) -> None:
-        """Begin what can begin; of both the write, in whose next cycle only a read can begin."""
+        """Begin an access; a write wins, and then only a read can begin in the next cycle."""
         bus, may_write, may_read = self.bus, Signal(), Signal()
         m.d.comb += [
             may_write.eq(bus.awvalid & bus.wvalid & ~bus.bvalid),
@@ -111,6 +111,6 @@ class Axi4Lite(Component):
 
 
 def _response(refusal: Value) -> Value:
-    """The answer on this bus to a refusal."""
+    """Return the bus's answer to a refusal."""
     late = Mux(refusal == Refusal.NONE, Response.OKAY, Response.SLVERR)
     return Mux(refusal == Refusal.NO_SUCH_WORD, Response.DECERR, late)

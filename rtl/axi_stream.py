@@ -35,11 +35,11 @@ class _Place:
         self.now = Signal(layout)
 
     def first(self, address: Value) -> Value:
-        """The place for an address of a beat."""
+        """Return the place at an address of a beat."""
         return Cat(address[: len(self.now.address)], address[:ADDRESS_BITS] >= self._words)
 
     def next(self) -> Value:
-        """The place that follows; there is no way back from beyond."""
+        """Return the next place; beyond the memory every next place is beyond it too."""
         address, is_last = self.now.address, self.now.address == self._words - 1
         return Cat((address + 1)[: len(address)], self.now.beyond | is_last)
 
@@ -79,7 +79,7 @@ class StreamWriter(Component):
         super().__init__(writer_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
-        """A place that moves on with each word."""
+        """Advance the place with each word."""
         m = Module()
         stream, place, inside = self.stream, _Place(self._config), Signal()
         m.d.comb += [
@@ -135,7 +135,7 @@ class StreamReader(Component):
         super().__init__(reader_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
-        """Ask for a word when the one before it goes, and keep the one that does not."""
+        """Request a word when the previous one leaves, and keep a word that does not leave."""
         m = Module()
         stream, place = self.stream, _Place(self._config)
         # ``left`` counts the words behind the next one.
@@ -160,7 +160,7 @@ class StreamReader(Component):
         return m
 
     def _elaborate_answer(self, m: Module, asked: Signal, last: Value, beyond: Value) -> None:
-        """The word that was asked for in the last cycle, or the one that is kept."""
+        """Return the word requested in the last cycle, or the kept word."""
         stream, fresh, kept = self.stream, Signal(), Signal(self._config.flit_width)
         waits = Signal()
         is_beyond = stream.tuser
@@ -180,7 +180,7 @@ class StreamReader(Component):
             m.d.sync += [stream.tlast.eq(last), is_beyond.eq(beyond)]
 
     def _elaborate_damaged(self, m: Module, waits: Signal) -> Signal:
-        """Mark damaged words too. Return the register of the mark of a word beyond the memory."""
+        """Mark damaged words too; return the register that marks a word beyond the memory."""
         is_beyond, kept = Signal(name="is_beyond"), Signal(name="kept_damaged")
         damaged = Mux(waits, kept, self.damaged)
         m.d.sync += kept.eq(damaged)

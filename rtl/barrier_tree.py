@@ -15,14 +15,14 @@ from amaranth.hdl import Module, Signal, Value
 from ..model.network.config import NetworkConfig
 
 COPY = "_copy_"
-"""In the names of registers that hold the same, which nobody should make one."""
+"""A name for equal registers that synthesis must not merge."""
 
 LARGEST_GROUP = 4
-"""Nodes that share a copy: so few that a register can be near all of them."""
+"""Nodes that share a copy: few enough to be near its register."""
 
 
 def registered(m: Module, value: Value, name: str) -> Signal:
-    """A value, a cycle late, in reset too; what is in reset when power comes on stays so."""
+    """Return a value a cycle late, in reset too; a value in reset at power-up stays in reset."""
     init = value.init if isinstance(value, Signal) else 0
     register = Signal(len(value), name=name, init=init, reset_less=True)
     m.d.sync += register.eq(value)
@@ -56,7 +56,7 @@ class BroadcastTree:
         values: Sequence[Value],
         combine: Callable[[Sequence[Value]], Value],
     ) -> Value:
-        """The values of all nodes in one, ``up`` cycles late."""
+        """Combine the values of all nodes into one, ``up`` cycles late."""
         # The least with which one value is left after the last register.
         fan_in = 1
         while self.up and fan_in**self.up < self._nodes:
@@ -70,7 +70,7 @@ class BroadcastTree:
         return combine(values)
 
     def to_all(self, m: Module, name: str, value: Signal) -> list[Signal]:
-        """A value of the middle at each node, ``down`` cycles late."""
+        """Return a value of the middle at each node, ``down`` cycles late."""
         if not self.down:
             return [value] * self._nodes
         for level in range(self.down - 1):

@@ -18,7 +18,7 @@ REFUSAL_BITS = 2
 
 
 def address_layout(config: NetworkConfig) -> data.StructLayout:
-    """The parts of a byte address, the lowest first."""
+    """List the parts of a byte address, the lowest first."""
     return data.StructLayout(
         {
             "byte": bits_for(bus_data_bits(config) // 8 - 1),
@@ -85,7 +85,7 @@ class BusAccess(Component):
         super().__init__({"access": In(Access(config)), "host": Out(RequestPort(config))})
 
     def elaborate(self, _platform: object) -> Module:
-        """A request at a time, but for what needs none."""
+        """Send one request at a time to the network; answer some without it."""
         m = Module()
         access, host = self.access, self.host
         refused, here = Signal.like(access.read_data), Signal()
@@ -117,7 +117,7 @@ class BusAccess(Component):
         return m
 
     def _elaborate_wait(self, m: Module) -> None:
-        """Wait for the network, even if the bus does so no longer."""
+        """Wait for the network, even if the bus no longer waits."""
         access, host, given_up = self.access, self.host, Signal()
         m.d.comb += [
             access.answered.eq(host.answered & access.valid & ~given_up),
@@ -129,7 +129,7 @@ class BusAccess(Component):
             m.next = "ASK"
 
     def _elaborate_request(self, m: Module, here: Signal) -> None:
-        """Read the request, and answer what needs no network: parts of words, the bridge's own."""
+        """Read the request; answer partial words and the bridge's own words without the network."""
         access, host, place = self.access, self.host, self.access.address
         is_refused = (place.node == 0) & (place.word == REFUSED_WORD)
         is_revision = (place.node == REVISION_NODE) & (place.word == 0)

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import Out, Signature
 
 
 def add_by_name(m: Module, module: str, signature: Signature, name: str, reset: Value) -> Any:
-    """Add an instance of ``module``, as the submodule ``name``. Gives its ports."""
+    """Add an instance of ``module``, as the submodule ``name``; return its ports."""
     made = signature.create(path=(name,))
     ports = {"i_clk": ClockSignal(), "i_rst": reset}
     for path, member, value in signature.flatten(made):

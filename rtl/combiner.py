@@ -21,19 +21,19 @@ from .technology import PLAIN, Technology
 
 
 def may_hit(config: NetworkConfig) -> bool:
-    """Tell whether a word may come whose place is written in the same cycle.
+    """Tell whether a word may arrive in the cycle in which its address is written.
 
-    With one VC a head flit comes between two packets, and a packet's words go to places that follow
-    each other.
+    With one VC a head flit comes between two packets, and a packet's words have successive
+    addresses.
     """
     alone = config.vcs == config.lanes == 1 and not config.operator_latency
     return not alone or config.programs > 0 or config.address_bits == 1
 
 
 def reads_ahead(config: NetworkConfig, technology: Technology) -> bool:
-    """Tell whether the word that is there is read when the flit before the one that comes does.
+    """Tell whether the old word is read one flit before the arriving word.
 
-    Its place is known then where all flits are of one VC.
+    Its address is known at that time if all flits are of one VC.
     """
     return bool(config.operators) and technology.look_ahead and not may_hit(config)
 
@@ -164,13 +164,13 @@ class Combiner(Component):
         )
 
     def _members_of_waiting(self) -> dict[str, Member]:
-        """The members that only a network with slow operators has."""
+        """Return the members that only a network with slow operators has."""
         if not self._config.operator_latency:
             return {}
         return {"next_words": In(NextWord(self._config)).array(self._config.vcs), "accept": Out(1)}
 
     def elaborate(self, _platform: object) -> Module:
-        """A pipeline for each lane; those of lower lanes hand their results to higher ones."""
+        """Build a pipeline for each lane; lower lanes hand their results to higher ones."""
         m = Module()
         results: list[Value] = []
         for lane, (word, write) in enumerate(zip(self.words, self.writes, strict=True)):
@@ -193,7 +193,7 @@ class Combiner(Component):
         return m
 
     def _registered(self, m: Module, word) -> data.View:
-        """The word that came in the last cycle."""
+        """Return the word that arrived in the last cycle."""
         names = ("leaves", "enable", "address", "word", "operator")
         members = ArrivingWord(self._config).members
         layout = data.StructLayout({name: members[name].shape for name in names})
@@ -203,7 +203,7 @@ class Combiner(Component):
         return came
 
     def _stages(self, m: Module, came: data.View) -> list[data.View]:
-        """Addresses of the words of the last cycles, the last first, up to that written now."""
+        """Return the addresses of the last words, from the latest to the one written now."""
         layout = data.StructLayout({"leaves": 1, "enable": 1, "address": self._config.address_bits})
         stages = [came]
         for stage in range(self._config.operator_latency):
@@ -214,10 +214,10 @@ class Combiner(Component):
         return stages
 
     def _elaborate_there(self, m: Module, lane: int, lower: list[Value]) -> Value:
-        """The word that is there for the one that came in the last cycle.
+        """Return the old word for the word that arrived in the last cycle.
 
-        It is the latest of: a word of a lower lane that came in the same cycle, one that was
-        written while the memory was read, and what the memory gave.
+        It is the latest of: a lower lane's word that arrived in the same cycle, a word written
+        during the memory's read, and the word read from the memory.
         """
         word, there = self.words[lane], self.reads[lane].word
         m.d.comb += self.reads[lane].address.eq(word.source)
@@ -244,7 +244,7 @@ class Combiner(Component):
         return there
 
     def _hits(self, written: Any, place: Value) -> Value:
-        """Tell whether a word is written, or to be written, to that place."""
+        """Tell whether a word is written to that address now or later."""
         return written.enable & (written.address == place)
 
     def _elaborate_there_ahead(self, m: Module) -> Value:
@@ -277,7 +277,7 @@ class Combiner(Component):
         return Mux(ResetSignal(), 0, Mux(was_hit, kept_longer, there))
 
     def _result(self, m: Module, lane: int, there: Value, came: data.View) -> Value:
-        """Writes, 1 + D cycles after the word came; in reset, of lane 0, the host's."""
+        """Write each word 1 + D cycles after its arrival; in reset, lane 0 writes for the host."""
         config, latency = self._config, self._config.operator_latency
         replacing = Signal(config.flit_width, name=f"replacing_{lane}")
         operator = Signal.like(came.operator, name=f"operator_{lane}")
@@ -310,7 +310,7 @@ class Combiner(Component):
         return written
 
     def _replaced(self, results: list[Value], replacing: Signal) -> Value:
-        """The word that comes: where 0 is there for it, some operators give it."""
+        """Return the arriving word; some operators give it by combining it with 0."""
         if self._reads_ahead:
             for operator, result in zip(self._config.operators, results, strict=True):
                 if operator.built_in and operator.name in NEUTRAL_AT_ZERO:
@@ -318,7 +318,7 @@ class Combiner(Component):
         return replacing
 
     def _kept(self, m: Module, value: Signal) -> Signal:
-        """The same, which is an input of the gates behind it whatever it is made of."""
+        """Return the same value, kept as an input of the next gates through synthesis."""
         if self._technology.kept_cell is None:
             return value
         kept = Signal.like(value)
@@ -327,7 +327,7 @@ class Combiner(Component):
         return kept
 
     def _later(self, m: Module, value: Value, cycles: int) -> Value:
-        """A value, so many cycles late."""
+        """Return a value, this many cycles late."""
         for _ in range(cycles):
             register = Signal(len(value), reset_less=True)
             m.d.sync += register.eq(value)
@@ -335,7 +335,7 @@ class Combiner(Component):
         return value
 
     def _is_overtaken(self, m: Module, lane: int) -> Value:
-        """A higher lane writes to the same place in this cycle."""
+        """Tell whether a higher lane writes to the same address in this cycle."""
         word = self.words[lane]
         overtaken = Signal(name=f"overtaken_{lane}")
         higher = self.words[lane + 1 :]
@@ -345,7 +345,7 @@ class Combiner(Component):
         return overtaken
 
     def _elaborate_accept(self, m: Module, on_the_way: list[data.View]) -> None:
-        """Refuse what might need a word that is not in the memory by the next cycle."""
+        """Refuse flits that might need a word that the memory lacks in the next cycle."""
         waits = [
             next_word.combines & word.leaves & (word.address == next_word.source)
             for next_word in self.next_words

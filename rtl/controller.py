@@ -65,7 +65,7 @@ class Controller(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """The parts of the drawing above."""
+        """Build the parts of the drawing above."""
         m = Module()
         config = self._config
         m.submodules.control = control = RunControl(config)
@@ -105,7 +105,7 @@ class Controller(Component):
         return m
 
     def _damaged(self, m: Module, control: RunControl) -> Signal:
-        """Keep until the next acknowledge that a tile or the host has been shown a damaged word."""
+        """Keep until the next acknowledge whether a tile or the host has read a damaged word."""
         damaged = Signal(name="damaged")
         with m.If(control.acknowledge):
             m.d.sync += damaged.eq(0)
@@ -114,7 +114,7 @@ class Controller(Component):
         return damaged
 
     def _elaborate_state(self, m: Module, control: RunControl) -> None:
-        """The state, as the core and the outside are told."""
+        """Show the state to the core and to the outside."""
 
         def is_in(*states: RunState) -> Value:
             return Cat(control.state == state.value for state in states).any()
@@ -131,7 +131,7 @@ class Controller(Component):
     def _elaborate_check(
         self, m: Module, check: RequestCheck, request, control, directory, image: Signal
     ) -> None:
-        """Everything that a request is checked against."""
+        """Connect the inputs of the request check."""
         m.d.comb += [
             check.request.eq(request),
             check.base.eq(directory.base),
@@ -153,7 +153,7 @@ class Controller(Component):
         directory: Directory,
         kept: Mapping[ControllerWord, Signal],
     ) -> None:
-        """Writes to the controller's registers and to the directory."""
+        """Write the controller's registers and the directory."""
         written = carried_out & request.write
         m.d.comb += [
             directory.write.eq(written & (request.address >= CONTROLLER_ENTRIES)),
@@ -166,7 +166,7 @@ class Controller(Component):
     def _elaborate_commands(
         self, m: Module, carried_out: Signal, check: RequestCheck, control, directory
     ) -> None:
-        """Commands that are not refused, and the program that a start offers."""
+        """Return the accepted commands, and the program that a start offers."""
         request, offered = check.request, control.offered
         is_command = carried_out & request.write & (request.address == ControllerWord.COMMAND)
         commands = {
@@ -188,7 +188,7 @@ class Controller(Component):
     def _elaborate_culprit(
         self, m: Module, under_way: RequestUnderWay, control: RunControl
     ) -> Value:
-        """Read the flags of the node to blame. Gives the word that tells of the last run."""
+        """Read the culprit's flags; return the word about the last run."""
         flags, known = Signal(flags_layout(parity=True), name="flags"), Signal(name="known")
         m.d.comb += [
             under_way.fetch.eq(self.error & ~known),
@@ -207,7 +207,7 @@ class Controller(Component):
         directory: Directory,
         words: Mapping[ControllerWord, Value],
     ) -> None:
-        """The word of the controller that a request asks for; 0 for one that asks for none."""
+        """Return the controller's word at a request's address; 0 for any other request."""
         request, word = under_way.request, Signal(self._config.flit_width)
         with m.If(request.address >= CONTROLLER_ENTRIES):
             m.d.comb += word.eq(directory.word)

@@ -36,7 +36,7 @@ class CreditCounter(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Keep one bit for each place, the lowest set: no sum is in the way of a request."""
+        """Keep one bit for each slot, the lowest set; so a request waits for no adder."""
         m = Module()
         places = Signal(self._depth, init=-1)
         full = places[-1]

@@ -51,7 +51,7 @@ class CrossbarMux(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """An AND-OR of all: the grant is one-hot."""
+        """Combine all inputs by AND and OR: the grant is one-hot."""
         if self._technology.crossbar_mux is not None:
             return self._technology.crossbar_mux(self)
         m = Module()

@@ -63,7 +63,7 @@ class DirectRouter(Component):
         super().__init__(router_members(config, switch=switch))
 
     def elaborate(self, _platform: object) -> Module:
-        """Every flit that is here leaves in this cycle."""
+        """Send every flit that is here in this cycle."""
         m = Module()
         ports = router_ports(self._config, switch=self._switch)
         links_in = zip(ports, self.inputs, strict=True)
@@ -77,7 +77,7 @@ class DirectRouter(Component):
         return m
 
     def _beside(self, port: int) -> list[int]:
-        """The numbers of the ports but one."""
+        """Return the numbers of all ports except one."""
         return ports_beside(self._config, port, switch=self._switch)
 
     def _elaborate_input(self, m: Module, port: int, link) -> Here:
@@ -135,7 +135,7 @@ class DirectRouter(Component):
         ]
 
     def _elaborate_output(self, m: Module, port: int, link, inputs: dict[int, Here]) -> Value:
-        """Let the flit that asks for a port leave by it. Return whether there is more than one."""
+        """Send the flit that asks for a port; return whether more than one asks."""
         # An input port does not count the output beside it.
         asking = [
             (here, here.route.port[self._beside(source).index(port)])
@@ -165,7 +165,7 @@ class DirectRouter(Component):
         return meet | self._breaks_in(m, link, begins)
 
     def _breaks_in(self, m: Module, link, begins: Value) -> Value:
-        """A packet begins to leave on a VC on which another one is under way."""
+        """Tell whether a packet begins to leave on a VC while another one is under way there."""
         held = Signal(self._config.vcs)
         for vc in range(self._config.vcs):
             with m.If(link.valid[vc]):

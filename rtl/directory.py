@@ -52,7 +52,7 @@ class Directory(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """A memory for each word of an entry, and which lengths have been written since reset."""
+        """Build a memory for each word of an entry; keep which lengths were written since reset."""
         m = Module()
         programs = self._config.programs
         loaded = Signal(programs)

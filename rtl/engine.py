@@ -47,12 +47,12 @@ STREAM_MODULES = {
 
 
 def _host_bus(config: NetworkConfig, bus: HostBus) -> Signature:
-    """The signature of a bus in front of the host port."""
+    """Return the signature of a bus in front of the host port."""
     return Axi4LiteBus(config) if bus is HostBus.AXI4_LITE else WishboneBus(config)
 
 
 def _streams(config: NetworkConfig, node: int) -> dict[str, tuple[str, Any]]:
-    """The streams of a tile: by prefix, what they are called at the bridge and their member."""
+    """Return a tile's streams by prefix: the name at the bridge, and the member."""
     width = bus_data_bits(config)
     return {
         f"s_axis_write_{node}": ("messages", In(AxiStream(width, last=True))),
@@ -62,12 +62,12 @@ def _streams(config: NetworkConfig, node: int) -> dict[str, tuple[str, Any]]:
 
 
 def _flat(prefix: str, member: Member) -> dict[str, Member]:
-    """The members of a bus by their full names."""
+    """Return the members of a bus by full name."""
     return {f"{prefix}_{name}": each for name, each in member.signature.members.items()}
 
 
 def tile_signals(config: NetworkConfig) -> Signature:
-    """Signals of a tile port that are no part of a stream, and those that bridges add."""
+    """Return the tile port's signals outside streams, and those that bridges add."""
     kept = {
         name: member
         for name, member in TilePort(config).members.items()
@@ -79,7 +79,7 @@ def tile_signals(config: NetworkConfig) -> Signature:
 def engine_signature(
     config: NetworkConfig, host: HostBus | None, tile: TileBus | None
 ) -> Signature:
-    """The ports of an :class:`Engine`."""
+    """Return the ports of an :class:`Engine`."""
     members: dict[str, Any] = dict(network_signature(config).members)
     if host is not None:
         del members["host"]
@@ -129,7 +129,7 @@ class Engine(Component):
         super().__init__(engine_signature(config, host, tile))
 
     def elaborate(self, _platform: object) -> Module:
-        """The network, and a bridge for each of its ports."""
+        """Build the network, and a bridge for each of its ports."""
         m = Module()
         if self._network is None:
             m.submodules.network = network = Network(self._config, technology=self._technology)
@@ -153,7 +153,7 @@ class Engine(Component):
         return m
 
     def _add(self, m: Module, module: str, name: str) -> Any:
-        """A part that each tile has: a submodule, or an instance of the shared module."""
+        """Add a part that each tile has: a submodule, or an instance of the shared module."""
         make, signature = STREAM_MODULES[module]
         if self._network is not None:
             return add_by_name(m, module, signature(self._config), name, ResetSignal())
@@ -167,7 +167,7 @@ class Engine(Component):
             m.d.comb += inner.eq(outer) if member.flow == In else outer.eq(inner)
 
     def _elaborate_tile(self, m: Module, node: int, port: Any) -> None:
-        """Streams to and from the tile port of a node, and its other signals as they are."""
+        """Connect streams to a node's tile port, and its other signals directly."""
         writer = self._add(m, WRITER_MODULE, f"writer_{node}")
         reader = self._add(m, READER_MODULE, f"reader_{node}")
         bridged = {"messages": writer.stream, "commands": reader.commands, "words": reader.stream}

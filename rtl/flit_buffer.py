@@ -68,9 +68,9 @@ class FlitBuffer(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """The front's route and marks in registers, so that what is at the front can ask at once.
+        """Keep the front's route and marks in registers, so that the front flit can ask at once.
 
-        How many places are used is told by as many bits, the lowest set.
+        The occupancy is coded as a run of ones from bit 0.
         """
         m = Module()
         used, stored = Signal(self._depth, name="used"), Signal(name="stored")
@@ -92,7 +92,7 @@ class FlitBuffer(Component):
         return m
 
     def _elaborate_front(self, m: Module, used: Signal, behind: Value) -> None:
-        """Marks and route of what comes to the front: from behind it, or as they arrive."""
+        """Return the front's next marks and route: from the second slot, or the arriving flit."""
         nothing = self.front.route.shape().const({"port": 0, "vc": 1}).as_value()
         marks = Signal(2, reset_less=True)
         route = Signal(len(nothing), init=nothing.value)
@@ -109,7 +109,7 @@ class FlitBuffer(Component):
         m.d.comb += _labels(self.front).eq(Cat(marks, route))
 
     def _move_up(self, m: Module, used: Signal, arriving: Value, *, front: int) -> Value:
-        """Places from ``front`` on: one that is free, or becomes free, takes what is behind it."""
+        """Shift slots from ``front`` on: a slot that is or becomes free takes the next one."""
         behind, behind_used = arriving, _NEVER
         for place in reversed(range(front, self._depth)):
             held = Signal(len(arriving), name=f"place_{place}", reset_less=True)
@@ -139,7 +139,7 @@ class FlitBuffer(Component):
             m.d.comb += ClockSignal("falling").eq(ClockSignal())
 
         def keep(name: str, bits: Value, place: Signal) -> Value:
-            """Read a memory at a place."""
+            """Read a memory at an index."""
             kept = Memory(shape=len(bits), depth=self._depth, init=[], attrs=attributes)
             m.submodules[f"buffer_{name}"] = kept
             write_port, read_port = kept.write_port(), kept.read_port(domain=domain)
@@ -155,12 +155,12 @@ class FlitBuffer(Component):
         return keep("data", self.write_item.flit.data, front), behind
 
     def _after(self, place: Signal) -> Value:
-        """The next place in the ring; of four, around a square, so that nothing is added."""
+        """Return the next index of the ring; for four, in Gray code, so that no adder is needed."""
         if self._depth == 4:
             return Cat(~place[1], place[0])
         return Mux(place == self._depth - 1, 0, place + 1)
 
 
 def _labels(item: data.View) -> Value:
-    """All but the data of a flit: its marks, and the route."""
+    """Return a flit's marks and route, without its data."""
     return Cat(item.flit.head, item.flit.tail, item.route)

@@ -10,9 +10,9 @@ from amaranth.hdl import C, Module, Signal, Value
 
 
 def carried_out(m: Module, host: Any, node: Value, may: Value | None = None) -> Signal:
-    """Answer the requests to ``node``. Gives 1 in the cycle in which one is carried out.
+    """Answer the requests to ``node``; return 1 in the cycle in which one is carried out.
 
-    That is the first cycle of the request in which it ``may`` be. Core reset is nothing to it.
+    That is the request's first cycle in which ``may`` is 1. Core reset has no effect on it.
     """
     asked, now = Signal(name="asked"), Signal(name="now")
     served = Signal(reset_less=True)

@@ -27,12 +27,12 @@ class Flag(enum.IntEnum):
 
     @property
     def member(self) -> str:
-        """Name of the flag's bit in layouts and signatures."""
+        """Return the name of the flag's bit in layouts and signatures."""
         return self.name.lower()
 
 
 def flags_layout(*, parity: bool) -> data.FlexibleLayout:
-    """The word of a node's flags as the host reads it: each flag's bit is at its number."""
+    """Return the layout of a node's flags for the host: each flag's bit is at its number."""
     flags = [flag for flag in Flag if parity or flag != Flag.PARITY]
     return data.FlexibleLayout(max(Flag) + 1, {flag.member: data.Field(1, flag) for flag in flags})
 
@@ -53,14 +53,14 @@ class Causes(Signature):
 
 
 def host_address_bits(config: NetworkConfig) -> int:
-    """Width of a host address: enough for every space."""
+    """Return the width of a host address: enough for every space."""
     third = controller_words(config) if config.programs else expectation_words(config)
     spaces = (config.message_words, table_space_words(config), third, status_words(config))
     return bits_for(max(spaces) - 1)
 
 
 def node_bits(config: NetworkConfig) -> int:
-    """Width of a node number on a wire."""
+    """Return the width of a node number on a wire."""
     return max(1, bits_for(config.topology.nodes - 1))
 
 

@@ -24,9 +24,9 @@ from .technology import PLAIN, Technology
 
 
 def vcs_layout(config: NetworkConfig, outputs: int) -> data.ArrayLayout:
-    """One bit per VC for each of the output ports that an input port leads to.
+    """Return one bit per VC for each output port that an input port leads to.
 
-    Those are all but the one beside it: a packet never turns back, so no wire leads there.
+    These are all except the port of its own number, because a packet never turns back.
     """
     return data.ArrayLayout(config.vcs, outputs)
 
@@ -41,14 +41,14 @@ def route_layout(config: NetworkConfig, outputs: int) -> data.StructLayout:
 
 
 def vc_lines(config: NetworkConfig, route: data.View) -> Value:
-    """The VC of a route that has a port, one-hot."""
+    """Return the VC of a route that has a port, one-hot."""
     if config.vcs == 1:
         return C(1, 1)
     return Cat(route.vc == vc for vc in range(config.vcs))
 
 
 def is_used_up(config: NetworkConfig, route: data.View) -> Value:
-    """The flit of that route is to be dropped, if there is one."""
+    """Tell whether the flit of that route, if there is one, is dropped."""
     if config.vcs == 1:
         # A route that has a port has VC 0.
         return route.vc.any()
@@ -56,7 +56,7 @@ def is_used_up(config: NetworkConfig, route: data.View) -> Value:
 
 
 def routed_layout(config: NetworkConfig, outputs: int) -> data.StructLayout:
-    """Entry of a buffer: a flit as it leaves, and its route to one of so many outputs."""
+    """Return a buffer entry: a flit as it leaves, and its route to one of ``outputs`` outputs."""
     return data.StructLayout({"flit": flit_layout(config), "route": route_layout(config, outputs)})
 
 
@@ -108,7 +108,7 @@ class Arrival(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """A packet's first flit is routed and rewritten; those after it are left as they are."""
+        """Route and rewrite a packet's first flit; leave the others unchanged."""
         m = Module()
         flit = self.link.flit
         slot = Signal(slot_layout(self._config))
@@ -126,7 +126,7 @@ class Arrival(Component):
         return m
 
     def _elaborate_route(self, m: Module, slot, delivered, leads) -> None:
-        """Decode where a header flit asks to go ("Request")."""
+        """Decode the output port and VC that a header flit requests ("Request")."""
         config, flit, route = self._config, self.link.flit, self.item.route
         asked_port, asked_vc = Signal.like(route.port), Signal.like(route.vc)
         # Signals of their own: a simulator sees a loop where part of one depends on another part.
@@ -154,7 +154,7 @@ class Arrival(Component):
         ]
 
     def _elaborate_packets(self, m: Module, begins: Value) -> None:
-        """For each VC, whether a packet is under way; what arrives ``begins`` one if none is."""
+        """Track packets by VC; an arriving flit ``begins`` a packet if none is under way."""
         under_way = Signal(self._config.vcs)
         for vc in range(self._config.vcs):
             arrives = self.link.valid[vc] & ~self.lost
@@ -165,7 +165,7 @@ class Arrival(Component):
         m.d.comb += self.following.eq(arriving.any())
 
     def _rewritten(self, slot: data.View) -> Value:
-        """Count the hop, or after the last one of a slot shift it out."""
+        """Count the hop; after the last hop of a slot, shift the slot out."""
         low = self._config.header.port_bits
         high = low + self._config.header.hop_bits
         old = self.link.flit.data
@@ -244,7 +244,7 @@ class InputChannel(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """The buffer, and what its front flit asks for."""
+        """Build the buffer, and the request of its front flit."""
         m = Module()
         m.submodules.buffer = buffer = FlitBuffer(
             routed_layout(self._config, len(self._outputs)),
@@ -272,7 +272,7 @@ class InputChannel(Component):
         return m
 
     def _elaborate_request(self, m: Module, buffer: FlitBuffer, holding: Signal) -> None:
-        """The output VC is this packet's or not held."""
+        """Request the output VC if this packet holds it or nobody does."""
         # Without a flit there is no route but one that is held, and so not free.
         route, goes_on = self.front.route, self._goes_on(m, buffer, holding)
         for place, (port, asked) in enumerate(zip(self._outputs, route.port, strict=True)):
@@ -282,7 +282,7 @@ class InputChannel(Component):
             m.d.comb += self.request[place].eq(Mux(asked, own_or_free & vc, 0))
 
     def _goes_on(self, m: Module, buffer: FlitBuffer, holding: Signal) -> Signal:
-        """There is a flit, and the route is that of the one before it."""
+        """Tell whether there is a flit with the previous flit's route."""
         goes_on = Signal()
         if self._config.vcs == 1:
             m.d.comb += goes_on.eq(holding & buffer.front_valid)
@@ -345,7 +345,7 @@ class InputPort(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Build what all VCs share, and a channel for each."""
+        """Build the part shared by all VCs, and a channel for each VC."""
         m = Module()
         m.submodules.arrival = arrival = Arrival(self._config, outputs=self._outputs)
         connect_ejection(m, self.link, arrival.link)
@@ -361,7 +361,7 @@ class InputPort(Component):
         return m
 
     def _add_channel(self, m: Module, arrival: Arrival, vc: int) -> InputChannel:
-        """A VC's buffer, behind what all share."""
+        """Add a VC's buffer after the shared part."""
         m.submodules[f"channel_{vc}"] = channel = InputChannel(
             self._config, outputs=self._outputs, vc=vc, technology=self._technology
         )

@@ -107,7 +107,7 @@ class NetworkInterface(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """The parts of the drawing above, flags, and what the host reads."""
+        """Build the parts of the drawing above, flags, and the host's answers."""
         m, config = Module(), self._config
         kind = SharedMessage if config.programs else LoadedMessage
         message = kind(m, config, self._technology, self)

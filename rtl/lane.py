@@ -37,7 +37,7 @@ LANE_FLAGS = (
 
 
 def lane_flags(config: NetworkConfig) -> tuple[Flag, ...]:
-    """The same in this network."""
+    """Return the flags that a lane of this network may set."""
     return (*LANE_FLAGS, Flag.PARITY) if config.parity else LANE_FLAGS
 
 
@@ -130,7 +130,7 @@ class Lane(Component):
         )
 
     def _further_members(self) -> dict[str, Member]:
-        """The members that only a network with slow operators has, and only one with streams."""
+        """Return the members that only networks with slow operators, or with streams, have."""
         config, members = self._config, {}
         if config.operator_latency:
             members["next_words"] = Out(NextWord(config)).array(config.vcs)
@@ -140,7 +140,7 @@ class Lane(Component):
         return members
 
     def _loading(self) -> dict[str, Member]:
-        """The members by which the lane learns what arrives: from the host, or a program."""
+        """Return the members that load expectations: from the host, or from a program."""
         if not self._config.programs:
             return {"expected": In(1 << self._config.step_bits)}
         return {
@@ -150,7 +150,7 @@ class Lane(Component):
         }
 
     def elaborate(self, _platform: object) -> Module:
-        """The parts of the drawing above."""
+        """Build the parts of the drawing above."""
         m = Module()
         technology = self._technology
         m.submodules.sender_table = table = Table(self._config, technology=technology)
@@ -197,7 +197,7 @@ class Lane(Component):
         return m
 
     def _elaborate_count(self, m: Module, sender: Sender, receiver: Receiver) -> None:
-        """The words that have come, which senders wait for."""
+        """Count the arrived words, which senders wait for."""
         m.submodules.count = count = WordCount(self._config)
         outside = flipped(self)
         connect(m, outside.clock, count.clock)
@@ -210,7 +210,7 @@ class Lane(Component):
         ]
 
     def _expected(self, m: Module, table: Table, sender: Sender, receiver: Receiver) -> Value:
-        """The steps in which something arrives; in a network with programs the sender reads it."""
+        """Return the expected steps; in a network with programs the sender reads them."""
         if not self._config.programs:
             return self.expected
         connect(m, flipped(self).program, table.program)

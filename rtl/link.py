@@ -14,15 +14,15 @@ CYCLE_BITS = 32
 
 
 def router_ports(config: NetworkConfig, *, switch: bool = False) -> list[int]:
-    """The numbers of a router's input ports, and of its output ports, by their places.
+    """Return the port numbers of a router's inputs, and of its outputs, in order.
 
-    Those of the interface are numbered 0, and come first; the router of a switch has none.
+    The interface's ports have number 0 and come first; the router of a switch has none.
     """
     return [0] * (0 if switch else config.lanes) + list(range(1, config.topology.ports))
 
 
 def ports_beside(config: NetworkConfig, port: int, *, switch: bool = False) -> list[int]:
-    """The numbers of the output ports that what comes in by ``port`` may ask for, ascending."""
+    """Return the output ports that a flit entering by ``port`` may ask for, ascending."""
     return [other for other in range(int(switch), config.topology.ports) if other != port]
 
 

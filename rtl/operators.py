@@ -24,11 +24,11 @@ BUILT_IN: dict[str, Combine] = {
     "or": lambda there, coming: there | coming,
     "xor": lambda there, coming: there ^ coming,
 }
-"""What each makes of the word that is there and the one that comes, in the same cycle."""
+"""Results of the operators for an old and an arriving word, in the same cycle."""
 
 
 NEUTRAL_AT_ZERO = frozenset({"add", "max", "or", "xor"})
-"""Those that give the word that comes where 0 is there."""
+"""Operators that give the arriving word if the old word is 0."""
 
 
 class OperatorPorts(Signature):

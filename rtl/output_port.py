@@ -81,7 +81,7 @@ class OutputPort(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Arbiter, crossbar column, held VCs, credit counters."""
+        """Build the arbiter, the crossbar column, the held VCs and the credit counters."""
         m = Module()
         if not self._inputs:
             return m
@@ -113,8 +113,8 @@ class OutputPort(Component):
         return m
 
     def _elaborate_holding(self, m: Module) -> None:
-        """A VC is held from the first flit of a packet to its tail."""
-        # Not "held": what comes through the crossbar goes into the register as it is.
+        """Hold a VC from the first flit of a packet to its tail."""
+        # Not "held": the register takes the flit from the crossbar unchanged.
         free = Signal(self._config.vcs, init=-1)
         m.d.comb += self.held.eq(~free)
         for vc in range(self._config.vcs):
@@ -122,7 +122,7 @@ class OutputPort(Component):
                 m.d.sync += free[vc].eq(self.link.flit.tail)
 
     def _elaborate_credits(self, m: Module, arbiter: Arbiter) -> None:
-        """A credit counter per VC."""
+        """Add a credit counter per VC."""
         counters = []
         for vc in range(self._config.vcs):
             m.submodules[f"credits_{vc}"] = counter = CreditCounter(self._config)

@@ -73,13 +73,13 @@ class Receiver(Component):
         )
 
     def _members_of_waiting(self) -> dict[str, Member]:
-        """The members that only a network with slow operators has."""
+        """Return the members that only a network with slow operators has."""
         if not self._config.operator_latency:
             return {}
         return {"next_words": Out(NextWord(self._config)).array(self._config.vcs)}
 
     def elaborate(self, _platform: object) -> Module:
-        """Per VC: of which step is the packet under way, where does its next word go, and how."""
+        """Keep for each VC its packet's step, the address of the next word, and the operator."""
         config = self._config
         m = Module()
         flit = self.ejection.flit
@@ -127,7 +127,7 @@ class Receiver(Component):
         return m
 
     def _when_written(self, m: Module, value: Value) -> Value:
-        """Delay a value of a flit that comes out to the cycle at the end of which it is written."""
+        """Delay a value of an arriving flit to the cycle at whose end its word is written."""
         for _ in range(self._config.operator_latency + 1 if self._config.operators else 0):
             register = Signal(len(value))
             m.d.sync += register.eq(value)
@@ -135,7 +135,7 @@ class Receiver(Component):
         return value
 
     def _is_of(self, vc: int) -> Value:
-        """Tell whether what arrives is of that VC, if anything does."""
+        """Tell whether a flit arrives on that VC."""
         return C(1) if self._config.vcs == 1 else self.ejection.valid[vc]
 
     def _further_fields(self) -> dict[str, Signal]:
@@ -166,14 +166,14 @@ class Receiver(Component):
         return kept
 
     def _next_address(self, address: Value, fits: Value, fields: dict[str, Signal]) -> Value:
-        """The place of the packet's next word; behind the last of the memory there is none."""
+        """Return the address of the packet's next word; after the memory's last word, none."""
         if "fixed" not in fields:
             return address + fits
         # The words of a window that are beyond the memory are in the middle of it.
         return next_place(address, fields["fixed"], fits | is_in_window(fields["fixed"]))
 
     def _elaborate_operator(self, m: Module, address: Value, operator: Value) -> Value:
-        """With what the word is combined, and how. Gives whether that is possible."""
+        """Decode the operator and its mode; return whether the network supports them."""
         source = self._source(address, operator)
         m.d.comb += self.message.operator.eq((operator + 1) >> 1)
         if not self._reads_ahead:
@@ -183,7 +183,7 @@ class Receiver(Component):
     def _elaborate_place_ahead(
         self, m: Module, delivery: data.View, next_address: Value, operator: Value
     ) -> None:
-        """Show the place that the next payload flit of this packet reads: :class:`.PlaceAhead`."""
+        """Show the address that the packet's next payload flit reads: :class:`.PlaceAhead`."""
         first = self._source(delivery.address, delivery.operator)
         m.d.comb += [
             self.message.ahead.enable.eq(self.ejection.valid.any()),
@@ -193,17 +193,17 @@ class Receiver(Component):
         ]
 
     def _source(self, address: Value, operator: Value) -> Value:
-        """The place of the word that is there: the other half's, where they combine across."""
+        """Return the old word's address: in the other half, if the packet combines across."""
         across = operator.any() & ~operator[0]
         return address ^ (across << (self._config.address_bits - 1))
 
     def _is_sound(self, source: Value, operator: Value) -> Value:
-        """Tell whether there are such a place and such an operator."""
+        """Tell whether the address and the operator exist."""
         in_memory = source < self._config.message_words
         return in_memory & (operator <= 2 * len(self._config.operators))
 
     def _elaborate_next_word(self, m: Module, vc: int, address: Value, operator: Value) -> None:
-        """Show the word that the VC's next flit is combined with: slow operators wait for it."""
+        """Show the VC's next target word, because slow operators wait for it."""
         begun, word = Signal(name="begun"), self.next_words[vc]
         with m.If(self.ejection.valid[vc]):
             m.d.sync += begun.eq(~self.ejection.flit.tail)

@@ -71,7 +71,7 @@ class RequestCheck(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """The words that there are, then what cannot be done now."""
+        """Check whether the word exists, and then whether the request is possible now."""
         m = Module()
         address, entry = self.request.address, Signal()
         no_such_word, not_now = Signal(name="no_such_word"), Signal(name="not_now")
@@ -111,18 +111,18 @@ class RequestCheck(Component):
         return self.request.node < self._config.topology.nodes
 
     def _has_memory(self) -> Value:
-        """The node is one, and no switch."""
+        """Tell whether the node exists and is no switch."""
         switches = self._config.topology.switches
         return self._is_node() & ~_any(self.request.node == node for node in switches)
 
     def _in_table(self) -> Value:
-        """The address is that of a word of some sender's table."""
+        """Tell whether the address is in some sender's table."""
         bits = table_address_bits(self._config)
         place, lane = self.request.address[:bits], self.request.address[bits:]
         return (place < self._config.table_words) & (lane < self._config.lanes)
 
     def _is_in_use(self) -> Value:
-        """The word of a table is one of a program that is starting, running or queued."""
+        """Tell whether the table's word is of a program that is starting, running or queued."""
         place = self.request.address[: table_address_bits(self._config)]
 
         def has(run) -> Value:
@@ -131,13 +131,13 @@ class RequestCheck(Component):
         return (self.busy & has(self.run)) | (self.queued & has(self.next_run))
 
     def _is_active(self) -> Value:
-        """The program is starting, running or queued."""
+        """Tell whether the program is starting, running or queued."""
         return (self.busy & (self.program == self.run.program)) | (
             self.queued & (self.program == self.next_run.program)
         )
 
     def _is_register(self) -> Value:
-        """The request is one that a register of the controller answers."""
+        """Tell whether a register of the controller answers the request."""
         address, command = self.request.address, self.request.write_data[:8]
         is_written = _any(address == word for word in WRITABLE)
         known = (command >= Command.START) & (command <= Command.ACKNOWLEDGE)
@@ -149,7 +149,7 @@ class RequestCheck(Component):
         )
 
     def _cannot_start(self) -> Value:
-        """A start of what is not loaded, is of another network, or has no place to wait."""
+        """Refuse to start a program not loaded or of another network, or when the queue is full."""
         config = self._config
         is_start = (self.request.address == ControllerWord.COMMAND) & (
             self.request.write_data[:8] == Command.START

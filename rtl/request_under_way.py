@@ -16,7 +16,7 @@ PATIENCE = 64
 
 
 def request_layout(config: NetworkConfig) -> data.StructLayout:
-    """Everything that a host says of a request."""
+    """Return the layout of a host's request."""
     return data.StructLayout(
         {
             "write": 1,
@@ -76,7 +76,7 @@ class RequestUnderWay(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Take, check, decide, wait for a tile, answer; and fetch."""
+        """Take, check, decide, wait for a tile and answer requests; fetch flags."""
         m = Module()
         # The check is long: of its own, it leaves the clock to the network.
         refusal = Signal.like(self.refusal)
@@ -105,7 +105,7 @@ class RequestUnderWay(Component):
         return m
 
     def _elaborate_take(self, m: Module) -> None:
-        """Take a request, but fetch flags before it."""
+        """Take a request, unless flags must be fetched first."""
         m.d.comb += self.host.ready.eq(~self.fetch)
         with m.If(self.fetch):
             m.next = "FETCH"
@@ -115,7 +115,7 @@ class RequestUnderWay(Component):
             m.next = "CHECK"
 
     def _elaborate_fetch(self, m: Module) -> None:
-        """Ask for flags, which no network keeps from anybody."""
+        """Fetch flags; tiles never delay this answer."""
         m.d.comb += [
             self.tiles.valid.eq(1),
             self.tiles.node.eq(self.fetch_node),
@@ -139,7 +139,7 @@ class RequestUnderWay(Component):
             m.next = "WAIT"
 
     def _elaborate_wait(self, m: Module) -> None:
-        """Ask, and after some time no more; a tile may have carried it out all the same."""
+        """Ask the tile until a time limit; the tile may carry the request out nevertheless."""
         # A request that is given up may be answered for as long as it takes to be seen.
         last = PATIENCE + self._config.barrier_registers + 1
         waited = Signal(range(last + 1))
@@ -156,6 +156,6 @@ class RequestUnderWay(Component):
             self._answer(m, 0, Refusal.NOT_NOW)
 
     def _answer(self, m: Module, word, refusal) -> None:
-        """Say it to the host in the next cycle."""
+        """Give the answer to the host in the next cycle."""
         m.d.sync += [self.host.read_data.eq(word), self.host.refusal.eq(refusal)]
         m.next = "ANSWER"

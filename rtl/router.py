@@ -89,7 +89,7 @@ class Router(Component):
         super().__init__(router_members(config, switch=switch))
 
     def elaborate(self, _platform: object) -> Module:
-        """Ports, and the wires between them."""
+        """Build the ports, and the wires between them."""
         m = Module()
         config, technology = self._config, self._technology
         inputs = [
@@ -118,25 +118,25 @@ class Router(Component):
         return m
 
     def _beside(self, port: int) -> list[int]:
-        """The numbers of the output ports to which an input port may lead."""
+        """Return the output ports to which an input port may lead."""
         return ports_beside(self._config, port, switch=self._switch)
 
     def _candidates(self, port: int) -> list[int]:
-        """The numbers of the input ports that an output port counts, the interface's last."""
+        """Return the input ports that an output port counts, the interface's last."""
         return sorted(self._beside(port), key=lambda other: (other == 0, other))
 
     def _is_injection(self, number: int) -> bool:
-        """Input ``number`` is the injection port of link ``number`` + 1 alone."""
+        """Tell whether input ``number`` is the injection port of link ``number`` + 1 alone."""
         return self._config.all_port and number < self._lanes
 
     def _linked_from(self, number: int) -> Value:
-        """The output ports to which input ``number`` may send."""
+        """Return the output ports to which input ``number`` may send."""
         if self._is_injection(number):
             return self.linked & 1 << (number + 1)
         return self.linked
 
     def _output_seen(self, number: int, port: int) -> int | None:
-        """The output that is ``port`` to what comes in by input ``number``; None for no output."""
+        """Return the output that input ``number`` knows as ``port``; None for no output."""
         lanes = self._lanes
         if self._is_injection(number) and port != number + 1:
             return None
@@ -163,7 +163,7 @@ class Router(Component):
                 m.d.comb += source.take[vc].eq(Cat(granted).any())
 
     def _connect_candidate(self, m, source, vc: int, place: int, sink, number: int, output: int):
-        """Wire a VC of input ``number`` to an output, and return the grant."""
+        """Wire a VC of input ``number`` to an output; return the grant."""
         candidates = self._candidates(self._ports[output])
         candidate = candidates.index(self._ports[number]) * self._config.vcs + vc
         m.d.comb += [

@@ -61,7 +61,7 @@ def loads_of_streams(
 def _is_too_long(
     config: NetworkConfig, row: Any, fields: Mapping[str, Value], words: Mapping[str, int]
 ) -> Value:
-    """The row has more words than its window, or that has words beyond the message memory."""
+    """Tell whether the row exceeds its window, or the window the message memory."""
 
     def known(name: str, kept: Value) -> Value:
         return fields[name] if words[name] == words["window"] else kept

@@ -118,7 +118,7 @@ class RunControl(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """The state machine; a stop comes before all else."""
+        """Build the state machine; a stop has the highest priority."""
         m = Module()
         begins = Signal()
         with m.If(self.acknowledge):
@@ -141,7 +141,7 @@ class RunControl(Component):
         return m
 
     def _begin(self, m: Module) -> None:
-        """The queued program starts, or the one offered."""
+        """Start the queued program, or the offered one."""
         m.d.sync += [
             self.state.eq(RunState.STARTING.value),
             self.run.eq(Mux(self.queued, self.next_run.as_value(), self.offered.as_value())),
@@ -151,7 +151,7 @@ class RunControl(Component):
         ]
 
     def _elaborate_starting(self, m: Module) -> None:
-        """Hold the core in reset until everything is there that it must know from its end on."""
+        """Hold the core in reset until all settings that it needs have arrived."""
         last = self._config.barrier_registers + 1
         held = Signal(range(last + 1))
         self._elaborate_queue(m)
@@ -162,12 +162,12 @@ class RunControl(Component):
             m.d.sync += held.eq(0)
 
     def _elaborate_queue(self, m: Module) -> None:
-        """A program that is started now is the next one."""
+        """Queue a program that is offered during a run."""
         with m.If(self.start):
             m.d.sync += [self.queued.eq(1), self.next_run.eq(self.offered)]
 
     def _elaborate_running(self, m: Module) -> None:
-        """The end of a run: a flag comes before all else, and done before the limit."""
+        """End a run: a flag has priority over everything, and completion over the limit."""
         nodes, next_cycle = self.nodes, Signal(CYCLE_BITS + 1)
         m.d.comb += next_cycle.eq(self.cycle + 1)
         with m.If(nodes.flagged):
@@ -180,7 +180,7 @@ class RunControl(Component):
             m.d.sync += self.cycle.eq(next_cycle)
 
     def _end(self, m: Module, state: RunState, culprit: Value | None = None) -> None:
-        """The run ends by itself; behind one that has a culprit nothing is queued."""
+        """End the run by itself; after a run with a culprit, drop the queued program."""
         m.d.sync += [self.state.eq(state.value), self.ended.eq(1)]
         if culprit is not None:
             m.d.sync += [self.culprit.eq(culprit), self.queued.eq(0)]

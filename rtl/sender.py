@@ -151,12 +151,12 @@ class Sender(Component):
         )
 
     def _flags(self) -> list[Flag]:
-        """The flags that it may set."""
+        """Return the flags that the sender may set."""
         flags = [Flag.CREDIT_OVERFLOW, Flag.BAD_ROW]
         return [*flags, Flag.PARITY] if self._config.parity else flags
 
     def _members_of_programs(self) -> dict[str, Member]:
-        """The members that only a network with programs has."""
+        """Return the members that only a network with programs has."""
         config = self._config
         if not config.programs:
             return {}
@@ -164,7 +164,7 @@ class Sender(Component):
         return {"expectation": Out(expectation), "fetches": Out(1)}
 
     def elaborate(self, _platform: object) -> Module:
-        """The state machine, and what it steps through: the table, the row, the message."""
+        """Build the state machine, with the table, the row and the message that it reads."""
         m = Module()
         row = Signal(_row_layout(self._config), reset_less=True)
         vc = Signal(self._config.vcs)
@@ -228,13 +228,13 @@ class Sender(Component):
     def _elaborate_fetches(
         self, m: Module, due: Signal, wanted: Signal, in_payload: Signal
     ) -> None:
-        """Tell whether the word that is read may be injected in the next cycle."""
+        """Tell whether the word being read may be injected in the next cycle."""
         # A row that is held back injects nothing in this cycle, so no payload in the next one.
         offered = wanted | in_payload if self._config.streams else wanted
         m.d.comb += self.fetches.eq((due & ~self.hold) | offered)
 
     def _elaborate_last_states(self, m: Module) -> None:
-        """The states that it stays in until reset."""
+        """Add the states in which the sender stays until reset."""
         with m.State(SenderState.ENDED.name):
             m.d.comb += [
                 self.state.eq(SenderState.ENDED.value),
@@ -245,7 +245,7 @@ class Sender(Component):
             m.d.comb += self.state.eq(SenderState.FAILED.value)
 
     def _elaborate_parity(self, m: Module, injected: Signal, in_payload: Signal) -> None:
-        """Words are checked in the cycle in which they are looked at, where there is parity."""
+        """With parity, check each word in the cycle in which it is used."""
         if not self._config.parity:
             return
 
@@ -260,7 +260,7 @@ class Sender(Component):
         )
 
     def _refuse_row(self, m: Module) -> None:
-        """Fail, with a flag."""
+        """Stop with a flag."""
         m.d.comb += self.causes.bad_row.eq(1)
         m.next = SenderState.FAILED.name
 
@@ -281,7 +281,7 @@ class Sender(Component):
                 m.next = SenderState.CONTROL.name
 
     def _elaborate_checks(self, m: Module, row, in_step: Signal, sound_slot: Signal) -> None:
-        """Is the row of this step, and its first hop sound? In registers, if words are ahead."""
+        """Check the row's step and first hop; in registers, if the sender looks ahead."""
         if self._look_ahead:
             self._compare_step(m, in_step, row.step)
             with m.If(self.table.advance):
@@ -301,7 +301,7 @@ class Sender(Component):
     def _elaborate_message_place(
         self, m: Module, row, in_payload: Signal, word_leaves: Value, last_word: Signal
     ) -> Signal:
-        """Gives the place of the word that may be injected in the next cycle; it is fetched now."""
+        """Fetch the word that may be injected in the next cycle; return its address."""
         place = Signal.like(row.place)
         if self._config.window_bits:
             next_word = next_place(row.place, self._fixed, word_leaves)
@@ -341,7 +341,7 @@ class Sender(Component):
     def _elaborate_flit(
         self, m: Module, row, word: Signal, in_payload: Signal, last_word: Signal
     ) -> None:
-        """The flit on offer: a header flit, as the table shows it, or a word of the message."""
+        """Return the offered flit: a header flit from the table, or a word of the message."""
         is_last = last_word & (in_payload | (row.header_flits == 1))
         m.d.comb += [
             self.link.flit.data.eq(Mux(in_payload, word, self.table.word)),
@@ -395,16 +395,16 @@ class Sender(Component):
                 m.next = SenderState.READY.name
 
     def _first_slot(self, word: Value) -> data.View:
-        """The first hop of a row's route, in its first header flit."""
+        """Return the first hop of a row's route, from its first header flit."""
         return slot_layout(self._config)(word[: self._config.header.slot_bits])
 
     def _first_vc(self, word: Value) -> Value:
-        """The VC of the first hop, a bit for each."""
+        """Return the VC of the first hop, one-hot."""
         slot = self._first_slot(word)
         return Cat(slot.vc == number for number in range(self._config.vcs))
 
     def _is_sound(self, word: Value) -> Value:
-        """Tell whether the first hop is by a port and a VC that there are."""
+        """Tell whether the first hop's port and VC exist."""
         slot = self._first_slot(word)
         by_port = (slot.port >= self._ports.start) & (slot.port < self._ports.stop)
         return by_port & self._first_vc(word).any()
@@ -465,7 +465,7 @@ class Sender(Component):
         return kept_credit
 
     def _available(self, m: Module) -> Value:
-        """The VCs that have a credit."""
+        """Return the VCs that have a credit."""
         counters = [CreditCounter(self._config) for _ in range(self._config.vcs)]
         for number, counter in enumerate(counters):
             m.submodules[f"credits_{number}"] = counter

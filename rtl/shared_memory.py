@@ -98,7 +98,7 @@ class SharedMemory(Component):
         }
 
     def elaborate(self, _platform: object) -> Module:
-        """The memory; its first ports are those that others share."""
+        """Build the memory; other users share its first ports."""
         m = Module()
         m.submodules.message_memory = memory = Memory(
             shape=self._config.flit_width + self._config.parity,
@@ -134,7 +134,7 @@ class SharedMemory(Component):
         return m
 
     def _elaborate_to_combine(self, m: Module, lane: int, write_port, read_port) -> None:
-        """The words of a lane that are there, and those that are written."""
+        """Connect a lane's old words, and its written words."""
         read, stored = self.reads_to_combine[lane], self.stored[lane]
         m.d.comb += [
             read_port.addr.eq(read.address),
@@ -147,7 +147,7 @@ class SharedMemory(Component):
             m.d.comb += read.damaged.eq(is_damaged(read_port.data))
 
     def _elaborate_shared(self, m: Module, write_port, read_port) -> None:
-        """The ports of the first lane, in cycles in which it does not need them the host's."""
+        """Connect the first lane's ports; the host has them while the lane does not need them."""
         write, read = self.writes[0], self.reads[0]
         if self._config.tile_ports:
             self._elaborate_tile(m, write_port, read_port)
@@ -160,7 +160,7 @@ class SharedMemory(Component):
         ]
 
     def _elaborate_tile(self, m: Module, write_port, read_port) -> None:
-        """The same, with the tile behind network and host."""
+        """Connect the first lane's ports, shared with the host and, last, the tile."""
         write, read = self.writes[0], self.reads[0]
         tile_write, tile_read = self.tile_write, self.tile_read
         tile_is_read, beyond = Signal(name="tile_is_read"), Signal(reset_less=True, name="beyond")

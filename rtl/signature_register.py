@@ -10,7 +10,7 @@ from .technology import PLAIN, Technology
 POLYNOMIAL = 0x04C11DB7
 """Of the usual CRC of 32 bits (ITU-T V.42), without its highest term."""
 PLACES_PER_PORT = 3
-"""So far is what leaves by a port rotated against what leaves by the port before it."""
+"""Bits by which each port's data are rotated against the previous port's."""
 
 
 class SignatureRegister(Component):
@@ -41,7 +41,7 @@ class SignatureRegister(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """One step of the CRC in every cycle in which something leaves."""
+        """Advance the CRC in every cycle in which a flit leaves."""
         m = Module()
         word = self.cycle
         for port, sent in zip(self._ports, self.sent, strict=True):
@@ -56,7 +56,7 @@ class SignatureRegister(Component):
 
 
 def _folded(sent) -> Value:
-    """A flit and its VC in pieces of 32 bits, one over the other."""
+    """Fold a flit and its VC into 32 bits, by pieces."""
     bits = Cat(sent.flit.data, sent.flit.head, sent.flit.tail, sent.valid)
     folded = C(0, SIGNATURE_BITS)
     for low in range(0, len(bits), SIGNATURE_BITS):

@@ -15,7 +15,7 @@ from .host_port import Flag, flags_layout
 
 
 def kept_flags(m: Module, causes: Mapping[Flag, Value]) -> data.View:
-    """Flags that are set at the end of the cycle in which the cause is seen, until reset."""
+    """Return flags that are set at the end of their cause's cycle, and stay until reset."""
     kept = Signal(flags_layout(parity=Flag.PARITY in causes))
     for flag, value in causes.items():
         with m.If(value):
@@ -24,7 +24,7 @@ def kept_flags(m: Module, causes: Mapping[Flag, Value]) -> data.View:
 
 
 def words_of(config: NetworkConfig, bits: Signal) -> list[Value]:
-    """Bits in words of the host's, the lowest first."""
+    """Split bits into host words, the lowest first."""
     width = config.flit_width
     return [bits[low : low + width] for low in range(0, len(bits), width)]
 

@@ -104,7 +104,7 @@ class ArrivalRecord(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Bit masks over the step numbers, and a count of what has none."""
+        """Keep bit masks over the step numbers, and a count of packets without a step."""
         m = Module()
         missing, enough = Signal.like(self.expected, name="missing"), Signal(init=1, name="enough")
         m.d.comb += [
@@ -132,7 +132,7 @@ class ArrivalRecord(Component):
         return m
 
     def _elaborate_arrival(self, m: Module, missing: Signal) -> Value:
-        """Note the step of a packet that has one. Gives whether there is one, and it is wrong."""
+        """Note an arriving packet's step; return whether it has one, and whether it is wrong."""
         step = self.arrival.step
         arrives, arriving = self.arrival.valid & (step != 0), Signal.like(self.arrived)
         m.d.sync += self.arrived.eq(self.arrived | arriving)
@@ -142,7 +142,7 @@ class ArrivalRecord(Component):
         return Cat(arrives, wrong)
 
     def _registered(self, m: Module, value: Value) -> Signal:
-        """A value, a cycle late."""
+        """Return a value, a cycle late."""
         register = Signal(len(value))
         m.d.sync += register.eq(value)
         return register
@@ -194,7 +194,7 @@ class StepKeeper(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """A counter, and what a flag keeps from happening."""
+        """Count the steps, unless a flag stops the count."""
         m = Module()
         progress = self.progress
         halted = self.flagged | self.held if self._tile_ports else self.flagged

@@ -50,7 +50,7 @@ class SwitchStatus(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Flags, and the words that are not 0."""
+        """Build the flags, and the status words that are not 0."""
         m = Module()
         config = self._config
         causes = {flag: getattr(self.router_causes, flag.member) for flag in ROUTER_FLAGS}

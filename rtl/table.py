@@ -108,7 +108,7 @@ class Table(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """The memory, the place in it that is read, and what is shown."""
+        """Build the memory, the read address, and the shown word."""
         m = Module()
         m.submodules.table_memory = memory = Memory(
             shape=self._config.flit_width + self._config.parity,

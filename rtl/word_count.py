@@ -71,7 +71,7 @@ class WordCount(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """A counter a cycle late, so that what comes late in the cycle has but one register."""
+        """Return a counter a cycle late, so that late inputs pass through only one register."""
         m = Module()
         come = self.come
         # No row sends more words than this bit says, but for those of its ``lead``.

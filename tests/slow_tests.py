@@ -48,7 +48,7 @@ SECONDS = {
     "sim/test_verify.py::test_every_source": 40,
     "sim/test_verify.py::test_the_largest_network_32x32": 450,
 }
-"""About so many of CPU, from an empty cache: one test of a function, or of any in a file."""
+"""CPU seconds of slow tests, roughly, from an empty cache: by function, or by file."""
 UNKNOWN = 60
 LIMIT_MINUTES = 15
 """For a single test, which is let finish when the time for all is over."""
@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Deadline:
-    """A plugin: tests by rank, none begun more than so many minutes after the first one was."""
+    """A plugin: it sorts tests by rank, and begins none after a time limit in minutes."""
 
     def __init__(self, minutes: float) -> None:
         self.minutes = minutes

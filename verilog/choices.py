@@ -1,4 +1,4 @@
-"""Processes: as statements at a clock's edge, or as values that are chosen."""
+"""Processes: statements at a clock's edge, or values that tests choose."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Chosen = Bits | Choice
 
 
 def choices(body: Body) -> Iterator[tuple[Bits, Chosen]]:
-    """Values that a process assigns: each stretch of bits that is assigned as one."""
+    """Return the values that a process assigns, one for each stretch assigned as a whole."""
     edges: dict[str, set[int]] = {}
     for target in targets(body):
         for part in target:
@@ -46,7 +46,7 @@ def choices(body: Body) -> Iterator[tuple[Bits, Chosen]]:
 
 
 def _value(body: Body, stretch: Part, before: Chosen | None) -> Chosen | None:
-    """The value of ``stretch`` behind a body, if it had ``before`` in front of it."""
+    """Return the value of ``stretch`` after a body, from its value ``before`` the body."""
     for statement in body:
         if isinstance(statement, Assign):
             assigned = _assigned(statement, stretch)
@@ -73,13 +73,13 @@ def _value(body: Body, stretch: Part, before: Chosen | None) -> Chosen | None:
 
 
 def _excluding(statement: Switch) -> bool:
-    """True if no value fits the patterns of two branches."""
+    """Tell whether no value fits the patterns of both branches."""
     patterns = [pattern for each, _ in statement.cases for pattern in each]
     return len(set(patterns)) == len(patterns) and not any("-" in each for each in patterns)
 
 
 def _assigned(statement: Assign, stretch: Part) -> Bits | None:
-    """The value that a statement gives a stretch of bits, if it does."""
+    """Return the value that a statement gives a stretch of bits; None if it gives none."""
     low = 0
     for part in reversed(statement.target):
         assert isinstance(part, Part)

@@ -1,4 +1,4 @@
-"""Destinations of values: a value that nobody has named is called after what it is for."""
+"""Destinations of values: a value without a name is named after its use."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Elaborated components: all that the writer uses of Amaranth beyond its documentation.
+"""Elaborated components: every use of Amaranth beyond its documentation.
 
-``tests/verilog/test_elaborated.py`` tells when a release of Amaranth changes any of it.
+``tests/verilog/test_elaborated.py`` fails when a release of Amaranth changes any of these.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from amaranth.hdl._xfrm import DomainCollector
 from amaranth.lib.wiring import Component
 
 Elaborated = Any
-"""A Fragment of Amaranth: a component and all that is in it."""
+"""A Fragment of Amaranth: a component and everything inside it."""
 
 Ports = dict[str, tuple[Value, bool]]
-"""By name, the value of a port, and True if the port is an output."""
+"""The values of ports by name, each with True for an output."""
 
 States = tuple[tuple[str, tuple[str, ...]], ...]
 """Names of state machines' signals, each with the names of its states in order of their values."""
 
 
 def elaborate(component: Component) -> Elaborated:
-    """Return a component elaborated, with all that is in it."""
+    """Elaborate a component and everything inside it."""
     return Fragment.get(component, None)
 
 
@@ -37,13 +37,13 @@ def submodules(fragment: Elaborated) -> Iterator[tuple[int, str, Elaborated]]:
 
 
 def replace_submodule(fragment: Elaborated, place: int, instance: Instance) -> None:
-    """Let an instance take the place of a submodule."""
+    """Replace a submodule by an instance."""
     _, name, source = fragment.subfragments[place]
     fragment.subfragments[place] = (instance, name, source)
 
 
 def component_of(fragment: Elaborated) -> Component | None:
-    """Return the component that a fragment was elaborated from, if it was one."""
+    """Return the component that a fragment was elaborated from; None without one."""
     return next((each for each in fragment.origins if isinstance(each, Component)), None)
 
 
@@ -53,7 +53,7 @@ def instance_outputs(instance: Instance) -> frozenset[str]:
 
 
 def missing_domains(fragment: Elaborated) -> list[str]:
-    """Return the clock domains that a fragment needs and does not make."""
+    """Return the clock domains that a fragment needs but does not define."""
     collector = DomainCollector()
     collector(fragment)
     return sorted(collector.used_domains - collector.defined_domains - {"comb"})

@@ -1,4 +1,4 @@
-"""Fields of records: wires of their own, by which a module reads the bits of a record."""
+"""Fields of records: separate wires, by which a module reads the bits of a record."""
 
 from __future__ import annotations
 

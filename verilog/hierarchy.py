@@ -1,4 +1,4 @@
-"""Components taken apart: each becomes a module, and an instance in the one that it is part of."""
+"""Components taken apart: each becomes a module, and an instance in its parent's module."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ READ_PORTS = ("read_enable", "read_address", "read_data")
 
 
 def numbered(name: str, count: int) -> list[str]:
-    """Names of several ports of one kind: with a number each, if there is more than one."""
+    """Name several ports of one kind: numbered, if there is more than one."""
     return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
 
 
@@ -120,14 +120,14 @@ class Division:
         self._known: dict[tuple[str, AnyModule], str] = {}
 
     def add(self, top: Component, name: str) -> None:
-        """Add a component under a name that stays, and all that it is made of."""
+        """Add a component and everything inside it, under a name that stays."""
         module, inner = self._module(top, elaborate(top))
         self._keep(name, module, inner)
 
     def names(self) -> dict[str, str]:
-        """The names that modules get: of their classes, with a number where those are several.
+        """Return the names of modules: of their classes, numbered where a class has several.
 
-        The number is that of the instance if it has one, or of the module that it is in.
+        The number is that of the instance if it has one, or of its parent module.
         """
         kinds: dict[str, list[str]] = {}
         for name in self.modules:
@@ -151,7 +151,7 @@ class Division:
     def _module(
         self, part: Component, fragment: Elaborated
     ) -> tuple[ComponentModule, dict[str, str]]:
-        """The module of a component, and the kinds of its instances by their names."""
+        """Return the module of a component, and the kinds of its instances by name."""
         inside: dict[str, str] = {}
         for place, name, inner in submodules(fragment):
             if isinstance(inner, Instance):
@@ -167,7 +167,7 @@ class Division:
         return ComponentModule(_head(type(part)), text, outputs, states), inside
 
     def _instance(self, outer: Component, inner: Any, name: str) -> Any:
-        """An instance of what a fragment has in it."""
+        """Return an instance of a fragment's submodule."""
         part = component_of(inner)
         if part is None:
             raise TypeError(f"{name} of {type(outer).__name__} must be a component")
@@ -211,7 +211,7 @@ class Division:
         return Instance(self._named(kind, module, {}), **wires)
 
     def _named(self, kind: str, module: AnyModule, inside: dict[str, str]) -> str:
-        """The name of a module for the meantime."""
+        """Return the temporary name of a module."""
         key = kind, module
         if key not in self._known:
             self._known[key] = f"{PREFIX}{kind}${len(self._known)}"
@@ -225,7 +225,7 @@ class Division:
 
 
 def _ports(part: Component) -> Ports:
-    """The ports of a component that have bits."""
+    """Return the ports of a component that have at least one bit."""
     return {
         "__".join(map(str, path)): (bits, member.flow == Out)
         for path, member, value in part.signature.flatten(part)
@@ -234,12 +234,12 @@ def _ports(part: Component) -> Ports:
 
 
 def _snake(name: str) -> str:
-    """The name of a class as names are written in Verilog."""
+    """Return the name of a class in Verilog's style: with underscores."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def _head(component: type) -> str:
-    """A component in a sentence, that of its docstring, and the place where the page says more."""
+    """Return a component's one-sentence description, and the section of the page about it."""
     own = inspect.getdoc(component) or ""
     sentence = re.split(r"(?<=\.)\s", own.partition("\n\n")[0])[0]
     words = re.sub(r":\w+:`\.?(\w+)`", r"\1", sentence).replace("``", "")

@@ -8,7 +8,7 @@ LINE = 100
 
 
 def wrapped(text: str, indent: int) -> list[str]:
-    """A statement in lines."""
+    """Wrap a statement into lines."""
     return textwrap.wrap(
         text,
         LINE,
@@ -20,5 +20,5 @@ def wrapped(text: str, indent: int) -> list[str]:
 
 
 def comment(words: str) -> list[str]:
-    """A comment in lines."""
+    """Wrap a comment into lines."""
     return textwrap.wrap(words, LINE, initial_indent="// ", subsequent_indent="// ")

@@ -1,4 +1,4 @@
-"""Bits of a netlist that something depends on, and the narrower operators that they need."""
+"""The live bits of a netlist, which an output depends on, and operators narrowed to them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ NARROWED = ("$add", "$sub", "$mul", "$neg", "$and", "$or", "$xor", "$not", "$mux
 """Operators whose low bits depend on low bits alone."""
 
 Outputs = Mapping[str, Collection[str]]
-"""Names of the ports that go out, by kind of instance."""
+"""Names of output ports, by kind of instance."""
 
 CELL_OUTPUTS = {"$dff": ("Q",), "$print": ()}
 
 
 def outputs_of(cell: Cell, outputs: Outputs) -> Collection[str]:
-    """Names of the ports that a cell drives."""
+    """Return the names of the ports that a cell drives."""
     if cell.kind.startswith("$"):
         return CELL_OUTPUTS.get(cell.kind, ("Y",))
     return outputs[cell.kind]
 
 
 class Liveness:
-    """Bits of each wire that are looked at, as a mask; what drives none of them goes.
+    """The live bits of each wire, as a mask; a cell or process that drives none is removed.
 
     ``read`` has a mask by wire. Instances and prints stay.
     """
@@ -69,7 +69,7 @@ class Liveness:
                     self._see_body(driver)
 
     def _see(self, bits: Bits, mask: int = -1) -> None:
-        """The bits of a value for which ``mask`` has a 1 are looked at."""
+        """Mark the bits of a value for which ``mask`` has a 1 as live."""
         for part in reversed(bits):
             here = mask & (1 << part.width) - 1
             mask >>= part.width
@@ -81,7 +81,7 @@ class Liveness:
                     self._waiting.append(part.wire)
 
     def mask(self, bits: Bits) -> int:
-        """A 1 for each bit of a value that is looked at."""
+        """Return a mask with a 1 for each live bit of a value."""
         found = 0
         for part in bits:
             assert isinstance(part, Part)
@@ -109,7 +109,7 @@ class Liveness:
                 self._see(bits, (1 << mask.bit_length()) - 1)
 
     def _see_body(self, body: Body) -> bool:
-        """Look at what a process needs; true if any of it is."""
+        """Mark the inputs of a process's live assignments; return whether one is live."""
         needed = False
         for statement in body:
             if isinstance(statement, Assign):
@@ -126,7 +126,7 @@ class Liveness:
 
 
 def remove_dead(netlist: Netlist, outputs: Outputs) -> None:
-    """Take out what nothing depends on, and bits above those that something does."""
+    """Remove cells and processes without live bits, and bits above the last live one."""
     live = Liveness(netlist, outputs)
     netlist.assigns = [each for each in netlist.assigns if live.mask(each.target)]
     netlist.cells = [each for each in netlist.cells if _stays(each, live)]
@@ -142,7 +142,7 @@ def _stays(cell: Cell, live: Liveness) -> bool:
 
 
 def _narrow(cell: Cell, netlist: Netlist, live: Liveness) -> None:
-    """Let an operator have no bits above the last one that is looked at."""
+    """Narrow an operator to the last live bit of its result."""
     if cell.kind not in NARROWED:
         return
     (target, *others) = cell.ports["Y"]

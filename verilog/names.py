@@ -1,4 +1,4 @@
-"""Names that Verilog allows, none twice in a module."""
+"""Names that Verilog allows, each used once in a module."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VALUES = {
     "$reduce_or": "any", "$reduce_bool": "any", "$reduce_and": "all", "$reduce_xor": "parity",
     "$shift": "indexed", "$shl": "shifted", "$shr": "shifted", "$dff": "register",
 }  # fmt: skip
-"""Words for values that nobody has named, by what makes them."""
+"""Words for values without a name, by the operator that makes them."""
 
 
 class Names:
@@ -62,27 +62,27 @@ class Names:
         return self._wires[wire]
 
     def _words(self, wire: str) -> str:
-        """The name of a field, or what an unnamed value is for and what makes it."""
+        """Return the name of a field, or the use and the operator of an unnamed value."""
         if wire in self._fields.bits:
             return self._fields.name(wire)
         words = self._leads_to.get(wire, ""), self._made_by.get(wire, "value")
         return "_".join(filter(None, words))
 
     def state(self, name: str, value: str) -> str:
-        """The name of a value of a state machine; equal values of equal names share it."""
+        """Return the name of a state machine's state; states with equal name and value share it."""
         if (name, value) not in self._states:
             self._states[name, value] = self._new(name)
         return self._states[name, value]
 
     def instance(self, name: str) -> str:
-        """The name of an instance."""
+        """Return the name of an instance."""
         return self._instances[name]
 
     def _new(self, name: str) -> str:
         return self.free(self.legal(name))
 
     def _at_instances(self, netlist: Netlist) -> dict[str, str]:
-        """Names for wires that are called as a port that they lead to is, or not at all."""
+        """Rename wires that lead to an instance's port, and have its name or none."""
         found: dict[str, str] = {}
         for cell in netlist.cells:
             if cell.kind.startswith("$"):
@@ -96,12 +96,12 @@ class Names:
 
     @staticmethod
     def legal(name: str) -> str:
-        """A name, without what Verilog would have to escape."""
+        """Return a name without the characters that Verilog would have to escape."""
         name = re.sub(r"\W", "_", name.partition("$")[0])
         return f"{name}_" if name in RESERVED else name
 
     def free(self, name: str) -> str:
-        """A name that nothing else in the module has, and nothing else gets."""
+        """Return an unused name, and reserve it."""
         found = name
         while found in self._taken:
             self._taken[name] += 1

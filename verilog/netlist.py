@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Some bits of a wire: ``width`` of them from bit ``low`` on."""
+    """A stretch of a wire: ``width`` bits from bit ``low`` on."""
 
     wire: str
     low: int
@@ -29,7 +29,7 @@ class Constant:
 
 
 Bits = tuple[Part | Constant, ...]
-"""A value put together of parts, the most significant first, as in Verilog's braces."""
+"""A value joined of parts, the most significant first, as in Verilog's braces."""
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Wire:
 
     @property
     def is_named(self) -> bool:
-        """Somebody has given it its name."""
+        """Tell whether the name is from the source."""
         return not self.name.startswith("$")
 
 
@@ -66,13 +66,13 @@ class Cell:
     ports: dict[str, Bits]
 
     def is_signed(self, operand: str) -> bool:
-        """True if an operand is a number in two's complement."""
+        """Tell whether an operand is signed."""
         return self.parameters.get(f"{operand}_SIGNED", "0") != "0"
 
 
 @dataclass(slots=True)
 class Assign:
-    """Bits that take a value, always or in a branch of a process."""
+    """An assignment, always or in a branch of a process."""
 
     target: Bits
     value: Bits
@@ -80,7 +80,7 @@ class Assign:
 
 @dataclass(slots=True)
 class Switch:
-    """Branches of a process: the first one counts of whose patterns one fits; none fits all."""
+    """A choice of branches: the first with a fitting pattern applies; no pattern fits all."""
 
     subject: Bits
     cases: list[tuple[list[str], list[Assign | Switch]]]
@@ -91,7 +91,7 @@ Body = list[Assign | Switch]
 
 @dataclass(slots=True)
 class Netlist:
-    """A module: its wires in order, its operators, its processes, and what is always assigned."""
+    """A module: its wires in order, its operators, its processes and its assignments."""
 
     wires: dict[str, Wire] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
@@ -105,7 +105,7 @@ def width_of(bits: Bits) -> int:
 
 
 def joined(parts: Iterable[Part | Constant]) -> Bits:
-    """A value of these parts; neighbors that belong together become one."""
+    """Join parts to a value; adjacent parts of a wire become one."""
     found: list[Part | Constant] = []
     for part in parts:
         before = found[-1] if found else None
@@ -126,7 +126,7 @@ def joined(parts: Iterable[Part | Constant]) -> Bits:
 
 
 def cut(bits: Bits, low: int, width: int) -> Bits:
-    """``width`` bits of a value from bit ``low`` on."""
+    """Return ``width`` bits of a value from bit ``low`` on."""
     found: list[Part | Constant] = []
     for part in reversed(bits):
         here = max(low, 0), min(low + width, part.width)
@@ -144,12 +144,12 @@ def _cut_part(part: Part | Constant, low: int, width: int) -> Part | Constant:
 
 
 def zeros(width: int) -> Constant:
-    """A constant of zeros."""
+    """Return a constant of zeros."""
     return Constant("0" * width)
 
 
 def targets(body: Body) -> Iterator[Bits]:
-    """Everything that a process assigns, as often as it does."""
+    """List the targets of a process's assignments, with repetition."""
     for statement in body:
         if isinstance(statement, Assign):
             yield statement.target
@@ -159,7 +159,7 @@ def targets(body: Body) -> Iterator[Bits]:
 
 
 def assigned_wires(body: Body) -> set[str]:
-    """Names of the wires that a process assigns."""
+    """Return the names of the wires that a process assigns."""
     return {part.wire for bits in targets(body) for part in bits if isinstance(part, Part)}
 
 
@@ -174,11 +174,11 @@ def read_rtlil(text: str) -> Netlist:
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]|\[[\d:]+\]|[^\s{}]+')
 _CONSTANT = re.compile(r"\d+'([01xz-]*)$")
 _STATE = "\\enum_value_"
-"""The attribute of a wire that names one of its values begins so."""
+"""The prefix of a wire's attribute that names one of its values."""
 
 
 class _Reader:
-    """RTLIL is read a line at a time."""
+    """A reader of RTLIL, one line at a time."""
 
     def __init__(self, text: str) -> None:
         self._lines: Iterator[list[str]] = (
@@ -188,7 +188,7 @@ class _Reader:
         self._attributes: dict[str, str] = {}
 
     def read(self) -> Netlist:
-        """Read all of it."""
+        """Read all lines."""
         modules = 0
         for tokens in self._lines:
             match tokens:
@@ -241,7 +241,7 @@ class _Reader:
         raise ValueError("RTLIL ends in a cell")
 
     def _body(self) -> tuple[Body, list[str]]:
-        """Statements up to the end of a branch, and the line behind them."""
+        """Read statements up to the end of a branch, and the next line."""
         body: Body = []
         for tokens in self._lines:
             match tokens:
@@ -268,13 +268,13 @@ class _Reader:
         return switch
 
     def _sides(self, words: list[str]) -> tuple[Bits, Bits]:
-        """Two values, one behind the other."""
+        """Read two values, one after the other."""
         end = self._end(words)
         return self._bits(words[:end]), self._bits(words[end:])
 
     @staticmethod
     def _end(words: list[str]) -> int:
-        """The number of words of the first value."""
+        """Return the number of words that the first value takes."""
         if words[0] == "{":
             return words.index("}") + 1
         return 2 if len(words) > 1 and words[1].startswith("[") else 1

@@ -1,4 +1,4 @@
-"""Operators as Verilog, in which every operand has the width that it is worked on with."""
+"""Operators as Verilog, with every operand at the width at which the operator works."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ UNARY_SIGNS = {
 }
 
 Write = Callable[[Bits, Bits], str]
-"""A value as Verilog, and the value beside it: a state machine names the states beside it."""
+"""Return a value as Verilog; the value beside it may be a state that needs its name."""
 
 
 def operands(cell: Cell) -> list[Bits]:
-    """The values that an operator works on, each as wide as it is worked on."""
+    """Return an operator's operands, each at the width at which the operator works."""
     ports = cell.ports
     if cell.kind == "$mux":
         return [ports["S"], ports["B"], ports["A"]]
@@ -42,7 +42,7 @@ def operands(cell: Cell) -> list[Bits]:
 
 
 def operand_to_index(cell: Cell) -> Bits:
-    """The bits that a variable place may be in, zeros included: a power of two of them."""
+    """Return the bits that a variable index may select, padded with zeros to a power of two."""
     places, width = width_of(cell.ports["B"]), width_of(cell.ports["Y"])
     return resized(cell.ports["A"], 1 << places if width == 1 else 2 << places)
 
@@ -52,7 +52,7 @@ ASSOCIATIVE = ("&", "|", "^")
 
 
 def beside(text: str, sign: str = "") -> str:
-    """An expression as it may stand beside a sign, in brackets if it needs some."""
+    """Return an expression as an operand, in parentheses if it needs them."""
     if (_ATOM.match(text) or _is_braces(text)) and not (sign == "!" and text[0] in "!~"):
         return text
     if sign in ASSOCIATIVE and _signs(text) == {sign}:
@@ -61,7 +61,7 @@ def beside(text: str, sign: str = "") -> str:
 
 
 def _is_braces(text: str) -> bool:
-    """True if a text is all in one pair of braces."""
+    """Tell whether a text is one pair of braces."""
     depth = 0
     for place, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")
@@ -71,7 +71,7 @@ def _is_braces(text: str) -> bool:
 
 
 def _signs(text: str) -> set[str]:
-    """Signs of two operands in an expression that are in no brackets or braces."""
+    """Return the binary operators of an expression outside parentheses and braces."""
     depth, outside = 0, ""
     for letter in text:
         depth -= letter in ")}]"
@@ -81,7 +81,7 @@ def _signs(text: str) -> set[str]:
 
 
 def operator_text(cell: Cell, write: Write) -> str:
-    """An operator, whose operands are those of :func:`operands`."""
+    """Write an operator; its operands are those of :func:`operands`."""
     values = operands(cell)
     kind = cell.kind
     sign = TWO_OPERANDS.get(kind, "")

@@ -1,4 +1,4 @@
-"""Words that mean something in Verilog or SystemVerilog."""
+"""Reserved words of Verilog and SystemVerilog."""
 
 _WORDS = """
 alias always always_comb always_ff always_latch and assert assign assume automatic before begin

@@ -25,7 +25,7 @@ REDUCTIONS = ("$reduce_or", "$reduce_bool", "$reduce_and", "$reduce_xor")
 
 
 def simplify(netlist: Netlist) -> None:
-    """Take out operators that only cut, shift or repeat bits, and wires that nobody named."""
+    """Remove operators that only cut, shift or repeat bits, and wires without a name."""
     while True:
         _fold_processes(netlist)
         names: dict[str, Bits] = {}
@@ -60,7 +60,7 @@ def simplify(netlist: Netlist) -> None:
 
 
 def _together(assigns: list[Assign]) -> Iterator[Assign]:
-    """Assignments, those of stretches of a wire that lie side by side as one."""
+    """Join assignments to adjacent stretches of a wire."""
     by_wire: dict[str, list[tuple[Part, Bits]]] = {}
     for assign in assigns:
         low = 0
@@ -81,12 +81,12 @@ def _together(assigns: list[Assign]) -> Iterator[Assign]:
 
 
 def _one_of(parts: list[tuple[Part, Bits]]) -> Assign:
-    """The assignment of stretches that follow each other."""
+    """Return one assignment for adjacent stretches."""
     return Assign(joined(part for part, _ in parts), joined(p for _, bits in parts for p in bits))
 
 
 def _fold_processes(netlist: Netlist) -> None:
-    """Take tests of constants out of processes; what tests nothing is no process."""
+    """Remove tests of constants from processes; a process without tests becomes assignments."""
     kept = []
     for body in netlist.processes:
         folded = [*_folded(body)]
@@ -121,7 +121,7 @@ def _fits(bits: str, patterns: list[str]) -> bool:
 
 
 def _resolver(names: dict[str, Bits]) -> Callable[[Bits], Bits]:
-    """The value without the wires in ``names``."""
+    """Return a function that replaces the wires in ``names`` in a value."""
     known: dict[str, Bits] = {}
 
     def of_wire(wire: str) -> Bits:
@@ -163,7 +163,7 @@ def _replace_in(body: Body, resolve: Callable[[Bits], Bits]) -> None:
 
 
 def simple_value(cell: Cell) -> Bits | None:
-    """The value of an operator that needs no operator; None if it needs one."""
+    """Return an operator's value if it needs no operator, otherwise None."""
     if "Y" not in cell.ports or not cell.kind.startswith("$"):
         return None
     width = width_of(cell.ports["Y"])
@@ -184,7 +184,7 @@ def simple_value(cell: Cell) -> Bits | None:
 
 
 def resized(bits: Bits, width: int, *, signed: bool = False) -> Bits:
-    """A number in ``width`` bits."""
+    """Resize a number to ``width`` bits."""
     have = width_of(bits)
     if have >= width:
         return cut(bits, 0, width)
@@ -193,13 +193,13 @@ def resized(bits: Bits, width: int, *, signed: bool = False) -> Bits:
 
 
 def number(bits: Bits) -> int | None:
-    """The number that a constant is; None for what is no constant."""
+    """Return the number of a constant; None for any other value."""
     digits = "".join(part.bits if isinstance(part, Constant) else "x" for part in bits)
     return None if "x" in digits else int(digits or "0", 2)
 
 
 def evaluated(cell: Cell) -> Constant | None:
-    """The value of an operator whose operands do not matter, or are constants."""
+    """Return an operator's value if its operands are constants or do not matter."""
     values = [number(cell.ports[name]) for name in "AB" if name in cell.ports]
     signed = any(cell.is_signed(name) for name in "AB")
     width = width_of(cell.ports["Y"])
@@ -235,7 +235,7 @@ _RESULTS: dict[str, Callable[..., int]] = {
     "$reduce_and": lambda a, bits: a == (1 << bits) - 1,
     "$reduce_xor": lambda a, bits: a.bit_count() & 1,
 }
-"""What operators make of numbers; the last argument is the number of bits of the first one."""
+"""Results of operators on numbers; the last argument is the first operand's width."""
 
 
 def _chosen(cell: Cell) -> Bits | None:
@@ -262,7 +262,7 @@ def _shifted(cell: Cell, width: int) -> Bits | None:
 
 
 def _masked(cell: Cell, width: int) -> Bits | None:
-    """And or or with a constant."""
+    """Simplify an and, or an or, with a constant."""
     for mask, other in (("A", "B"), ("B", "A")):
         if all(isinstance(part, Constant) for part in cell.ports[mask]) and not any(
             cell.is_signed(operand) for operand in "AB"

@@ -58,7 +58,7 @@ class Sources:
 
 
 def _clocked(netlist: Netlist) -> dict[str, Body]:
-    """Processes whose value goes to one register alone, by the wire between."""
+    """Return the processes whose value goes to one register alone, by the wire between."""
     uses: Counter[str] = Counter()
 
     def count(bits: Bits) -> None:
@@ -102,7 +102,7 @@ def _clocked(netlist: Netlist) -> dict[str, Body]:
 
 
 def name_indexed(netlist: Netlist) -> None:
-    """Let what is indexed by a variable be a wire, of as many bits as the index can tell."""
+    """Make a wire of each value with a variable index, as wide as the index can reach."""
     for number, cell in enumerate(netlist.cells):
         if cell.kind != "$shift":
             continue

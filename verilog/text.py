@@ -1,4 +1,4 @@
-"""The Verilog of components: a text for each module."""
+"""The Verilog of components: one text for each module."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .writer import ModuleText
 
 
 def module_texts(division: Division) -> dict[str, str]:
-    """The text of every module by its name; what is part of another comes before it."""
+    """Return the text of every module by name; a submodule precedes its parent."""
     names = division.names()
     outputs = {name: module.outputs for name, module in division.modules.items()}
     outputs = division.foreign | outputs
@@ -44,7 +44,7 @@ def _head(name: str, module: ComponentModule | MemoryModule) -> Iterator[str]:
 
 
 def _uses(division: Division, names: dict[str, str], name: str) -> Iterator[str]:
-    """Say where a module is an instance."""
+    """Write comments that list the instances of a module."""
     by_module: dict[str, list[str]] = {}
     for use in division.uses.get(name, ()):
         by_module.setdefault(names[use.inside], []).append(use.instance)
@@ -54,14 +54,14 @@ def _uses(division: Division, names: dict[str, str], name: str) -> Iterator[str]
 
 
 def _memory_lines(name: str, memory: MemoryModule) -> Iterator[str]:
-    """A memory as a module."""
+    """Write a memory as a module."""
     word, address = _range(memory.width), _range(memory.address_bits)
     writes = [*zip(*(numbered(each, memory.writes) for each in WRITE_PORTS), strict=True)]
     read_names = (numbered(each, len(memory.reads)) for each in READ_PORTS)
     reads = [*zip(memory.reads, *read_names, strict=True)]
 
     def place_in(port: str) -> list[str]:
-        """A port for an address, where there is one."""
+        """Return a port for an address; none for a memory of one word."""
         return [f"input wire {address}{port}"] if memory.address_bits else []
 
     ports = ["input wire clk"]
@@ -72,7 +72,7 @@ def _memory_lines(name: str, memory: MemoryModule) -> Iterator[str]:
         ports += [*place_in(place), f"output {'reg' if clocked else 'wire'} {word}{data}"]
 
     def word_at(place: str) -> str:
-        """The word at an address."""
+        """Return the word at an address."""
         return f"words[{place}]" if memory.address_bits else "words"
 
     yield f"module {name} ("
@@ -93,7 +93,7 @@ def _memory_lines(name: str, memory: MemoryModule) -> Iterator[str]:
 
 
 def _words_of(memory: MemoryModule) -> Iterator[str]:
-    """The words of a memory, and what they are at the start."""
+    """Declare a memory's words and their initial values."""
     word = _range(memory.width)
     if not memory.address_bits:
         # Tools say of a memory of one word that they take it for a register; so it is one.

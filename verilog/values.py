@@ -1,4 +1,4 @@
-"""Values as Verilog: of wires, of constants, and of the operators between them."""
+"""Values as Verilog: wires, constants, and the operators between them."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ class Values:
         self.states: dict[str, dict[Constant, str]] = {}
 
     def text(self, bits: Bits, like: Bits = ()) -> str:
-        """A value that may stand by itself, or between commas.
+        """Write a value that stands alone or between commas.
 
-        A constant that is assigned to a state machine or compared with it, ``like``, has the name
-        of the state.
+        A constant that is assigned to a state machine or compared with it, ``like``, is written as
+        the name of the state.
         """
         if state := self._state(bits, like):
             return state
@@ -76,7 +76,7 @@ class Values:
         return self._braces(bits)
 
     def _state(self, bits: Bits, like: Bits) -> str | None:
-        """The name of a constant that is a state of the wire ``like``."""
+        """Return the name of a constant that is a state of the wire ``like``."""
         match bits, like:
             case (Constant(value) as state,), (Part(name, 0, width),):
                 wire = self._netlist.wires[name]
@@ -122,12 +122,12 @@ class Values:
         return self.target_part(field)
 
     def _read(self, part: Part) -> None:
-        """Keep account of bits that are looked at."""
+        """Record bits that are read."""
         mask = (1 << part.width) - 1 << part.low
         self.read[part.wire] = self.read.get(part.wire, 0) | mask
 
     def _short_text(self, wire: str) -> str | None:
-        """Text in place of a wire; None if that is too much to be written there."""
+        """Return the text that replaces a wire; None if it is too long to repeat."""
         text = self.source(self._of_wire[wire])
         if len(text) <= (LONGEST if self._once[wire] == 1 else LONGEST_TWICE):
             return text
@@ -135,12 +135,12 @@ class Values:
         return None
 
     def target(self, bits: Bits) -> str:
-        """A value that is assigned to."""
+        """Write the target of an assignment."""
         texts = [self.target_part(part) for part in bits if isinstance(part, Part)]
         return texts[0] if len(texts) == 1 else f"{{{', '.join(texts)}}}"
 
     def target_part(self, part: Part) -> str:
-        """Some bits of a wire by its name."""
+        """Write some bits of a wire by name."""
         self.mentioned.add(part.wire)
         name = self._names[part.wire]
         if part.width == self._netlist.wires[part.wire].width:
@@ -150,13 +150,13 @@ class Values:
         return f"{name}[{part.low + part.width - 1}:{part.low}]"
 
     def source(self, source: Cell | Chosen) -> str:
-        """A value by what gives it."""
+        """Write a value by its source."""
         if isinstance(source, Cell):
             return operator_text(source, self.text)
         return self.chosen(source)
 
     def chosen(self, chosen: Chosen, like: Bits = ()) -> str:
-        """A value that is chosen by tests, and assigned to ``like``."""
+        """Write a value that tests choose, and that is assigned to ``like``."""
         if not isinstance(chosen, Choice):
             return self.text(chosen, like)
         match (chosen.then, chosen.otherwise):
@@ -171,14 +171,14 @@ class Values:
         return f"{test} ? {then} : {self.chosen(chosen.otherwise, like)}"
 
     def test(self, test: Test) -> str:
-        """Text that is true if a value fits one of the patterns of a test."""
+        """Write the test that a value fits one of some patterns."""
         texts = [self._fits(test.subject, pattern) for pattern in test.patterns]
         if len(texts) == 1:
             return texts[0]
         return " | ".join(map(beside, texts))
 
     def _fits(self, subject: Bits, pattern: str) -> str:
-        """Text that is true if a value fits a pattern, in which - stands for any bit."""
+        """Write the test that a value fits a pattern, in which - stands for any bit."""
         texts = []
         for found in re.finditer(r"[01]+", pattern):
             bits = cut(subject, len(pattern) - found.end(), len(found[0]))
@@ -194,7 +194,7 @@ class Values:
 
 
 def constant(bits: Constant) -> str:
-    """A constant with its width."""
+    """Write a constant with its width."""
     if "x" in bits.bits:
         return f"{bits.width}'b{bits.bits}"
     return f"{bits.width}'h{int(bits.bits, 2):x}"

@@ -77,7 +77,7 @@ class ModuleText:
         self._sources = Sources(netlist)
         leads_to = destinations(netlist, self._fields)
         self._inline: frozenset[str] = frozenset()
-        # Once only to count what is used how often, and once to be read.
+        # The first pass only counts uses; the second writes the text.
         self._begin(Names(netlist, self._fields, leads_to))
         self._body()
         counted = self._values
@@ -94,14 +94,14 @@ class ModuleText:
         self.text = "\n".join([*head, *body, ""])
 
     def _begin(self, names: Names, counted: Values | None = None) -> None:
-        """Begin to write, with values in place of wires where they have been counted."""
+        """Begin to write; wires that are used rarely enough are replaced by their values."""
         self._names = names
         sources = {wire: self._sources.of_wire[wire] for wire in self._inline}
         uses = counted.uses if counted else {}
         self._values = Values(self._netlist, names, self._fields, sources, uses)
 
     def _body(self) -> list[str]:
-        """All between the declarations and the end."""
+        """Return the lines between the declarations and the end."""
         instances = [line for cell in self._netlist.cells for line in self._instance(cell)]
         assigns = [*self._assigns()]
         clocked = [*self._clocked()]
@@ -117,7 +117,7 @@ class ModuleText:
         return (Part(wire, 0, self._netlist.wires[wire].width),)
 
     def _assigns(self) -> Iterator[tuple[Bits, str]]:
-        """Targets that are assigned always, with their values."""
+        """Write the assignments outside processes."""
         for assign in self._netlist.assigns:
             yield assign.target, self._values.text(assign.value, assign.target)
         for target, chosen in self._sources.chosen:
@@ -148,7 +148,7 @@ class ModuleText:
     # What happens at the clock's edge
 
     def _clocked(self) -> Iterator[str]:
-        """Registers, and what is printed, by the edge of the clock."""
+        """Write registers and prints by the edge of the clock."""
         edges: dict[str, tuple[list[str], dict[str, list[str]]]] = {}
         for cell in self._netlist.cells:
             if cell.kind not in ("$dff", "$print"):
@@ -178,7 +178,7 @@ class ModuleText:
         yield from wrapped(f"if ({self._values.text(cell.ports['EN'])}) $write({words});", 4)
 
     def _register(self, cell: Cell, resets: dict[str, list[str]]) -> Iterator[str]:
-        """The value that a register takes; how it is reset goes to ``resets``, by the reset."""
+        """Write a register's next value; add its reset to ``resets``, by the reset."""
         target, value = cell.ports["Q"], cell.ports["D"]
         wire = value[0].wire if isinstance(value[0], Part) else ""
         body = self._sources.clocked.get(wire)
@@ -193,11 +193,11 @@ class ModuleText:
         yield from self._statements(body, target, 4)
 
     def _takes(self, target: Bits, value: Bits) -> str:
-        """The statement with which a register takes a value."""
+        """Write the statement by which a register takes a value."""
         return f"{self._values.target(target)} <= {self._values.text(value, target)};"
 
     def _statements(self, body: Body, target: Bits, indent: int) -> Iterator[str]:
-        """A process whose value goes to a register."""
+        """Write a process whose value goes to a register."""
         for statement in body:
             if isinstance(statement, Switch):
                 yield from self._branches(statement, target, indent)
@@ -229,7 +229,7 @@ class ModuleText:
             yield f"{' ' * indent}end"
 
     def _unused(self) -> Iterator[str]:
-        """Name what nothing looks at, so that it is known to be meant."""
+        """Declare unread values as unused, so that linters accept them."""
         parts = [part for wire in self._netlist.wires.values() for part in self._unread(wire)]
         if parts:
             # A name with this word in it tells linters that it is meant.
@@ -237,7 +237,7 @@ class ModuleText:
             yield from wrapped(f"wire {self._names.free('unused')} = &{{1'b0, {words}}};", 2)
 
     def _unread(self, wire: Wire) -> Iterator[Part]:
-        """The stretches of a wire that nothing looks at."""
+        """Return the stretches of a wire that are not read."""
         read = self._values.read.get(wire.name, 0)
         declared = wire.direction == "input" or wire.name in self._values.mentioned
         if not declared or wire.direction == "output":
@@ -266,7 +266,7 @@ class ModuleText:
         yield ");"
 
     def _states(self) -> Iterator[str]:
-        """Values of state machines by name."""
+        """Declare the states of state machines by name."""
         declared: dict[str, str] = {}
         for wire in self._netlist.wires.values():
             states = self._values.states.get(wire.name, {})
@@ -287,7 +287,7 @@ class ModuleText:
             yield from self._field_wires(wire)
 
     def _field_wires(self, record: Wire) -> Iterator[str]:
-        """Wires of the fields of a record that are read."""
+        """Declare the wires of a record's fields that are read."""
         for name in self._fields.of_record(record.name):
             if name in self._values.mentioned:
                 bits = self._values.target_part(self._fields.bits[name])
@@ -310,7 +310,7 @@ class ModuleText:
 
 
 def _reset(last: Switch, value: Bits) -> Assign | None:
-    """The assignment of a process's last statement, if it is a reset of all bits."""
+    """Return the assignment of a process's last statement if it resets all bits."""
     match last:
         case Switch((Part(wire, _, 1),), [(["1"], [Assign(target, _) as assign])]) if (
             target == value and wire.endswith("rst") and width_of(last.subject) == 1

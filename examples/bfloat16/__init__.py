@@ -1,1 +1,1 @@
-"""Sums of bfloat16 numbers over all nodes of a mesh, by an operator of one's own."""
+"""Sums of bfloat16 numbers over all nodes of a mesh, by a custom operator."""

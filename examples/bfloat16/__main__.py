@@ -16,9 +16,9 @@ from .sums import bits_of, numbers_of, summed
 def all_reduce(width: int, height: int, algorithm: str, flits: int) -> tuple[Any, int, int, int]:
     """Run an all-reduce on the simulated hardware of a mesh.
 
-    Gives what ``verify`` gives; how many numbers there are in the memories at the end; how many of
-    them are those of ``ml_dtypes``, added in the order of the schedule; and how many would be if
-    they were added in the order of the nodes.
+    Return the result of ``verify``; the count of numbers in the final memories; how many equal
+    those of ``ml_dtypes``, added in the order of the schedule; and how many equal those added in
+    the order of the nodes.
     """
     mesh = eyecast.mesh((width, height))
     schedule = eyecast.schedule(

@@ -19,7 +19,7 @@ from eyecast.rtl.operators import OperatorPorts
 
 INFINITY, NOT_A_NUMBER = 0x7F80, 0x7FC0
 SPARE = 3
-"""Bits below the last one of a sum: two, and one that tells whether there is anything lower."""
+"""Extra low bits of a sum: two, and one that is set if any lower bit is."""
 
 ALIGNED = data.StructLayout(
     {
@@ -32,7 +32,7 @@ ALIGNED = data.StructLayout(
         "special_bits": 16,
     }
 )
-"""Two numbers with one exponent, or what is known of their sum without adding."""
+"""Two numbers with one exponent, or a sum that is known without adding."""
 
 SUMMED = data.StructLayout(
     {"sign": 1, "exponent": 8, "sum": 9 + SPARE, "special": 1, "special_bits": 16}
@@ -55,7 +55,7 @@ class Bfloat16Adder(Component):
         super().__init__({"there": In(16), "coming": In(16), "result": Out(16)})
 
     def elaborate(self, _platform: object) -> Module:
-        """Align, add, round: a register behind each."""
+        """Align, add and round, each followed by a register."""
         m = Module()
         aligned, summed = Signal(ALIGNED), Signal(SUMMED)
         self._elaborate_aligned(m, aligned)
@@ -107,17 +107,17 @@ class Bfloat16Adder(Component):
 
 
 def _exponent(number: Value) -> Value:
-    """The exponent; that of the least normal number is that of what is below, too."""
+    """Return the exponent; subnormal numbers have that of the least normal one."""
     return Mux(number[7:15] == 0, 1, number[7:15])
 
 
 def _significand(number: Value) -> Value:
-    """The fraction and the bit before its point."""
+    """Return the fraction and the bit before its point."""
     return Cat(number[:7], number[7:15].any())
 
 
 def _rounded(m: Module, summed: data.View) -> Value:
-    """The number of a sum: its first bit put in place, and its spare bits rounded away."""
+    """Normalize and round a sum."""
     width = 9 + SPARE
     # A bit too long: the exponent of the sum is one more, and its first bit stands there at once.
     zeros = Signal(range(width + 1))
@@ -152,7 +152,7 @@ class Bfloat16Add(Component):
         super().__init__(OperatorPorts(width))
 
     def elaborate(self, _platform: object) -> Module:
-        """An adder for each number."""
+        """Make an adder for each number in a word."""
         m = Module()
         for place in range(0, len(self.there), 16):
             m.submodules[f"adder_{place}"] = adder = Bfloat16Adder()
@@ -165,7 +165,7 @@ class Bfloat16Add(Component):
 
 
 def added(there: Any, coming: Any, bits: Any) -> Any:
-    """The same for models: added as float32, which loses nothing that could be rounded twice."""
+    """Add for models: in float32, whose rounding never changes the final one."""
     word = np.uint64(0)
     for place in range(0, int(bits), 16):
         shift = np.uint64(place)

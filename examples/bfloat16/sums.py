@@ -16,12 +16,12 @@ Words = npt.NDArray[np.uint64]
 
 
 def numbers_of(words: Words) -> npt.NDArray[np.generic]:
-    """The numbers in words of 32 bits, two in each."""
+    """Return the numbers in words of 32 bits, two in each."""
     return words.astype("<u4").view(bfloat16)
 
 
 def bits_of(numbers: npt.NDArray[np.generic]) -> npt.NDArray[np.uint16]:
-    """Their bits; those of what is not a number are the adder's."""
+    """Return the bits of numbers; NaN becomes the adder's."""
     bits = numbers.view(np.uint16)
     return np.where(np.isnan(numbers), np.uint16(NOT_A_NUMBER), bits)
 
@@ -29,10 +29,10 @@ def bits_of(numbers: npt.NDArray[np.generic]) -> npt.NDArray[np.uint16]:
 def summed(
     schedule: Schedule, contributions: Mapping[int, Words]
 ) -> dict[tuple[int, int], npt.NDArray[np.generic]]:
-    """What each node ends with of each block, by (node, block).
+    """Return each node's final value of each block, by (node, block).
 
-    ``contributions[block]`` has shape (nodes, words). A send carries what its source has before the
-    step; at its target it is added to what is there, or replaces it.
+    ``contributions[block]`` has shape (nodes, words). A send carries its source's value before the
+    step; its target adds this value to its own, or replaces its own by it.
     """
     held = {
         (node, block): numbers_of(words)

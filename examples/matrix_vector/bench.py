@@ -1,6 +1,6 @@
-"""The chip's host, under cocotb: it loads both programs, starts one, queues the other, and reads.
+"""The chip's host in cocotb: it loads both programs, starts one, queues the other, and reads.
 
-It is told what to write, and knows of the chip what docs/router.md, section 16, says.
+The bench gets the words to write; all else is in docs/router.md, section 16.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MOST_CYCLES = 20_000
 
 
 class Host:
-    """Requests, one after the other."""
+    """A sender of requests, one after the other."""
 
     def __init__(self, dut: Any) -> None:
         self.dut, self.edge = dut, FallingEdge(dut.clk)

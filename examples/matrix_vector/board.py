@@ -27,12 +27,12 @@ from .plan import GATHER, SPREAD, Software, software
 
 CONTROLLER, COMMAND, START, STOP = 2, 2, 1, 2
 MOST_CYCLES = 50_000_000
-"""Of the clock, for all that goes over a simulated line."""
+"""Clock cycles until a product over a simulated line counts as failed."""
 POLLS = 100
 
 
 def main() -> None:
-    """Build, print what it takes, run it, and say whether every tile has the result."""
+    """Build, print the resources, run, and tell whether every tile has the result."""
     parser = argparse.ArgumentParser(prog="python -m examples.matrix_vector.board")
     parser.add_argument("--board", default="ulx3s-85f", help="as `eyecast boards` lists them")
     parser.add_argument("--port", help="the serial port of a board that holds the bitstream")

@@ -61,7 +61,7 @@ class Chip(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """The network's ports are joined to the chip's own and to the processors."""
+        """Join the network's ports to the chip's own and to the processors."""
         m = Module()
         config, plan = self._software.config, self._software.plan
         if self._network is None:
@@ -84,6 +84,6 @@ class Chip(Component):
 
 
 def chip_verilog(software: Software) -> str:
-    """Verilog of the chip, and of the network as ``eyecast verilog`` writes it."""
+    """Return the Verilog of the chip, and of the network as ``eyecast verilog`` writes it."""
     text: str = verilog.convert(Chip(software), name=CHIP, emit_src=False)
     return text + network_verilog(software.config, trace=False)

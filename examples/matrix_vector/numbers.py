@@ -1,4 +1,4 @@
-"""The numbers that are multiplied, and NumPy's product of them."""
+"""The numbers to multiply, and NumPy's product."""
 
 from __future__ import annotations
 

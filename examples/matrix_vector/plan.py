@@ -1,4 +1,4 @@
-"""The network of the chip, its two programs, and where in a node's memory everything is."""
+"""The network of the chip, its two programs, and the layout of a node's memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eyecast.model.program.program import Program
 from .numbers import Factors
 
 SPREAD, GATHER = 0, 1
-"""The programs: x to all nodes; every node's part of y to all nodes."""
+"""The two programs: x to all nodes, then every node's part of y to all nodes."""
 
 
 class Plan(NamedTuple):
@@ -37,20 +37,20 @@ class Plan(NamedTuple):
 
     @property
     def words(self) -> int:
-        """Words of memory that a node needs."""
+        """Return the memory words that a node needs."""
         return self.matrix + self.size * self.rows_of_node
 
 
 @dataclass(frozen=True)
 class Software:
-    """What is loaded: the network that it is for, where data go, and the programs' image."""
+    """The network, the layout of its memories, and the programs' image."""
 
     config: NetworkConfig
     plan: Plan
     image: ProgramsImage
 
     def writes(self, matrix: Factors, vector: Factors) -> Iterator[tuple[int, int, int, int]]:
-        """Words that the host writes: (node, space, address, word); x goes to node 0 alone."""
+        """Return the host's writes: (node, space, address, word); only node 0 gets x."""
         yield from map(tuple, self.image.writes.tolist())
         plan, mask = self.plan, 0xFFFF
         for address, word in enumerate(vector.tolist(), plan.vector):
@@ -62,7 +62,7 @@ class Software:
 
 
 def software(width: int, height: int, rows_of_node: int) -> Software:
-    """Compile both programs for a mesh whose nodes have so many rows of the matrix each."""
+    """Compile both programs for a mesh with ``rows_of_node`` matrix rows at each node."""
     topology = eyecast.mesh((width, height))
     size = topology.nodes * rows_of_node
     plan = Plan(size, rows_of_node, vector=0, result=size, matrix=2 * size)
@@ -92,7 +92,7 @@ def software(width: int, height: int, rows_of_node: int) -> Software:
 
 
 def _moved(program: Program, config: NetworkConfig, offset: int) -> Program:
-    """The same program on words that lie ``offset`` higher, in the network ``config``."""
+    """Return the program with addresses higher by ``offset``, in the network ``config``."""
     rows = [
         [
             replace(

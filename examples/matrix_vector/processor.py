@@ -15,7 +15,7 @@ from eyecast.rtl.tile_port import TilePort
 from .plan import GATHER, SPREAD, Plan
 
 FACTOR_BITS = 16
-"""Of a word of the matrix or of the vector its lowest bits count, as a signed number."""
+"""Low bits of a matrix or vector word that are used, as a signed number."""
 
 
 class Processor(Component):
@@ -46,7 +46,7 @@ class Processor(Component):
         super().__init__({"port": Out(TilePort(config)), "computes": Out(1)})
 
     def elaborate(self, _platform: object) -> Module:
-        """Wait, read and multiply, write; a program of the network is behind each arrow."""
+        """Wait, read and multiply, write; a program of the network runs between these states."""
         m = Module()
         port, begun, ready = self.port, Signal(), Signal()
         m.d.comb += port.hold.eq((port.program == GATHER) & ~ready)
@@ -72,7 +72,7 @@ class Processor(Component):
         return m
 
     def _elaborate_products(self, m: Module, sums: Array) -> None:
-        """Ask for x[k] and then for a[0][k], a[1][k] ...; each that comes is multiplied by x[k]."""
+        """Request x[k], then a[0][k], a[1][k] ...; multiply each arriving a[i][k] by x[k]."""
         port, plan = self.port, self._plan
         rows = plan.rows_of_node
         row, column = Signal(range(rows + 1)), Signal(range(plan.size + 1))
@@ -101,7 +101,7 @@ class Processor(Component):
             m.next = "WRITE"
 
     def _elaborate_writes(self, m: Module, sums: Array, ready: Signal) -> None:
-        """Write this node's part of y where the network sends it from."""
+        """Write this node's part of y to the words that the network sends."""
         port, plan = self.port, self._plan
         row = Signal(range(plan.rows_of_node + 1))
         m.d.comb += [

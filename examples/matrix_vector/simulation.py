@@ -61,7 +61,7 @@ class Product:
 
     @property
     def phases(self) -> dict[str, int]:
-        """The cycle, from the start on, in which x is everywhere, y computed, y everywhere."""
+        """Return the cycles, from the start on, at which x, the products and y are complete."""
         spread, end = self.ends
         computed = int(np.flatnonzero(self.computes.any(axis=1))[-1]) + 1
         return {"x everywhere": spread, "y computed": computed, "y everywhere": end}
@@ -82,7 +82,7 @@ def multiply(width: int, height: int, rows_of_node: int, seed: int) -> Product:
 
 
 def _simulated(made: Software, matrix: Factors, vector: Factors) -> dict[str, list[int]]:
-    """Run the bench on the simulated chip: what it found."""
+    """Run the bench on the simulated chip; return its findings."""
     plan = made.plan
     task = {
         "writes": list(made.writes(matrix, vector)),
@@ -103,7 +103,7 @@ def _simulated(made: Software, matrix: Factors, vector: Factors) -> dict[str, li
 
 
 def _simulator(made: Software) -> Path:
-    """The folder of the chip's simulator, which is built once."""
+    """Return the folder of the chip's simulator, which is built once."""
     text, variables = chip_verilog(made), environment()
 
     def make(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""An operator of a user's own: where it is taken from, and what is refused."""
+"""Custom operators: where they are loaded from, and refusals."""
 
 import re
 

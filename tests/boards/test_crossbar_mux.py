@@ -45,7 +45,7 @@ SHAPES = [
 
 
 def bench(groups, members, linked, *, rests_at_zero):
-    """A module whose output is 1 where the multiplexer does what it should, or may do anything."""
+    """Return a module whose output is 1 if the multiplexer is right, or free to do anything."""
     inputs = groups * members
     bits = (groups - 1).bit_length() + 2
     number = " | ".join(f"(wins[{g}] ? {bits}'d{g} : {bits}'d0)" for g in range(groups))

@@ -1,4 +1,4 @@
-"""The serial host of a board: what it does with good frames, and with anything else."""
+"""The serial host of a board: replies to good frames and to anything else."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def test_a_clock_that_is_a_little_off_is_followed(percent):
 
 
 class DeafLine:
-    """A line on which so many replies are lost; the board carries every request out."""
+    """A line on which this many replies are lost; the board carries every request out."""
 
     name, pace = "deaf", Pace(byte=1e-4, latency=0.1, silence=0.04)
 

@@ -406,7 +406,7 @@ def test_a_stream_of_messages_becomes_writes(seed: int) -> None:
 
 @pytest.mark.parametrize("config", [CONFIG, replace(CONFIG, parity=True)], ids=["", "parity"])
 def test_commands_of_a_stream_become_words(config: NetworkConfig) -> None:
-    """Words come in their order, each once; what is not to be used is marked."""
+    """Words arrive in order, each once; unusable words are marked."""
     reader, draw, words = StreamReader(config), random.Random(3), config.message_words
     memory = [draw.getrandbits(32) for _ in range(words)]
     damaged = set(range(0, words, 2)) if config.parity else set()

@@ -42,7 +42,7 @@ def test_those_of_a_collective(eyecast: Command) -> None:
 
 
 def best(eyecast: Command, case: MeasuredCase) -> tuple[int, set[str]]:
-    """The fewest cycles that ``--algorithm best`` finds, and all algorithms that take as many."""
+    """Return the fewest cycles that ``--algorithm best`` finds, and all algorithms with as many."""
     source = () if case.collective in ROOTLESS else ("--source", "0,0")
     if source and "hypercube" in case.network:
         source = ("--source", "0,0,0,0,0,0")
@@ -68,7 +68,7 @@ def test_the_fastest_of_drawn_cases(eyecast: Command, number: int) -> None:
 
 
 def table_rows(page: str, head: str) -> list[list[str]]:
-    """The cells of the table with this head."""
+    """Return the cells of the table with this head."""
     _, _, text = (ROOT / page).read_text().partition(f"| {head} |\n")
     lines = text.partition("\n\n")[0].splitlines()[1:]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]

@@ -1,4 +1,4 @@
-"""``eyecast check``: traces of ours, of simulators and of logic analysers, right and wrong."""
+"""``eyecast check``: our traces, simulators' and logic analysers' recordings, right and wrong."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ VALID = "tile_0.outputs__0__valid"
 
 @pytest.fixture
 def trace(eyecast: Command) -> Trace:
-    """The predicted trace, also in the file trace.csv."""
+    """Return the predicted trace, and write it to trace.csv."""
     assert eyecast("predict", *NETWORK, "-o", "trace.csv").status == 0
     return Trace.read_csv("trace.csv")
 
 
 def samples(trace: Trace) -> list[dict[str, int]]:
-    """The values of the recorded signals in each cycle: two of reset, the run, two when done."""
+    """Return the signals in each cycle: two of reset, the run, two after its end."""
     probes = {(probe.node, probe.port): probe for probe in output_probes(CONFIG)}
     idle = dict.fromkeys(recorded_signals(CONFIG), 0)
     rows = [{**idle, RESET: 1}, {**idle, RESET: 1}, *({**idle} for _ in range(CYCLES + 2))]
@@ -55,7 +55,7 @@ def samples(trace: Trace) -> list[dict[str, int]]:
 def waveform(
     rows: list[dict[str, int]], scope: str = "bench.chip.noc", widths: Mapping[str, int] = WIDTHS
 ) -> str:
-    """A VCD file with a clock, in which the network lies deep in a chip."""
+    """Write a VCD file with a clock, in which the network is deep in a chip's hierarchy."""
     names = [*rows[0], "clk"]
     scopes = scope.split(".")
     lines = [f"$scope module {each} $end" for each in scopes]
@@ -73,7 +73,7 @@ def waveform(
 
 
 def table(rows: list[dict[str, int]], *, radix: bool) -> str:
-    """A logic analyser's table: hexadecimal, or with a row of radixes."""
+    """Write a logic analyser's table: hexadecimal, or with a row of radixes."""
     lines = [",".join(f"chip.noc.{name}" for name in rows[0])]
     if radix:
         lines.append(",".join(["Radix - UNSIGNED", *["BINARY"] * (len(rows[0]) - 1)]))
@@ -85,7 +85,7 @@ def table(rows: list[dict[str, int]], *, radix: bool) -> str:
 
 
 def write_all(trace: Trace) -> list[str]:
-    """The trace as a file of each kind."""
+    """Write the trace as a file of each kind."""
     trace.write_csv("seen.csv")
     Path("seen.vcd").write_text(waveform(samples(trace)))
     Path("analyser.csv").write_text(table(samples(trace), radix=False))
@@ -217,7 +217,7 @@ def test_an_image_says_the_timing_and_must_load_the_program(eyecast: Command, he
 
 
 def test_a_recording_that_ends_within_the_run(eyecast: Command, trace: Trace) -> None:
-    """As far as it goes it must be as predicted: then it is cut; otherwise its fault is told."""
+    """A recording that matches as far as it goes is cut short; otherwise its fault is reported."""
     rows = samples(trace)[: 2 + 9]
     Path("cut.vcd").write_text(waveform(rows))
     last = "the recording must have flits up to cycle 16: it ends with cycle 7, as predicted so far"
@@ -263,7 +263,7 @@ def test_signals_of_other_names(eyecast: Command, trace: Trace) -> None:
 
 
 def test_long_recordings_take_no_more_memory(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cycles without flits cost nothing, and flits are put away in pieces."""
+    """Cycles without flits cost nothing, and flits are stored in pieces."""
     rows = samples(trace)
     monkeypatch.setattr(recorded_trace, "_ROWS_PER_PIECE", 3)
     for cycles in (0, 3000):

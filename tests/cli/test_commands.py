@@ -1,4 +1,4 @@
-"""Prints and files of the commands, which agree with each other."""
+"""Outputs and files of the commands, which agree."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ UNKNOWN = {
     "schedule": ("seed",),
     "program": ("seed", "collective", "algorithm", "source", "least_cycles"),
 }
-"""Facts that a file does not say of itself."""
+"""Facts that a file does not contain."""
 
 FACTS = ("version", "network", "seed", "collective", "algorithm", "source", "ports")
 
@@ -167,7 +167,7 @@ def test_room_that_is_made_is_said(eyecast: Command, here: Path) -> None:
 
 
 def test_what_does_not_finish_is_explained(eyecast: Command, here: Path) -> None:
-    """A node does not expect what comes in step 1; nobody sends what node 5 waits for."""
+    """A node expects no packet in step 1, but gets one; nobody sends the packet for node 5."""
     eyecast("program", *CORNER_4X4, "-o", "p.json")
     program = json.loads((here / "p.json").read_text())
     (first,) = (n for n, node in enumerate(program["nodes"]) if 1 in node["receives"])
@@ -319,7 +319,7 @@ def test_verify_all_sources(eyecast: Command) -> None:
 def test_hardware_that_differs_is_a_failure(
     eyecast: Command, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The hardware is told a word other than the model: the flit that carries it is shown."""
+    """The hardware gets another word than the model: the error shows the flit that carries it."""
     from eyecast.sim import loading
 
     sound = loading.prepare
@@ -376,7 +376,7 @@ def drawn_faults(eyecast: Command, here: Path, *options: str) -> list[int]:
 
 
 def test_drawn_faults_are_those_of_the_seed(eyecast: Command, here: Path) -> None:
-    """The same from every source that works; a node that is kept makes room for one other."""
+    """Every working source draws the same faults; a spared node is replaced by one other."""
     faulty = drawn_faults(eyecast, here, "--source", "0,0")
     assert len(faulty) == 39
     working = [node for node in range(130) if node not in faulty]

@@ -1,4 +1,4 @@
-"""``eyecast compare``: every number against what else says it, and what is refused."""
+"""``eyecast compare``: every number against an independent source, and its refusals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def register(monkeypatch: pytest.MonkeyPatch, *algorithms: Algorithm) -> None:
 
 
 def named(name: str, change: dict[str, object]) -> Algorithm:
-    """The eye broadcast under another name, with some of its schedule changed."""
+    """Register the eye broadcast under another name, with part of its schedule changed."""
 
     def generate(request: Request) -> Schedule:
         made = eye_broadcast(request.topology, request.root, request.words)
@@ -47,7 +47,7 @@ def svg_ids(path: Path, pattern: str) -> list[str]:
 
 
 def lines_of(answer: Answer) -> list[list[str]]:
-    """The cells of every row of the table."""
+    """Return the cells of every row of the table."""
     rows = [line for line in answer.output.splitlines() if line.startswith("│")]
     return [[cell.strip() for cell in row.split("│")[1:-1]] for row in rows]
 
@@ -121,7 +121,7 @@ def test_what_does_not_serve_is_listed_with_the_reason(eyecast: Command) -> None
 
 
 def test_faults(eyecast: Command) -> None:
-    """Bounds leave out the faulty nodes, which need not be served."""
+    """Bounds leave out the faulty nodes, which no broadcast must serve."""
     faults = ("--faulty-node", "1,1", "--faulty-link", "0,0:1,0")
     command = ("compare", "--mesh", "4x4", *faults, "--source", "0,0", "--json")
     found = result(eyecast(*command))
@@ -228,7 +228,7 @@ def test_both_timings_on_the_hardware(eyecast: Command) -> None:
 def test_hardware_that_differs_is_a_failure(
     eyecast: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The hardware is told a word other than the model."""
+    """The hardware gets another word than the model."""
     from eyecast.sim import loading
 
     sound = loading.prepare

@@ -1,4 +1,4 @@
-"""Tables: complete whatever the width, and without what a terminal would obey."""
+"""Tables: complete at any width, and without control characters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBERS = ("2147483648", "1099511627776", "4294967296")
 
 COSTS = ("costs", "--dimension", "20", "--flits", "2147483648", "--packet", "1")
 LARGEST = "42949672960"
-"""Start-ups of 20 times as many packets as there are flits."""
+"""Number of start-ups: 20 for each of 2147483648 one-flit packets."""
 
 
 @pytest.mark.parametrize("width", [None, *range(20, 100, 7)])

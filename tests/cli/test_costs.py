@@ -1,4 +1,4 @@
-"""``eyecast costs``, and the formulas beside what is counted in ``eyecast compare``."""
+"""``eyecast costs``, and its formulas beside the counts of ``eyecast compare``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COSTS = ("costs", "--collective", "all-gather", "--dimension", "7", "--flits", "
 
 
 def test_the_table(eyecast: Command) -> None:
-    """By SBT with one port: log N start-ups if packets are large, (N - 1) M words (Table 11)."""
+    """SBT with one port: log N start-ups if packets are large, (N - 1) M words (Table 11)."""
     options = (*COSTS, "--packet", "1024", "--tau", "3", "--tc", "2")
     found = result(eyecast(*options, "--json"))
     rows = found.pop("rows")
@@ -38,7 +38,7 @@ def costs(eyecast: Command, *options: str) -> dict[tuple[str, str], dict[str, An
 
 
 def test_best_packets_are_of_the_message(eyecast: Command) -> None:
-    """B_opt by the square roots is 163 words; nESBT's T is then that of one packet of 8."""
+    """B_opt by the square roots is 163 words; nESBT's T is then that of one packet of 8 words."""
     options = ("--collective", "broadcast", "--dimension", "4", "--flits", "8", "--packet", "2")
     rows = costs(eyecast, *options, "--tau", "1000", "--tc", "1")
     nesbt, bound = rows["nesbt", "one-port"], rows["lower bound", "one-port"]
@@ -53,7 +53,7 @@ def test_best_packets_are_of_the_message(eyecast: Command) -> None:
 
 
 def test_what_is_below_the_bound_is_marked(eyecast: Command) -> None:
-    """One word by n trees: each has a quarter of it, says the formula."""
+    """One word by n trees: the formula gives each tree a quarter of the word."""
     options = ("--dimension", "4", "--flits", "1", "--packet", "1", "--tau", "1", "--tc", "1")
     rows = costs(eyecast, *options)
     assert [key for key, row in rows.items() if row.get("below_bound")] == [("nrsbt", "n-port")]
@@ -70,7 +70,7 @@ def rows_of(eyecast: Command, table: int, *options: str) -> list[list[object]]:
 
 
 def test_table_1_is_what_links_carry(eyecast: Command) -> None:
-    """By SBT a binomial number of links of each dimension at each level, and 2^d of them in all."""
+    """SBT has a binomial number of links of each dimension at each level, and 2^d in all."""
     rows = rows_of(eyecast, 1)
     sbt = {
         (level, d): [links, share] for graph, level, d, links, share, *_ in rows if graph == "sbt"
@@ -83,7 +83,7 @@ def test_table_1_is_what_links_carry(eyecast: Command) -> None:
 
 
 def test_tables_of_numbers(eyecast: Command) -> None:
-    """For n = 3, as they are printed."""
+    """The rows for n = 3 are those of the paper."""
     steps, more = rows_of(eyecast, 2), rows_of(eyecast, 3)
     assert [row[2] for row in steps] == ["7", "7", "3", "3", "3", "3", "4", "3", "4", "4"]
     assert [row[2] for row in more] == ["2", "1", "3", "1", "3", "1", "3", "1", "1", "1/3"]
@@ -104,7 +104,7 @@ def test_tables_of_numbers(eyecast: Command) -> None:
 
 
 def test_tables_of_times(eyecast: Command) -> None:
-    """The rows of its collective and ports, as without ``--table``."""
+    """The rows are those of its collective and ports without ``--table``."""
     table = result(eyecast("costs", "--table", "13", "--json"))
     whole = result(eyecast("costs", "--collective", "all-gather", "--json"))
     assert table["rows"] == [row for row in whole["rows"] if row["ports"] == "n-port"]

@@ -1,4 +1,4 @@
-"""The first look, what is installed, and what a shell completes."""
+"""The first commands, the version report, and the shell's completions."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_the_doctor_fails_where_the_main_job_cannot_run(tmp_path: Path) -> None:
 
 
 def completed(words: str, monkeypatch: pytest.MonkeyPatch, eyecast: Command) -> list[str]:
-    """Completions that bash is told: the last of ``words`` has been begun."""
+    """Return bash's completions for ``words``, the last of which is incomplete."""
     monkeypatch.setenv("_EYECAST_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", f"eyecast {words}")
     monkeypatch.setenv("COMP_CWORD", str(len(f"eyecast {words}x".split()) - 1))
@@ -146,7 +146,7 @@ def test_there_are_scripts_for_three_shells(eyecast: Command) -> None:
 
 
 def test_bash_completes_by_the_script() -> None:
-    """Bash itself runs the function that the script defines."""
+    """Bash runs the function that the script defines."""
     script = f"""
     export PATH={INSTALLED.parent}:$PATH
     eval "$(eyecast completion bash)"

@@ -25,7 +25,7 @@ WORDS = [3, 0, 9, 1, 0, 0, 30, 4, 2, 2, 0, 7, 0, 5, 1, 8]
 
 @pytest.fixture(autouse=True)
 def _files(here: Path) -> None:
-    """Files of groups and of words, in the folder in which commands run."""
+    """Write files of groups and of words into the commands' folder."""
     groups = {"format": "eyecast-groups", "version": 1, "groups": GROUPS}
     Path("groups.json").write_text(json.dumps(groups))
     groups["groups"] = [{**GROUPS[0], "nodes": [2, 1, 0, 4]}, GROUPS[1]]
@@ -149,7 +149,7 @@ def test_what_is_refused(eyecast: Command, command: str) -> None:
 def test_what_was_found_of_the_best_is_kept(
     eyecast: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each schedule is compiled once, and predicted once; what it says is as if it were again."""
+    """The command compiles and predicts each schedule once, and keeps the best one's result."""
     compiled, predicted = [], []
     compile_one, run = compiler.compile_schedule, cycles.exact_run
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""Matters that the papers describe beside their main line, reached by the command."""
+"""Side topics of the papers, reached by the commands."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_bounds_of_theorem_6_beside_jiang_wu(eyecast: Command) -> None:
 
 
 def test_separate_lines(eyecast: Command, here: Path) -> None:
-    """Theorem 3 of Ho, Hsu & Sung: a star tree without its centre; 3 lines of 12 in 6 steps."""
+    """Theorem 3 of Ho, Hsu & Sung: a star tree without its center; 3 lines of 12 in 6 steps."""
     found = result(
         eyecast("transmit", "--star-tree", "3x12", "--faulty-node", "0", "--json", "-o", "s.json")
     )

@@ -1,4 +1,4 @@
-"""Reductions as a user might get them wrong: one line, exit status 2, and no file."""
+"""Bad reductions, as a user might type them: one line, exit status 2, and no file."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_bad_options_are_one_line(eyecast: Command, here: Path, line: str) -> No
 def test_no_schedule_is_made_for_an_operator_that_is_not_there(
     eyecast: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A million nodes' schedule would take seconds."""
+    """The refusal comes first: a schedule for a million nodes would take seconds."""
     monkeypatch.setattr(task, "find_algorithm", None)
     line = "predict --mesh 1024x1024 --collective all-reduce --algorithm eye --operators max"
     answer = eyecast(*line.split())
@@ -103,7 +103,7 @@ def test_over_links_that_work_one_way_who_cannot_reach_the_root_is_named() -> No
 
 
 def edited(eyecast: Command, command: str, **changes: Any) -> None:
-    """Write a file of an all-reduce, some of whose values are others, to a.json."""
+    """Write an all-reduce to a.json with some values replaced."""
     line = f"{command} --mesh 2x2 --collective all-reduce --flits 2 -o a.json"
     eyecast(*line.split())
     content = json.loads(Path("a.json").read_text())

@@ -1,4 +1,4 @@
-"""``--report``: pages of the commands, and what is refused before there is any work."""
+"""``--report``: pages of the commands, and refusals before any work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks with switches on the command line: what is served, and one line for what is not."""
+"""Networks with switches on the command line: supported uses, and one-line refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SERVED = ("--graph", "tree.json", "--algorithm", "tree")
 
 @pytest.fixture
 def nets(here: Path) -> Path:
-    """A folder with a star, a tree and a mesh of switches."""
+    """Return a folder with a star, a tree and a mesh of switches."""
     for name, topology in (
         ("star", switch_star(4)),
         ("tree", switch_tree()),
@@ -64,7 +64,7 @@ def test_pictures_have_hollow_squares(eyecast: Command, nets: Path) -> None:
 
 
 def test_traffic_between_the_others(eyecast: Command, nets: Path) -> None:
-    """Throughput is by node with an interface: of four, half a flit each and cycle."""
+    """Throughput counts nodes with an interface: four nodes, half a flit per node and cycle."""
     traffic = ("traffic", "--graph", "star.json", "--rate", "0.5", "--on", "model", "-o", "out")
     found = result(eyecast(*traffic, "--json"))["measures"]
     assert 0.45 < found["offered_throughput"] < 0.55

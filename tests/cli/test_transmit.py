@@ -1,4 +1,4 @@
-"""``eyecast transmit``: its table against what is counted elsewhere, its files, and bad input."""
+"""``eyecast transmit``: its table against independent counts, its files, and bad input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from eyecast.picture.transmit import draw_transmit
 
 
 def lines_of(output: str) -> list[list[str]]:
-    """The cells of every row of the table."""
+    """Return the cells of every row of the table."""
     rows = [line for line in output.splitlines() if line.startswith("│")]
     return [[cell.strip() for cell in row.split("│")[1:-1]] for row in rows]
 

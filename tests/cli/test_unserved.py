@@ -1,4 +1,4 @@
-"""Words of the commands on working nodes that get nothing, and of links that sends share."""
+"""Notices of the commands about unserved working nodes, and about shared links."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_pictures_say_it(eyecast: Command, here: Path) -> None:
 
 
 def test_bounds_are_of_the_nodes_served(eyecast: Command) -> None:
-    """12 of them: 11 to be reached. The tree serves all 14."""
+    """Bounds count the 12 served nodes, 11 without the source. The tree serves all 14."""
     found = result(eyecast("schedule", *JIANG_WU, "--json"))
     assert (found["unserved"], found["least"]) == ([6, 9], {"steps": 4, "tcd": 11, "cycles": 22})
     tree = result(eyecast("schedule", *BLOCK, "--algorithm", "tree", "--json"))
@@ -59,7 +59,7 @@ def test_links_that_are_shared_are_said(eyecast: Command) -> None:
 
 
 def test_a_broadcast_owed_to_nobody_is_refused(eyecast: Command, here: Path) -> None:
-    """And so is a mistyped name; called custom and without a request, it is carried out."""
+    """A mistyped name is refused too; as custom and without a request the schedule runs."""
     eyecast("schedule", "--mesh", "2x2", "--source", "0,0", "-o", "s.json")
     whole = json.loads((here / "s.json").read_text())
     nobody = whole | {"blocks": [{"owner": 0, "owed": [], "words": 16}]}
@@ -88,7 +88,7 @@ def test_a_broadcast_owed_to_nobody_is_refused(eyecast: Command, here: Path) -> 
 
 @pytest.mark.slow
 def test_every_source_of_a_network_that_not_all_links_lead_back_from(eyecast: Command) -> None:
-    """No link leads to node 0: five of the six sources leave it out."""
+    """No link leads to node 0, so five of the six sources leave it out."""
     cut = ("--mesh", "3x2", "--faulty-link", "1,0:0,0", "--faulty-link", "0,1:0,0")
     answer = eyecast("verify", *cut, "--all-sources", "--algorithm", "tree", "--partial")
     assert answer.status == 0

@@ -1,4 +1,4 @@
-"""``--waves`` of three commands: what is asked for is written, and shows the trace beside it."""
+"""``--waves`` of three commands: the requested file is written, and agrees with the trace."""
 
 from __future__ import annotations
 

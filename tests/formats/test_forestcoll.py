@@ -39,7 +39,7 @@ CHAINS = forest(
     tree(1, 1, send(1, 0), send(1, 2, SWITCH)),
     tree(2, 2, send(2, 1, SWITCH), send(1, 0)),
 )
-"""Chains, of which the first has its sends in the wrong order."""
+"""Chains; the first has its sends in the wrong order."""
 
 
 def alone(text: str, **wishes: object) -> Schedule:

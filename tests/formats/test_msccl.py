@@ -294,7 +294,7 @@ def test_a_gpu_copies_its_own_chunks_in_few_steps(tmp_path: Path) -> None:
 
 
 def pairs(blocks: int) -> Schedule:
-    """An all-to-all of two nodes, in one step, with so many blocks for each other."""
+    """Return an all-to-all of two nodes in one step, with ``blocks`` blocks for each other."""
     both = np.repeat([0, 1], blocks)
     return Schedule(
         topology=line(2),

@@ -62,7 +62,7 @@ class Row(NamedTuple):
 
 
 def rows(columns: int) -> list[Row]:
-    """The rows of the page's table with so many columns."""
+    """Return the rows of the page's table with this many columns."""
     lines = re.findall(r"^\| `(.*) \|$", PAGE.read_text(), re.MULTILINE)
     cells = [[cell.strip(" `") for cell in f"{line} ".split(" |")] for line in lines]
     return [Row(*each[:3], tuple(each[3:])) for each in cells if len(each) == columns]

@@ -1,4 +1,4 @@
-"""MSCCL algorithms as text, a line for each step, for tests; and what is read from them."""
+"""MSCCL algorithms for tests, written one step a line, and functions that read them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from eyecast.model.schedule.schedule import Schedule
 def read(
     text: str, topology: Topology, words: int = 3, ports: PortModel = PortModel.FULL_DUPLEX
 ) -> Schedule:
-    """The schedule of an algorithm, proved."""
+    """Read an algorithm and return its proved schedule."""
     setting = Setting(topology=topology, words=words, ports=ports)
     schedule = read_msccl(InputFile("a.xml", text.encode()), setting)
     schedule.check()
@@ -26,7 +26,7 @@ def read(
 
 
 def refusal(text: str, topology: Topology) -> str:
-    """The one line in which an algorithm is refused."""
+    """Return the one-line error that refuses an algorithm."""
     with pytest.raises(InvalidInput) as caught:
         read(text, topology)
     (said,) = str(caught.value).splitlines()
@@ -34,7 +34,7 @@ def refusal(text: str, topology: Topology) -> str:
 
 
 def step(place: int, kind: str, source: str, target: str, **more: object) -> str:
-    """A step; slots such as "i0" or "s3"."""
+    """Write a step; slots are written like "i0" or "s3"."""
     given = {"cnt": 1, "depid": -1, "deps": -1, "hasdep": 0, **more}
     rest = " ".join(f'{name}="{value}"' for name, value in given.items())
     return (
@@ -51,7 +51,7 @@ def threadblock(number: int, send: int, recv: int, channel: int, *steps: str) ->
 def algorithm(
     collective: str, gpus: Sequence[Sequence[str]], sizes: str, chunks: int, inplace: int = 0
 ) -> str:
-    """An algorithm; ``sizes`` are the chunks of every input, output and scratch: "1 4 0"."""
+    """Write an algorithm; ``sizes`` counts the chunks of input, output and scratch: "1 4 0"."""
     i, o, s = sizes.split()
     lines = [
         f'<algo name="mine" proto="Simple" nchannels="4" nchunksperloop="{chunks}" '
@@ -64,7 +64,7 @@ def algorithm(
 
 
 def ring_all_gather(ranks: int) -> str:
-    """Every GPU passes on what it gets: received, copied and sent on in one step."""
+    """Write a ring all-gather: each GPU receives, copies and sends on in one step."""
     gpus = []
     for rank in range(ranks):
         before, own = (rank - 1) % ranks, f"o{rank}"
@@ -77,7 +77,7 @@ def ring_all_gather(ranks: int) -> str:
 
 
 def relayed() -> str:
-    """GPU 0 sends a chunk to GPU 2 by the scratch buffer of GPU 1, in two threadblocks there."""
+    """Let GPU 0 send a chunk to GPU 2 through GPU 1's scratch buffer, in two threadblocks there."""
     first = [threadblock(0, 1, -1, 1, step(0, "s", "i1", "s0"))]
     second = [
         threadblock(0, -1, 0, 1, step(0, "r", "i1", "s0", hasdep=1)),
@@ -88,7 +88,7 @@ def relayed() -> str:
 
 
 def promises(schedule: Schedule) -> list[tuple[int, tuple[int, ...]]]:
-    """For each block that others are owed its owner, and these others; sorted."""
+    """Return the owner and the other targets, sorted, of each block that others are owed."""
     working = schedule.topology.working_nodes.tolist()
     pairs = zip(schedule.blocks.owner.tolist(), schedule.blocks.owed, strict=True)
     others = (
@@ -99,7 +99,7 @@ def promises(schedule: Schedule) -> list[tuple[int, tuple[int, ...]]]:
 
 
 def ring_reduce_scatter(ranks: int, inplace: bool = False) -> str:
-    """Every chunk goes round from GPU to GPU, and what each has is added, up to its own GPU."""
+    """Write a ring reduce-scatter: each chunk passes all GPUs, which add theirs, to its own GPU."""
     gpus = []
     for rank in range(ranks):
         passed = [f"i{(rank - 1 - hop) % ranks}" for hop in range(ranks)]
@@ -111,7 +111,7 @@ def ring_reduce_scatter(ranks: int, inplace: bool = False) -> str:
 
 
 def ring_all_reduce(ranks: int) -> str:
-    """Every chunk goes round twice: added, and then copied; by all types of steps that send."""
+    """Write a ring all-reduce: chunks are added, then copied, by steps of every sending type."""
     gpus = []
     for rank in range(ranks):
         passed = [f"i{(rank - 1 - hop) % ranks}" for hop in range(ranks)]
@@ -123,7 +123,7 @@ def ring_all_reduce(ranks: int) -> str:
 
 
 def chain_reduce(ranks: int) -> str:
-    """The last GPU sends to the one before it, each adds its own chunk; the sums are in GPU 0."""
+    """Write a chain reduce: the last GPU sends first, each adds its chunk, GPU 0 gets the sums."""
     first = [threadblock(0, -1, 1, 0, step(0, "rrc", "i0", "o0"))]
     between = [
         [threadblock(0, rank - 1, rank + 1, 0, step(0, "rrs", "i0", "i0"))]
@@ -134,7 +134,7 @@ def chain_reduce(ranks: int) -> str:
 
 
 def all_to_all_reduce(ranks: int) -> str:
-    """Every GPU sends its chunk to all others, and adds what comes when it has sent."""
+    """Let every GPU send its chunk to all others first, and then add the chunks it receives."""
     gpus = []
     for rank in range(ranks):
         others = [other for other in range(ranks) if other != rank]
@@ -159,7 +159,7 @@ def all_to_all_reduce(ranks: int) -> str:
 
 
 def two_sums() -> str:
-    """GPU 1 gets the sum of GPUs 0 and 1, and GPU 3 of GPUs 2 and 3, and passes it to GPU 0."""
+    """Sum GPUs 0 and 1 in GPU 1, and GPUs 2 and 3 in GPU 3; GPU 3 passes its sum to GPU 0."""
     pair = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"))]
     sums = [threadblock(0, -1, 0, 0, step(0, "rrc", "i0", "o0"))]
     gets = [*pair, threadblock(1, -1, 3, 0, step(0, "r", "i0", "o0"))]
@@ -169,7 +169,7 @@ def two_sums() -> str:
 
 
 def dissemination(ranks: int) -> str:
-    """In round k GPU r sends all that it has to GPU r + 2^k, while it adds what comes: a circle."""
+    """Let GPU r send its sum to GPU r + 2^k in round k while it adds a received one: a circle."""
     gpus = []
     rounds = (ranks - 1).bit_length()
     for rank in range(ranks):

@@ -40,7 +40,7 @@ CYCLE_LIMIT = 400
 
 
 def walk(topology, node, route):
-    """The node at which a packet ends, and the port by which it comes in there."""
+    """Return a packet's last node, and the port by which the packet enters it."""
     came_in_by = 0
     for port, hops, _ in route:
         for _ in range(hops):
@@ -49,7 +49,7 @@ def walk(topology, node, route):
 
 
 def program_of(config, puts, port_model="all-port", **changes):
-    """``puts`` are (node, row); what is received where is found by walking."""
+    """Make a program of ``puts``, pairs (node, row); the receives follow from the rows' routes."""
     rows = [[] for _ in range(config.topology.nodes)]
     receives = [[] for _ in range(config.topology.nodes)]
     for node, row in puts:
@@ -63,7 +63,7 @@ def program_of(config, puts, port_model="all-port", **changes):
 
 
 def delivered(program):
-    """The message memories at the end: a step's words are read before any of them is written."""
+    """Return the final message memories: each step reads all its words before it writes any."""
     memory = words(program)
     puts = [(row.step, node, row) for node, rows in enumerate(program.rows) for row in rows]
     for step in sorted({step for step, _, _ in puts}):
@@ -76,11 +76,11 @@ def delivered(program):
 
 
 PROGRAMS = {network: {} for network in NETWORKS}
-"""Programs that run on each network, by the functions that make them."""
+"""Programs of each network, by the functions that make them."""
 
 
 def on(*networks):
-    """Mark a function of a configuration: the program that it makes runs on these networks."""
+    """Mark a function of a configuration: its program runs on these networks."""
 
     def mark(make):
         for network in networks:
@@ -102,14 +102,14 @@ def job_of(program, timing):
 
 @functools.cache
 def hardware_runs(network):
-    """All runs of a network, by what makes the program and by timing: in one process."""
+    """Run all programs of a network in one process; return runs by function and timing."""
     cases = [(make, timing) for make in PROGRAMS[network] for timing in TIMINGS]
     jobs = [job_of(PROGRAMS[network][make], timing) for make, timing in cases]
     return dict(zip(cases, simulate(build_simulator(NETWORKS[network]), jobs), strict=True))
 
 
 def on_both(network, make):
-    """The program, and what the hardware did, timed either way; the model says the same."""
+    """Run a program with both timings; require that hardware and model agree."""
     program = PROGRAMS[network][make]
     runs = []
     for timing in TIMINGS:
@@ -128,7 +128,7 @@ def on_both(network, make):
 
 
 def carried_out(network, make):
-    """The runs of a program in which nothing is wrong."""
+    """Return the runs of a program without errors."""
     program, runs = on_both(network, make)
     program.check()
     for measured in runs:
@@ -140,7 +140,7 @@ def carried_out(network, make):
 
 
 def flagged(network, make):
-    """The flags of a program in which something is wrong, by node, and its runs."""
+    """Return the flags of a faulty program by node, and its runs."""
     program, runs = on_both(network, make)
     names = [
         {node: found for node in range(len(program.rows)) if (found := measured.flag_names(node))}

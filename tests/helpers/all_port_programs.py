@@ -1,4 +1,4 @@
-"""All-port programs as a person writes them, for tests of the cycle model."""
+"""Handwritten all-port programs for tests of the cycle model."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def all_port(
     port_model: str = "full-duplex",
     **limits: Any,
 ) -> Program:
-    """Receives are (step, port)."""
+    """Make an all-port program; ``receives`` are (step, port)."""
     steps, ports = ({n: [pair[i] for pair in r] for n, r in receives.items()} for i in (0, 1))
     limits = {"all_port": True, **limits}
     return program(rows, steps, topology, port_model, receive_ports=ports, **limits)

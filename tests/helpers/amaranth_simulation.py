@@ -11,7 +11,7 @@ Testbench = Callable[[Any], Awaitable[None]]
 
 
 def simulate(design: Any, testbench: Testbench, *background: Testbench) -> None:
-    """Clock ``design`` until ``testbench`` ends; those in the background need not end."""
+    """Clock ``design`` until ``testbench`` ends; background processes need not end."""
     simulator = Simulator(design)
     simulator.add_clock(PERIOD)
     simulator.add_testbench(testbench)

@@ -52,7 +52,7 @@ async def random_accesses(dut: Any) -> None:
 
 @cocotb.test()
 async def several_at_once(dut: Any) -> None:
-    """Reads and writes that are under way together, of words of which none is used twice."""
+    """Read and write at the same time, with no address used twice."""
     given = told()
     await begin(dut)
     bench = Bench(dut, AxiLite(dut, given["seed"]), given)

@@ -21,7 +21,7 @@ LONGEST = 9
 
 
 class Tile:
-    """A node's streams, and the words that it has to itself: the upper half of the memory."""
+    """A node's streams, and the upper half of the memory, which only this tile writes."""
 
     def __init__(self, dut: Any, node: int, words: int, seed: int) -> None:
         def bus(name: str) -> AxiStreamBus:
@@ -51,12 +51,12 @@ class Tile:
             self.refused += int(told_of.value)
 
     def address(self) -> int:
-        """Most messages begin within the memory; some do not, and some of these far from it."""
+        """Draw an address: most messages begin in the memory, some beyond it, a few far beyond."""
         far = self.draw.choice((len(self.memory), len(self.memory) + 12, 0xFFFC, 1 << 15))
         return self.draw.choice((*([self.draw.randrange(self.own, len(self.memory))] * 7), far))
 
     async def write(self) -> None:
-        """Write a message, and know what is there then."""
+        """Write a message, and record the words that the memory then holds."""
         address, count = self.address(), self.draw.randrange(LONGEST)
         content = [self.draw.getrandbits(32) for _ in range(count)]
         above = self.draw.getrandbits(16) << 16

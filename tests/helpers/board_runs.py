@@ -1,4 +1,4 @@
-"""Runs on boards as tests make them up."""
+"""Made-up runs on boards for tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eyecast.model.run.signature import signatures
 
 
 def as_predicted(case: Case, words: int, **changes: Any) -> HardwareRun:
-    """Run of a board that does as was predicted, and has ``words`` read back, but for changes."""
+    """Return a board's run that matches its prediction and reads ``words``, with some changes."""
     predicted = case.predicted
     measured = HardwareRun(
         finished=True,

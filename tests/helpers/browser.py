@@ -15,7 +15,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def missing() -> str:
-    """The reason why browser tests cannot run here; "" if there is none."""
+    """Return the reason why browser tests cannot run here; "" if they can."""
     try:
         import playwright.sync_api  # noqa: F401
     except ImportError:

@@ -1,4 +1,4 @@
-"""Trials of every bus in front of an engine, whatever drives it."""
+"""Trials for every bus in front of an engine, with any driver."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .engine_spaces import (
 
 PERIOD = 2
 NOTHING = Access(0, 0, 0)
-"""A read, for a bus that is told the address beside it."""
+"""A read, for a bus that gets the address separately."""
 RUNNING_STATE = 2
 
 
@@ -47,11 +47,11 @@ class Bus(Protocol):
         """Give the word read, or 0 for a write, and what the bus answered."""
 
     def answer(self, refusal: int) -> int:
-        """The answer of the bus to an access that is refused so."""
+        """Return the bus's answer to an access that the engine refuses this way."""
 
 
 def pauses(seed: int) -> Iterator[bool]:
-    """Pauses of a channel, cycle by cycle: now never, now mostly."""
+    """Yield a channel's pauses, cycle by cycle: long stretches without any, and with many."""
     draw = random.Random(seed)
     while True:
         share = draw.choice((0, 0, 0.3, 0.8))
@@ -73,7 +73,7 @@ async def begin(dut: Any) -> None:
 
 
 async def hold_to_the_rules(dut: Any, valid: str, ready: str, *payload: str) -> None:
-    """Fail if a channel of the engine's takes back what it shows, before it is taken."""
+    """Fail if an engine's channel withdraws an offer before the bus takes it."""
     signals = [getattr(dut, name) for name in (valid, *payload)]
     before = None
     while True:
@@ -85,7 +85,7 @@ async def hold_to_the_rules(dut: Any, valid: str, ready: str, *payload: str) -> 
 
 
 class Bench:
-    """An engine, the bus in front of it, and what its words must be."""
+    """An engine, the bus in front of it, and its expected words."""
 
     def __init__(self, dut: Any, bus: Bus, told: dict[str, Any]) -> None:
         self.dut, self.bus, self.told = dut, bus, told
@@ -104,7 +104,7 @@ class Bench:
         return word
 
     async def write(self, region: int, node: int, word: int, data: int, refusal: int = 0) -> None:
-        """Write a word, past the model but for its refusal."""
+        """Write a word without the model, except for the refusal that the model predicts."""
         access = Access(region, node, word, data)
         address = self.spaces.byte_address(access)
         _, answer = await self.bus.carry_out(access, address)

@@ -1,6 +1,6 @@
-"""Engines behind buses on Verilator, with the bus models of others as a bench.
+"""Engines behind buses on Verilator, with published bus models as a bench.
 
-A bench is a module of cocotb tests; it finds what it is told in ``told.json``.
+A bench is a module of cocotb tests; it reads its parameters from ``told.json``.
 """
 
 from __future__ import annotations
@@ -70,5 +70,5 @@ def run(
 
 
 def told() -> Any:
-    """Read what a bench is told; it runs in its own folder."""
+    """Read a bench's parameters from the current folder."""
     return json.loads(Path(TOLD).read_text())

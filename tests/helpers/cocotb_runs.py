@@ -26,7 +26,7 @@ TESTS = "eyecast.sim.collective_tests"
 def write_run(
     folder: Path, schedule: Schedule, timing: Timing = Timing.BARRIER, **parameters: Any
 ) -> Compiled:
-    """Write what the tests read into ``folder``, and the network's Verilog as ``network.v``."""
+    """Write the input files of the tests into ``folder``, and the network as ``network.v``."""
     compiled = compile_certified(schedule, {"message_words": 32, **parameters})
     folder.mkdir(parents=True, exist_ok=True)
     write_program(compiled.program, folder / "program.json")
@@ -37,7 +37,7 @@ def write_run(
 
 
 def owed_words(compiled: Compiled) -> list[dict[str, object]]:
-    """The words that each node is owed: what the schedule promises, not what a model says."""
+    """Return the words that the schedule promises each node, without using a model."""
     payload, topology = Payload.random(compiled, 0), compiled.schedule.topology
     everyone, starts = topology.working_nodes.tolist(), payload.layout.starts
     return [
@@ -59,10 +59,10 @@ def failures(
     test: str | None = None,
     module: str = TESTS,
 ) -> dict[str, str | None]:
-    """Run the tests of ``module``, or the one named ``test``, on ``network.v`` or another text.
+    """Run the tests of ``module``, or only ``test``, on ``network.v`` or another text.
 
-    Return for each test's name what its failure says; None for a test that passes. ``verilog`` is
-    the other text. Verilator's build of a text is made once and kept.
+    Return each test's failure message by name; None for a test that passes. ``verilog`` is the
+    other text. Verilator builds each text once and keeps the build.
     """
     if verilog is not None:
         (folder / "network.v").write_text(verilog)
@@ -99,12 +99,12 @@ def failures(
 
 
 def verilog_of(folder: Path) -> str:
-    """The Verilog that a run's folder has."""
+    """Return the Verilog in a run's folder."""
     return (folder / "network.v").read_text()
 
 
 def _failure(case: ElementTree.Element) -> str | None:
-    """The message of a test that has failed; None of one that has not."""
+    """Return the message of a failed test; None for a test that passed."""
     for kind in ("failure", "error"):
         if (found := case.find(kind)) is not None:
             return found.get("error_msg") or found.get("message") or found.text or kind

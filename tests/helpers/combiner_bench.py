@@ -1,7 +1,6 @@
-"""A combiner by itself, what comes to it drawn at random, and what must come of that.
+"""A combiner by itself, with words drawn at random, and the words that it must write.
 
-What must be written is reckoned word by word, from docs/router.md, section 19, with Python's
-numbers.
+The expected words are computed one by one, from docs/router.md, section 19, with Python's numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from eyecast.rtl.shared_memory import SharedMemory
 from .amaranth_simulation import simulate
 
 WIDTH, WORDS = 32, 8
-"""Few words, so that many meet in one."""
+"""Few words, so that many packets meet in one."""
 
 CYCLES = 150
 
@@ -48,7 +47,7 @@ MEANINGS: dict[str, Callable[[int, int], int]] = {
 
 @dataclass(frozen=True)
 class Word:
-    """A word at a lane: its place, its operator (0: none), and the place that it reads."""
+    """A word at a lane: its index, its operator (0: none), and the index that it reads."""
 
     address: int
     word: int
@@ -57,7 +56,7 @@ class Word:
 
 
 class Bench:
-    """A combiner, its memory, and what the memory must hold."""
+    """A combiner, its memory, and the memory's expected content."""
 
     def __init__(
         self,
@@ -66,7 +65,7 @@ class Bench:
         writes_late: bool = False,
         **limits: Any,
     ) -> None:
-        """With ``writes_late`` the memory is wrong: every word comes to it a cycle late."""
+        """Make the bench; with ``writes_late`` the faulty memory gets every word a cycle late."""
         self.config = NetworkConfig(
             topology=mesh((2, 2)),
             flit_width=WIDTH,
@@ -128,14 +127,14 @@ class Bench:
         return m
 
     def drawn(self) -> Word:
-        """A word for any place, by any operator."""
+        """Draw a word for any index, by any operator."""
         operator = self.draw.randrange(len(self.config.operators) + 1)
         address = self.draw.randrange(WORDS)
         source = self.draw.choice([address, address ^ WORDS // 2]) if operator else address
         return Word(address, self.draw.getrandbits(WIDTH), operator, source)
 
     def take(self, words: list[Word | None]) -> None:
-        """One cycle of the page: a lower lane's word is there for a higher one's."""
+        """Carry out a cycle as the page says: a higher lane combines with a lower lane's word."""
         written = []
         for word in filter(None, words):
             result = word.word
@@ -147,7 +146,7 @@ class Bench:
         self.written.append(written)
 
     def must_write(self) -> dict[int, int]:
-        """The words to be written in this cycle: of one place, the highest lane's word."""
+        """Return the words to write in this cycle; for an index, the highest lane's word."""
         return dict(self.written.pop(0))
 
     async def require_writes(self, ctx: Any) -> None:
@@ -169,13 +168,13 @@ class Bench:
 
 
 def draw_words(bench: Bench) -> Iterator[list[Word | None]]:
-    """Words for every lane, now and then none."""
+    """Draw words for the lanes; some lanes get none."""
     for _ in range(CYCLES):
         yield [bench.drawn() if bench.draw.random() < 0.8 else None for _ in bench.combiner.words]
 
 
 def run(bench: Bench) -> None:
-    """Require that all that comes in a cycle is written 1 + D cycles later."""
+    """Require that the combiner writes all words of a cycle 1 + D cycles later."""
 
     async def testbench(ctx: Any) -> None:
         for words in draw_words(bench):
@@ -189,10 +188,9 @@ def run(bench: Bench) -> None:
 
 
 def run_beside_host(bench: Bench) -> int:
-    """Require that a host's write is in all words that come then or later, but where it is lost.
+    """Require that later words include a host's write, unless it is lost; count the lost writes.
 
-    It is lost where a word that came in one of the D cycles before has the same address. Gives the
-    number of writes that are lost.
+    A write is lost if a word with its address arrived in one of the D cycles before.
     """
     latency, draw, shared = bench.config.operator_latency, bench.draw, bench.shared
     held, lost = [0] * WORDS, 0
@@ -233,10 +231,10 @@ def run_beside_host(bench: Bench) -> int:
 
 
 def run_damaged(bench: Bench, flip: Callable[[Any, int], None]) -> int:
-    """Require that the damaged words that are combined are told, and none that is not read.
+    """Require that the combiner reports a damaged word when it combines it, and no other.
 
-    ``flip`` makes a word damaged, or whole again, and changes no bit of it that is combined. Gives
-    the number of words that are told.
+    ``flip`` damages a word, or repairs it, and changes no bit that is combined. Return the number
+    of words reported.
     """
     told = 0
 
@@ -266,9 +264,9 @@ def run_damaged(bench: Bench, flip: Callable[[Any, int], None]) -> int:
 
 
 def run_slow(bench: Bench) -> int:
-    """Of two packets that have begun one goes on in every cycle, if the network is let.
+    """Require that one of two packets proceeds in every cycle, if the network allows it.
 
-    Gives the number of cycles in which it is not.
+    Return the number of cycles in which the network does not.
     """
     latency = bench.config.operator_latency
     waited = 0

@@ -1,4 +1,4 @@
-"""The command line for tests: what is typed, and what it leaves behind on the terminal."""
+"""The command line for tests: typed lines, and the output on the terminal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CORNER_8X8 = ("--mesh", "8x8", "--source", "0,0")
 
 
 class Answer(NamedTuple):
-    """The output of a command on the terminal, and its exit status."""
+    """A command's output on the terminal, and its exit status."""
 
     status: int
     output: str
@@ -27,18 +27,18 @@ Command = Callable[..., Answer]
 
 
 def shell(*arguments: str) -> Answer:
-    """The installed command, in a process of its own."""
+    """Run the installed command in a process of its own."""
     done = subprocess.run([INSTALLED, *arguments], capture_output=True, text=True, check=False)
     return Answer(done.returncode, done.stdout, without_notices(done.stderr))
 
 
 def without_notices(errors: str) -> str:
-    """Leave out what is said to those who wait: the first time alone, and on a slow machine."""
+    """Leave out notices about waiting, which only a first run or a slow machine prints."""
     return re.sub(r"^eyecast: (?:building|compiling) .*\n", "", errors, flags=re.MULTILINE)
 
 
 def result(answer: Answer) -> Any:
-    """The result that ``--json`` has printed."""
+    """Return the result that ``--json`` printed."""
     assert (answer.status, answer.errors) == (0, "")
     return json.loads(answer.output)
 

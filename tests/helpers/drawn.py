@@ -1,4 +1,4 @@
-"""Programs that are drawn: they combine, stream and run round in windows, and no order matters."""
+"""Drawn programs that combine, stream and use windows, and whose result no order changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from eyecast.model.program.row import Row
 
 HALF = 128
 REGION = 16
-"""Words of each half in which the packet lies that comes to a lane."""
+"""The half of a lane's words that an arriving packet is written to."""
 
 NETWORKS = [mesh((4,)), mesh((3, 2)), torus((5,)), torus((3, 3)), hypercube(3)]
 
@@ -47,20 +47,20 @@ def draw_network(draw: np.random.Generator) -> NetworkConfig:
 
 
 class Drawn:
-    """A program that grows by a packet at a time: words of one half go to the other in a step."""
+    """A program that grows by a packet at a time; in a step words go from one half to the other."""
 
     def __init__(self, draw: np.random.Generator, config: NetworkConfig) -> None:
         self.draw, self.config = draw, config
         self.rows: dict[int, list[Row]] = {n: [] for n in range(config.topology.nodes)}
         self.receives: dict[int, list[tuple[int, int]]] = {n: [] for n in self.rows}
         self.came: dict[tuple[int, int], Row] = {}
-        """The packets of the step that may be sent on, by node and lane."""
+        """Packets of the step that a node may send on, by node and lane."""
 
     def number(self, least: int, most: int) -> int:
         return int(self.draw.integers(least, most + 1))
 
     def add_packet(self, step: int) -> None:
-        """Draw a packet, unless its target gets another one in this step."""
+        """Draw a packet, unless its target already gets another one in this step."""
         topology = self.config.topology
         source, target = self.draw.choice(topology.nodes, 2, replace=False).tolist()
         offsets, nodes, vcs = route(topology, np.array([source]), np.array([target]), 2)
@@ -88,14 +88,14 @@ class Drawn:
         self.rows[source].append(row)
 
     def _own(self, step: int) -> Row:
-        """A row that sends words of the half that nothing comes to."""
+        """Return a row that sends words of the half that no packet writes to."""
         window = 3 if self.config.streams and self.number(0, 1) else 0
         here = HALF * (1 - step % 2) + self.number(0, HALF - 16)
         operator = self.number(0, 2 * len(self.config.operators))
         return Row(0, (), here, 0, self.number(0, 8), operator=operator, window=window)
 
     def _streamed(self, source: int, step: int) -> Row | None:
-        """A row that sends on a packet that comes to ``source``."""
+        """Return a row that sends on a packet while ``source`` receives it."""
         lanes = [lane for node, lane in self.came if node == source]
         if not lanes or not self.config.streams or self.number(0, 3) == 0:
             return None

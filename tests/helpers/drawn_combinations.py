@@ -1,6 +1,6 @@
-"""Programs that combine and stream, drawn at random for one network: what must meet meets.
+"""Drawn programs that combine and stream on one network, with many packets that meet.
 
-What their memories must hold behind them is said by :mod:`helpers.untimed`.
+:mod:`helpers.untimed` computes the memories that these programs must leave.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from eyecast.model.program.row import Row
 
 
 class Drawing:
-    """Draws programs for a mesh of two axes; the memories' size must be a power of two."""
+    """A drawer of programs for a 2-D mesh; the memories' size must be a power of two."""
 
     def __init__(self, config: NetworkConfig, seed: int) -> None:
         self.config, self.draw = config, random.Random(seed)
@@ -24,7 +24,7 @@ class Drawing:
         self.receives: list[list[tuple[int, int]]] = [[] for _ in self.rows]
 
     def program(self, steps: int) -> Program:
-        """A program of so many steps, each of any kind that the network has."""
+        """Draw a program with this many steps, each of any kind that the network supports."""
         kinds = [self._meetings if self.config.all_port else self._pairs]
         if self.config.streams:
             kinds += [self._there_and_back] if self.config.all_port else [self._chain, self._ring]
@@ -39,7 +39,7 @@ class Drawing:
         )
 
     def _put(self, source: int, target: int, **fields: int) -> None:
-        """Add a row, and its receive."""
+        """Add a row and its receive."""
         route = self._route(source, target)
         fields = {"operator": 0, "stream": 0, "lead": 0, "window": 0, **fields}
         self.rows[source].append(Row(route=route, start=None, continued=False, **fields))
@@ -47,7 +47,7 @@ class Drawing:
         self.receives[target].append((fields["step"], port))
 
     def _route(self, source: int, target: int) -> tuple[Segment, ...]:
-        """Along axis 0, then along axis 1, on any VC."""
+        """Return a route along axis 0, then along axis 1, on any VC."""
         width = self.config.topology.dims[0]
         vc = self.draw.randrange(self.config.vcs)
         ways = (target % width - source % width, target // width - source // width)
@@ -60,7 +60,7 @@ class Drawing:
         return code if across or not code else code - 1 + code % 2
 
     def _pairs(self, step: int) -> None:
-        """Each node sends to another, from the half that nobody writes to in this step."""
+        """Let each node send to another, from the half that nobody writes in this step."""
         nodes = [node for node in range(len(self.rows)) if self.draw.random() < 0.9]
         to = self.draw.sample(nodes, len(nodes))
         base = self.half * (step % 2)
@@ -79,7 +79,7 @@ class Drawing:
                 )
 
     def _chain(self, step: int) -> None:
-        """A message goes from node to node, each of which may combine it and sends it on."""
+        """Send a message along a chain; each node may combine it and sends it on."""
         nodes = self.draw.sample(range(len(self.rows)), self.draw.randrange(2, len(self.rows) + 1))
         window = self.draw.choice([0, self.config.address_bits - 2])
         length = self.draw.randrange(1, self.half // 2 + 1)
@@ -104,10 +104,10 @@ class Drawing:
             )
 
     def _there_and_back(self, step: int) -> None:
-        """A message is combined from node to node, and what comes out goes back the same way.
+        """Combine a message from node to node, and send the result back the same way.
 
-        The first node sends all of its words before any comes back, and waits for none: it streams
-        nothing, or what comes back, with a lead of all its words.
+        The first node sends all its words before any returns, and waits for none: it streams
+        nothing, or the returning words with a lead of all its words.
         """
         nodes = self._line()
         streams = self.draw.random() < 0.5
@@ -129,7 +129,7 @@ class Drawing:
             )
 
     def _line(self) -> list[int]:
-        """Nodes of which each can send to the next and back, by ports that no other takes."""
+        """Draw a line of nodes; each can send to the next and back, by ports that no other uses."""
         while True:
             count = self.draw.randrange(2, len(self.rows) + 1)
             nodes = self.draw.sample(range(len(self.rows)), count)
@@ -141,7 +141,7 @@ class Drawing:
                 return nodes
 
     def _ring(self, step: int) -> None:
-        """Each sends its own words, then what comes, all the way round a window."""
+        """Let each node send its own words and then the arriving ones, all round a window."""
         window = self.draw.randrange(2, self.config.address_bits)
         count = min(len(self.rows), 1 << window)
         nodes = self.draw.sample(range(len(self.rows)), self.draw.randrange(2, count + 1))
@@ -166,7 +166,7 @@ class Drawing:
             )
 
     def _meetings(self, step: int) -> None:
-        """On all ports at once, into the same words by one operator, or each lane into its own."""
+        """Let all ports write at once: one operator on the same words, or each lane on its own."""
         topology, lanes = self.config.topology, self.config.lanes
         base = self.half * (step % 2)
         shared = self._operator(across=False)
@@ -197,11 +197,11 @@ class Drawing:
 
 
 def _port_into(route: tuple[Segment, ...]) -> int:
-    """The port by which a route enters its last node, on a mesh."""
+    """Return the port by which a route enters its last node, on a mesh."""
     port = route[-1].port
     return port + 1 if port % 2 else port - 1
 
 
 def drawn_program(config: NetworkConfig, seed: int, steps: int) -> Program:
-    """A program of that many steps, each of any kind that the network has."""
+    """Draw a program with this many steps, each of any kind that the network supports."""
     return Drawing(config, seed).program(steps)

@@ -1,6 +1,6 @@
-"""Reductions drawn at random: network with faults, collective, algorithm, operator, words, ports.
+"""Drawn reductions: network with faults, collective, algorithm, operator, words, ports.
 
-What must be in the memories afterwards is worked out from what was put in by a function of NumPy.
+NumPy computes the expected memories from the initial ones.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ BY_NUMPY: dict[str, Callable[..., np.ndarray]] = {
     "or": np.bitwise_or.reduce,
     "xor": np.bitwise_xor.reduce,
 }
-"""The functions; words of 32 bits are uint32 for all, and int32 for those of signed numbers."""
+"""NumPy's operators; 32-bit words are uint32 for all, and int32 for the signed ones."""
 
 WIDTH = 32
 
 
 def by_numpy(operator: str, contributions: np.ndarray) -> np.ndarray:
-    """The reduction of ``contributions``, shape (contributors, words), as words of 32 bits."""
+    """Reduce ``contributions``, shape (contributors, words), as 32-bit words."""
     kind = np.int32 if operator.endswith("signed") else np.uint32
     found = BY_NUMPY[operator](contributions.astype(np.uint32).view(kind), axis=0, dtype=kind)
     return found.view(np.uint32).astype(np.uint64)
 
 
 def draw_network(draw: np.random.Generator) -> Topology:
-    """A small grid or hypercube, one in three with faults."""
+    """Draw a small grid or hypercube; one in three has faults."""
     sides = tuple(int(side) for side in draw.integers(2, 5, draw.integers(1, 3)))
     kind = draw.integers(5)
     if kind == 0:
@@ -58,7 +58,7 @@ def draw_network(draw: np.random.Generator) -> Topology:
 
 
 def draw_reduction(draw: np.random.Generator, topology: Topology) -> Schedule | None:
-    """A reduction on ``topology`` that some algorithm serves, proved; None after ten tries."""
+    """Draw a proved reduction on ``topology`` that an algorithm serves; None after ten tries."""
     for _ in range(10):
         collective = REDUCTIONS[draw.integers(len(REDUCTIONS))]
         algorithms = algorithms_for(collective)
@@ -81,7 +81,7 @@ def draw_reduction(draw: np.random.Generator, topology: Topology) -> Schedule | 
 
 
 def draw_cases(draw: np.random.Generator, count: int) -> Iterator[Case]:
-    """So many cases, each on a network of its own."""
+    """Draw this many cases, each on a network of its own."""
     while count:
         topology = draw_network(draw)
         schedule = draw_reduction(draw, topology)
@@ -91,7 +91,7 @@ def draw_cases(draw: np.random.Generator, count: int) -> Iterator[Case]:
 
 
 def case_of(schedule: Schedule, seed: int) -> Case:
-    """The case of a schedule on a network with as little room as it needs."""
+    """Make the case of a schedule on the smallest network that fits."""
     config = NetworkConfig(
         topology=schedule.topology,
         message_words=2,
@@ -104,10 +104,10 @@ def case_of(schedule: Schedule, seed: int) -> Case:
 
 
 def wrong_nodes(case: Case, memory: np.ndarray) -> list[tuple[int, int]]:
-    """(node, block) where ``memory`` does not end with NumPy's reduction of what was put in.
+    """Return (node, block) where ``memory`` does not end with NumPy's reduction of its inputs.
 
-    What was put in is read from the memories before the run: a contribution lies at the block's
-    address, or at the same place of the upper half of the memory.
+    The inputs are read from the memories before the run: a contribution is at the block's address,
+    or at the same index of the memory's upper half.
     """
     blocks, layout, config = case.schedule.blocks, case.payload.layout, case.program.config
     before = case.payload.memory(config)
@@ -134,5 +134,5 @@ def wrong_nodes(case: Case, memory: np.ndarray) -> list[tuple[int, int]]:
 
 
 def together(schedules: Sequence[Schedule], config: NetworkConfig) -> list[Compiled]:
-    """All of ``schedules``, compiled for one network."""
+    """Compile all ``schedules`` for one network."""
     return fit(config, schedules)[1]

@@ -1,7 +1,7 @@
-"""Requests drawn at random, and a judge of the words that a schedule owes to whom.
+"""Drawn requests, and a judge of the words that a schedule owes to each node.
 
-The judge reads the blocks one by one and adds their words for each pair: who has the words before
-step 1, and who gets them. It shares no code with the checks of schedules.
+The judge reads blocks one by one and adds their words for each pair: the node that has the words
+before step 1, and the node that gets them. It shares no code with the checks of schedules.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ REDUCING = ("reduce", "reduce-scatter", "all-reduce", "barrier")
 TABLED = ("scatter", "gather", "all-gather", "reduce-scatter", "all-to-all")
 COLLECTIVES = (*ROOTED, "all-gather", "all-to-all", *REDUCING[1:])
 LEAVING_OUT = "jiang-wu"
-"""The algorithm that may leave working nodes out though nobody asks for it."""
+"""The algorithm that may leave working nodes out unasked."""
 COPYING = "nesbt-copies"
 """The algorithm that sends the message several times."""
 ANYWHERE = ("tree", "circulant", "direct")
 """Algorithms that serve any connected network, and so irregular groups."""
 
 Asked = dict[str, Any]
-"""Arguments of ``eyecast.schedule``, groups as lists of what a file says of each."""
+"""Arguments of ``eyecast.schedule``; groups as lists of the entries in a file."""
 
 
 def draw_network(draw: np.random.Generator) -> Topology:
@@ -65,7 +65,7 @@ def draw_network(draw: np.random.Generator) -> Topology:
 
 
 def draw_asked(draw: np.random.Generator, network: Topology) -> Asked:
-    """A collective of all nodes of ``network``, or of groups of them."""
+    """Draw a collective of all nodes of ``network``, or of groups of them."""
     working = network.working_nodes.tolist()
     ports = str(draw.choice(["one", "one", "all", "all", "half-duplex", "full-duplex"]))
     asked: Asked = {"network": network, "ports": ports}
@@ -104,7 +104,7 @@ def _draw_algorithm(draw: np.random.Generator, collective: str) -> str:
 def _draw_collective(
     draw: np.random.Generator, nodes: list[int], entries: int, *, of_groups: bool = False
 ) -> Asked:
-    """A collective among ``nodes``; a table of words has so many ``entries`` a node."""
+    """Draw a collective among ``nodes``; a table of words has ``entries`` entries a node."""
     names = [name for name in COLLECTIVES if not (of_groups and name == "multicast")]
     collective = str(names[draw.integers(len(names))])
     asked: Asked = {"collective": collective}
@@ -129,7 +129,7 @@ def _draw_collective(
 def _draw_groups(
     draw: np.random.Generator, network: Topology, working: list[int]
 ) -> Iterator[list[int]]:
-    """One to three connected groups of two nodes or more."""
+    """Draw one to three connected groups of two nodes or more."""
     free = {*working}
     for _ in range(int(draw.integers(1, 4))):
         if len(free) < 2:
@@ -148,7 +148,7 @@ def _draw_groups(
 
 
 def made(asked: Asked) -> Schedule | None:
-    """The schedule of what is asked, proved; None where the algorithm does not serve it."""
+    """Return the proved schedule of a request; None if the algorithm does not serve it."""
     asked = dict(asked)
     try:
         return eyecast.schedule(asked.pop("network"), asked.pop("algorithm"), **asked)
@@ -157,11 +157,11 @@ def made(asked: Asked) -> Schedule | None:
 
 
 Pairs = Counter[tuple[object, int]]
-"""Words, by who has or contributes to them and who gets them."""
+"""Words, by the node that has or contributes to them and the node that gets them."""
 
 
 def owed_words(asked: Asked, unserved: set[int]) -> Pairs:
-    """The words that a schedule owes, among the nodes that it serves."""
+    """Return the words that a schedule owes among the nodes that it serves."""
     working = asked["network"].working_nodes.tolist()
     if "groups" not in asked:
         table = asked.get("block_words")
@@ -210,7 +210,7 @@ def _of_group(
 
 
 def moved_words(schedule: Schedule) -> Pairs:
-    """The words that the blocks of a schedule promise."""
+    """Return the words that the blocks of a schedule promise."""
     blocks, every = schedule.blocks, schedule.topology.working_nodes.tolist()
     found: Pairs = Counter()
     for block, owner in enumerate(blocks.owner.tolist()):
@@ -226,9 +226,9 @@ def moved_words(schedule: Schedule) -> Pairs:
 
 
 def as_asked(asked: Asked, schedule: Schedule) -> bool:
-    """Tell whether a schedule promises just the words that are asked for."""
+    """Tell whether a schedule promises exactly the requested words."""
     if asked["algorithm"] == COPYING:
-        # Whole copies, of which every node gets at least one.
+        # Whole copies; every node gets at least one.
         copies = {*schedule.blocks.words.tolist()} == {asked["flits"]}
         return copies and owed_words(asked, set()).keys() == moved_words(schedule).keys()
     may = asked.get("partial") or asked["algorithm"] == LEAVING_OUT

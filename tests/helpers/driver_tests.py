@@ -28,7 +28,7 @@ NO_SUCH_WORD, NOT_NOW = 1, 2
 
 
 def pauses(seed: int) -> Iterator[bool]:
-    """Pauses of a third of all cycles."""
+    """Yield pauses in a third of all cycles."""
     draw = random.Random(seed)
     while True:
         yield draw.random() < 1 / 3
@@ -108,7 +108,7 @@ async def test_a_tile_holds_its_node_and_hears_of_the_packet(dut: Any, idles: bo
 
 
 def drawn(seed: int) -> list[int]:
-    """As many words as the message has, which no other test writes."""
+    """Draw as many words as the message has; no other test writes these."""
     draw = random.Random(seed)
     return [draw.getrandbits(32) for _ in WORDS]
 

@@ -1,6 +1,6 @@
 """The host of a network with programs, in Amaranth's own simulator (docs/router.md, section 16).
 
-Numbers stand here as on the page, and are not taken from the hardware's sources.
+The numbers are copied from that section, not from the hardware's sources.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ NO_SUCH_WORD, NOT_NOW, DAMAGED = 1, 2, 3
 BARRIER = 1
 
 EJECTION_PORT = 64
-"""Number from which ejection ports are printed: port l of an all-port network as 64 + l."""
+"""First number of ejection ports in a trace: port l of an all-port network is 64 + l."""
 
 LONGEST_ANSWER = 8
-"""Cycles that an answer takes at most, without barrier registers and if no memory is in use."""
+"""Cycles until an answer, at most; without barrier registers, with an idle memory."""
 
 
 class Result(NamedTuple):
-    """The word *result*."""
+    """The fields of the word *result*."""
 
     flags: int
     state: int
@@ -49,7 +49,7 @@ class Result(NamedTuple):
 
 
 class Engine:
-    """A network with programs, or its controller alone, and requests to it."""
+    """A network with programs, or its controller alone, and its requests."""
 
     def __init__(
         self, clock: ClockDomain, config: NetworkConfig, *, network: Any | None = None
@@ -63,7 +63,7 @@ class Engine:
         self.longest_answer = 0
 
     def simulate(self, bench: Callable[[Host], Awaitable[None]], *background: Any) -> None:
-        """Run ``bench`` after a reset; what the network prints is its trace."""
+        """Run ``bench`` after a reset; the network prints its trace."""
         printed = io.StringIO()
 
         async def testbench(ctx: Any) -> None:
@@ -78,7 +78,7 @@ class Engine:
 
 
 class Host:
-    """Requests, and what is made of them."""
+    """A sender of requests; it decodes the answers."""
 
     def __init__(self, engine: Engine, ctx: Any, printed: io.StringIO) -> None:
         self.engine, self.config, self.network = engine, engine.config, engine.network
@@ -194,9 +194,9 @@ class Host:
         await self.until("done", "error")
 
     def traces(self) -> list[list[tuple[int, ...]]]:
-        """The rows that were printed since the last call, of each run, in order.
+        """Return the rows of each run printed since the last call, in order.
 
-        What leaves by ejection port l of an all-port network is printed as of port 64 + l.
+        Flits that leave by ejection port l of an all-port network are printed as port 64 + l.
         """
         runs: list[list[tuple[int, ...]]] = [[]]
         for line in self.printed.getvalue().splitlines():
@@ -210,13 +210,13 @@ class Host:
 
 
 def _place(row: tuple[int, ...]) -> tuple[int, ...]:
-    """Order of a trace: ejection ports come before all others."""
+    """Return a row's sort key: ejection ports come before all others."""
     cycle, node, port, *_ = row
     return (cycle, node, port - 2 * EJECTION_PORT if port > EJECTION_PORT else port)
 
 
 def program_words(program: Program) -> Iterator[list[int]]:
-    """For each sender of each node: words of ``expected``, and then its table."""
+    """Return each sender's words of ``expected`` and then its table, node by node."""
     # In a network without programs a table has its rows alone.
     program = Program.from_rows(
         replace(program.config, programs=0, tile_ports=False, parity=False),
@@ -232,14 +232,14 @@ def program_words(program: Program) -> Iterator[list[int]]:
 
 
 def expected_rows(run: Run, later: int) -> list[tuple[int, ...]]:
-    """The rows of a trace, so many cycles later."""
+    """Return the rows of a trace, this many cycles later."""
     return [
         (row.cycle + later, row.node, row.port, row.vc, row.kind, row.data) for row in run.trace
     ]
 
 
 def rows_before(rows: Sequence[tuple[int, ...]], cycle: int) -> list[tuple[int, ...]]:
-    """The rows of a trace up to its end, ejection ports as port 0."""
+    """Return the rows of a trace up to its end, with ejection ports as port 0."""
     return [
         (*row[:2], 0 if row[2] > EJECTION_PORT else row[2], *row[3:])
         for row in rows

@@ -1,7 +1,7 @@
 """Results of accesses to an engine behind a bus, by docs/router.md, sections 16 and 21.
 
-It shares nothing with the hardware: it is told a few numbers of a network, and works out all else.
-The engine is idle, or done with a program that was run whole.
+This module shares nothing with the hardware: it is given a few numbers of a network and computes
+the rest. The engine is idle, or its last program has run to the end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ENTRY_WORDS = 4
 
 
 class Access(NamedTuple):
-    """A write of ``data``, or a read where it is None; ``strobes`` has a bit for each byte."""
+    """A write of ``data``, or a read if ``data`` is None; ``strobes`` has a bit for each byte."""
 
     region: int
     node: int
@@ -32,7 +32,7 @@ class Access(NamedTuple):
 
 @dataclass
 class Spaces:
-    """The words of an engine. A word that is None may be anything."""
+    """The words of an engine; None stands for any value."""
 
     identity: int
     nodes: int
@@ -58,12 +58,12 @@ class Spaces:
         return 4 if self.word_bits == 32 else 8
 
     def byte_address(self, access: Access) -> int:
-        """By the formula of section 21."""
+        """Return a word's byte address by the formula of section 21."""
         place = (access.region * 2**self.node_bits + access.node) * 2**self.address_bits
         return (place + access.word) * self.bus_bytes
 
     def carry_out(self, access: Access) -> tuple[int | None, int]:
-        """The word read, 0 for a write, and the refusal; what is refused changes nothing."""
+        """Return the word read (0 for a write) and the refusal; a refusal changes nothing."""
         whole = (1 << self.bus_bytes) - 1
         strobes = access.strobes & whole
         if access.data is not None and strobes != whole:
@@ -93,7 +93,7 @@ class Spaces:
         return 0, DONE
 
     def _is_there(self, access: Access) -> bool:
-        """There is such a word, to be read or to be written; registers are looked at later."""
+        """Tell whether a word exists for this access; registers are checked later."""
         sizes = (8 + ENTRY_WORDS * self.programs, self.status_words, self.message_words)
         size = (*sizes, self.table_words)[access.region]
         nodes = 1 if access.region == CONTROLLER else self.nodes
@@ -110,7 +110,7 @@ class Spaces:
         return self.memory[node, word]
 
     def _status(self, node: int, word: int) -> int | None:
-        """After reset a sender is in *expect*; after a run there are no flags."""
+        """Return a status word: a sender is in *expect* after reset; a run leaves no flag set."""
         if self.state == IDLE_STATE:
             return {0: 0, 1: 1, 2: 6}.get(word, 0) if node not in self.switches else None
         return 0 if word == 0 else None
@@ -151,7 +151,7 @@ class Spaces:
         return DONE if command in (STOP, ACKNOWLEDGE) else NO_SUCH_WORD
 
     def can_start(self, program: int) -> bool:
-        """A start would not be refused."""
+        """Tell whether the engine would accept a start."""
         if program >= self.programs or self.image != self.identity:
             return False
         first = 8 + ENTRY_WORDS * program
@@ -160,7 +160,7 @@ class Spaces:
 
 
 def drawn(spaces: Spaces, draw: random.Random) -> Access:
-    """An access at random that starts nothing; most are to words that there are."""
+    """Draw an access that starts no program; most accesses are to existing words."""
     if draw.random() < 0.03:
         program = draw.randrange(4)
         command = STOP if spaces.can_start(program) else START
@@ -184,6 +184,6 @@ def drawn(spaces: Spaces, draw: random.Random) -> Access:
 
 
 def some_bytes(draw: random.Random) -> int:
-    """Strobes of one to three bytes next to each other."""
+    """Draw strobes of one to three adjacent bytes."""
     count = draw.randrange(1, 4)
     return ((1 << count) - 1) << draw.randrange(5 - count)

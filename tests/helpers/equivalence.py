@@ -1,4 +1,4 @@
-"""Proofs that two circuits are equal, by Yosys and ABC from the wheel ``pyosys``."""
+"""Proofs that two circuits are equal, by Yosys and ABC of the wheel ``pyosys``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The matrix of docs/router.md, section 0, "What excludes what", made from the table of rules."""
+"""The matrix of docs/router.md, section 0, "What excludes what", made from the rules."""
 
 from eyecast.model.network.config import DEFAULTS
 from eyecast.model.network.exclusions import EXCLUDES, Exclusion
@@ -7,13 +7,13 @@ _LATENCY = "`operators` with D > 0"
 
 
 def excludes_each_other(first: str, second: str) -> bool:
-    """Tell whether a rule leaves one of two parameters out where the other is given."""
+    """Tell whether a rule forbids one of two parameters when the other is set."""
     pairs = [{each.given, each.limited} for each in EXCLUDES if each.least is None]
     return {first, second} in pairs
 
 
 def matrix() -> str:
-    """The lines of the matrix: a row for each limited parameter, a column for each that limits."""
+    """Return the matrix's lines: rows are limited parameters, columns the limiting ones."""
     columns = [name for name in DEFAULTS if any(each.given == name for each in EXCLUDES)]
     limited = {each.limited for each in EXCLUDES} | {
         each.given for each in EXCLUDES if each.least is None

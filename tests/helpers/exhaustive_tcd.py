@@ -20,7 +20,7 @@ PAIRS_AT_ONCE = 1 << 18
 
 
 def least_tcds(dims: tuple[int, ...], wrapped: bool = False) -> list[int]:
-    """The least TCD from each node of a mesh or torus, node 0 first; N a power of two up to 16."""
+    """Return the least TCD from each node of a mesh or torus of N nodes, N = 1, 2, 4, 8, 16."""
     places = np.array(list(np.ndindex(*dims[::-1])))
     along = np.abs(places[:, None] - places)
     if wrapped:

@@ -1,8 +1,8 @@
-"""The least TCD of a broadcast in any number of steps, by a search that knows nothing of boxes.
+"""The least TCD of a broadcast in any number of steps, by a search without boxes.
 
-A broadcast is a chain of growing sets of nodes; from one set to the next each new node is sent to
-by a node of its own. Not every node must send. That sends of one step must not share links is left
-out, so that what is found is a lower bound for every contention-free broadcast.
+A broadcast is a chain of growing sets of nodes. From one set to the next, a different node sends to
+each new node; not every node must send. Sends of one step may share links here, so the result is a
+lower bound for every contention-free broadcast.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ FAR = 1 << 30
 
 
 def least_tcds_in(dims: tuple[int, ...], steps: int) -> list[int]:
-    """The least TCD from each node of a mesh in ``steps`` steps, node 0 first; up to 10 nodes."""
+    """Return the least TCD from each node of a mesh in ``steps`` steps; up to 10 nodes."""
     places = [place[::-1] for place in product(*map(range, dims[::-1]))]
     apart = [[sum(abs(a - b) for a, b in zip(p, q, strict=True)) for q in places] for p in places]
     everyone = (1 << len(places)) - 1
 
     @cache
     def assigned(senders: int, new: int) -> int:
-        """The least hops by which each of ``new`` has a message from one of ``senders``."""
+        """Return the least hops by which ``senders`` reach all of ``new``, one node each."""
         if not new:
             return 0
         first = (new & -new).bit_length() - 1
@@ -38,7 +38,7 @@ def least_tcds_in(dims: tuple[int, ...], steps: int) -> list[int]:
 
     @cache
     def least(has: int, left: int) -> int:
-        """The least hops to reach everyone from the set ``has`` in ``left`` steps."""
+        """Return the least hops to reach all nodes from the set ``has`` in ``left`` steps."""
         if has == everyone:
             return 0
         if has.bit_count() << left <= everyone.bit_count() - 1:

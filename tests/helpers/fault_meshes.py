@@ -1,4 +1,4 @@
-"""2-D meshes with faults for the tests of Jiang & Wu's broadcast, and the paper's own."""
+"""2-D meshes with faults, drawn and from the paper, for tests of Jiang & Wu's broadcast."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FIGURE_8 = faulty_mesh(
 
 
 def drawn_meshes(count: int, seed: int, longest: int = 16) -> Iterator[Topology]:
-    """Meshes of drawn sides with faults, few or many, drawn off their edge."""
+    """Draw meshes with few or many faults, none of them on the edge."""
     draw = np.random.default_rng(seed)
     for _ in range(count):
         width, height = draw.integers(3, longest + 1, 2).tolist()

@@ -1,4 +1,4 @@
-"""Foreign files in tests: contents under a name, what was said of them, and their owners' tools."""
+"""Foreign files in tests: named contents, the notices about them, and their owners' tools."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def file(text: str | bytes, name: str = "x") -> InputFile:
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[str]:
-    """The lines that were said since the last time."""
+    """Return the notices since the last call."""
     lines = [record.getMessage() for record in caplog.records]
     caplog.clear()
     return lines
 
 
 def owners_tool(name: str, variable: str) -> Path:
-    """A tool on the path, or in the folder that an environment variable names; else a skip."""
+    """Return a tool on the path, or in an environment variable's folder; skip without one."""
     found = shutil.which(name, path=os.environ.get(variable) or os.environ.get("PATH"))
     if found is None:
         pytest.skip(f"{name} is not there: on the path, or in the folder of {variable}")

@@ -1,4 +1,4 @@
-"""A fault put into a component of the hardware, whatever is inside of it."""
+"""A fault in a hardware component, put at its ports."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Alter = Callable[[Module, Any, Any], None]
 def put_fault(monkeypatch: pytest.MonkeyPatch, component: type[Component], alter: Alter) -> None:
     """Put a shell around every ``component`` that is made from now on.
 
-    What is inside is the sound one, wired to the ports of the shell. ``alter(m, shell, sound)`` may
-    drive a port of either again: what is assigned last counts.
+    The shell contains the sound component, wired to the shell's ports. ``alter(m, shell, sound)``
+    may drive a port of either again: the last assignment counts.
     """
     sound_init, sound_elaborate = component.__init__, component.elaborate
 

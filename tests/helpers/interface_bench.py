@@ -1,8 +1,7 @@
-"""A network interface with a drawn program, and a drawn network around it, beside the page.
+"""A network interface with a drawn program, in a drawn network, compared with the page.
 
-The network around it takes and returns credits, lets drawn packets leave port 0, and raises the
-step as a barrier does. What the interface must show in each cycle is said by
-:mod:`helpers.whole_interface`.
+The network takes and returns credits, lets drawn packets leave port 0, and raises the step as a
+barrier does. :mod:`helpers.whole_interface` computes the interface's expected outputs.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ STEPS = 6
 """Steps of a drawn program."""
 
 STREAMED = 3
-"""Words that a row waits for at most; a packet of a step has as many or more."""
+"""Words that a row waits for, at most; a packet of a step has at least this many."""
 
 
 class Bench:
@@ -50,7 +49,7 @@ class Bench:
         self.flags_seen: set[str] = set()
 
     def run(self, *seeds: int) -> None:
-        """Run the program that each seed draws."""
+        """Run the program drawn from each seed."""
 
         async def testbench(ctx: Any) -> None:
             for seed in seeds:
@@ -65,7 +64,7 @@ class Bench:
 
 
 class DrawnRun:
-    """A run of a drawn program; without ``mischief`` all that happens is sound."""
+    """A run of a drawn program; without ``mischief`` no input is faulty."""
 
     def __init__(self, bench: Bench, ctx: Any, seed: int) -> None:
         self.config, self.ctx, self.interface = bench.config, ctx, bench.interface
@@ -104,16 +103,16 @@ class DrawnRun:
             refusal=self.refusal,
         )
         self.out: list[list[int]] = [[] for _ in lanes]
-        """VCs of the flits that a router would hold, by lane."""
+        """VCs of the flits in the router's buffers, by lane."""
         self.open: dict[tuple[int, int], int] = {}
-        """Payload words that are left of the packet under way at a lane and VC."""
+        """Remaining payload words of the packet under way, by lane and VC."""
         self.promised = list(self.expected)
         self.was_over = False
         self.asked: tuple[int, int] | None = None
         self.read: int | None = None
-        """The word that the tile has asked for in the last cycle."""
+        """The word that the tile requested in the last cycle."""
         self.rung: list[int] = []
-        """Steps of the packets that have ended in the last cycle."""
+        """Steps of the packets that ended in the last cycle."""
 
     def _misdone(self) -> bool:
         return self.draw.random() < self.mischief
@@ -121,7 +120,7 @@ class DrawnRun:
     # ---- Program --------------------------------------------------------------------------------
 
     def _table(self, lane: int) -> list[int]:
-        """Words of a table; with a controller, after those of ``expected``."""
+        """Return the words of a table; with a controller they follow those of ``expected``."""
         config, draw = self.config, self.draw
         width = config.flit_width
         words = []
@@ -227,7 +226,7 @@ class DrawnRun:
         await ctx.tick()
 
     def _status(self, seen: Seen) -> dict[int, int]:
-        """Words of the status by address, as the page says (sections 6 and 14)."""
+        """Return the status words by address (docs/router.md, sections 6 and 14)."""
         config = self.config
         flags = sum(1 << flag for flag in Flag if flag.member in seen.flags)
         words = {
@@ -246,7 +245,7 @@ class DrawnRun:
     # ---- A cycle --------------------------------------------------------------------------------
 
     async def cycle(self) -> None:
-        """Show the interface a cycle, and compare what it shows with the page."""
+        """Clock the interface once, and compare its outputs with the page."""
         ctx, interface, draw, config = self.ctx, self.interface, self.draw, self.config
         accept = self.page.accepts()
         leaving = [self._leaving(lane, accept) for lane in range(config.lanes)]
@@ -275,7 +274,7 @@ class DrawnRun:
         await ctx.tick()
 
     def _leaving(self, lane: int, accept: bool) -> Leaving | None:
-        """Draw what leaves an ejection port: a flit of a packet under way, or of a new one."""
+        """Draw the output of an ejection port: a flit of a packet under way, or of a new packet."""
         draw, config = self.draw, self.config
         if not accept or draw.random() > self.flit_rate:
             return None
@@ -296,7 +295,7 @@ class DrawnRun:
         return Leaving(vc, delivery, word, tail=not length)
 
     def _packet(self, lane: int) -> tuple[Packet, int] | None:
-        """Draw a packet that is expected, or of step 0, or with mischief any."""
+        """Draw a packet that is expected or of step 0; with mischief, any packet."""
         draw, config, step = self.draw, self.config, self.page.step
         due = [each for each in range(1, 1 + STEPS) if self.promised[lane] >> each & 1]
         if self.barrier:
@@ -341,7 +340,7 @@ class DrawnRun:
         ctx.set(ejection.flit.tail, flit.tail)
 
     def _credits(self, lane: int) -> list[int]:
-        """VCs whose buffer gives a place back in this cycle."""
+        """Draw the VCs whose buffer frees a slot in this cycle."""
         back = []
         for vc in {*self.out[lane]}:
             if self.draw.random() < self.credit_rate:
@@ -350,7 +349,7 @@ class DrawnRun:
         return back
 
     def _ask(self) -> None:
-        """Ask for a word of the status, and compare the last one."""
+        """Request a status word, and compare the word requested before."""
         ctx, host, config = self.ctx, self.interface.host, self.config
         ctx.set(host.space, HostSpace.STATUS)
         if self.asked is not None and (not config.programs or ctx.get(host.answered)):
@@ -371,7 +370,7 @@ class DrawnRun:
                 ctx.set(host.valid, 1)
 
     def _compare(self, seen: Seen) -> None:
-        """What the interface shows is what the page says."""
+        """Compare the interface's outputs with the page."""
         ctx, interface, cycle = self.ctx, self.interface, self.page.cycle
         shown: list[Any] = []
         for injection in interface.injections:
@@ -389,7 +388,7 @@ class DrawnRun:
         )
 
     def _tile(self, seen: Seen) -> tuple[int, int] | None:
-        """Let the tile read and write; gives what it writes at the end of the cycle."""
+        """Let the tile read and write; return the word that it writes at the end of the cycle."""
         ctx, tile, draw, config = self.ctx, self.interface.tile, self.draw, self.config
         if self.page.cycle:
             assert (ctx.get(tile.read_answered), ctx.get(tile.arrived)) == (

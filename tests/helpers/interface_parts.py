@@ -1,4 +1,4 @@
-"""What a network interface keeps and shows, for :mod:`helpers.whole_interface`."""
+"""State and outputs of a network interface, for :mod:`helpers.whole_interface`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from eyecast.model.network.config import NetworkConfig
 
 @dataclass
 class Packet:
-    """A packet that leaves port 0, as its delivery says."""
+    """A packet that leaves port 0, with the fields of its delivery."""
 
     step: int
     address: int
@@ -20,18 +20,18 @@ class Packet:
 
 @dataclass
 class Leaving:
-    """What leaves an ejection port in a cycle."""
+    """The output of an ejection port in a cycle."""
 
     vc: int
     delivery: Packet | None
-    """Of a header flit."""
+    """High for a header flit."""
     word: int
     tail: bool
 
 
 @dataclass
 class Row:
-    """A row under way: its fields, and what has been injected of it."""
+    """A row under way: its fields, and the number of injected flits and words."""
 
     fields: Mapping[str, int]
     flits: list[int]
@@ -44,13 +44,13 @@ class Row:
 
 @dataclass
 class Lane:
-    """A sender and a receiver, and what each keeps."""
+    """A sender and a receiver, with their state."""
 
     config: NetworkConfig
     table: Sequence[int]
-    """Words of the program, with ``expected`` before the rows where a controller starts it."""
+    """Words of the program; with a controller, ``expected`` precedes the rows."""
     words: int
-    """Words of the program that lie before what is *beyond*."""
+    """Words of the program before the region *beyond*."""
     ports: range
     state: str = "control"
     place: int = 0
@@ -67,7 +67,7 @@ class Lane:
 
     @property
     def word(self) -> int:
-        """The word of the table that the sender is at."""
+        """Return the table word that the sender reads."""
         return self.table[self.place] if self.place < len(self.table) else 0
 
     @property
@@ -76,7 +76,7 @@ class Lane:
         return self.row.flits[0] >> header.port_bits + header.hop_bits & (1 << header.vc_bits) - 1
 
     def take_control_word(self) -> None:
-        """Keep a control word; the last one gives the fields of the row, and its header flits."""
+        """Keep a control word; after the last one, set the row's fields and header flits."""
         self.control.append(self.word)
         self.place += 1
         if len(self.control) == self.config.table.control_words:
@@ -91,12 +91,12 @@ class Lane:
             self.control = []
 
     def address(self, word: int) -> int:
-        """Address of a payload word of the row."""
+        """Return the address of a payload word of the row."""
         window = self.row.fields.get("window", 0)
         return after(self.row.fields["source_address"], word, window)
 
     def is_bad(self, step: int) -> bool:
-        """The reasons of section 22."""
+        """Tell whether the row is bad, for the reasons of section 22."""
         config, fields = self.config, self.row.fields
         window, length, source = fields.get("window", 0), fields["length"], fields["source_address"]
         beyond = source + length > config.message_words
@@ -116,7 +116,7 @@ class Lane:
 
 
 def after(address: int, words: int, window: int) -> int:
-    """The address so many words behind another."""
+    """Return the address this many words behind another."""
     if not window:
         return address + words
     size = 1 << window
@@ -125,34 +125,34 @@ def after(address: int, words: int, window: int) -> int:
 
 @dataclass
 class Later:
-    """What happens at the end of a cycle to come, or of this one."""
+    """Events at the end of this cycle or of a later one."""
 
     cycle: int
     effect: Callable[[], None]
     writes: Lane | None = None
     """The lane whose receiver writes a word."""
     ends: int = 0
-    """The step of the packet that ends; 0 where none of a step does."""
+    """The step of the packet that ends; 0 if no packet of a step ends."""
 
 
 @dataclass
 class Seen:
-    """What an interface shows in a cycle."""
+    """The outputs of an interface in a cycle."""
 
     states: list[str]
     injected: list[tuple[int, int, bool, bool] | None]
-    """VC, data, head and tail mark at each lane."""
+    """VC, data, head mark and tail mark at each lane."""
     over: bool
     finished: bool
     flags: frozenset[str]
-    """Flags that are set at the start of the cycle."""
+    """Flags set at the start of the cycle."""
     step: int
     accept: bool
     stalled_before: int
-    """Flits of the senders that were stalled, up to the cycle before."""
+    """The senders' stalled flits, up to the previous cycle."""
     arrived: list[int]
     read_free: bool
     write_free: bool
-    """The network leaves a port of the memory to host and tile."""
+    """High while the network leaves a memory port to host and tile."""
     ends: list[int]
     """Steps of packets that end at the end of the cycle."""

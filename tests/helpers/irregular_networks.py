@@ -1,4 +1,4 @@
-"""Drawn networks of 36 nodes or fewer: grids and graphs with faults, and networks of switches."""
+"""Drawn networks of 36 nodes or fewer: grids and graphs with faults, networks of switches."""
 
 from __future__ import annotations
 
@@ -43,15 +43,16 @@ KINDS: dict[str, Callable[[np.random.Generator], Topology]] = {
 
 
 def connected(topology: Topology) -> bool:
-    """Tell whether every working node reaches every other one, and there are two of them."""
+    """Tell whether there are two working nodes or more, and each reaches all others."""
     nodes = topology.working_nodes
     return len(nodes) > 1 and bool((hops_from(topology, nodes)[:, nodes] >= 0).all())
 
 
 def drawn_networks(count: int, seed: int) -> Iterator[Topology]:
-    """Draw connected networks of all kinds; links are lost both ways.
+    """Draw connected networks of all kinds; a lost link is lost in both directions.
 
-    They have at most 36 nodes besides switches, of which more than two work, and up to 4 faults.
+    A network has at most 36 nodes besides switches, at least three of them working, and up to 4
+    faults.
     """
     draw = np.random.default_rng(seed)
     kinds = [KINDS[name] for name in ("mesh", "torus", "graph", "switches")]
@@ -68,7 +69,7 @@ def drawn_networks(count: int, seed: int) -> Iterator[Topology]:
 
 
 def drawn_network(kind: str, seed: int) -> Topology:
-    """A connected network with up to four faults, of 36 nodes or fewer besides its switches."""
+    """Draw a connected network with up to four faults, of 36 nodes or fewer besides switches."""
     draw = np.random.default_rng((seed, *kind.encode()))
     while True:
         whole = KINDS[kind](draw)

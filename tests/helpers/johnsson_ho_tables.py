@@ -34,7 +34,7 @@ def over(number: int, divisor: int) -> int:
 
 
 def up(shares: Iterable[int], m: int, b: int) -> int:
-    """The sum of ceil(share M / b)."""
+    """Return the sum of ceil(share M / b)."""
     return sum(over(share * m, b) for share in shares)
 
 
@@ -263,7 +263,7 @@ def table_17(n: int, m: int, b: int, t: int, c: int) -> dict:
 
 
 def table_18(n: int, m: int, b: int, t: int, c: int) -> dict:
-    """Without SBT's T_min, of which the table has the order alone."""
+    """Return Table 18 without SBT's T_min, for which the table gives only the order."""
     nodes = 2**n
     share = Fraction((nodes - 1) * m, n)
     return {

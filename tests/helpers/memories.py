@@ -1,4 +1,4 @@
-"""The memories of hardware that is simulated, so that bits change behind its back."""
+"""The memories of simulated hardware, so that a test can flip their bits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eyecast.rtl import shared_memory, table
 
 
 class Memories:
-    """The memories of an engine, by the order in which they are made: node by node."""
+    """The memories of an engine in the order of their creation: node by node."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.tables: list[Memory] = []

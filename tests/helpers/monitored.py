@@ -1,4 +1,4 @@
-"""What a monitor of packets would tell of a run, out of its trace."""
+"""The packets that a monitor would report for a run, computed from its trace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eyecast.testbench.monitor import Packet
 
 
 def packets(config: NetworkConfig, trace: Trace) -> Iterator[Packet]:
-    """The packets of a trace, by their ends."""
+    """Return the packets of a trace in the order of their ends."""
     found = packets_of(config, trace)
     for begin, header_end, end in sorted(
         zip(found.begin, found.header_end, found.end, strict=True),

@@ -1,4 +1,4 @@
-"""A whole network in Amaranth's own simulator, and its host."""
+"""A whole network and its host in Amaranth's own simulator."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .amaranth_simulation import simulate
 def one_clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
     """Give all domains one clock.
 
-    The network's own domains have a copy of it, which this simulator would take to be later: what
-    is written at one edge would be read at the other.
+    The network's own domains have a copy of the clock, which this simulator takes to be later: a
+    word written at one edge would be read at the other.
     """
     main = ClockDomain("sync")
 
@@ -76,7 +76,7 @@ class NetworkBench:
         ctx.set(self.reset, 0)
 
     async def interrupt(self, ctx, cycles: int) -> None:
-        """A cycle of reset after so many cycles."""
+        """Reset the network for a cycle, after this many cycles."""
         await wait(ctx, cycles)
         ctx.set(self.reset, 1)
         await ctx.tick()
@@ -118,9 +118,9 @@ def run_by_hand(
     half_duplex: bool = False,
     look_ahead: bool = False,
 ) -> None:
-    """Run a program with some ``words`` by node and address: it takes so many cycles.
+    """Run a program with initial ``words`` by node and address; require its number of cycles.
 
-    The ``expected`` words are there then, and no flag is set.
+    Require the ``expected`` words afterwards, and no flag.
     """
     bench = NetworkBench(clock, program.config, look_ahead=look_ahead)
     timing = Timing.BARRIER if barrier else Timing.SELF_TIMED

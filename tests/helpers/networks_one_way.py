@@ -1,4 +1,4 @@
-"""Networks with links that work one way only, for tests."""
+"""Networks with links in one direction only, for tests."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from eyecast.model.network.topology import Topology
 
 
 def dead_end() -> Topology:
-    """0 -> 1 -> 2, and no way back."""
+    """Return 0 -> 1 -> 2 without links back."""
     return Edges(3, np.array([[0, 1], [1, 2]]), np.ones(2, np.bool_)).topology()

@@ -23,7 +23,7 @@ def chunk_from_the_first(rank: int, buffer: Any, index: int = 0, size: int = 1) 
 
 
 def reduce_onto(self: Any, other: Any, buffer: Any = None, index: int = -1, **where: int) -> Any:
-    """Add this chunk to that of another GPU; or, as it is called now, a chunk to this one."""
+    """Add this chunk to another GPU's; with the new meaning, add a chunk to this one."""
     if isinstance(other, int):
         return reduce(chunk(other, buffer, index, self.size), self, **where)
     return reduce(self, other, **where)

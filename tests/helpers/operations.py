@@ -1,4 +1,4 @@
-"""Operations of ranks, drawn, and a judge of the steps that their messages got."""
+"""Drawn operations of ranks, and a judge of the steps given to their messages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def drawn_operations(draw: st.DrawFn) -> list[Operation]:
 
 
 def require_in_time(operations: Sequence[Operation], step_of: dict[int, int]) -> None:
-    """Carry the operations out in the order of the list; every send must find its time come.
+    """Carry the operations out in the order of the list; require that no send is too late.
 
     ``step_of`` is the step of each message, by its tag. A receive has ended when it has begun and
     its message is there; steps count from 1.
@@ -63,7 +63,7 @@ def require_in_time(operations: Sequence[Operation], step_of: dict[int, int]) ->
 
 
 def message_rows(schedule: Schedule) -> list[tuple[int, int, int, int]]:
-    """Step, source, target and words of every message, sorted."""
+    """Return step, source, target and words of every message, sorted."""
     words = schedule.blocks.words.tolist()
     sizes = [
         sum(words[block] for block in schedule.block_ids[begin:end].tolist())
@@ -74,7 +74,7 @@ def message_rows(schedule: Schedule) -> list[tuple[int, int, int, int]]:
 
 
 def order_kept(first: Schedule, second: Schedule) -> bool:
-    """Tell if each node sends and receives the same in both, step after step in the same order."""
+    """Tell whether each node sends and receives the same in both, in the same order of steps."""
 
     def stories(schedule: Schedule) -> dict[int, list[set[tuple[int, int, int]]]]:
         by_node: defaultdict[int, defaultdict[int, set[tuple[int, int, int]]]]
@@ -88,7 +88,7 @@ def order_kept(first: Schedule, second: Schedule) -> bool:
 
 
 def carried_out(ranks: Sequence[Sequence[tuple[str, int, int, list[int]]]]) -> int:
-    """Carry out what each rank does as soon as it may: how many operations come to their end.
+    """Carry out each rank's operations as soon as possible; return how many end.
 
     An operation is (``send`` or ``recv``, peer, tag, operations of the rank that it requires).
     """

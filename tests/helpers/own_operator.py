@@ -1,4 +1,4 @@
-"""An operator of a user's own: it takes three cycles, and its two words must not change places."""
+"""A custom operator that takes three cycles, and whose two words must not be exchanged."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from eyecast.rtl.operators import OperatorPorts
 
 
 class Twice(Component):
-    """Twice the word that is there, and the one that comes: a multiply-accumulate by 2."""
+    """An operator that doubles the old word and adds the arriving one."""
 
     def __init__(self, width: int) -> None:
         super().__init__(OperatorPorts(width))
 
     def elaborate(self, _platform: object) -> Module:
-        """Two words a cycle; the result is in a register, and so is what comes before it."""
+        """Combine two words a cycle; the result, and the values before it, pass registers."""
         m = Module()
         product, coming, total = (Signal.like(self.there) for _ in range(3))
         m.d.sync += [
@@ -30,7 +30,7 @@ class Twice(Component):
 
 
 def twice(there: Any, coming: Any, _bits: Any) -> Any:
-    """The same, for models."""
+    """Return the same combination for models."""
     return there * np.uint64(2) + coming
 
 

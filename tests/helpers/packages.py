@@ -12,14 +12,14 @@ from pathlib import Path
 Patch = Callable[[str], str]
 
 CROSSING = [(number + 1, [(4, 1, 9)[number % 3], 5, 6]) for number in range(12)]
-"""Steps and paths on a grid of sides 4: three nodes send through one link, again and again.
+"""Steps and paths on a grid of sides 4: three nodes repeatedly send through one link.
 
-Each node goes on by itself, so that they wait for each other, and their turns can be seen.
+Each node goes on by itself, so that packets wait for each other and their turns show.
 """
 
 
 def write_crossing(path: Path, kind: str, vcs: int) -> None:
-    """Write a schedule of sends that wait for each other, every fifth one on the highest VC."""
+    """Write a schedule of sends that wait for each other, every fifth on the highest VC."""
     sends = [
         {
             "step": step,
@@ -44,9 +44,9 @@ def write_crossing(path: Path, kind: str, vcs: int) -> None:
 def run_icarus(
     package: Path, folder: Path, *others: str, warnings: bool = False
 ) -> tuple[int, str]:
-    """Run the bench of a package in ``folder``; the exit status and what it says.
+    """Run a package's bench in ``folder``; return its exit status and output.
 
-    The Verilog of ``others`` is compiled with it. Without ``warnings`` the compiler has none.
+    Compile the Verilog of ``others`` with it. Without ``warnings`` the compiler must report none.
     """
     folder.mkdir(exist_ok=True)
     for vectors in (package / "sim").glob("*.hex"):
@@ -65,7 +65,7 @@ def run_icarus(
 
 
 def patched(path: Path, pattern: str, replacement: str, *, count: int = 1) -> None:
-    """Replace the first ``count`` places in a file that a pattern fits; there must be one."""
+    """Replace the first ``count`` matches of a pattern in a file; there must be one."""
     text, found = re.subn(pattern, replacement, path.read_text(), count=count, flags=re.DOTALL)
     assert found, f"{pattern} is not in {path.name}"
     path.write_text(text)

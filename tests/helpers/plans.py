@@ -7,19 +7,19 @@ from random import Random
 from typing import Any, Generic, TypeVar, cast
 
 Chunk = tuple[int, int]
-"""A chunk: its rank and its place."""
+"""A chunk: its rank and its index."""
 
 Held = TypeVar("Held", bound=tuple[Any, ...])
 
 Memory = dict[tuple[str, int], Held]
-"""The content of a rank's (buffer, place) slots; tuples, as sums are put together by "+"."""
+"""The content of a rank's (buffer, index) slots; tuples, because "+" joins sums."""
 
 
 class Executor(Generic[Held]):
-    """Carries out a plan: operations of threadblocks one by one, as signals and barriers allow.
+    """An executor of a plan, one operation at a time, as signals and barriers allow.
 
-    With ``turns``, the threadblock whose turn it is is drawn. What a threadblock combines must not
-    have been combined by another one since all have met.
+    With ``turns``, the next threadblock is drawn. A threadblock must not combine a chunk that
+    another one has combined since their last barrier.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Executor(Generic[Held]):
         return True
 
     def passes(self, rank: int, block: int) -> bool:
-        """Tell if all have come as often as this one now has."""
+        """Tell whether all threadblocks have arrived as often as this one."""
         self.came[rank, block] = self.passed[rank, block] + 1
         blocks = self.gpus[rank]["threadblocks"]
         if any(self.came[rank, each["id"]] < self.came[rank, block] for each in blocks):
@@ -97,7 +97,7 @@ class Executor(Generic[Held]):
             self.memory[other][buffer, end["index"] + place] = chunk
 
     def reduces(self, rank: int, block: int, operation: dict[str, Any]) -> None:
-        """Combine chunks of the GPU itself."""
+        """Combine chunks of the same GPU."""
         (end,), sources = operation["dst_buff"], operation["src_buff"]
         assert operation["reduce_op"] == "sum"
         for place in range(end["size"]):

@@ -1,4 +1,4 @@
-"""Faults to plant in the Verilog of a package, each of which its bench must see."""
+"""Faults to plant in a package's Verilog; its bench must detect each."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ NEW_REGISTERS = {"late": "reg late", "last": "reg [31:0] last"}
 
 
 class Fault(NamedTuple):
-    """A place in the Verilog, and what stands there instead.
+    """A place in the Verilog, and its faulty replacement.
 
-    ``module`` is a pattern of file names without their prefix and suffix; the first ``count``
-    places of each such file that ``pattern`` fits are replaced. Registers that a replacement needs,
-    ``late`` of one bit and ``last`` of 32, are declared.
+    ``module`` is a pattern of file names without their prefix and suffix; in each such file the
+    first ``count`` matches of ``pattern`` are replaced. The registers ``late`` (one bit) and
+    ``last`` (32 bits) are declared if a replacement needs them.
     """
 
     module: str
@@ -23,7 +23,7 @@ class Fault(NamedTuple):
     count: int = 1
 
     def plant(self, package: Path) -> None:
-        """Put the fault into a package; there must be a place for it."""
+        """Put the fault into a package; ``pattern`` must match."""
         planted = 0
         for path in (package / "rtl").glob(f"eyecast_{self.module}.v"):
             text, found = re.subn(

@@ -1,4 +1,4 @@
-"""Programs as a person writes them, for tests of the cycle model, and what came of them."""
+"""Handwritten programs for tests of the cycle model, and checks of their runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ from eyecast.model.run.run import FLAGS, Run
 BODY, HEAD, TAIL, SINGLE = range(4)
 UP, DOWN, NORTH = 1, 2, 3
 LINE = mesh((4,))
-C = 1  # Control words of all networks here, but for those with 16-bit flits.
+C = 1  # Control words of all networks here except those with 16-bit flits.
 
 
 def program(
@@ -43,7 +43,7 @@ def program(
 
 
 def changed(program: Program, **changes: Any) -> Program:
-    """The same program with other ``rows``, ``receives``, ``receive_ports`` or ``awaited``."""
+    """Return the program with other ``rows``, ``receives``, ``receive_ports`` or ``awaited``."""
     return Program.from_rows(
         program.config,
         program.port_model,
@@ -57,7 +57,7 @@ def changed(program: Program, **changes: Any) -> Program:
 def encoded(
     config: NetworkConfig, rows: Sequence[Row], receives: Sequence[int] = ()
 ) -> tuple[list[int], list[int]]:
-    """The words of the first node's table, and of the steps in which it receives."""
+    """Encode the first node's table, and the steps in which this node receives."""
     others = [()] * (config.topology.nodes - 1)
     made = Program.from_rows(config, "full-duplex", [rows, *others], [receives, *others])
     first, table = table_words(made)
@@ -67,14 +67,14 @@ def encoded(
 def put(
     step: int, *route: tuple[int, int] | tuple[int, int, int], length: int = 1, **fields: int
 ) -> Row:
-    """A row; ``fields`` are "source", "target" and what else a row may have."""
+    """Make a row; ``fields`` are "source", "target" and a row's optional fields."""
     segments = tuple(Segment(*(*segment, 0)[:3]) for segment in route)
     addresses = fields.pop("source", 0), fields.pop("target", 0)
     return Row(step, segments, *addresses, length, **fields)  # type: ignore[arg-type]
 
 
 def words(program: Program) -> npt.NDArray[np.uint64]:
-    """Message memories in which no two words are the same; a switch has none."""
+    """Return message memories without two equal words; a switch has none."""
     config = program.config
     shape = (config.topology.nodes, config.message_words)
     memory = np.arange(1, 1 + shape[0] * shape[1], dtype=np.uint64).reshape(shape)
@@ -87,7 +87,7 @@ def simulated(program: Program, timing: str = "self-timed", **options: Any) -> R
 
 
 def departures(result: Run, node: int, port: int) -> list[tuple[int, int, int]]:
-    """(cycle, VC, kind) of the flits that leave by an output."""
+    """Return (cycle, VC, kind) of the flits that leave by an output."""
     return [(f.cycle, f.vc, f.kind) for f in result.trace if (f.node, f.port) == (node, port)]
 
 
@@ -100,7 +100,7 @@ def flags(result: Run) -> dict[int, set[str]]:
 
 
 def pack(*fields: tuple[int, int]) -> int:
-    """(value, width) fields from bit 0 upwards."""
+    """Pack (value, width) fields from bit 0 upwards."""
     word = low = 0
     for value, width in fields:
         word |= value << low

@@ -15,7 +15,7 @@ from amaranth.back import rtlil
 from amaranth.hdl import Signal
 
 WHEEL = find_spec("pyosys")
-"""The wheel, which is not imported here: Matplotlib cannot be imported after it."""
+"""The wheel, not imported here: Matplotlib cannot be imported after it."""
 
 needs_pyosys = pytest.mark.skipif(
     WHEEL is None, reason="pyosys must be installed: pip install '.[prove]'"
@@ -49,7 +49,7 @@ def first_violation(
 
 
 def run_yosys(commands: Sequence[str], folder: Path) -> None:
-    """Run commands of Yosys, in a process of their own because an error ends it."""
+    """Run commands of Yosys in a process of their own, because an error ends it."""
     script = folder / "script.ys"
     script.write_text("\n".join(commands))
     run = f"from pyosys import libyosys; libyosys.run_pass('script {script}')"
@@ -58,7 +58,7 @@ def run_yosys(commands: Sequence[str], folder: Path) -> None:
 
 
 def run_abc(commands: str) -> str:
-    """Return what ABC says to commands."""
+    """Return the output of ABC for some commands."""
     assert WHEEL and WHEEL.origin
     prover = Path(WHEEL.origin).parent / "yosys-abc"
     done = subprocess.run([prover, "-c", commands], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Lines that the tour gives to be typed, and the files that it shows."""
+"""Lines of the tour to type, and the files that it shows."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 ELSEWHERE = ("make", "bitstream", "board-run", "extra")
-"""Words of lines that need a checkout, a board or an extra."""
+"""Words that mark a line as needing a checkout, a board or an extra."""
 
 
 class Typed(NamedTuple):
-    """A line to be typed and, before it, the files that the page shows: texts by name."""
+    """A line to type, and the files that the page shows before it: texts by name."""
 
     line: str
     files: dict[str, str]
 
 
 def typed_lines(page: str) -> Iterator[Typed]:
-    """Every line behind a ``$``, one that goes on in the next line as one."""
+    """Return every line behind a ``$``; a continued line is joined with the next."""
     for block in re.finditer(r"(?:^    .*\n|^\n(?=    ))+", page, re.MULTILINE):
         shown, *lines = re.split(r"^\$ ", textwrap.dedent(block[0]), flags=re.MULTILINE)
         names = re.findall(r"`([\w-]+\.(?:json|toml))`", page[: block.start()])

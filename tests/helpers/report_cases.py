@@ -1,4 +1,4 @@
-"""Runs that pages are made of, in tests: right ones, crowded ones, and one that is wrong."""
+"""Runs for test pages: correct, crowded, and wrong."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from eyecast.report.contents import Report
 from eyecast.report.reports import report_prediction
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u2028&lt;\x1b[31m{{data}}"
-"""A name that is no harm as text."""
+"""A name that must be escaped in HTML."""
 
 
 def predicted(schedule: eyecast.Schedule, timing: str = "barrier", **parameters: Any) -> Case:
-    """A schedule, predicted on a network with room for it."""
+    """Predict a schedule on a network with room for it."""
     all_port = schedule.port_model == "all-port"
     config = NetworkConfig(topology=schedule.topology, all_port=all_port, **parameters)
     return Case.of(fit(config, [schedule])[1][0], timing=timing, seed=0)
@@ -43,7 +43,7 @@ def hostile_case() -> Case:
 
 
 def crowd(seed: int = 3, **parameters: Any) -> TrafficCase:
-    """Traffic in which flits do wait for each other."""
+    """Return traffic in which flits wait for each other."""
     parameters = {"vcs": 2, "link_registers": 1, "table_words": 1 << 12, **parameters}
     config = NetworkConfig(topology=torus((4, 4)), steps=1, timed_rows=True, **parameters)
     traffic = draw_traffic(config.topology, "uniform", rate=0.5, flits=4, cycles=150, seed=seed)
@@ -51,7 +51,7 @@ def crowd(seed: int = 3, **parameters: Any) -> TrafficCase:
 
 
 def stuck_ring() -> Report:
-    """The page of three packets round a ring: each holds what the next one wants."""
+    """Return the page of three packets on a ring: each holds the link that the next one needs."""
     config = NetworkConfig(topology=ring(3), steps=1, timed_rows=True)
     rows = [[Row(1, (Segment(1, 2, 0),), 0, 0, 9, start=0)] for _ in range(3)]
     program = Program.from_rows(config, "full-duplex", rows, [()] * 3, awaited=[1] * 3)
@@ -61,7 +61,7 @@ def stuck_ring() -> Report:
 
 
 def wrong_verification() -> Verification:
-    """The result of a broadcast where the third step's send of node 0 leads out of the mesh."""
+    """Return the result of a broadcast whose third send of node 0 leaves the mesh."""
     case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=0, flits=4))
     rows = [list(node_rows) for node_rows in case.program.rows]
     rows[0][2] = replace(rows[0][2], route=(Segment(2, 1, 0),))

@@ -1,4 +1,4 @@
-"""A reader of pages that shares nothing with what writes them, and the cases that tests look at."""
+"""A reader of pages that shares no code with their writer, and the cases of page tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS = ("body", "head", "tail", "single")
 
 
 def read_page(text: str) -> dict[str, Any]:
-    """The content of a page, its columns as lists."""
+    """Read the content of a page, with its columns as lists."""
     (packed,) = re.findall(r'<script id="data" type="text/plain">([^<]*)</script>', text)
     content = zlib.decompress(base64.b64decode(packed, validate=True))
     (length,) = struct.unpack_from("<I", content)
@@ -42,7 +42,7 @@ def words(columns: dict[str, Any]) -> list[int]:
 
 
 def flits(page: dict[str, Any], run: int = 0) -> Iterator[dict[str, int]]:
-    """Every flit of a run, in order of outputs and cycles."""
+    """Return every flit of a run, in order of outputs and cycles."""
     trace, ports = page["runs"][run]["trace"], page["network"]["ports"]
     data, place = words(trace["words"]), 0
     for line, count in zip(trace["lines"], trace["counts"], strict=True):
@@ -62,7 +62,7 @@ def flits(page: dict[str, Any], run: int = 0) -> Iterator[dict[str, int]]:
 
 
 def trace_text(page: dict[str, Any], run: int = 0) -> str:
-    """The trace of a run as its file has it (docs/router.md, section 7)."""
+    """Return a run's trace as in its file (docs/router.md, section 7)."""
     # The sort keeps several deliveries to a node in one cycle as they are.
     ordered = sorted(flits(page, run), key=lambda each: (each["cycle"], each["node"], each["port"]))
     rows = [

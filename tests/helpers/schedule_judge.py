@@ -1,9 +1,8 @@
 """A second checker of schedules on a mesh or graph: plain loops over one send after the other.
 
-On a graph some nodes may be switches: they are sent nothing, send nothing and are owed nothing. It
-is written from the rules themselves and shares no code with ``Schedule.check``, which it judges.
-What a node has of a reduced block it counts as a person would: how often each node's contribution
-is in it.
+On a graph some nodes may be switches; a switch sends nothing, gets nothing and is owed nothing. The
+judge is written from the rules and shares no code with ``Schedule.check``, which it judges. For a
+reduced block it counts how often each node's contribution is in a node's value.
 """
 
 from __future__ import annotations
@@ -26,18 +25,18 @@ KINDS = {
     "link": "shares link|crosses link",
     "carried": "carries block",
 }
-"""Kinds of rules, but for that of switches, and the words in which check() names them."""
+"""Kinds of rules without that of switches, and the words in which check() names them."""
 
 REDUCED_KINDS = KINDS | {
     "early": "never gets block|only by send|combines with nothing",
     "twice": "is combined twice",
     "order": "and one of the two replaces it",
 }
-"""The same of a schedule whose blocks are reduced."""
+"""Kinds of rules for a schedule with reduced blocks."""
 
 
 def problems(schedule: Schedule) -> set[str]:
-    """Kinds of rule that a schedule breaks; empty for a correct one."""
+    """Return the kinds of rules that a schedule breaks; empty for a correct one."""
     dims = schedule.topology.dims
     nodes = int(np.prod(dims)) if dims else len(schedule.topology.neighbor)
     switches = set(schedule.topology.switches)
@@ -73,7 +72,7 @@ def problems(schedule: Schedule) -> set[str]:
     everyone = [node for node in range(nodes) if node not in switches]
     found |= reduction_problems(schedule, sends, reduced, everyone)
     for block in owned:
-        # Nobody lacks what has no words.
+        # A block without words is missing nowhere.
         owed = schedule.blocks.owed[block] if schedule.blocks.words[block] else ()
         if any(not has[node][block] for node in (everyone if owed is None else owed)):
             found.add("left out")
@@ -85,7 +84,7 @@ def problems(schedule: Schedule) -> set[str]:
 def reduction_problems(
     schedule: Schedule, sends: list[Send], reduced: list[int], everyone: list[int]
 ) -> set[str]:
-    """Kinds of rule that the reduced blocks break: contributions counted, block by block."""
+    """Return the rules that the reduced blocks break; count contributions, block by block."""
     found = set()
     blocks = schedule.blocks
     for block in reduced:
@@ -108,7 +107,7 @@ def reduction_problems(
 def _carry_out(
     has: dict[int, Counter[int]], now: list[tuple[Send, Counter[int] | None]]
 ) -> set[str]:
-    """Carry out the sends of one block in one step, each with what its source held before it."""
+    """Carry out one block's sends of a step; each carries its source's value before the step."""
     found = set()
     for target in {send.target for send, _ in now}:
         coming = [(send.combine, carried) for send, carried in now if send.target == target]
@@ -125,9 +124,9 @@ def _carry_out(
 
 
 def connected(send: Send, dims: tuple[int, ...], ways: list[list[int]] | None) -> bool:
-    """Tell whether the path leads from neighbour to neighbour, from the source to another node.
+    """Tell whether the path leads from neighbor to neighbor, from the source to another node.
 
-    Neighbours are as on a mesh, or those to which there are ``ways``.
+    Neighbors are as on a mesh, or the nodes joined by ``ways``.
     """
 
     def place(node: int) -> list[int]:
@@ -148,7 +147,7 @@ def connected(send: Send, dims: tuple[int, ...], ways: list[list[int]] | None) -
 
 
 def step_problems(sends: list[Send], port_model: str) -> set[str]:
-    """Kinds of rule that the sends of one step break among themselves."""
+    """Return the kinds of rules that two sends of one step break together."""
     found = set()
     crossed = [
         (a, b, vc)

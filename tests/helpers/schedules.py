@@ -1,4 +1,4 @@
-"""Schedules as a person writes them, for tests: a list of sends."""
+"""Handwritten schedules for tests: a list of sends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eyecast.model.schedule.table import Blocks
 
 @dataclass
 class Send:
-    """One send as a person writes it."""
+    """A handwritten send."""
 
     step: int
     path: list[int]
@@ -41,7 +41,7 @@ def build(
     collective: str = "broadcast",
     port_model: str = "half-duplex",
 ) -> Schedule:
-    """A schedule on a mesh of given sides, or on any network."""
+    """Build a schedule on a mesh of given sides, or on any network."""
     blocks = blocks or Blocks.of_broadcast(0, 4)
     paths = [send.path for send in sends]
     vcs = [[0] * (len(s.path) - 1) if s.vcs is None else s.vcs for s in sends]
@@ -65,7 +65,7 @@ def build(
 
 
 def listed(schedule: Schedule) -> list[Send]:
-    """The sends of a schedule, one by one."""
+    """List the sends of a schedule."""
     sends = []
     for i in range(schedule.sends):
         begin, end = (int(offset) for offset in schedule.path_offsets[i : i + 2])

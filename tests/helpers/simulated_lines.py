@@ -1,4 +1,4 @@
-"""A board's pins as a line for the computer's side: of a network in Verilator, of a host alone."""
+"""Serial lines between a computer and simulated pins: of a network in Verilator, or a host."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAST = replace(find_board("ice40-hx8k"), clock=8 * BAUD)
 
 
 def rtl_board(config, cycles=1_000_000):
-    """A network as described, with as many cycles as no run here takes."""
+    """Return a board for this network, with more cycles than any run here takes."""
     return SimulatedBoard(build_design(rtl_design(FAST, config)), FAST, cycles=cycles)
 
 
@@ -54,7 +54,7 @@ class SimulatedLine:
         self.sent.extend(data)
 
     def low(self, cycles):
-        """Hold the line low for so many cycles, and high for a while."""
+        """Hold the line low for this many cycles, and then high for some cycles."""
         self.sent.append(-cycles)
         self.run((cycles + 20 * BYTE_CYCLES) * PERIOD)
 
@@ -107,7 +107,7 @@ class SimulatedLine:
 
 
 class LossyLine:
-    """Another line, on which bytes are lost, flipped, doubled and made up now and then."""
+    """A wrapper of a line that sometimes loses, flips, doubles and invents bytes."""
 
     def __init__(self, line, *, seed, rate):
         self.name, self.pace = line.name, line.pace
@@ -140,7 +140,7 @@ class LossyLine:
 
 
 class HostBesideMemory(Component):
-    """A serial host with one memory in the place of a network; it counts the writes."""
+    """A serial host with one memory instead of a network; it counts the writes."""
 
     def __init__(self, config, *, divisor=DIVISOR, timeout=TIMEOUT):
         self.host = UartHost(config, divisor=divisor, timeout=timeout)

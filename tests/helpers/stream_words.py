@@ -12,7 +12,7 @@ from itertools import product
 
 @dataclass
 class Packet:
-    """A send of one step: who sends which words to whom, and whether it streams."""
+    """A send of one step: source, target, words, and whether it streams."""
 
     source: int
     target: int
@@ -28,10 +28,10 @@ def works(
     leads: Sequence[int],
     delays: Sequence[int],
 ) -> bool:
-    """Tell whether all words leave, and each is there when it does.
+    """Tell whether all words leave, each after its arrival at the source.
 
-    ``held`` are pairs of a node and a word that is there at the start. A node gets one packet at
-    most; its words are counted as they come.
+    ``held`` are pairs of a node and a word that it has at the start. A node gets at most one
+    packet, whose words are counted as they arrive.
     """
     for packet in packets:
         packet.sent, packet.under_way = 0, []
@@ -63,5 +63,5 @@ def works(
 
 
 def all_leads(packets: Sequence[Packet]) -> Iterator[tuple[int, ...]]:
-    """Every lead that each packet could have."""
+    """Return every combination of leads that the packets can have."""
     yield from product(*(range(len(packet.words)) if packet.stream else (0,) for packet in packets))

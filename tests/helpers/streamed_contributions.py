@@ -1,7 +1,7 @@
-"""One step of a schedule that combines and streams, word by word: who contributes to what.
+"""One step of a schedule that combines and streams, word by word, by contributions.
 
-A second reading of docs/router.md, sections 19 and 20, that imports nothing of the checks: every
-word waits before it leaves and is under way for some time, and is a count of contributions.
+A second reading of docs/router.md, sections 19 and 20, without any import from the checks: every
+word waits before it leaves, takes some time on its way, and is a count of contributions.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 Word = tuple[int, int]
-"""A block and the number of a word in it."""
+"""A block, and the index of a word in it."""
 Held = dict[tuple[int, Word], Counter[int]]
 """Each node's value of each word: how often each node's contribution is in it."""
 
 
 @dataclass
 class Packet:
-    """A send: its ends and words; the packet that it streams, None if none, and its lead."""
+    """A send: its ends and words; the packet that it streams (None if none), and its lead."""
 
     source: int
     target: int
@@ -31,10 +31,10 @@ class Packet:
 def carried_out(
     packets: Sequence[Packet], held: Held, waits: Sequence[int], ways: Sequence[int]
 ) -> Held | None:
-    """The values after the step; None where packets wait for ever.
+    """Return the values after the step; None if packets wait for ever.
 
-    A packet that streams reads what is there when a word leaves, any other what was there before.
-    A word of a packet leaves so many cycles after it might, and comes so many later.
+    A packet that streams reads the value at the time when a word leaves; any other packet reads the
+    value before the step. Delays before a word leaves, and on its way, are given in cycles.
     """
     before = {place: word.copy() for place, word in held.items()}
     now = {place: word.copy() for place, word in held.items()}

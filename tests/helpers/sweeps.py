@@ -28,7 +28,7 @@ network = "mesh 2x2"
 rate = [0.1, 0.3]
 cycles = 100
 """
-"""Four broadcasts, of which u-torus serves none, and traffic at two loads."""
+"""Four broadcasts, none of which u-torus serves, and traffic at two loads."""
 
 BROADCAST = {"kind": "collective", "network": "mesh 2x2", "algorithm": "eye", "source": "0,0"}
 
@@ -37,7 +37,7 @@ LONG = {"kind": "traffic", "network": "mesh 8x8", "rate": 0.1, "cycles": 60_000}
 
 
 def sweep_of(*grids: dict[str, Any]) -> dict[str, Any]:
-    """The content of a sweep file with these grids."""
+    """Return the content of a sweep file with these grids."""
     return {"format": "eyecast-sweep", "version": 1, "grid": list(grids)}
 
 
@@ -46,12 +46,12 @@ def points_of(*grids: dict[str, Any]) -> list[Point]:
 
 
 def without_seconds(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows without the one column that depends on the machine."""
+    """Return rows without the one column that depends on the machine."""
     return [{name: value for name, value in row.items() if name != "seconds"} for row in rows]
 
 
 class Counting:
-    """Runs points here; ``ran`` has the keys of those that were; stops like Ctrl-C after some."""
+    """A runner of points in this process; ``ran`` has their keys; it can stop like Ctrl-C."""
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.ran: list[str] = []

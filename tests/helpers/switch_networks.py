@@ -8,17 +8,17 @@ from eyecast.model.network.topology import Topology
 
 
 def switch_star(leaves: int) -> Topology:
-    """A switch, node 0, and leaves around it; leaf n is behind its port n."""
+    """Return switch 0 and leaves around it; leaf n is behind port n of the switch."""
     return graph_of(leaves + 1, [(0, leaf) for leaf in range(1, leaves + 1)], [0])
 
 
 def switch_tree() -> Topology:
-    """Switches 0, 1 and 2, and the leaves 3 to 6: a binary tree of two levels of switches."""
+    """Return a binary tree: switches 0, 1 and 2 on two levels, and the leaves 3 to 6."""
     return graph_of(7, [(0, 1), (0, 2), (1, 3), (1, 4), (2, 5), (2, 6)], [0, 1, 2])
 
 
 def switch_mesh(width: int, height: int, leaves: int = 1) -> Topology:
-    """A mesh of switches, numbered as ever, each with nodes behind them all."""
+    """Return a mesh of switches in the mesh's order, followed by the nodes behind them."""
     switches = width * height
     edges = []
     for switch in range(switches):
@@ -30,9 +30,9 @@ def switch_mesh(width: int, height: int, leaves: int = 1) -> Topology:
 
 
 def fat_tree(ports: int) -> Topology:
-    """A fat tree of switches with so many ports (Al-Fares, Loukissas & Vahdat 2008).
+    """Return a fat tree of switches with ``ports`` ports (Al-Fares, Loukissas & Vahdat 2008).
 
-    The switches come first: those of the core, then those of the middle, then those at the edge.
+    The switches come first: core, middle, edge.
     """
     half = ports // 2
     middle, edge = half * half, half * half + ports * half

@@ -1,8 +1,8 @@
-"""A bench in which tiles alone write and read messages: it counts cycles at their ports.
+"""A bench in which only tiles write and read messages; it counts cycles at their ports.
 
-Tile ``source`` writes a word in each cycle from cycle 0 on, as soon as it is told that a run has
-begun; each tile reads a word in each cycle from the one on in which its doorbell has rung. The host
-loads programs and starts one, and touches no message.
+Tile ``source`` writes a word in each cycle from cycle 0 on, as soon as a run has begun. Each tile
+reads a word in each cycle after its doorbell has rung. The host loads programs and starts one, and
+accesses no message.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_CYCLES = 2000
 
 
 class Tile:
-    """The port of a node's tile, and what has been read by it; ``last`` is when the last came."""
+    """The port of a node's tile, and the words read; ``last`` is the cycle of the last word."""
 
     def __init__(self, dut: Any, node: int, words: int, message: list[int]) -> None:
         names = (
@@ -38,7 +38,7 @@ class Tile:
         self.last = 0
 
     def act(self, cycle: int) -> None:
-        """Look at the port in the second half of a cycle, and ask for something in it."""
+        """Look at the port in the second half of a cycle, and make a request in the same cycle."""
         port = self.port
         if port["read_answered"].value:
             self.read.append(port["read_data"].value.to_unsigned())

@@ -1,4 +1,4 @@
-"""Topologies looked at: their links, their sameness, and refusals."""
+"""Links, equality and refusals of topologies, for tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from eyecast.model.network.topology import Topology
 
 
 def links(topology: Topology) -> Iterator[tuple[int, int, int, int]]:
-    """Every link as (node, port, node at its end, port at its end)."""
+    """Return every link as (node, port, node at its end, port at its end)."""
     for node, port in product(range(topology.nodes), range(topology.ports)):
         if topology.neighbor[node, port] >= 0:
             end = int(topology.neighbor[node, port]), int(topology.peer[node, port])

@@ -1,7 +1,7 @@
-"""A network that is loaded by an image, as docs/router.md and the image's two files tell of it.
+"""A network loaded by an image, written from docs/router.md and the image's two files alone.
 
-It knows nothing of Eyecast: it takes requests at its host port, and carries out the tables that it
-then holds packet by packet, with no notion of cycles.
+It shares no code with Eyecast: it takes requests at its host port, and carries out the loaded
+tables packet by packet, without cycles.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CARRIED_OUT, NO_SUCH_WORD, NOT_NOW = range(3)
 
 
 class ToyEngine:
-    """The memories of a network, and a controller where it has one."""
+    """The memories of a network, and its controller if it has one."""
 
     def __init__(self, described: dict[str, Any]) -> None:
         self.described, self.widths = described, described["widths"]
@@ -27,7 +27,7 @@ class ToyEngine:
         self.image, self.directory = 0, [0] * (4 * self.programs)
 
     def write(self, node: int, space: int, address: int, word: int) -> int:
-        """Carry out a request to write; what it is refused with."""
+        """Carry out a write request; return its refusal."""
         sizes = {each["space"]: each["words"] for each in self.described["address_map"].values()}
         at = self.described["nodes"]
         if node >= len(at) or at[node]["switch"] or address >= sizes[space]:
@@ -48,7 +48,7 @@ class ToyEngine:
         return CARRIED_OUT
 
     def start(self, number: int) -> int:
-        """Run a program to its end, unless it may not be started."""
+        """Run a program to its end, unless the controller refuses the start."""
         if number >= self.programs or self.image != self.described["identity"]:
             return NOT_NOW
         base, words, _, _ = self.directory[4 * number : 4 * number + 4]
@@ -58,7 +58,7 @@ class ToyEngine:
         return CARRIED_OUT
 
     def run(self, base: int, words: int | None) -> None:
-        """Carry out all rows, step by step; a packet that nobody expects is an error."""
+        """Carry out all rows, step by step; an unexpected packet is an error."""
         rows, expected = [], set()
         for each in self.described["nodes"]:
             for lane in range(0 if each["switch"] else self.lanes):
@@ -79,7 +79,7 @@ class ToyEngine:
     def loaded(
         self, node: int, lane: int, base: int, words: int | None
     ) -> tuple[list[int], Iterator[int]]:
-        """The words of what a sender's port expects, and its table from the first row on."""
+        """Return the words of a sender's ``expected``, and its table from the first row on."""
         table, masks = self.memories[node, 1], self.widths["mask_words"]
         first = lane * self.described["address_map"]["table"].get("stride", 0) + base
         if words is None:
@@ -90,7 +90,7 @@ class ToyEngine:
         return held, (table[first + word] for word in range(masks, words))
 
     def rows(self, table: Iterator[int]) -> Iterator[dict[str, Any]]:
-        """The rows of a table, up to its end row."""
+        """Return the rows of a table, up to its end row."""
         fields = self.described["control_fields"]
         while True:
             control = [next(table)]
@@ -105,7 +105,7 @@ class ToyEngine:
             yield row
 
     def walk(self, node: int, header: list[int]) -> tuple[int, int, int, int]:
-        """The end of a packet: the node, the lane, the address and the step of the header."""
+        """Return a packet's end: the node, the lane, and the header's address and step."""
         width, lane = self.widths, 0
         port_mask = (1 << width["port_bits"]) - 1
         deliver = width["deliver_code"]
@@ -127,7 +127,7 @@ class ToyEngine:
 
 
 def set_bits(masks: list[int], widths: dict[str, int]) -> Iterator[int]:
-    """The step numbers whose bits are set."""
+    """Return the step numbers whose bits are set."""
     for place, mask in enumerate(masks):
         for bit in range(widths["flit_width"]):
             if mask >> bit & 1:
@@ -135,7 +135,7 @@ def set_bits(masks: list[int], widths: dict[str, int]) -> Iterator[int]:
 
 
 def read_image(path: Path) -> tuple[list[tuple[int, int, int, int]], dict[str, Any]]:
-    """The writes and the description of an image's two files."""
+    """Return the writes and the description in an image's two files."""
     with path.open() as file:
         writes = [
             (int(row["node"]), int(row["space"]), int(row["address"]), int(row["word"], 16))
@@ -145,7 +145,7 @@ def read_image(path: Path) -> tuple[list[tuple[int, int, int, int]], dict[str, A
 
 
 def wrong_words(engine: ToyEngine) -> int:
-    """Words of the expected end that the message memories do not hold."""
+    """Return the words of the expected end that the message memories lack."""
     return sum(
         engine.memories[part["node"], 0].get(address) != int(word, 16)
         for part in engine.described["run"]["memory"]

@@ -1,4 +1,4 @@
-"""Traffic as a person writes it, for tests of the cycle model, and what came of it."""
+"""Handwritten traffic for tests of the cycle model, and checks of its runs."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,7 +23,7 @@ def traffic(
     receives: dict[int, list[int]] | None = None,
     **limits: Any,
 ) -> Program:
-    """A program with timed rows; with 64-bit words a row has one control word."""
+    """Make a program with timed rows; with 64-bit words a row has one control word."""
     limits = {"flit_width": 64, "timed_rows": True} | limits
     made = program(rows, receives or {}, topology, awaited=awaited, **limits)
     assert made.config.table.control_words == C

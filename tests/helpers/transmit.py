@@ -13,7 +13,7 @@ Links = dict[int, set[int]]
 
 
 def links_of(topology: Topology) -> Links:
-    """The nodes that each node has a link to."""
+    """Return the nodes to which each node has a link."""
     return {
         node: {end for end in row if end >= 0}
         for node, row in enumerate(topology.neighbor.tolist())
@@ -21,7 +21,7 @@ def links_of(topology: Topology) -> Links:
 
 
 def distances(links: Links, source: int) -> dict[int, int]:
-    """Links to each node that can be reached from ``source``."""
+    """Return the number of links to each node that ``source`` can reach."""
     found = {source: 0}
     ahead = [source]
     for node in ahead:
@@ -33,7 +33,7 @@ def distances(links: Links, source: int) -> dict[int, int]:
 
 
 def covered(links: Links, sends: tuple[tuple[int, int], ...], time: int) -> set[int]:
-    """The union of N_(t-i)(f(i)) over the steps i in which the host sends."""
+    """Return the union of N_(t-i)(f(i)) over the steps i in which the host sends."""
     return {
         node
         for step, target in sends
@@ -43,7 +43,7 @@ def covered(links: Links, sends: tuple[tuple[int, int], ...], time: int) -> set[
 
 
 def least_cost(links: Links) -> tuple[int, int]:
-    """The optimal (t, s), by trying all functions f of the paper."""
+    """Return the optimal (t, s), by trying all functions f of the paper."""
     balls = {node: distances(links, node) for node in links}
     time = 1
     while True:
@@ -60,7 +60,7 @@ def least_cost(links: Links) -> tuple[int, int]:
 
 
 def drawn_graphs(count: int, most_nodes: int, seed: int) -> Iterator[Topology]:
-    """Connected graphs, some of them directed: a tree and up to three links more."""
+    """Draw connected graphs, some of them directed: a tree and up to three further links."""
     draw = random.Random(seed)
     for _ in range(count):
         nodes = draw.randint(1, most_nodes)
@@ -71,7 +71,7 @@ def drawn_graphs(count: int, most_nodes: int, seed: int) -> Iterator[Topology]:
 
 
 def node_link(nodes: int, edges: list[tuple[int, int]], *, directed: bool = False) -> Topology:
-    """The graph of ``edges``."""
+    """Return the graph of ``edges``."""
     fields = {
         "directed": directed,
         "nodes": [{"id": node} for node in range(nodes)],

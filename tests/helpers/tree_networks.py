@@ -1,4 +1,4 @@
-"""Networks for the tests of the tree broadcast, and plain code that judges what it makes."""
+"""Networks for tests of the tree broadcast, and plain code that judges its schedules."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def star(leaves: int) -> Topology:
 
 
 def drawn_edges(nodes: int, more: int, draw: np.random.Generator) -> list[Edge]:
-    """A tree and ``more`` edges, which may repeat one: then links are parallel."""
+    """Draw a tree and ``more`` edges; an edge drawn twice gives parallel links."""
     edges = [(int(draw.integers(node)), node) for node in range(1, nodes)]
     while len(edges) < nodes - 1 + more:
         a, b = draw.integers(nodes, size=2).tolist()
@@ -48,7 +48,7 @@ def drawn_graph(nodes: int, more: int, seed: int) -> Topology:
 def with_drawn_faults(
     whole: Topology, node_rate: float, link_rate: float, seed: int
 ) -> tuple[Topology, int]:
-    """A network with faults, and one of its nodes that is not faulty."""
+    """Draw a network with faults, and one of its nodes without fault."""
     draw = np.random.default_rng(seed)
     faulty = np.flatnonzero(draw.random(whole.nodes) < node_rate)
     source = int(draw.choice(np.setdiff1d(np.arange(whole.nodes), faulty)))
@@ -80,9 +80,9 @@ def reach(ends: dict[int, set[int]], source: int) -> set[int]:
 
 
 def judge(schedule: Schedule, source: int) -> None:
-    """Assert that every node within reach is served once, and that no two sends meet.
+    """Require that the source serves every node in reach once, and that no two sends meet.
 
-    In the fewest steps, where links that work both ways lead to all of these nodes.
+    If links in both directions lead to all of these nodes, require the fewest steps.
     """
     ends, switches = neighbors(schedule.topology), {*schedule.topology.switches}
     served = {source: 0}
@@ -104,7 +104,7 @@ def judge(schedule: Schedule, source: int) -> None:
 
 
 def proved(topology: Topology, source: int) -> Schedule:
-    """The broadcast to all that can be reached, checked and judged."""
+    """Return the broadcast to all nodes in reach, checked and judged."""
     schedule = partial_tree_broadcast(topology, source, 3)
     schedule.check()
     judge(schedule, source)

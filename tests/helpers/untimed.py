@@ -20,7 +20,7 @@ Memory = npt.NDArray[np.uint64]
 
 
 def ending(program: Program, node: int, row: Row) -> tuple[int, int]:
-    """The node at the end of a row's route, and the lane by which its packet comes there."""
+    """Return the last node of a row's route, and the lane by which its packet enters there."""
     topology = program.config.topology
     port = 0
     for segment in row.route:
@@ -30,7 +30,7 @@ def ending(program: Program, node: int, row: Row) -> tuple[int, int]:
 
 
 def wrapped(address: int, place: int, window: int) -> int:
-    """The address of word ``place`` of a message that begins at ``address``."""
+    """Return the address of word ``place`` of a message that begins at ``address``."""
     if window == 0:
         return address + place
     size = 2**window
@@ -38,7 +38,7 @@ def wrapped(address: int, place: int, window: int) -> int:
 
 
 def carried_out(program: Program, memory: Memory, seed: int) -> Memory | None:
-    """The memories after all steps; None where some row waits for ever."""
+    """Return the memories after all steps; None if a row waits for ever."""
     memory = memory.copy()
     config = program.config
     draw = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Waveforms for tests, read back by another than who wrote them."""
+"""Waveforms for tests, read by a reader that is not ours."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from eyecast.model.run.trace import KINDS, Flit
 
 
 class Waves(NamedTuple):
-    """For each full name its changes, (time, value), and the time at which the file ends."""
+    """Each signal's changes, (time, value), by full name, and the time at which the file ends."""
 
     changes: dict[str, list[tuple[int, Any]]]
     end: int
 
     def values(self, name: str) -> list[Any]:
-        """The value in each cycle."""
+        """Return a signal's value in each cycle."""
         values: list[Any] = []
         for begin, value in self.changes[name]:
             values += values[-1:] * (begin - len(values))
@@ -29,7 +29,7 @@ class Waves(NamedTuple):
 
 
 def read_waves(path: Path) -> Waves:
-    """Read a VCD file by pyvcd's reader, which shares no code with its writer."""
+    """Read a VCD file with pyvcd's reader, which shares no code with its writer."""
     names: dict[str, list[str]] = {}
     changes: dict[str, list[tuple[int, Any]]] = {}
     scope: list[str] = []
@@ -53,7 +53,7 @@ def read_waves(path: Path) -> Waves:
 
 
 def flits_in(waves: Waves, topology: Topology) -> Iterator[Flit]:
-    """Every flit that the outputs of ``topology`` show, by the names alone."""
+    """Return every flit at the outputs of ``topology``, found by signal names alone."""
     for name in waves.changes:
         match name.split("."):
             case ["network", _, "interface", _, vc, "valid"]:

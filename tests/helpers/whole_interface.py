@@ -1,7 +1,7 @@
-"""Sender, receiver and node as the tables of docs/router.md, section 22, say, cycle by cycle.
+"""A network interface by the tables of docs/router.md, section 22, cycle by cycle.
 
-Which row of a table applies, and what happens then, is taken from the page; what the words of the
-page mean is written here, with nothing of the hardware's sources or of the cycle model.
+The page decides which row of a table applies and what follows from it. The meanings of the page's
+words are written here, without the hardware's sources or the cycle model.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from .interface_parts import Lane, Later, Leaving, Packet, Row, Seen, after
 from .router_page import cells, section
 
 STATES = ("control", "ready", "header", "payload", "ended", "failed", "expect")
-"""Of a sender, by the numbers of section 4."""
+"""States of a sender, by the numbers of section 4."""
 CONTROL, READY, HEADER, PAYLOAD, ENDED, _, EXPECT = STATES
 
 State = list[tuple[str, str, str]]
-"""Condition, what happens, and next state, of each row of a state."""
+"""Condition, action and next state of each row of a state."""
 
 
 def states_of(heading: str) -> dict[str, State]:
-    """The rows of the first table below a heading, by state, in order."""
+    """Return the rows of the first table below a heading, by state, in order."""
     states: dict[str, State] = {}
     for state, *row in cells(section(heading).replace("`", "")):
         if state[0] == "*":
@@ -78,7 +78,7 @@ class Interface:
     # ---- What is seen in a cycle ----------------------------------------------------------------
 
     def cycle_of(self, advance: bool, leaving: Sequence[Leaving | None]) -> Seen:
-        """Carry out a cycle up to its end, at which :meth:`end` makes what follows."""
+        """Carry out a cycle up to its end; :meth:`end` then changes the state."""
         self.causes: set[str] = set()
         self.effects: list[Callable[[], None]] = []
         self.written: list[tuple[Lane, int]] = []
@@ -122,7 +122,7 @@ class Interface:
         causes: Sequence[str],
         tile_write: tuple[int, int] | None = None,
     ) -> None:
-        """The end of the cycle; ``credits`` are the VCs by lane of which one comes back."""
+        """End the cycle; ``credits`` are, by lane, the VCs that get a credit back."""
         for effect in self.effects:
             effect()
         self.memory_before = list(self.memory)
@@ -189,7 +189,7 @@ class Interface:
     # ---- Sender ---------------------------------------------------------------------------------
 
     def _holds(self, lane: Lane, condition: str) -> bool:
-        """A condition of the sender's table."""
+        """Tell whether a condition of the sender's table holds."""
         config, row = self.config, lane.row
         conditions: dict[str, Callable[[], bool]] = {
             "otherwise": lambda: True,
@@ -217,7 +217,7 @@ class Interface:
         return word >= row.fields["lead"] and word - row.fields["lead"] >= come
 
     def _send(self, lane: Lane) -> tuple[tuple[int, int, bool, bool] | None, bool]:
-        """A cycle of a sender: what it injects, and whether that flit has been stalled."""
+        """Carry out a sender's cycle; return its injected flit, and whether it was stalled."""
         row = next(row for row in SENDER[lane.state] if self._holds(lane, row[0]))
         self.rows_seen.add((lane.state, *row[:2]))
         _, action, after_it = row
@@ -275,7 +275,7 @@ class Interface:
     # ---- Receiver -------------------------------------------------------------------------------
 
     def _there(self, packet: Packet) -> int:
-        """Address of x for the packet's next word."""
+        """Return the address of x for the packet's next word."""
         across = packet.operator > 0 and packet.operator % 2 == 0
         return packet.address ^ (across << self.config.address_bits - 1)
 
@@ -288,7 +288,7 @@ class Interface:
         )
 
     def _receive(self, lane: Lane, flit: Leaving | None) -> None:
-        """A cycle of a receiver, for each VC."""
+        """Carry out a receiver's cycle, for each VC."""
         for vc in range(self.config.vcs):
             here = flit if flit is not None and flit.vc == vc else None
             packet = lane.packets.get(vc)
@@ -313,7 +313,7 @@ class Interface:
             )
 
     def _act(self, lane: Lane, vc: int, flit: Leaving, action: str) -> None:
-        """What a row of the receiver's table says."""
+        """Carry out the action of a row of the receiver's table."""
         if action == "read the delivery":
             assert flit.delivery is not None
             lane.packets[vc] = flit.delivery

@@ -1,8 +1,8 @@
-"""Collectives carried out word by word on small networks: times that no bound may be above.
+"""Collectives carried out word by word on small networks: times that no bound may exceed.
 
-Every directed link carries one word in a cycle. With one port a node also injects one word in a
-cycle, and takes one out. Routers keep and copy words, which no real network does better. The moves
-are drawn, so that the times found are of some schedule, and of the best one after enough tries.
+Every directed link carries one word a cycle. With one port a node also injects and takes out one
+word a cycle. Routers keep and copy words, which no real network improves on. The moves are drawn,
+so each time found belongs to a schedule, and after enough tries to the best one.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class Word:
 
 
 def links_of(topology: Topology) -> list[tuple[int, int]]:
-    """The directed links, parallel ones each."""
+    """Return the directed links; parallel links separately."""
     rows = enumerate(topology.neighbor.tolist())
     return [(node, end) for node, row in rows for end in row if end >= 0]
 
 
 def distances(topology: Topology) -> list[list[int]]:
-    """The hops from each node to each, found apart from the bounds."""
+    """Return the hops between all pairs of nodes, without code of the bounds."""
     links = links_of(topology)
     hops = [[0 if a == b else 10**6 for b in range(topology.nodes)] for a in range(topology.nodes)]
     for _ in range(topology.nodes):
@@ -48,10 +48,10 @@ def cycles_of(
     enough: int = 0,
     tries: int = 12,
 ) -> int:
-    """The fewest cycles found for words of (owner, targets, number), counted as the bounds do.
+    """Return the fewest cycles found for words of (owner, targets, number), as bounds count.
 
     A word that goes h hops takes h cycles, and one more for the port. The search ends at ``enough``
-    cycles, or after so many tries.
+    cycles, or after ``tries`` tries.
     """
     hops, links = distances(topology), links_of(topology)
     best = 10**6

@@ -1,4 +1,4 @@
-"""The pages in docs/ and at the root: lines that fit, paths and sections that are there."""
+"""The pages in docs/ and at the root: line lengths, and existing paths and sections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eyecast.model.program.file import _File, _Node, _Row
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 LONGEST_LINE = 100
-"""Characters of a line of text; a line of a table cannot be broken."""
+"""Characters of a text line at most; lines of tables are exempt."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -31,7 +31,7 @@ def test_files_are_where_a_page_says(page: Path) -> None:
 
 
 def entries() -> list[str]:
-    """The entries of the glossary, with their lines."""
+    """Return the entries of the glossary, with their lines."""
     text = (ROOT / "docs" / "words.md").read_text()
     return re.findall(r"^- (?:.*\n)(?:  .*\n)*", text, flags=re.MULTILINE)
 

@@ -1,9 +1,9 @@
-"""The guides and the README: what they run does run, and prints what they show.
+"""The guides and the README: their code and commands run, and print the output shown.
 
-Of a fenced block the language says what is done with it, in the order of the page and in one
-folder: ``python`` is run, ``text`` is what the block before it has printed, ``pycon`` is a session,
-``json``, ``toml`` and ``xml`` are files named in the text before them, ``console`` has commands and
-what they print. What a command prints may be left out; what is shown is all of it.
+The language of a fenced block says what the test does with it; blocks of a page run in order, in
+one folder. ``python`` runs; ``text`` is the output of the block before it; ``pycon`` is a session;
+``json``, ``toml`` and ``xml`` are files, named in the text before them; ``console`` has commands
+and their output. A page may leave a command's output out, or must show all of it.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ TOUR = ROOT / "docs" / "guides" / "tour.md"
 PAGES = [README, ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 READS = ("--graph", "--schedule", "--program", "--traffic-file", "--block-words")
-"""Options that name a file that is read."""
+"""Options that name an input file."""
 ELSEWHERE = ("make", "pip", "source", "gtkwave", "surfer")
-"""Commands that set the project up or show a file, for which a test needs no guide."""
+"""Commands that set the project up or show a file, and run in no test of a guide."""
 
 
 class Block(NamedTuple):
@@ -52,14 +52,14 @@ def blocks(page: Path) -> Iterator[Block]:
 
 
 def commands(text: str) -> list[tuple[str, str]]:
-    """The commands of a console block, each with what the page shows of its output."""
+    """Return the commands of a console block, each with the output that the page shows."""
     parts = re.split(r"^\$ (.*)\n", text, flags=re.MULTILINE)
     assert parts[0] == "", parts[0]
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
 def run_command(line: str, eyecast: Command) -> str:
-    """What a command prints, which must succeed; before it what it says of the best algorithm."""
+    """Run a command, which must succeed; return its output, after its notice about algorithms."""
     program, *arguments = shlex.split(line)
     if program != "eyecast":
         assert program in ("head", "tail")
@@ -72,7 +72,7 @@ def run_command(line: str, eyecast: Command) -> str:
 
 
 def is_run(line: str) -> bool:
-    """Whether a command is run with its page: not if it records signals, which is a slow test's."""
+    """Tell whether the page's test runs a command; those that record signals are slow tests."""
     return line.split(maxsplit=1)[0] not in ELSEWHERE and "--signals" not in line
 
 
@@ -109,7 +109,7 @@ def test_a_guide_runs(
 
 
 def test_the_readme_is_read_in_minutes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It fits on three screens, and its lines of Python print what the comments say."""
+    """Require three screens at most; the comments of its Python show what the lines print."""
     assert len(README.read_text().splitlines()) <= 120
     (example,) = (block.text for block in blocks(README) if block.language == "python")
     exec(compile(example, README.name, "exec"), {})
@@ -152,7 +152,7 @@ def test_the_reference_has_each_name_of_the_face_once() -> None:
 
 
 def waves(path: Path) -> dict[int, dict[str, str]]:
-    """In each cycle out of reset the value of every signal of ``eyecast_network``, in hex."""
+    """Return, for each cycle out of reset, every signal of ``eyecast_network`` in hex."""
     names: dict[str, list[str]] = {}
     values: dict[str, str] = {}
     cycles: dict[int, dict[str, str]] = {}

@@ -90,11 +90,11 @@ FLOORS: dict[str, set[str]] = {
         *("sweeps", "waves"),
     },
 }
-"""For each floor the floors below it that it may import; itself always, and ``eyecast`` itself."""
+"""For each floor, the lower floors that it may import, beside itself and ``eyecast``."""
 
 
 def sources() -> list[Path]:
-    """Every module of the package, as a path below its root."""
+    """Return every module of the package, as a path below its root."""
     folders = {floor.split("/")[0] for floor in FLOORS}
     return sorted(
         path.relative_to(PACKAGE) for folder in folders for path in (PACKAGE / folder).rglob("*.py")
@@ -103,7 +103,7 @@ def sources() -> list[Path]:
 
 @cache
 def imported(path: Path) -> frozenset[Path]:
-    """The modules of the package that a module imports, at its top or in its functions."""
+    """Return the package's modules that a module imports, at its top or in its functions."""
     package = ("eyecast", *path.parent.parts)
     found = set()
     for node in ast.walk(ast.parse((PACKAGE / path).read_text())):
@@ -121,7 +121,7 @@ def imported(path: Path) -> frozenset[Path]:
 
 
 def floor_of(path: Path) -> str:
-    """The floor that a module lies on: the longest name that its path begins with."""
+    """Return a module's floor: the longest floor name that its path begins with."""
     return max((floor for floor in FLOORS if path.is_relative_to(floor)), key=len, default="")
 
 
@@ -202,7 +202,7 @@ def test_the_root_holds_the_package_itself_alone() -> None:
 
 
 def spells_an_option(path: Path) -> bool:
-    """Tell whether a text of a module, other than a docstring, holds a command's option."""
+    """Tell whether a text of a module, except a docstring, contains a command's option."""
     nodes = list(ast.walk(ast.parse((PACKAGE / path).read_text())))
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     texts = (
@@ -212,6 +212,6 @@ def spells_an_option(path: Path) -> bool:
 
 
 def test_no_text_of_the_model_spells_an_option() -> None:
-    """Each face spells a parameter its own way: ``--source``, ``source=``."""
+    """Options depend on the interface: ``--source`` for commands, ``source=`` for Python."""
     assert not [path for path in MODULES if path.parts[0] == "model" and spells_an_option(path)]
     assert spells_an_option(Path("cli/options/collective.py"))

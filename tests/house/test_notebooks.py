@@ -1,6 +1,6 @@
-"""The notebooks run from top to bottom, and print what their texts say.
+"""The notebooks run from top to bottom, and print the results that their texts state.
 
-In a text, what is **bold** is a result: it stands, as it is, in what the cells above it print.
+**Bold** text is a result: the output of the cells above contains it literally.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from eyecast.sim.cache import PACKAGE
 
 NOTEBOOKS = sorted((PACKAGE / "notebooks").glob("*.ipynb"))
 OTHERS = {"IPython.display", "itertools", "matplotlib.pyplot"}
-"""Modules that they import beside ``eyecast``: to show things, and to take the first of many."""
+"""Modules that notebooks import beside ``eyecast``: for display, and ``islice`` and the like."""
 
 a_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -33,7 +33,7 @@ def source(cell: dict[str, Any]) -> str:
 
 
 def results(cell: dict[str, Any]) -> list[str]:
-    """What a text says of the outputs above it."""
+    """Return the results that a text states about the outputs above it."""
     return re.findall(r"\*\*(.+?)\*\*", source(cell)) if cell["cell_type"] == "markdown" else []
 
 

@@ -23,7 +23,7 @@ ROLE = re.compile(r":(mod|func|class|meth|data|attr|exc|obj):`~?(?:[^`<]*<)?([^`
 DEFINED = re.compile(r"^(?:(?:async )?def|class) (\w+)|^(\w+)(?:: [^=\n]+)? = ", re.MULTILINE)
 NO_SOURCES = ("build", "docs")
 BESIDE_THE_PACKAGE = ("tests", "bench")
-"""Folders whose modules are imported by names of their own."""
+"""Folders whose modules import each other by plain names."""
 
 
 def sources() -> list[Path]:
@@ -33,7 +33,7 @@ def sources() -> list[Path]:
 
 
 def package_of(path: Path) -> tuple[str, ...]:
-    """The package that a module is in, or is if it is an ``__init__``."""
+    """Return a module's package; an ``__init__`` is its package."""
     folders = path.relative_to(PACKAGE).parent.parts
     return folders[1:] if folders[:1] in zip(BESIDE_THE_PACKAGE) else ("eyecast", *folders)
 
@@ -44,7 +44,7 @@ def tree_of(path: Path) -> ast.Module:
 
 
 def bound_by(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement, or one within it, binds where it stands."""
+    """Return the names that a statement binds, itself or within."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield statement.name
         return
@@ -60,13 +60,13 @@ def bound_by(statement: ast.stmt) -> Iterator[str]:
 
 @cache
 def names_in(path: Path) -> frozenset[str]:
-    """The names of a module, those that it imports too."""
+    """Return the names of a module, including imported ones."""
     return frozenset(name for statement in tree_of(path).body for name in bound_by(statement))
 
 
 @cache
 def members_in(path: Path) -> frozenset[str]:
-    """The members of classes of a module, as "Class.member", those of ``self`` too."""
+    """Return the members of a module's classes as "Class.member", including those of ``self``."""
     found = set()
     for made in ast.walk(tree_of(path)):
         if isinstance(made, ast.ClassDef):
@@ -81,7 +81,7 @@ def members_in(path: Path) -> frozenset[str]:
 
 @cache
 def defined() -> dict[str, list[Path]]:
-    """The modules of the package that define each name at their top, as their text tells."""
+    """Return the package's modules that define each name at their top, from their sources."""
     found: dict[str, list[Path]] = {}
     for path in sources():
         if package_of(path)[:1] == ("eyecast",):
@@ -103,7 +103,7 @@ def modules() -> dict[tuple[str, ...], Path]:
 
 
 def is_there(parts: tuple[str, ...]) -> bool:
-    """Tell whether a whole path names a module, or an object of one."""
+    """Tell whether a whole path names a module, or an object in one."""
     for size in range(len(parts), 0, -1):
         if parts[:size] in modules():
             path, rest = modules()[parts[:size]], ".".join(parts[size:])

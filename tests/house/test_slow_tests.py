@@ -1,4 +1,4 @@
-"""The order of slow tests and their end, seen on a test file of its own."""
+"""The order and the time limit of slow tests, tried on a generated test file."""
 
 from __future__ import annotations
 

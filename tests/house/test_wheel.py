@@ -1,4 +1,4 @@
-"""The wheel has everything, and works in an empty environment, far from a checkout."""
+"""The wheel is complete: it works in an empty environment, without a checkout."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("build", reason="build is not installed: pip install '.[checks]'")
 
 CONTRACT = Path("docs/router.md")
-"""The one page that the packages need: `eyecast ip` lays it beside the hardware."""
+"""The one page in the package: `eyecast ip` copies it beside the hardware."""
 
 
 def tracked() -> list[Path]:
-    """Every file of the project, below its root; what was made in it is none."""
+    """Return every file of the project, below its root, without generated files."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=PACKAGE,
@@ -40,7 +40,7 @@ def tracked() -> list[Path]:
 
 @pytest.fixture(scope="module")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The archive of the sources, made of the project's files alone."""
+    """Build the archive of the sources from the project's files alone."""
     folder = tmp_path_factory.mktemp("archive")
     for path in tracked():
         (folder / "source" / path).parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(archive: Path) -> Path:
-    """The wheel that is made of that archive."""
+    """Build the wheel from that archive."""
     run(
         *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"),
         *("--wheel-dir", archive.parent, archive),
@@ -62,7 +62,7 @@ def wheel(archive: Path) -> Path:
 
 
 def run(*command: str | Path, **options: object) -> str:
-    """Run a command to its end; what it prints."""
+    """Run a command to its end; return its output."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     output: str = done.stdout
@@ -70,7 +70,7 @@ def run(*command: str | Path, **options: object) -> str:
 
 
 def packaged() -> set[str]:
-    """The files of all packages, whatever they are, as a wheel names them."""
+    """Return the files of all packages, of any type, as a wheel names them."""
     settings = tomllib.loads((PACKAGE / "pyproject.toml").read_text())
     names = settings["tool"]["setuptools"]["packages"]
     folders = {Path(*name.split(".")[1:]) for name in names} - {Path()}
@@ -96,7 +96,7 @@ def test_an_archive_has_what_a_wheel_is_made_of(archive: Path) -> None:
 
 @pytest.fixture(scope="module")
 def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment that has the wheel, and what it asks for."""
+    """Install the wheel in an environment; return the environment's programs."""
     environment = tmp_path_factory.mktemp("environment")
     venv.create(environment, with_pip=True)
     run(environment / "bin" / "python", "-m", "pip", "install", "--quiet", wheel)
@@ -104,7 +104,7 @@ def programs(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_an_installed_wheel_does_what_the_tour_says(programs: Path, here: Path) -> None:
-    """In an empty folder; what the simulators of a checkout are kept for is not built anew."""
+    """Run the tour in an empty folder; simulators cached by a checkout are not built again."""
     variables = {
         **os.environ,
         "EYECAST_CACHE": str(cache_folder()),

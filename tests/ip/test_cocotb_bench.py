@@ -63,7 +63,7 @@ FAULTS: dict[str, dict[str, tuple[Fault, str]]] = {
 
 
 def make_cocotb(package: Path, *options: str) -> tuple[int, str]:
-    """Run the bench; return the exit status and what it says."""
+    """Run the bench; return its exit status and output."""
     return make("-C", str(package / "sim"), "cocotb", *options)
 
 

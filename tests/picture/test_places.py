@@ -1,4 +1,4 @@
-"""Pictures of any network: that all is in sight, where it ought to be, and what is too large."""
+"""Pictures of any network: all nodes visible and in place; refusals of large networks."""
 
 from __future__ import annotations
 

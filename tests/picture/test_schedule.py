@@ -1,4 +1,4 @@
-"""Pictures of schedules: what is in them, that they are reproducible, and how bad input ends."""
+"""Pictures of schedules: contents, reproducibility, and errors for bad input."""
 
 from __future__ import annotations
 

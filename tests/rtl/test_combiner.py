@@ -1,4 +1,4 @@
-"""Words that come meet words that are there: each is written in its cycle, and none is lost."""
+"""Arriving words meet old words: each is written in its cycle, and none is lost."""
 
 from __future__ import annotations
 

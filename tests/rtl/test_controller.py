@@ -1,4 +1,4 @@
-"""The controller by itself: what it refuses to start, and when it interrupts (section 16)."""
+"""The controller by itself: refused starts, and interrupts (section 16)."""
 
 from __future__ import annotations
 

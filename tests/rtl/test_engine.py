@@ -301,7 +301,7 @@ def test_a_program_that_is_wrong_names_its_node(clock: ClockDomain, registers: i
 
 @pytest.mark.slow
 def test_refusals(clock: ClockDomain) -> None:
-    """What is refused changes nothing: the run afterwards is as ever."""
+    """Refused requests change nothing: the next run is correct."""
     rows = {0: [put(1, (THERE, 1), length=2, target=4)]}
     made = program(rows, {1: [1]}, LINE, message_words=6, table_words=20)
     config = replace(made.config, programs=2)

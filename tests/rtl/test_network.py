@@ -186,7 +186,7 @@ def require_cases(clock: ClockDomain, cases: list[Case], *, look_ahead: bool) ->
 
 @pytest.mark.parametrize("registers", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_timed_rows(clock: ClockDomain, registers: int) -> None:
-    """Rows of which each waits for its cycle; two nodes refuse flits now and then."""
+    """Rows that each wait for their cycle; two nodes sometimes refuse flits."""
     topology = mesh((2, 2))
     config = NetworkConfig(
         topology=topology,

@@ -68,7 +68,7 @@ def engine_of(clock: ClockDomain, made: Program) -> Engine:
 
 @pytest.mark.slow
 def test_flipped_bits_are_never_taken_for_data(clock: ClockDomain, memories: Memories) -> None:
-    """A word of each kind, and any bit of it; what is not read does no harm."""
+    """A word of each kind, and any of its bits; a damaged word that is not read is harmless."""
     made = there()
     engine = engine_of(clock, made)
     draw = random.Random(5)

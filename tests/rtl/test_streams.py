@@ -32,7 +32,7 @@ SLOW = pytest.mark.slow
 
 
 def streams(row: Row, lead: int = 0, **fields: int) -> Row:
-    """The row, which sends on what comes."""
+    """Return the row that streams."""
     return replace(row, stream=1, lead=lead, **fields)
 
 
@@ -127,7 +127,7 @@ def test_words_that_come_in_a_step_are_counted() -> None:
 def test_a_chain_takes_little_more_than_its_first_send(
     clock: ClockDomain, limits: dict[str, Any]
 ) -> None:
-    """Half-duplex: a node may send on what it receives."""
+    """Half-duplex: a node may send on the words that it receives."""
     options = {"look_ahead": limits.pop("look_ahead", False)}
     late = "operators" in limits
     lane = 2 if "all_port" in limits else 1

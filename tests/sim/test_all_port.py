@@ -126,7 +126,7 @@ def test_a_packet_waits_for_a_node_that_sends_by_the_same_link():
 
 
 def drawn(seed):
-    """Messages of several hops, of which many meet; in dimension order, so none waits for ever."""
+    """Messages of several hops that often meet; in dimension order, so none waits for ever."""
 
     def make(config):
         draw, topology, puts = random.Random(seed), config.topology, []

@@ -28,7 +28,7 @@ BIT = 1 << 5
 """The bit of a flit that is changed."""
 
 NETWORK = ("--ring", "5", "--vcs", "2", "--flit-width", "10", "--message-words", "16")
-"""Its headers take two flits, of which routers drop one."""
+"""A network whose headers take two flits; routers drop the used-up one."""
 
 CHECK = ("--program", "program.json", "--image", "image.csv")
 
@@ -42,7 +42,7 @@ def icarus(file: str, macros: list[str]) -> bool:
 
 
 def verilator(file: str, macros: list[str]) -> bool:
-    """Record the run in Verilator; tell whether this machine has what its writer of FST needs."""
+    """Record the run in Verilator; tell whether this machine can build its FST writer."""
     kind = file.rpartition(".")[2]
     compiler = ["g++", "-E", "-x", "c++", "-include", "lz4.h", os.devnull]
     if kind == "fst" and subprocess.run(compiler, capture_output=True, check=False).returncode:

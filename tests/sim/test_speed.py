@@ -1,4 +1,4 @@
-"""What makes simulated hardware slow, as Verilator tells of it."""
+"""Causes of slow simulation that Verilator reports."""
 
 import subprocess
 

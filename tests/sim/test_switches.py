@@ -47,7 +47,7 @@ TREE = network_of([(0, 1), (0, 2), *((1 + leaf // 3, 3 + leaf) for leaf in range
 LARGE = network_of(
     [((node - 1) // 3, node) for node in range(1, 70)], [0, 1, 5, 12, 40, *range(64, 70)]
 )
-"""More nodes than a word has bits, of which the first has both kinds, the second switches alone."""
+"""More nodes than a word has bits; the first has both kinds, the second only switches."""
 
 
 def random_tree(nodes: int, switches: int, seed: int) -> Topology:

@@ -1,4 +1,4 @@
-"""Trivance with whole messages on the hardware: two messages meet in what is sent meanwhile."""
+"""Trivance with whole messages on the hardware: two messages meet in words being sent."""
 
 from __future__ import annotations
 

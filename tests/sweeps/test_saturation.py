@@ -1,4 +1,4 @@
-"""Saturation: how it is bracketed, its statistics, and what traffic by hand says of it."""
+"""Saturation: its bracketing, its statistics, and a check with handwritten traffic."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from eyecast.sweeps.warm_up import BATCH, LEAST_BATCHES, warm_up_end
 
 
 def by_definition(series: np.ndarray) -> int | None:
-    """MSER-5, word for word: the squared error of the mean of what is left, for each truncation."""
+    """MSER-5 by definition: the squared error of the remaining mean, for each truncation."""
     batches = len(series) // BATCH
     means = [float(np.mean(series[BATCH * i : BATCH * i + BATCH])) for i in range(batches)]
     rule = []

@@ -1,4 +1,4 @@
-"""Memories as Verilog: what they hold when a simulation starts, and what synthesis is told."""
+"""Memories as Verilog: initial contents in simulation, and attributes for synthesis."""
 
 from __future__ import annotations
 

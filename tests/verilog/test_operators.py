@@ -1,4 +1,4 @@
-"""Operators of every kind as Verilog in Icarus, beside what they make of numbers in Python."""
+"""Operators of every kind as Verilog in Icarus, beside their results in Python."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ RESULTS: dict[str, tuple[int, Callable[..., object], Callable[[int, int, int], i
     "none": (1, lambda a, b, c: ~(a[1:3].any() | (b == 2)), lambda a, b, c: not a & 6 and b != 2),
     "constant": (2, lambda a, b, c: Mux(a < 0, b, 2), lambda a, b, c: 2),
 }
-"""Bits of a result, how Amaranth makes it, and what it is."""
+"""The width of a result, its Amaranth expression, and its expected value."""
 
 
 class Operators(Component):

@@ -1,4 +1,4 @@
-"""Viewers, and what they are made of, read the files that are made for them."""
+"""Viewers, and their libraries, read the files made for them."""
 
 import os
 import shutil

@@ -58,7 +58,7 @@ def test_the_tightest_cut_is_that_of_all_subsets(topology: Topology, backwards: 
 
 
 def nx_flow(topology: Topology, target: int, ratio: Fraction, words: int) -> bool:
-    """Tell whether ``words`` of each working node get to ``target`` with so many on a link."""
+    """Tell whether ``words`` of each working node reach ``target`` under a limit for each link."""
     graph = nx.DiGraph()
     for begin, end in links(topology):
         graph.add_edge(begin, int(end), capacity=ratio.numerator)

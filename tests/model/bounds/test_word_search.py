@@ -195,7 +195,7 @@ def test_an_all_reduce_takes_no_less_than_its_bound(nodes: int, words: int) -> N
 
 
 def pendant(length: int) -> Topology:
-    """A ring of five nodes, and a line of so many more from its node 0 on."""
+    """Return a ring of five nodes, with a line of more nodes attached to node 0."""
     line = [0, *range(5, 5 + length)]
     ends = [(node, (node + 1) % 5) for node in range(5)] + list(pairwise(line))
     return Edges(5 + length, np.array(ends), np.zeros(len(ends), np.bool_)).topology()

@@ -66,7 +66,7 @@ def drawn_words(nodes: int, collective: str, seed: int) -> BlockWords:
 
 
 def moved_words(schedule: Schedule) -> dict[object, int]:
-    """The words of all blocks of each node, or of each pair, added up one by one."""
+    """Return the words of all blocks of each node, or of each pair, added one by one."""
     blocks, total = schedule.blocks, {}
     for block, (owner, owed) in enumerate(zip(blocks.owner.tolist(), blocks.owed, strict=True)):
         if schedule.collective in ("scatter", "reduce-scatter"):
@@ -139,7 +139,7 @@ def test_what_has_no_words_costs_nothing() -> None:
 
 
 def test_a_packet_has_the_words_of_its_blocks() -> None:
-    """In a gather along a line each node sends what it has got, and its own."""
+    """In a gather along a line each node sends the received blocks and its own."""
     words = (1, 2, 0, 8)
     gather = find_algorithm("gather", "recursive-doubling").generate(
         Request(topology=line(4), words=1, source=0, block_words=words)
@@ -177,7 +177,7 @@ def test_shares_are_even() -> None:
     ],
 )
 def test_a_block_with_words_must_be_brought(collective: str, complaint: str) -> None:
-    """Sends of no words may be missing, those of any may not."""
+    """Sends without words may be missing; sends with words must not."""
     made = find_algorithm(collective, "ring").generate(
         Request(topology=mesh((2, 2)), words=1, block_words=(3, 0, 2, 1))
     )

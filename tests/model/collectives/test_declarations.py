@@ -1,4 +1,4 @@
-"""What algorithms declare is so: networks, ports and steps, counted in their schedules."""
+"""Declarations of algorithms: networks, ports and steps, checked by their schedules."""
 
 from __future__ import annotations
 
@@ -106,12 +106,12 @@ COPYING = [each for each in ALGORITHMS if not Collective(each.collective).reduce
 
 
 def targets(topology: Topology) -> tuple[int, ...]:
-    """Some nodes that work, but not the first."""
+    """Return some working nodes, without the first."""
     return tuple(topology.working_nodes.tolist()[1:4])
 
 
 def steps(algorithm: Algorithm, topology: Topology, ports: Ports) -> int | None:
-    """The steps of a schedule; None where the algorithm does not serve the network."""
+    """Return a schedule's steps; None if the algorithm does not serve the network."""
     nodes = topology.working_nodes.tolist()
     asked = Request(
         topology=topology,

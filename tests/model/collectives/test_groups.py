@@ -1,4 +1,4 @@
-"""Groups: several collectives at once, each as it is alone, and what is refused."""
+"""Groups: several collectives at the same time, each as it is alone, and refusals."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_groups_that_cannot_be(groups: list[tuple[int, ...]], words: str) -> Non
 
 
 def groups_that_cross(vc: int, step: int) -> Schedule:
-    """Node 0 sends to 3 past 1 and 2, which are a group of their own and send too."""
+    """Return groups where node 0 sends past 1 and 2, which form a group and send too."""
     sends = [Send(1, [0, 1, 2, 3], [0]), Send(step, [1, 2], [1], vcs=[vc])]
     blocks = Blocks(np.array([0, 1]), ((3,), (2,)), np.array([6, 6]))
     made = build(line(4), sends, blocks, "custom")

@@ -21,7 +21,7 @@ COLLECTIVES = (*ROOTED, "all-gather", "all-to-all")
 
 
 def steps_allowed(nodes: int, port_model: str) -> Iterator[list[tuple[int, int]]]:
-    """The sends of one step, links being free: as many as the port model allows."""
+    """Return the sends of one step, with free links: as many as the port model allows."""
     if port_model == "full-duplex":
         for targets in permutations(range(nodes)):
             yield [(s, t) for s, t in enumerate(targets) if s != t]
@@ -32,7 +32,7 @@ def steps_allowed(nodes: int, port_model: str) -> Iterator[list[tuple[int, int]]
 
 
 def least_steps(collective: str, nodes: int, port_model: str) -> int:
-    """By search: who sends gives all that it has."""
+    """Return the fewest steps by a search in which a source sends all that it has."""
 
     def done(known: Known) -> bool:
         if collective in ("broadcast", "scatter"):
@@ -71,7 +71,7 @@ def test_steps_against_a_search(nodes: int, port_model: str) -> None:
 
 
 def test_steps_of_all_ports() -> None:
-    """A node of a ring can reach two others in a step, so 3, 9, 27, ... have it."""
+    """A node of a ring can reach two others in a step, so the block reaches 3, 9, 27 nodes."""
     for nodes, steps in ((3, 1), (4, 2), (9, 2), (10, 3), (27, 3), (28, 4)):
         for collective in COLLECTIVES:
             root = 1 if collective in ROOTED else None
@@ -95,7 +95,7 @@ def links_of(topology: Topology) -> list[tuple[int, int]]:
 
 
 def ways(links: list[tuple[int, int]], path: list[int], goal: int) -> list[set[tuple[int, int]]]:
-    """The links of every path without a circle that begins with ``path`` and leads to ``goal``."""
+    """Return the links of every simple path that begins with ``path`` and leads to ``goal``."""
     if path[-1] == goal:
         return [set(pairwise(path))]
     onward = [to for node, to in links if node == path[-1] and to not in path]
@@ -103,7 +103,7 @@ def ways(links: list[tuple[int, int]], path: list[int], goal: int) -> list[set[t
 
 
 def distances(links: list[tuple[int, int]], start: int) -> dict[int, int]:
-    """The hops from ``start`` to each node that it can reach."""
+    """Return the hops from ``start`` to each node that it can reach."""
     found, rim = {start: 0}, {start}
     while rim:
         rim = {to for node, to in links if node in rim} - set(found)

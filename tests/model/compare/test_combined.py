@@ -34,7 +34,7 @@ def case_of(schedule: Schedule, **parameters: Any) -> Case:
 
 
 def wrong_nodes(case: Case) -> int:
-    """Nodes where the cycle model's memories are not what is expected."""
+    """Return the nodes whose memories in the cycle model are not as expected."""
     right = case.payload.delivered(case.predicted.memory, case.schedule.topology)
     return len(case.schedule.blocks.served(case.schedule.topology)) - int(right.sum())
 

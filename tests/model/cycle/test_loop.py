@@ -43,7 +43,7 @@ def names_compiled_in(module: Path) -> set[str]:
 
 
 def test_the_checksum_is_of_all_that_is_compiled_in() -> None:
-    """The files that define what is compiled into the loop, but the loop's, which Numba sees."""
+    """Return the files that define the loop's code, without the loop's own, which Numba sees."""
     itself = Path(loop.__file__)
     found, left = {itself}, [itself]
     while left:

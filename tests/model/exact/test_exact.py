@@ -62,7 +62,7 @@ def compared(made: Program, memory: Any, timing: Timing) -> bool:
 
 
 def drawn_program(seed: int) -> Program | None:
-    """A program of few packets, many of which never meet; None for one that is wrong."""
+    """Draw a program of few packets, many of which never meet; None for a wrong one."""
     draw = np.random.default_rng(seed)
     config = draw_network(draw)
     depth, width = int(draw.integers(2, 12)), int(draw.choice([24, 28, 32, 64]))

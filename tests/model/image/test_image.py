@@ -219,7 +219,7 @@ def test_images_that_cannot_be(eyecast: Command) -> None:
 def test_an_image_says_where_the_results_of_a_reduction_are(
     eyecast: Command, here: Path, collective: str, nodes: list[int]
 ) -> None:
-    """They are the sums of what its writes put into the memories."""
+    """They are the sums of the words that its writes put into the memories."""
     network = "--line 4 --algorithm tree --flits 5 --programs 1"
     options = f"{network} --collective {collective} --image image.csv".split()
     assert eyecast("program", *options).status == 0

@@ -40,7 +40,7 @@ def packed(config: NetworkConfig, route: tuple[Segment, ...], step: int, address
 
 
 def drawn(config: NetworkConfig, draw: np.random.Generator) -> tuple[Segment, ...]:
-    """A route of up to six segments, some of which are longer than a slot can count."""
+    """Draw a route of up to six segments; some are longer than a slot can count."""
     most = (1, config.topology.ports), (1, 3 << config.header.hop_bits), (0, config.vcs)
     return tuple(
         Segment(*(int(draw.integers(*ends)) for ends in most)) for _ in range(draw.integers(6))

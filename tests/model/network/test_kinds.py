@@ -1,4 +1,4 @@
-"""Kinds of network and parameters of a network: what is made from their one entry agrees."""
+"""Kinds and parameters of a network: all tables made from one entry agree."""
 
 from __future__ import annotations
 

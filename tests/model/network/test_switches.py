@@ -1,4 +1,4 @@
-"""Switches of a topology: who they are, what keeps them, and what is refused."""
+"""Switches of a topology: their nodes, the transformations that keep them, and refusals."""
 
 from __future__ import annotations
 

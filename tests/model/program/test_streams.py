@@ -325,7 +325,7 @@ def test_words_that_come_back_are_sent_by_no_other_row(above: list[Row], line: s
 
 
 def test_a_lead_is_read_at_any_time() -> None:
-    """Node 1 sends words of its own before what comes, and something else comes for them."""
+    """Node 1 sends its own words before the streamed words; other words are due there."""
     leads = put(1, (UP, 1), length=4, stream=DOWN, lead=2, source=6, target=8)
     comes = put(1, (UP, 1), length=4, target=8)
     for target, refused in ((0, False), (5, True)):

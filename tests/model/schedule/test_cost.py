@@ -35,7 +35,7 @@ def by_hand() -> Schedule:
 
 
 def drawn(random: np.random.Generator) -> Schedule:
-    """Sends along a line; what they say need not be possible."""
+    """Return sends along a line; their schedule need not be valid."""
     sends = []
     for _ in range(int(random.integers(0, 25))):
         first, last = random.choice(6, 2, replace=False).tolist()

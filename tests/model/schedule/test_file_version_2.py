@@ -20,7 +20,7 @@ from eyecast.model.schedule.table import NO_OWNER, Blocks
 
 
 def reduction() -> Schedule:
-    """Node 1 adds to node 0; another block goes as ever, and streams; two groups; timed."""
+    """Return a schedule that combines and copies, streams, has two groups, and is timed."""
     blocks = Blocks(np.array([NO_OWNER, 2]), ((0,), (1,)), [4, 2], ((0, 1), ()), ("add", None))
     sends = [Send(1, [1, 0], [0]), Send(2, [2, 1], [1])]
     return replace(

@@ -1,4 +1,4 @@
-"""The proof of reductions: small ones by hand, right and wrong, and what is said of each."""
+"""The proof of reductions: small handwritten ones, right and wrong, and their messages."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ NETWORKS = [mesh((3, 3)), mesh((4, 2)), hypercube(3), torus((4, 4)), torus((3, 3
 
 
 def requests_for(algorithm: Algorithm) -> Iterator[Request]:
-    """Requests of which an algorithm serves at least one."""
+    """Return requests that at least one algorithm serves."""
     rooted = algorithm.collective in ("broadcast", "multicast", "scatter", "gather", "reduce")
     for topology in NETWORKS:
         for all_port in (False, True):
@@ -49,7 +49,7 @@ def requests_for(algorithm: Algorithm) -> Iterator[Request]:
 
 
 def first_served(algorithm: Algorithm) -> tuple[Request, Schedule]:
-    """The first request that an algorithm serves, and what it makes."""
+    """Return the first request that an algorithm serves, and its schedule."""
     for request in requests_for(algorithm):
         try:
             return request, algorithm.generate(request)
@@ -89,7 +89,7 @@ def drawn(count: int, seed: int) -> Iterator[tuple[dict[str, object], Schedule]]
 
 
 def compare_with_judge(count: int, seed: int) -> Counter[object]:
-    """Compare check() with the judge, on what is made and on a block of a word more or less."""
+    """Compare check() with the judge, on the schedule and with a block one word off."""
     draw = np.random.default_rng(seed)
     seen: Counter[object] = Counter()
     for asked, schedule in drawn(count, seed):

@@ -100,7 +100,7 @@ def test_what_is_refused(sends: list[Send], streams: str, words: str) -> None:
 
 
 def test_what_comes_from_elsewhere_while_a_block_streams_is_refused() -> None:
-    """Node 1 streams what is combined, while something replaces it that is not made of that."""
+    """Node 1 streams combined words while another packet replaces them with unrelated ones."""
     sends = [Send(1, [0, 1]), Send(1, [1, 2]), Send(1, [2, 1])]
     message = complaint(reduction(sends, "-+-", replaced=(2,)))
     assert "and one of the two replaces it" in message

@@ -1,4 +1,4 @@
-"""Traffic: patterns, files, and what a trace says of it."""
+"""Traffic: patterns, files, and statistics from traces."""
 
 import re
 import statistics
@@ -237,7 +237,7 @@ CARRIERS = {
 
 
 def carried(name, seed, packets=400):
-    """Packets of drawn lengths between drawn nodes that are there, and their network."""
+    """Draw packets of drawn lengths between working nodes, and their network."""
     topology, limits = CARRIERS[name]
     draw = np.random.default_rng(seed)
     there = np.setdiff1d(np.arange(topology.nodes), topology.faulty_nodes)

@@ -26,7 +26,7 @@ FAULTY = with_faults(mesh((5, 4)), draw_faults(mesh((5, 4)), 3 / 20, seed=1))
 
 
 def cycles(topology: Topology, words: int, *, all_port: bool = False) -> int:
-    """The cycles of an all-to-all; all must have got all, and no flit waited."""
+    """Return an all-to-all's cycles; require all blocks, and that no flit waited."""
     made = direct_all_to_all(topology, words, all_port=all_port)
     assert (made.timed, made.port_model == PortModel.ALL_PORT) == (not all_port, all_port)
     made.check()

@@ -19,7 +19,7 @@ NETWORKS = [fat_tree(4), torus((5, 3)), mesh((4, 5)), *drawn_networks(2, seed=2)
 
 
 def cycles(made: Schedule) -> int:
-    """The cycles of a schedule; all have got what they are owed, and no flit has waited."""
+    """Return a schedule's cycles; require all owed blocks, and that no flit waited."""
     made.check()
     case = Case.of(compile_certified(made, {}), timing="barrier", seed=1)
     assert case.predicted.finished

@@ -21,7 +21,7 @@ from eyecast.model.network.topology import hypercube, mesh, ring, torus
 
 
 def complete(nodes: int) -> object:
-    """A network in which every node has a link to every other."""
+    """Return a network in which every node has a link to every other."""
     return graph([[-1, *(other for other in range(nodes) if other != n)] for n in range(nodes)])
 
 
@@ -112,7 +112,7 @@ def test_whole_messages_are_exchanged(topology: object, algorithm: str, steps: i
 
 
 def test_what_is_exchanged_changes_halves_and_ends_at_its_own_address() -> None:
-    """Three exchanges: what is loaded in the upper half comes down, goes up, and comes down."""
+    """Three exchanges: the words start in the upper half, then go down, up and down."""
     schedule = find_algorithm("all-reduce", "recursive-doubling").generate(
         Request(topology=hypercube(3), words=4)
     )

@@ -1,4 +1,4 @@
-"""Trivance with whole messages: rounds that triple, and copies of what is sent meanwhile."""
+"""Trivance with whole messages: rounds that triple, and copies of words sent meanwhile."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_an_operator_of_ones_own_is_refused() -> None:
 
 
 def test_any_schedule_may_combine_several_at_once_in_what_it_sends() -> None:
-    """Three nodes, each of which sends to both others and gets from both, in one step."""
+    """Each of three nodes sends to both others and gets from both, in one step."""
     made = all_reduce(ring(3), 7)
     assert np.bincount(made.target[made.step == 1]).tolist() == [2, 2, 2]
     case = case_of(made, 3)

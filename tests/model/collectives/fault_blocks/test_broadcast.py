@@ -1,4 +1,4 @@
-"""The broadcast of Jiang & Wu, section 4: its worked example, its theorems and what it costs."""
+"""The broadcast of Jiang & Wu, section 4: its worked example, its theorems and its costs."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_sends_between_regions_reach_all_in_the_fewest_steps() -> None:
 
 @pytest.mark.parametrize("count", [500, pytest.param(2000, marks=pytest.mark.slow)])
 def test_theorems_5_and_6(count: int) -> None:
-    """No contention, and the bounds on steps and TCD, in so many sets of faults."""
+    """No contention, and the bounds on steps and TCD, in many drawn sets of faults."""
     draw = np.random.default_rng(10)
     for topology in drawn_meshes(count, seed=11, longest=10):
         source = int(draw.choice(enabled_nodes(topology)))
@@ -214,7 +214,7 @@ def test_messages_do_not_meet_in_smaller_meshes() -> None:
 
 
 def test_two_messages_on_one_link_slow_each_other_down() -> None:
-    """Of all sources of the smallest mesh, just the ones from which two share a link."""
+    """Flits wait for exactly those sources from which two messages share a link."""
     waiting, sharing = set(), set()
     for source in enabled_nodes(SLOWING):
         schedule = jiang_wu_broadcast(SLOWING, source, 5)

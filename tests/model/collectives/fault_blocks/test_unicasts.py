@@ -1,4 +1,4 @@
-"""Unicasts between regions: those that Jiang & Wu's section 4 gives, and what it says of all."""
+"""Unicasts between regions: those of Jiang & Wu's section 4, and its claims about all of them."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def judge(cut: FaultRegions, walk: Walk, start: int, end: int) -> None:
 
 
 def test_all_pairs_of_regions() -> None:
-    """Paths stay in the regions of the range but for the virtual channel path, and Lemma 3."""
+    """Paths stay in the regions of the range, except on the virtual channel path; and Lemma 3."""
     pairs = with_channel = 0
     for topology in drawn_meshes(200, seed=7, longest=13):
         cut = FaultRegions.of(topology)

@@ -41,7 +41,7 @@ def label(value: object) -> str | None:
 
 
 def made(topology: Topology, collective: str, words: int = 1) -> list[Schedule]:
-    """Every schedule for a collective: both algorithms where they serve, from every root."""
+    """Return every schedule for a collective: by both algorithms, from every root."""
     roots = range(topology.nodes) if collective in ROOTED else [None]
     algorithms = [ring]
     if collective in ROOTED or all(side in (1, 2, 4, 8, 16) for side in topology.dims):
@@ -118,7 +118,7 @@ def test_words_are_the_closed_forms(topology: Topology) -> None:
 
 @pytest.mark.parametrize("topology", [grid for grid in GRIDS if grid.nodes > 1], ids=label)
 def test_what_reaches_its_bound(topology: Topology) -> None:
-    """The gap is none in these; what is stated of others is in ``test_gaps_on_8x8``."""
+    """These schedules have no gap; ``test_gaps_on_8x8_torus`` states the gaps of others."""
 
     def gaps(schedule: Schedule) -> dict[str, int]:
         bounds = lower_bounds(schedule.collective, topology, schedule.root, 1, schedule.port_model)
@@ -163,7 +163,7 @@ def test_the_middle_of_a_line_is_as_busy_as_it_must_be(side: int) -> None:
     ],
 )
 def test_gaps_on_8x8_torus(make: type, collective: str, counted: Costs) -> None:
-    """The cost on an 8x8 torus, for each bound: the gap that is left."""
+    """The cost on an 8x8 torus, for each bound: the remaining gap."""
     topology = torus((8, 8))
     root = 0 if collective in ROOTED else None
     schedule = make(collective, topology, root, 1)

@@ -1,4 +1,4 @@
-"""Reductions that follow from what copies: as many steps, as many links, and right sums."""
+"""Reductions derived from copying collectives: the same steps and links, and correct sums."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_every_send_goes_back_where_it_came_from() -> None:
 
 
 def test_links_that_lead_one_way_are_gone_round() -> None:
-    """Node 1 has no link to node 0, so what it contributes takes another way."""
+    """Node 1 has no link to node 0, so its contribution takes another path."""
     topology = with_faults(mesh((2, 2)), [], [(1, 0)])
     schedule = made_to_zero(topology)
     schedule.check()
@@ -99,7 +99,7 @@ def test_who_cannot_reach_the_root_is_named() -> None:
 
 @pytest.mark.parametrize("words", [1, 7, 16, 33])
 def test_parts_of_any_message(words: int) -> None:
-    """Of words that are no multiple of the nodes the last nodes have less, or no part at all."""
+    """If the nodes do not divide the words, the last nodes have less, or no part at all."""
     schedule = made(mesh((4, 4)), "all-reduce", "ring", words)
     schedule.check()
     lengths = schedule.blocks.words

@@ -27,7 +27,7 @@ FAULTY = with_faults(mesh((6, 6)), [8, 21], [(0, 1)])
 
 
 def carried_out(made: Schedule) -> int:
-    """The cycles of a schedule whose blocks must have come; no flit may have waited."""
+    """Return a schedule's cycles; require all blocks, and that no flit waited."""
     made.check()
     case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
     assert case.predicted.finished
@@ -38,7 +38,7 @@ def carried_out(made: Schedule) -> int:
 
 
 def words_of(made: Schedule) -> dict[tuple[int, int], int]:
-    """Words by the node that has them and the node they are for."""
+    """Return words by the node that has them and the node that gets them."""
     found: dict[tuple[int, int], int] = {}
     blocks = made.blocks
     for owner, owed, words in zip(

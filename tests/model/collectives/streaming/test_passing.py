@@ -34,7 +34,7 @@ ONE_WAY = with_faults(switch_mesh(2, 3, 2), [], [(1, 3)])
 
 
 def ratio(made: Schedule) -> float:
-    """The cycles beside the bound; all who are owed it must have got the message."""
+    """Return the ratio of cycles to bound; require that all targets get the message."""
     made.check()
     case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
     assert case.predicted.finished

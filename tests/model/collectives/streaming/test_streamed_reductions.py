@@ -38,7 +38,7 @@ def made(
 
 
 def carried_out(schedule: Schedule) -> int:
-    """The cycles of a schedule, whose sums must be right."""
+    """Return a schedule's cycles; require correct sums."""
     assert schedule.stream.any()
     schedule.check()
     case = case_of(schedule, 1)
@@ -122,7 +122,7 @@ def test_combs_use_all_links_alike() -> None:
 
 
 def test_what_comes_back_needs_no_other_half_of_memory() -> None:
-    """The first node of a line sends its words, and gets them back in their place."""
+    """The first node of a line sends its words, and their sums return to the same addresses."""
     schedule = made("all-reduce", "combs", line(4), 32)
     program = case_of(schedule, 1).program
     assert program.config.message_words == 32

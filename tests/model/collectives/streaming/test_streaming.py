@@ -28,7 +28,7 @@ FAULTY = with_faults(mesh((8, 8)), draw_faults(mesh((8, 8)), 4 / 64, seed=1, kee
 
 
 def carried_out(made: Schedule) -> int:
-    """The cycles of a schedule; all must have got all, and no flit waited."""
+    """Return a schedule's cycles; require all blocks, and that no flit waited."""
     made.check()
     case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
     assert case.predicted.finished

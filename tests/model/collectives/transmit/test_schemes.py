@@ -1,4 +1,4 @@
-"""The paper's schemes: what they claim, what is counted, and what is the best there is."""
+"""The paper's schemes: their claims, our counts, and the optimum."""
 
 from __future__ import annotations
 

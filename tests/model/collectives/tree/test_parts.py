@@ -1,4 +1,4 @@
-"""The pieces of the tree broadcast, each against plain code that knows nothing of it."""
+"""The pieces of the tree broadcast, each against independent plain code."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def trees(cost: Cost, n: int) -> int:
 
 
 def counted(cost: Cost, n: int, words: int, packet: int | None) -> ScheduleCost:
-    """From the last node, where there is a source."""
+    """Return the counts of a schedule; a rooted one starts at the last node."""
     schedule = cube_schedule(
         cost.collective,
         hypercube(n),
@@ -46,7 +46,7 @@ def counted(cost: Cost, n: int, words: int, packet: int | None) -> ScheduleCost:
 
 
 def assert_counted(cost: Cost, n: int, words: int, packet: int) -> None:
-    """Start-ups, steps and words are those of the row."""
+    """Require the row's start-ups, steps and words."""
     found = counted(cost, n, words, packet)
     start_ups = cost.start_ups(n, words, packet)
     assert (found.steps, found.start_ups(packet)) == (start_ups, start_ups)
@@ -55,13 +55,13 @@ def assert_counted(cost: Cost, n: int, words: int, packet: int) -> None:
 
 
 def even_packet(cost: Cost, n: int, words: int, packet: int) -> int:
-    """The longest packet where as many as are needed are as equal as can be."""
+    """Return the longest packet when a message is cut as evenly as possible."""
     side_by_side = n if (cost.graph, cost.ports) == ("nesbt", "n-port") else 1
     return -(-words // (side_by_side * -(-words // (side_by_side * packet))))
 
 
 def drawn(cost: Cost, n: int, count: int) -> list[tuple[int, int]]:
-    """M and B, M a multiple of the number of trees."""
+    """Draw M and B; M is a multiple of the number of trees."""
     random = np.random.default_rng([n, len(cost.graph), len(cost.collective)])
     words = random.integers(1, 13, count) * trees(cost, n)
     return [(int(m), int(random.integers(1, 2 * m + 2))) for m in words]

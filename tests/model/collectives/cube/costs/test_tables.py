@@ -1,4 +1,4 @@
-"""The cost tables of Johnsson & Ho: what we have against what is printed, and against itself."""
+"""The cost tables of Johnsson & Ho: our rows against the printed ones, and among themselves."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def dimensions(cost: Cost, most: int = 8) -> range:
 @pytest.mark.parametrize("key", TIMES, ids="-".join)
 @pytest.mark.parametrize("n", range(3, 9))
 def test_rows_as_printed(key: tuple[str, str], n: int) -> None:
-    """Tables 4 to 18, to the letter."""
+    """Tables 4 to 18 as printed."""
     for m, b, tau, tc in drawn(12):
         for graph, (start_ups, words) in TIMES[key](n, m, b, tau, tc).items():
             cost = find_cost(key[0], graph, key[1], printed=True)
@@ -63,7 +63,7 @@ def test_every_row_of_a_table_is_held_against_it() -> None:
 
 
 def differing() -> set[str]:
-    """The rows of which the printed one says something else, and in what."""
+    """Return the rows that differ from the printed ones, and the printed entries."""
     found = set()
     for printed in PRINTED:
         ours = find_cost(printed.collective, printed.graph, printed.ports)
@@ -280,7 +280,7 @@ def test_one_line(call, message: str) -> None:
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_no_time_at_a_possible_packet_is_below_the_bound(collective: str) -> None:
-    """But for n trees that share fewer than n words; for any times, none at all among them."""
+    """Exception: n trees that share fewer than n words. Times are arbitrary, 0 included."""
     draw = np.random.default_rng(len(collective))
     for _ in range(400):
         n, words = int(draw.integers(1, 11)), int(2 ** draw.uniform(0, 20))
