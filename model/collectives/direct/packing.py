@@ -81,7 +81,7 @@ class _Loads(NamedTuple):
 
 
 def pack(packets: Packets, tries: int) -> Numbers:
-    """The cycle in which each packet begins, shape (packets,), from the best of ``tries``."""
+    """Return the cycle in which each packet begins, shape (packets,): the best of ``tries``."""
     way = np.diff(packets.first) * packets.hop_cycles
     found = [_packed(packets, seed) for seed in range(tries)]
     return min(found, key=lambda begin: int((begin + way).max(initial=0)))
