@@ -199,7 +199,7 @@ def _ready(
     """Find packets that can begin in ``cycle``, and return how many.
 
     Writes their indices in ``queues.waiting`` to ``ready``, and their values to ``worth``. Each
-    node has an equal part of both arrays; so many of its packets are tried as fit there.
+    node has an equal part of both arrays, which limits the number of its packets tried.
     """
     found, look = 0, len(ready) // len(queues.left)
     for node, here in enumerate(queues.begin):
