@@ -237,7 +237,7 @@ GRAPHS = tuple(_RULES)
 
 
 def spanning_graph(name: str, dimension: int, source: int = 0) -> SpanningGraph:
-    """The spanning graph ``name`` of the cube with ``dimension`` dimensions, from ``source``.
+    """Return spanning graph ``name`` of the cube with ``dimension`` dimensions, from ``source``.
 
     Raises :class:`InvalidInput` for a name not in :data:`GRAPHS`, for a dimension not in 1 to
     :data:`LARGEST_CUBE` and for a source outside the cube.

@@ -81,7 +81,7 @@ class _Loads(NamedTuple):
 
 
 def pack(packets: Packets, tries: int) -> Numbers:
-    """The cycle in which each packet begins, shape (packets,), from the best of ``tries``."""
+    """Return the cycle in which each packet begins, shape (packets,): the best of ``tries``."""
     way = np.diff(packets.first) * packets.hop_cycles
     found = [_packed(packets, seed) for seed in range(tries)]
     return min(found, key=lambda begin: int((begin + way).max(initial=0)))
@@ -199,7 +199,7 @@ def _ready(
     """Find packets that can begin in ``cycle``, and return how many.
 
     Writes their indices in ``queues.waiting`` to ``ready``, and their values to ``worth``. Each
-    node has an equal part of both arrays; so many of its packets are tried as fit there.
+    node has an equal part of both arrays, which limits the number of its packets tried.
     """
     found, look = 0, len(ready) // len(queues.left)
     for node, here in enumerate(queues.begin):

@@ -96,7 +96,7 @@ def _require_entry(
 
 
 def _centres(covers: _Nodes, uncovered: _Nodes, node: int) -> Iterator[int]:
-    """Return the centres of the balls that cover ``node`` and as much else as any, in order."""
+    """Yield the centres of the balls that cover ``node`` and as much else as any, in order."""
     centres = np.flatnonzero(covers[:, node])
     pieces = covers[np.ix_(centres, np.flatnonzero(uncovered))]
     sizes = pieces.sum(axis=1)

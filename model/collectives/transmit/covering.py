@@ -61,7 +61,7 @@ class Square(NamedTuple):
 
 
 def square_balls(side: int) -> list[int]:
-    """The most nodes of a diagonal mesh within r links of one, by r, until that is all of them."""
+    """Return the most nodes within r links of a node of a diagonal mesh, by r, up to all nodes."""
     return [min(2 * radius + 1, side) ** 2 for radius in range(side // 2 + 1)]
 
 
@@ -132,7 +132,7 @@ class _Beam:
         self._history: list[_Table] = []
 
     def squares(self) -> list[Square] | None:
-        """The squares of the first complete covering, None if the search ends without one."""
+        """Return the squares of the first complete covering, or None if none is found."""
         for _ in self._sizes:
             moves, scores = self._moves()
             if not len(moves):
@@ -169,7 +169,7 @@ class _Beam:
         self._history.append(moves[chosen])
 
     def _placed(self, place: int) -> Iterator[Square]:
-        """Return the squares of the covering at ``place``, the last one first."""
+        """Yield the squares of the covering at ``place``, the last one first."""
         for moves in reversed(self._history):
             place, size, x, y = moves[place, :4].tolist()
             yield Square(int(self._sizes[size]), x, y)
@@ -220,7 +220,7 @@ def _list_moves(
 
 @compiled
 def _lowest(skyline: _Row) -> tuple[int, int, int]:
-    """The lowest height of ``skyline``, and where its leftmost part of that height begins, ends."""
+    """Return the lowest height of ``skyline``, and begin and end of its leftmost part there."""
     low = skyline.min()
     begin = 0
     while skyline[begin] != low:

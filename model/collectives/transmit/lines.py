@@ -48,5 +48,5 @@ def path_plan(topology: Topology) -> Plan:
 
 
 def path_balls(nodes: int) -> list[int]:
-    """The most nodes of a line or ring within r links of one, by r, until that is all of them."""
+    """Return the most nodes within r links of a node of a line or ring, by r, up to all nodes."""
     return [min(2 * radius + 1, nodes) for radius in range(nodes // 2 + 1)]

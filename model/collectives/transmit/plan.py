@@ -42,10 +42,9 @@ Arrivals = npt.NDArray[np.int32]
 class Plan:
     """Sends of the host: (step, node) pairs, ascending by step, one at most in each step.
 
-    ``scheme`` says where the plan comes from, ``claim`` which (t, s) its paper gives it; None for
-    what no paper says. Raises :class:`.InvalidInput` for a step before 1, two
-    sends in one step, a node outside ``topology`` and a faulty one. What the plan achieves is
-    counted (:attr:`arrival`), not claimed.
+    ``scheme`` names the plan's origin, ``claim`` is the (t, s) that its paper claims, or None.
+    Raises :class:`.InvalidInput` for a step before 1, two sends in one step, a node outside
+    ``topology`` and a faulty one. The plan's results are counted (:attr:`arrival`), not claimed.
     """
 
     topology: Topology
@@ -109,7 +108,7 @@ class Plan:
 
 
 def flood(topology: Topology, sends: Sequence[tuple[int, int]]) -> Arrivals:
-    """The step in which each node has got the message, counted step by step; shape (nodes,), int32.
+    """Return the step in which each node gets the message, counted; shape (nodes,), int32.
 
     ``sends`` are the host's, as (step, node). :data:`NOT_REACHED` where it never arrives.
     """
@@ -128,7 +127,7 @@ def flood(topology: Topology, sends: Sequence[tuple[int, int]]) -> Arrivals:
 
 
 def counted_time(largest: Sequence[int], nodes: int) -> int:
-    """The least time by counting: balls of radii 0 to t - 1 must hold ``nodes`` nodes together.
+    """Return the least time by counting: balls of radii 0 to t - 1 must hold ``nodes`` nodes.
 
     ``largest[r]`` is the most nodes in a ball of radius r; the last entry holds for all larger
     radii. No plan is faster.

@@ -189,7 +189,7 @@ class _Search:
         self._entries: list[int] = []
 
     def cover(self, time: int, sends: int) -> Plan | None:
-        """A plan of ``sends`` sends that takes ``time`` steps at most, None if there is none."""
+        """Return a plan of ``sends`` sends and at most ``time`` steps, or None if none exists."""
         if (time, sends) in self.refuted:
             return None
         if sends * len(self.balls.centres) > _MOST_BALLS:
@@ -255,7 +255,7 @@ def _least_covered(uncovered: int, pieces: list[dict[int, int]]) -> int:
 
 
 def _largest_around(node: int, pieces: dict[int, int]) -> Iterator[tuple[int, int]]:
-    """The pieces that hold ``node`` and are no part of another, as a certificate wants them."""
+    """Yield the pieces that hold ``node`` and are no part of another, in a certificate's order."""
     bit = 1 << node
     around = [(piece, centre) for piece, centre in pieces.items() if piece & bit]
     around.sort(key=lambda entry: (-entry[0].bit_count(), entry[1]))

@@ -36,9 +36,9 @@ LARGEST_FLOW = 1024
 
 
 def one_way_sends(graph: Graph, root: int, members: Members) -> list[Send]:
-    """The sends of a broadcast from ``root`` over the links of ``graph``, which reach all nodes.
+    """Return the sends of a broadcast from ``root``, from which links of ``graph`` reach all nodes.
 
-    It serves the nodes for which ``members`` is true, of which the root is one.
+    It serves the nodes for which ``members`` is true, with the root.
     """
     best = sorted(_by_branches(graph, root, members))
     least = least_broadcast_steps(int(members.sum()))
@@ -75,9 +75,9 @@ def _by_branches(graph: Graph, root: int, members: Members) -> Iterator[Send]:
 def _best_branch(
     graph: Graph, root: int, members: Members, draw: np.random.Generator
 ) -> tuple[npt.NDArray[np.bool_], list[int]]:
-    """A branch of some tree, as a mask of the nodes, and the way from ``root`` to its own root.
+    """Return a branch of a tree, as a mask of the nodes, and the path to the branch's root.
 
-    Of the branches whose roots are members, and that leave the least steps, the nearest.
+    It is the nearest of the branches with a member as root that leave the fewest steps.
     """
     start = np.full(graph.nodes, UNKNOWN, np.int32)
     start[root] = 0
@@ -175,7 +175,7 @@ class _Step:
         self._into: dict[int, dict[int, None]] = {node: {} for node in range(graph.nodes)}
 
     def paths(self) -> Iterator[list[int]]:
-        """Return the paths, after there is no room for one more."""
+        """Yield the paths, after there is no room for one more."""
         targets = set()
         while (target := self._augment()) is not None:
             targets.add(target)

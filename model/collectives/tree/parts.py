@@ -166,7 +166,7 @@ def _outward(graph: Graph, node: int) -> Numbers:
 
 
 def sends_of(part: Part, graph: Graph, source: int) -> list[Send]:
-    """The sends that serve ``part`` of ``graph`` from ``source``, numbers those of the graph."""
+    """Return the sends that serve ``part`` from ``source``, in node numbers of ``graph``."""
     sends: list[Send] = []
     stack = [(part, source, 1)]
     while stack:
@@ -188,14 +188,14 @@ def sends_of(part: Part, graph: Graph, source: int) -> list[Send]:
 
 
 def tree_sends(graph: Graph, root: int, steps: int, members: Members | None = None) -> list[Send]:
-    """The sends along the best tree found of ``graph``, as :func:`.interval_sends`, in order."""
+    """Return the sends along the best tree found, as :func:`.interval_sends`, in order."""
     tree = interval_sends(graph, root, steps, TREE_TRIALS, members)
     sends = ((step, tree_path(tree.parents, *ends)) for step, *ends in tree.rows.tolist())
     return sorted(sends)
 
 
 def _exact_send(part: Part, graph: Graph, source: int) -> tuple[Part, Part, list[int]]:
-    """The half that ``source`` keeps, the other one and the path to its node, in the part."""
+    """Return the half of ``source``, the other half, and the path to its node in the part."""
     _, kept, target = exact_cuts(graph.offsets, graph.neighbors, part.steps)
     keeps = (kept[source] >> np.arange(graph.nodes)) & 1 == 1
     own, other = (
