@@ -29,7 +29,7 @@ from .console import (
     say_written,
     times_least,
 )
-from .options.collective import chosen_task, in_options, request_options
+from .options.collective import chosen_task, request_options
 from .options.hardware import (
     chosen_room,
     force_option,
@@ -49,7 +49,7 @@ from .options.output import (
     require_output_files,
     require_seen,
 )
-from .options.values import OptionValues, refuse_beside
+from .options.values import OptionValues, in_options, refuse_beside
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case

@@ -19,6 +19,7 @@ import click
 
 from .. import __version__
 from ..model.base.errors import InvalidInput, like, printable
+from .options.values import in_options
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -73,9 +74,6 @@ def main() -> None:
     except click.ClickException as error:
         _fail(error.format_message(), BAD_INPUT)
     except InvalidInput as error:
-        # Import late: this module takes longer to load than some commands.
-        from .options.collective import in_options
-
         _fail(in_options(error), BAD_INPUT)
     except (KeyboardInterrupt, click.Abort):
         _fail("interrupted", INTERRUPTED)

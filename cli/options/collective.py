@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import click
 
@@ -114,28 +114,6 @@ collective_options = option_group(
     ),
     heading="Collective",
 )
-
-
-_NAMES = {"targets": "target", "groups": "group"}
-_OPTIONS = {
-    name: f"--{_NAMES.get(name, name).replace('_', '-')}"
-    for name in (*[each.name for each in fields(Task)][2:], "message_words")
-}
-"""Options of the parameters of a task, and of the message memory."""
-
-_MISSING = {
-    "source": "a source must be given, such as --source 0,0",
-    "targets": "a target must be given with multicast, such as --target 1,0",
-}
-
-
-def in_options(error: InvalidInput) -> str:
-    """Return the error as one line with option names instead of parameter names."""
-    if error.allowed == "given" and error.parameter in _MISSING:
-        return _MISSING[error.parameter]
-    return error.spelled(
-        lambda name, setting: " ".join(filter(None, (_OPTIONS.get(name, name), setting)))
-    )
 
 
 def chosen_node(topology: Topology, text: str, option: str) -> int:

@@ -137,6 +137,36 @@ def _number_option(
     )
 
 
+OPTIONS = {
+    "source": "--source",
+    "targets": "--target",
+    "flits": "--flits",
+    "ports": "--ports",
+    "packet": "--packet",
+    "order": "--order",
+    "partial": "--partial",
+    "operator": "--operator",
+    "block_words": "--block-words",
+    "groups": "--group",
+    "message_words": "--message-words",
+}
+"""Options of the parameters of a task (a test compares the names), and of the message memory."""
+
+_MISSING = {
+    "source": "a source must be given, such as --source 0,0",
+    "targets": "a target must be given with multicast, such as --target 1,0",
+}
+
+
+def in_options(error: InvalidInput) -> str:
+    """Return the error as one line with option names instead of parameter names."""
+    if error.allowed == "given" and error.parameter in _MISSING:
+        return _MISSING[error.parameter]
+    return error.spelled(
+        lambda name, setting: " ".join(filter(None, (OPTIONS.get(name, name), setting)))
+    )
+
+
 def refuse_beside(option: str, others: Sequence[str], why: str = "the file says it") -> None:
     """Refuse those of ``others`` that were typed together with ``option``."""
     for parameter in click.get_current_context().command.params:

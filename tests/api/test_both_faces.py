@@ -10,7 +10,7 @@ import numpy as np
 from helpers.command import Command
 
 import eyecast as python
-from eyecast.cli.options.collective import in_options
+from eyecast.cli.options.values import in_options
 
 NETWORKS: dict[str, python.Topology] = {
     "--mesh 4x3": python.mesh((4, 3)),
