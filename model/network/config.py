@@ -237,6 +237,11 @@ class NetworkConfig:
     streams: bool = _flag("Rows may send words on while they arrive.")
     """Rows may forward words while they arrive, and addresses may wrap in windows."""
 
+    circuits: bool = _flag(
+        "Routers follow a timetable of runs: words have no headers and never wait."
+    )
+    """Routers follow a table of runs instead of headers (docs/router.md, section 23)."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "operators", as_operators(self.operators))
         for name, parameter in PARAMETERS.items():
@@ -324,6 +329,16 @@ class NetworkConfig:
     def operator_latency(self) -> int:
         """Cycles that the slowest operator takes; the hardware gives every operator as many."""
         return max((operator.latency for operator in self.operators), default=0)
+
+    @property
+    def further_vcs(self) -> int:
+        """Virtual channels of a link besides the first one."""
+        return self.vcs - 1
+
+    @property
+    def switches(self) -> int:
+        """Number of nodes without a network interface."""
+        return len(self.topology.switches)
 
     @property
     def stream_bits(self) -> int:

@@ -3,7 +3,12 @@
 from eyecast.model.network.config import DEFAULTS
 from eyecast.model.network.exclusions import EXCLUDES, Exclusion
 
-_LATENCY = "`operators` with D > 0"
+PROPERTIES = {
+    "operator_latency": "`operators` with D > 0",
+    "further_vcs": "`vcs` > 1",
+    "switches": "switches",
+}
+"""What the page calls the properties of a network that rules limit beside parameters."""
 
 
 def excludes_each_other(first: str, second: str) -> bool:
@@ -18,7 +23,7 @@ def matrix() -> str:
     limited = {each.limited for each in EXCLUDES} | {
         each.given for each in EXCLUDES if each.least is None
     }
-    names = [name for name in [*DEFAULTS, "operator_latency"] if name in limited]
+    names = [name for name in [*DEFAULTS, *PROPERTIES] if name in limited]
     rows = [[_row_name(row), *(_cell(row, column) for column in columns)] for row in names]
     heading = ["", *(f"`{name}`" for name in columns)]
     return "".join(f"|{'|'.join(map(_padded, row))}|\n" for row in [heading, *rows]).replace(
@@ -27,7 +32,7 @@ def matrix() -> str:
 
 
 def _row_name(name: str) -> str:
-    return _LATENCY if name == "operator_latency" else f"`{name}`"
+    return PROPERTIES.get(name, f"`{name}`")
 
 
 def _padded(cell: str) -> str:

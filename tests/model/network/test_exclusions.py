@@ -4,7 +4,7 @@ import random
 from itertools import combinations, product
 from typing import Any
 
-from helpers.exclusion_matrix import excludes_each_other, matrix
+from helpers.exclusion_matrix import PROPERTIES, excludes_each_other, matrix
 from helpers.router_page import cells, section
 
 from eyecast.model.base.errors import InvalidInput
@@ -55,7 +55,8 @@ def allowed_by_the_page(given: dict[str, Any]) -> bool:
     """Tell whether no cell of the matrix refuses these parameters."""
     values = DEFAULTS | given
     latency = max((operator.latency for operator in values["operators"]), default=0)
-    amounts = values | {"operators` with D > 0": latency}
+    properties = {"operator_latency": latency, "further_vcs": values["vcs"] - 1, "switches": 0}
+    amounts = values | {PROPERTIES[name].strip("`"): each for name, each in properties.items()}
     for limited, column, limit in RULES:
         if not values[column]:
             continue
@@ -102,6 +103,6 @@ def test_drawn_networks_are_accepted_exactly_where_the_page_says_so() -> None:
 
 def test_incompatible_parameters_are_those_of_the_page() -> None:
     for name in VALUES:
-        every = [*VALUES, "operator_latency"]
+        every = [*VALUES, *PROPERTIES]
         others = {other for other in every if excludes_each_other(name, other)}
         assert set(incompatible(name)) == others
