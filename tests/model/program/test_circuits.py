@@ -6,7 +6,6 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import line
 from eyecast.model.program.circuits import CircuitProgram, entry_fields, run_table_words
 
-
 TABLE = ["1002", "0", "1", "403c02", "0", "2", "400c02", "0"]
 """The words of all run tables of the page's example, node after node."""
 
