@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from numba.core.errors import NumbaError
 from ..base.errors import InvalidInput
 from ..base.loops import Int, address_called, index, inlined
 from ..network.operators import Operator
-from .state import Network
 
 ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, XOR, OWN = range(9)
 """Codes of the operators in ``Network.operators``; ``OWN`` is any custom operator."""
@@ -82,8 +81,24 @@ def _compiled(meaning: Callable[[Any, Any, Any], Any]) -> tuple[Any, types.Type]
     ].return_type
 
 
+class Operators(Protocol):
+    """The operators of a network, as loops read them: :class:`.Network` and others have them."""
+
+    @property
+    def operators(self) -> npt.NDArray[np.int64]:
+        """Code of each operator."""
+
+    @property
+    def own_operators(self) -> npt.NDArray[np.int64]:
+        """Address of each compiled custom operator; 0 if built in."""
+
+    @property
+    def flit_width(self) -> int:
+        """Bits of a word."""
+
+
 @inlined
-def combined(net: Network, operator: Int, there: np.uint64, coming: np.uint64) -> np.uint64:
+def combined(net: Operators, operator: Int, there: np.uint64, coming: np.uint64) -> np.uint64:
     """Combine the word in memory with the arriving word by operator number ``operator``, from 0."""
     code = net.operators[index(operator)]
     unused = np.uint64(64 - net.flit_width)

@@ -1,6 +1,6 @@
 """Run tables: entries as the words of docs/router.md, section 23."""
 
-import numpy as np
+from helpers.circuits import example
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import line
@@ -8,21 +8,6 @@ from eyecast.model.program.circuits import CircuitProgram, entry_fields, run_tab
 
 TABLE = ["1002", "0", "1", "403c02", "0", "2", "400c02", "0"]
 """The words of all run tables of the page's example, node after node."""
-
-
-def example() -> CircuitProgram:
-    """The worked example of the page: node 0 of a line of three sends two words to the others."""
-    config = NetworkConfig(topology=line(3), message_words=8, circuits=True)
-    columns = {
-        "first_entry": [0, 1, 3, 5],
-        "duration": [2, 1, 2, 2, 2],
-        "codes": [[0, 1, 0], [0, 0, 0], [3, 3, 0], [0, 0, 0], [3, 0, 0]],
-        "receive": [0, 0, 1, 0, 1],
-    }
-    others = ("first", "second", "operator", "send_address", "receive_address")
-    columns |= dict.fromkeys(others, [0] * 5)
-    arrays = {name: np.array(column, np.int64) for name, column in columns.items()}
-    return CircuitProgram(config=config, port_model="full-duplex", **arrays)
 
 
 def test_the_words_of_the_example_are_those_of_the_page() -> None:

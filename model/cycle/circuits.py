@@ -1,0 +1,511 @@
+"""The cycle model of circuits: docs/router.md, section 23.
+
+Every node walks through its run table. The entry that is current in cycle c reads a word in cycle
+c, switches the router in cycle c + 2, and says in cycle c + 3 where an arrived word is written (one
+cycle later for a sum, and one cycle later in a network with operators)::
+
+    cycle t of a node   sending: entry of t    router: entry of t - 2    sums: entry of t - 3
+
+A node with nothing but idle runs before it sleeps until its next entry or until a word arrives.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..base.loops import Int, compiled_loop, hold, inlined
+from ..network.topology import NO_LINK
+from ..program.circuits import FIRST_CYCLE, CircuitProgram
+from ..run.run import Ending, EndState, Prediction
+from ..run.trace import Trace
+from .combine import codes, combined, own_addresses
+
+LOST_WORD, MISSING_WORD, BAD_ROUTE = 1 << 0, 1 << 2, 1 << 3
+SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 1 << 5, 1 << 6, 1 << 7
+
+NONE = -1
+"""The number of an entry where none is current."""
+NEVER = np.iinfo(np.int64).max
+
+_AGES = 4
+"""Entries that still act: those of the current cycle and of the three before."""
+
+_WRITES = 3
+"""Words on their way to a memory: one arrives at place 1, with operators at place 2."""
+
+
+class _Tables(NamedTuple):
+    """Everything that is fixed during a run. Shapes as in :class:`.CircuitProgram`.
+
+    ``target`` has the input register, ``node * ports + input``, that each output feeds, and
+    ``NO_LINK`` where there is no link: shape (nodes * ports,). ``idle`` is true for an entry that
+    names nothing, ``sends`` for one that names input 0.
+    """
+
+    ports: int
+    link_registers: int
+    message_words: int
+    table_words: int
+    address_mask: int
+    cycles_to_finish: int
+    half_duplex: bool
+    flit_width: int
+    operator_count: int
+    operators: npt.NDArray[np.int64]
+    own_operators: npt.NDArray[np.int64]
+    target: npt.NDArray[np.int64]
+    first_entry: npt.NDArray[np.int64]
+    duration: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]
+    operator: npt.NDArray[np.int64]
+    send_address: npt.NDArray[np.int64]
+    receive_address: npt.NDArray[np.int64]
+    receive: npt.NDArray[np.int64]
+    idle: npt.NDArray[np.bool_]
+    sends: npt.NDArray[np.bool_]
+
+
+class _Rows(NamedTuple):
+    """Columns of a :class:`.Trace`; empty if no trace is recorded."""
+
+    cycle: npt.NDArray[np.int64]
+    node: npt.NDArray[np.int32]
+    port: npt.NDArray[np.int16]
+    data: npt.NDArray[np.uint64]
+
+
+class _Registers(NamedTuple):
+    """What changes during a run, for each node.
+
+    ``entry`` and ``begun`` have shape (nodes, 4): the entries that were current in this cycle and
+    in the three before, and the cycle in which each became current. ``until`` is the last cycle of
+    the current entry, and at the end of a table the number of the end entry. ``fetched`` and
+    ``there`` have shape (nodes, 2): the words that were read one and two cycles ago. The latter is
+    in input register 0. ``link_word`` and ``link_there`` have shape (R + 2, nodes * ports): the
+    input registers of the cycles to come, in a ring. ``arriving`` counts the words of each node in
+    it. ``writing`` has shape (nodes, 3): the entry whose word is written at the end of this cycle,
+    of the next one and of the one after. The other columns of a write have the same shape;
+    ``stored`` is the word that was in the memory when the write's word arrived.
+    """
+
+    entry: npt.NDArray[np.int64]
+    begun: npt.NDArray[np.int64]
+    until: npt.NDArray[np.int64]
+    ended: npt.NDArray[np.int64]
+    asleep_until: npt.NDArray[np.int64]
+    fetched: npt.NDArray[np.uint64]
+    there: npt.NDArray[np.bool_]
+    sum_word: npt.NDArray[np.uint64]
+    sum_there: npt.NDArray[np.bool_]
+    link_word: npt.NDArray[np.uint64]
+    link_there: npt.NDArray[np.bool_]
+    arriving: npt.NDArray[np.int64]
+    writing: npt.NDArray[np.int64]
+    write_address: npt.NDArray[np.int64]
+    write_word: npt.NDArray[np.uint64]
+    stored: npt.NDArray[np.uint64]
+    memory: npt.NDArray[np.uint64]
+    flags: npt.NDArray[np.uint8]
+
+
+def run_circuits(
+    program: CircuitProgram,
+    memory: npt.NDArray[np.uint64],
+    *,
+    cycle_limit: int | None = None,
+    record_trace: bool = True,
+) -> Prediction:
+    """Run ``program`` from reset until all nodes are finished.
+
+    ``memory`` holds the message memories before the run, shape (nodes, message words), and is not
+    changed. ``cycle_limit`` is when a run with a flag is given up; None means a cycle after which
+    nothing happens. ``record_trace`` False saves the memory of a trace. The tables may be wrong in
+    any way; the flags show it.
+
+    Raises :class:`.InvalidInput` for a table that is too long, or a memory of another form.
+    """
+    config = program.config
+    shape = (config.topology.nodes, config.message_words)
+    if memory.shape != shape or memory.dtype != np.uint64:
+        given = f"{memory.dtype} of shape {memory.shape}"
+        raise InvalidInput.of("memory", f"uint64 of shape {shape}", given)
+    entries = np.diff(program.first_entry)
+    for node in np.flatnonzero(entries > config.table_words)[:1].tolist():
+        allowed = f"at most {config.table_words} (table words)"
+        raise InvalidInput.of(f"entries of node {node}", allowed, int(entries[node]))
+    tables = _tables(program)
+    registers = _reset(program, memory)
+    busy = np.add.reduceat(np.append(program.duration, 0), program.first_entry[:-1])
+    busy[entries == 0] = 0
+    last = int(busy.max(initial=0)) + FIRST_CYCLE + config.link_registers + 2 * _AGES
+    limit = last if cycle_limit is None else cycle_limit
+    trace = Trace.empty(_most_words(program) if record_trace else 0)
+    rows = _Rows(trace.cycle, trace.node, trace.port, trace.data)
+    finished, cycles, words, flagged, culprit, _ = _simulate(tables, registers, rows, limit)
+    nodes = config.topology.nodes
+    ending = Ending(EndState.DONE, cycles, None)
+    if not finished:
+        failed = flagged <= cycles
+        state = EndState.FAILED if failed else EndState.TIMED_OUT
+        ending = Ending(state, flagged if failed else cycles, culprit if failed else 0)
+    number = np.where(registers.ended < NEVER, registers.until, registers.entry[:, 0])
+    return Prediction(
+        finished=bool(finished),
+        cycles=cycles,
+        memory=registers.memory,
+        trace=trace.first_rows(words if record_trace else 0),
+        flags=registers.flags,
+        stalled_flits=np.zeros(nodes, np.int64),
+        step=np.maximum(number - program.first_entry[:-1], 0),
+        arrived=np.zeros((nodes, 1, 0), np.bool_),
+        received=np.zeros(nodes, np.int64),
+        step_ends=np.zeros(0, np.int64),
+        ending=ending,
+    )
+
+
+def _tables(program: CircuitProgram) -> _Tables:
+    """Return the tables as the loop reads them."""
+    config, topology = program.config, program.config.topology
+    linked = topology.neighbor != NO_LINK
+    target = np.where(linked, topology.neighbor * topology.ports + topology.peer, NO_LINK)
+    joins = (program.operator > 0) & (program.operator <= len(config.operators))
+    names_own = (program.codes[:, 1:] == 1).any(axis=1)
+    names_own |= joins & ((program.first == 1) | (program.second == 1))
+    columns = (
+        *("first_entry", "duration", "codes", "first", "second", "operator"),
+        *("send_address", "receive_address", "receive"),
+    )
+    return _Tables(
+        ports=topology.ports,
+        link_registers=config.link_registers,
+        message_words=config.message_words,
+        table_words=config.table_words,
+        address_mask=(1 << config.address_bits) - 1,
+        cycles_to_finish=5 if config.operators else 3,
+        half_duplex=program.port_model == "half-duplex",
+        flit_width=config.flit_width,
+        operator_count=len(config.operators),
+        operators=codes(config.operators),
+        own_operators=own_addresses(config.operators),
+        target=target.astype(np.int64).ravel(),
+        idle=(program.codes == 0).all(axis=1) & (program.operator == 0),
+        sends=names_own,
+        # Numba would compile again for views and read-only arrays.
+        **{name: np.array(getattr(program, name)) for name in columns},
+    )
+
+
+def _reset(program: CircuitProgram, memory: npt.NDArray[np.uint64]) -> _Registers:
+    """Return the registers as they are after reset."""
+    config = program.config
+    nodes, inputs = config.topology.nodes, config.topology.nodes * config.topology.ports
+    slots = config.link_registers + 2
+
+    def of_node(kind: Any, *, further: tuple[int, ...] = (), value: int = 0) -> Any:
+        return np.full((nodes, *further), value, kind)
+
+    return _Registers(
+        entry=of_node(np.int64, further=(_AGES,), value=NONE),
+        begun=of_node(np.int64, further=(_AGES,)),
+        until=of_node(np.int64, value=FIRST_CYCLE - 1),
+        ended=of_node(np.int64, value=int(NEVER)),
+        asleep_until=of_node(np.int64, value=FIRST_CYCLE),
+        fetched=of_node(np.uint64, further=(2,)),
+        there=of_node(np.bool_, further=(2,)),
+        sum_word=of_node(np.uint64),
+        sum_there=of_node(np.bool_),
+        link_word=np.zeros((slots, inputs), np.uint64),
+        link_there=np.zeros((slots, inputs), np.bool_),
+        arriving=np.zeros((slots, nodes), np.int64),
+        writing=of_node(np.int64, further=(_WRITES,), value=NONE),
+        write_address=of_node(np.int64, further=(_WRITES,)),
+        write_word=of_node(np.uint64, further=(_WRITES,)),
+        stored=of_node(np.uint64, further=(_WRITES,)),
+        memory=memory.copy(),
+        flags=of_node(np.uint8),
+    )
+
+
+def _most_words(program: CircuitProgram) -> int:
+    """Return a number of words that leave routers which no run of the program exceeds."""
+    named = (program.codes != 0).sum(axis=1)
+    return int((named * program.duration).sum())
+
+
+@inlined
+def _next_entry(net: _Tables, now: _Registers, node: Int, cycle: Int) -> None:
+    """Let the entries grow a cycle older, and make the next one current if its time has come."""
+    for age in range(_AGES - 1, 0, -1):
+        now.entry[node, age] = now.entry[node, age - 1]
+        now.begun[node, age] = now.begun[node, age - 1]
+    if now.ended[node] != NEVER or cycle <= now.until[node]:
+        return
+    first = net.first_entry[node]
+    following = first if now.entry[node, 0] == NONE else now.entry[node, 0] + 1
+    missing = following - first == net.table_words
+    if missing or following == net.first_entry[node + 1] or net.duration[following] == 0:
+        if missing:
+            now.flags[node] |= BAD_ROW
+        now.ended[node], now.until[node] = cycle, following
+        now.entry[node, 0] = NONE
+        return
+    now.entry[node, 0], now.begun[node, 0] = following, cycle
+    now.until[node] = cycle + net.duration[following] - 1
+
+
+@inlined
+def _fetch(net: _Tables, now: _Registers, node: Int, cycle: Int) -> None:
+    """Read the word that is in input register 0 two cycles later."""
+    entry = now.entry[node, 0]
+    now.fetched[node, 1], now.there[node, 1] = now.fetched[node, 0], now.there[node, 0]
+    now.there[node, 0] = False
+    if entry == NONE or not net.sends[entry]:
+        return
+    address = (net.send_address[entry] + cycle - now.begun[node, 0]) & net.address_mask
+    if address >= net.message_words:
+        now.flags[node] |= BAD_ROW
+        return
+    now.fetched[node, 0], now.there[node, 0] = now.memory[node, address], True
+
+
+@inlined
+def _holds(net: _Tables, now: _Registers, node: Int, code: Int, slot: Int) -> bool:
+    """Tell whether the input register that ``code`` names holds a word."""
+    if code == 1:
+        return bool(now.there[node, 1])
+    return bool(now.link_there[slot, node * net.ports + code - 1])
+
+
+@inlined
+def _held(net: _Tables, now: _Registers, node: Int, code: Int, slot: Int) -> np.uint64:
+    """Return the word in the input register that ``code`` names."""
+    if code == 1:
+        return np.uint64(now.fetched[node, 1])
+    return np.uint64(now.link_word[slot, node * net.ports + code - 1])
+
+
+@inlined
+def _name(net: _Tables, now: _Registers, node: Int, code: Int, slot: Int) -> Int:
+    """Return the bit of the input that ``code`` names, and flag an empty register."""
+    if not _holds(net, now, node, code, slot):
+        now.flags[node] |= MISSING_WORD
+    return 1 << (code - 1)
+
+
+@inlined
+def _valid(net: _Tables, now: _Registers, node: Int, code: Int) -> Int:
+    """Return ``code``, or 0 with a flag if it is none."""
+    if code > net.ports:
+        now.flags[node] |= BAD_ROUTE
+        return 0
+    return code
+
+
+@inlined
+def _operator(net: _Tables, entry: Int) -> Int:
+    """Return the number of the operator by which ``entry`` joins; 0 for no join."""
+    if entry == NONE or net.operator[entry] > net.operator_count:
+        return 0
+    return np.int64(net.operator[entry])
+
+
+@inlined
+def _join(net: _Tables, now: _Registers, node: Int, slot: Int) -> Int:
+    """Make the sum of the next cycle; return the bits of the inputs that the join names."""
+    entry = now.entry[node, 2]
+    now.sum_there[node] = False
+    if entry != NONE and net.operator[entry] > net.operator_count:
+        now.flags[node] |= BAD_ROUTE
+    operator = _operator(net, entry)
+    if operator == 0:
+        return 0
+    first = _valid(net, now, node, net.first[entry])
+    second = _valid(net, now, node, net.second[entry])
+    named = _name(net, now, node, first, slot) if first else 0
+    named |= _name(net, now, node, second, slot) if second else 0
+    if not (first and second):
+        return named
+    if _holds(net, now, node, first, slot) and _holds(net, now, node, second, slot):
+        x, y = _held(net, now, node, first, slot), _held(net, now, node, second, slot)
+        now.sum_word[node], now.sum_there[node] = combined(net, operator - 1, x, y), True
+    return named
+
+
+@inlined
+def _deliver(
+    net: _Tables, now: _Registers, node: Int, cycle: Int, age: Int, word: np.uint64
+) -> None:
+    """Take the word that leaves output 0, which the entry of ``age`` let leave."""
+    entry = now.entry[node, age]
+    stage = 2 if net.operator_count else 1
+    place = cycle - age - now.begun[node, age]
+    address = (net.receive_address[entry] + place) & net.address_mask
+    now.writing[node, stage], now.write_address[node, stage] = entry, address
+    now.write_word[node, stage] = word
+    if address < net.message_words:
+        now.stored[node, stage] = now.memory[node, address]
+    if net.half_duplex and now.there[node, 1]:
+        now.flags[node] |= SEND_AND_RECEIVE
+
+
+@inlined
+def _write(net: _Tables, now: _Registers, node: Int) -> None:
+    """Write the word whose time has come at the end of this cycle; the others come nearer."""
+    entry = now.writing[node, 0]
+    if entry != NONE and net.receive[entry] > 0:
+        address, operator = now.write_address[node, 0], net.receive[entry] - 1
+        if address >= net.message_words or operator > net.operator_count:
+            now.flags[node] |= BAD_WRITE
+        elif operator:
+            x, y = now.stored[node, 0], now.write_word[node, 0]
+            now.memory[node, address] = combined(net, operator - 1, x, y)
+        else:
+            now.memory[node, address] = now.write_word[node, 0]
+    for stage in range(_WRITES - 1):
+        now.writing[node, stage] = now.writing[node, stage + 1]
+        now.write_address[node, stage] = now.write_address[node, stage + 1]
+        now.write_word[node, stage] = now.write_word[node, stage + 1]
+        now.stored[node, stage] = now.stored[node, stage + 1]
+    now.writing[node, _WRITES - 1] = NONE
+
+
+@inlined
+def _sleep(net: _Tables, now: _Registers, node: Int) -> None:
+    """Put the node to sleep if nothing of it can act before its next entry."""
+    busy = now.there[node, 0] or now.there[node, 1] or now.sum_there[node]
+    busy = busy or now.writing[node, 0] != NONE or now.writing[node, 1] != NONE
+    for age in range(_AGES):
+        entry = now.entry[node, age]
+        busy = busy or (entry != NONE and not net.idle[entry])
+    if not busy:
+        ended = now.ended[node] != NEVER
+        now.asleep_until[node] = NEVER if ended else now.until[node] + 1
+
+
+@inlined
+def _leave(
+    net: _Tables, now: _Registers, node: Int, output: Int, slot: Int
+) -> tuple[Int, np.uint64, Int]:
+    """Return the age of the entry that lets a word leave by ``output``, the word, and a name.
+
+    The age is 0 if no word leaves. The name is the bit of the input that the output names, or 0.
+    """
+    entry, before = now.entry[node, 2], now.entry[node, 3]
+    code = _valid(net, now, node, net.codes[entry, output]) if entry != NONE else 0
+    named: Int = 0
+    if code == 1 + output:
+        if _operator(net, entry) == 0:
+            now.flags[node] |= BAD_ROUTE
+    elif code:
+        named = _name(net, now, node, code, slot)
+    sent = before != NONE and net.codes[before, output] == 1 + output
+    if sent and _operator(net, before):
+        if named:
+            now.flags[node] |= BAD_ROUTE
+        if now.sum_there[node]:
+            return 3, now.sum_word[node], named
+    elif named and _holds(net, now, node, code, slot):
+        return 2, _held(net, now, node, code, slot), named
+    return 0, np.uint64(0), named
+
+
+@inlined
+def _flag_lost(net: _Tables, now: _Registers, node: Int, named: Int, slot: Int) -> None:
+    """Flag a word in an input register that nothing names."""
+    for code in range(1, net.ports + 1):
+        if not named >> (code - 1) & 1 and _holds(net, now, node, code, slot):
+            now.flags[node] |= LOST_WORD
+
+
+@inlined
+def _send(
+    net: _Tables, now: _Registers, node: Int, output: Int, slot: Int, word: np.uint64
+) -> None:
+    """Put a word that leaves by a link into the register at its other end, at place ``slot``."""
+    target = net.target[node * net.ports + output]
+    if target != NO_LINK:
+        now.link_word[slot, target] = word
+        now.link_there[slot, target] = True
+        now.arriving[slot, target // net.ports] += 1
+
+
+@inlined
+def _clear(net: _Tables, now: _Registers, node: Int, slot: Int) -> None:
+    """Empty the input registers of this cycle."""
+    for port in range(net.ports):
+        now.link_there[slot, node * net.ports + port] = False
+    now.arriving[slot, node] = 0
+
+
+@inlined
+def _run(
+    net: _Tables, now: _Registers, trace: _Rows, limit: int
+) -> tuple[bool, int, int, int, int]:
+    """Simulate to the end or to cycle ``limit``.
+
+    Return whether all nodes finished, the cycle, the words that left routers, the first cycle in
+    which a flag is seen, and the lowest node that has it.
+    """
+    slots = net.link_registers + 2
+    running, words = len(now.ended), 0
+    finished_at, flagged, culprit = NEVER, NEVER, 0
+    cycle = latest_end = 0
+    while cycle < min(limit, finished_at):
+        slot, to_slot = cycle % slots, (cycle + 1 + net.link_registers) % slots
+        for node in range(len(now.ended)):
+            if cycle < now.asleep_until[node] and now.arriving[slot, node] == 0:
+                continue
+            _next_entry(net, now, node, cycle)
+            if now.ended[node] == cycle:
+                running, latest_end = running - 1, cycle
+            named: Int = 0
+            for output in range(net.ports):
+                age, word, name = _leave(net, now, node, output, slot)
+                named |= name
+                if age == 0:
+                    continue
+                if len(trace.cycle):
+                    trace.cycle[words], trace.node[words] = cycle, node
+                    trace.port[words], trace.data[words] = output, word
+                words += 1
+                if output:
+                    _send(net, now, node, output, to_slot, word)
+                else:
+                    _deliver(net, now, node, cycle, age, word)
+            named |= _join(net, now, node, slot)
+            _flag_lost(net, now, node, named, slot)
+            _fetch(net, now, node, cycle)
+            _write(net, now, node)
+            _clear(net, now, node, slot)
+            _sleep(net, now, node)
+            if now.flags[node] and flagged == NEVER:
+                flagged, culprit = cycle + 1, node
+        cycle += 1
+        if running == 0 and flagged == NEVER:
+            finished_at = latest_end + net.cycles_to_finish
+    return cycle == finished_at, cycle, words, flagged, culprit
+
+
+def _compiled_from(sources: int) -> Callable[[_Tables, _Registers, _Rows, int], Any]:
+    """Compile the loop and cache it; Numba compiles anew if this file or ``sources`` changes."""
+
+    @compiled_loop
+    def simulate(
+        net: _Tables, now: _Registers, trace: _Rows, limit: int
+    ) -> tuple[bool, int, int, int, int, int]:
+        return *_run(hold(net), hold(now), hold(trace), limit), sources
+
+    return simulate
+
+
+_simulate = _compiled_from(zlib.crc32(Path(__file__).with_name("combine.py").read_bytes()))
