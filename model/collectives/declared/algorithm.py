@@ -41,6 +41,8 @@ class Declared:
         Whether each block is a whole copy of the message; a node needs only one.
     leaves_out
         The kind of working nodes that may get nothing, as text.
+    circuits
+        Whether its words fork or join in routers, so that it needs a network with circuits.
     most
         A function that returns the upper bounds of its paper on some measures.
     """
@@ -58,6 +60,7 @@ class Declared:
     keeps_whole: bool = True
     copies: bool = False
     leaves_out: str = ""
+    circuits: bool = False
     most: Callable[[Topology], dict[str, int]] = lambda _topology: {}
 
 

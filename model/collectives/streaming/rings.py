@@ -107,7 +107,7 @@ def _turns(
 
 def _turn_of_all(topology: Topology, *, combine: bool) -> SendList:
     """Return the sends of one ring of all nodes; an all-gather first has a step for own blocks."""
-    sends, (paths, blocks) = SendList(), _ring_of_all("stream-ring", topology)
+    sends, (paths, blocks) = SendList(), ring_of_all("stream-ring", topology)
     count = len(paths)
     for place, path in enumerate(paths if not combine else ()):
         sends.add(1, path, [blocks[place]])
@@ -150,7 +150,7 @@ def closed_ring(topology: Topology, words: int) -> Schedule:
     example because nodes cannot be reached.
     """
     require_range("flits", words, 1)
-    sends, (paths, blocks) = SendList(), _ring_of_all("ring", topology)
+    sends, (paths, blocks) = SendList(), ring_of_all("ring", topology)
     for step in range(1, len(paths)):
         for place, path in enumerate(paths):
             sends.add(step, path, [blocks[place - step + 1]])
@@ -158,7 +158,7 @@ def closed_ring(topology: Topology, words: int) -> Schedule:
     return sends.schedule("ring", topology, name, PortModel.FULL_DUPLEX, None, owned)
 
 
-def _ring_of_all(algorithm: str, topology: Topology) -> tuple[list[Path], list[int]]:
+def ring_of_all(algorithm: str, topology: Topology) -> tuple[list[Path], list[int]]:
     """Return the paths of a ring of all working nodes, and the block of each path's first node.
 
     Raises :class:`.InvalidInput` for too many nodes, and if no ring is found.

@@ -1,0 +1,1 @@
+"""Schedules for circuits: words fork and join in the routers (docs/router.md, section 23)."""

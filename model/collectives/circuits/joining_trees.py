@@ -1,0 +1,253 @@
+"""Reduce, all-reduce and barrier by trees that join in the routers.
+
+A router can join two words in a cycle, so a node's own words and those of one child leave it as
+one sum, a cycle later: a *chain*. The words of any further child end at the node. Its interface
+combines them with the node's words, and the node sends the sum on in a chain of its own::
+
+    4 ──► 3 ──► 1 ──► 0        chain of 4, 3 and 1, joined in the routers of 3 and 1, to the root
+          2 ──► 1              chain of 2 alone, to the interface of 1, before that
+
+The root joins two chains on their way to its interface. A child in the router costs two cycles (a
+hop and the join), one in the interface seven, because its words pass the memory. The tree is grown
+from the root: the cheapest free place takes a node next to it. Which one is drawn, and the best of
+many draws is kept.
+
+In an all-reduce the root is a node near the middle, and its sums return to all nodes by one tree
+that forks (:mod:`.light_trees`).
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...base.errors import require_range
+from ...base.pieces import offsets_of
+from ...bounds.hops import hops_from
+from ...network.port_model import PortModel
+from ...network.topology import NO_LINK, Topology
+from ...schedule.collective import Collective
+from ...schedule.schedule import Schedule
+from ...schedule.table import Blocks
+from ..declared.algorithm import Declared
+from ..declared.asked import Asked
+from ..reductions.backwards import against, require_reached
+from .light_trees import MOST_NODES, light_tree
+
+IN_ROUTER = 2
+"""Cycles from a child's words to those of its parent if the parent's router joins them."""
+
+IN_INTERFACE = 7
+"""Cycles from a child's words to those of its parent if the parent's interface combines them."""
+
+DRAWS = 200
+"""Trees drawn for a small network; fewer for a large one, in proportion."""
+
+NAME = "joining-tree"
+
+
+@dataclass(frozen=True)
+class JoiningTree:
+    """A tree of all working nodes, grown from ``root``.
+
+    ``parent`` has the parent of every other node. ``joined`` has the nodes whose words their
+    parent's router joins with its own, at the root with those of another child. ``delay`` is the
+    number of cycles from the words of the node that takes longest to those of the root.
+    """
+
+    root: int
+    parent: dict[int, int]
+    joined: frozenset[int]
+    delay: int
+
+
+def joining_tree(topology: Topology, root: int, words: int) -> JoiningTree:
+    """Return the tree with the least delay among those drawn, for messages of ``words`` words.
+
+    Raises :class:`.InvalidInput` for a node without a path to the root.
+    """
+    require_reached(topology, root)
+    turned = against(topology)
+    (hops,) = hops_from(turned, np.array([root]))
+    feeders = [[end for end in ends if end != NO_LINK] for ends in turned.neighbor[:, 1:].tolist()]
+    draws = max(1, DRAWS * 64 // topology.nodes) if topology.nodes > 64 else DRAWS
+    trees = (_grown(feeders, hops.tolist(), root, words, random.Random(n)) for n in range(draws))
+    return min(trees, key=lambda tree: tree.delay)
+
+
+def _grown(
+    feeders: list[list[int]], hops: list[int], root: int, words: int, draw: random.Random
+) -> JoiningTree:
+    """Grow a tree. ``feeders`` has the nodes with a link to each node, ``hops`` to the root."""
+    parent: dict[int, int] = {}
+    joined: set[int] = set()
+    # Places: delay, a drawn number for the order among equals, the parent, whether joined there.
+    places = [(0, 0.0, root, True), (0, 0.5, root, True), (IN_INTERFACE, 1.0, root, False)]
+    delay = 0
+    while places:
+        cycles, _, node, joins = heapq.heappop(places)
+        free = [each for each in feeders[node] if each != root and each not in parent]
+        if not free:
+            continue
+        if draw.random() < 0.7:
+            most = max(hops[each] for each in free)
+            free = [each for each in free if hops[each] == most]
+        child = draw.choice(free)
+        parent[child], delay = node, max(delay, cycles)
+        if joins:
+            joined.add(child)
+        else:
+            # The words of the next child come when those of this one have passed.
+            heapq.heappush(places, (cycles + max(words, 3), draw.random(), node, False))
+        heapq.heappush(places, (cycles + IN_ROUTER, draw.random(), child, True))
+        heapq.heappush(places, (cycles + IN_INTERFACE, draw.random(), child, False))
+    return JoiningTree(root, parent, frozenset(joined), delay)
+
+
+def _chains(tree: JoiningTree) -> list[tuple[int, list[int]]]:
+    """Return step and nodes of each chain, the nodes from the end of the chain backwards.
+
+    A chain comes after the chains that end at its nodes. No two chains end at the same node in one
+    step, except for the two that the root joins, which have the last step.
+    """
+    joined = {tree.parent[node]: node for node in tree.joined if tree.parent[node] != tree.root}
+    depth = {tree.root: 0}
+    for node in tree.parent:
+        depth[node] = depth[tree.parent[node]] + 1
+    tops = [node for node in tree.parent if node not in joined.values()]
+    taken: dict[int, set[int]] = {}
+    chains = []
+    for top in sorted(tops, key=lambda node: -depth[node]):
+        nodes = [top]
+        while nodes[-1] in joined:
+            nodes.append(joined[nodes[-1]])
+        step = 1 + max((step for node in nodes for step in taken.get(node, ())), default=0)
+        ends = taken.setdefault(tree.parent[top], set())
+        if top not in tree.joined:
+            while step in ends:
+                step += 1
+            ends.add(step)
+        chains.append((step, nodes))
+    of_root = [tree.joined.issuperset(nodes[:1]) for _, nodes in chains]
+    last = max((step for step, _ in chains), default=0)
+    last += last in taken.get(tree.root, ())
+    return [
+        (last if joins else step, nodes)
+        for joins, (step, nodes) in zip(of_root, chains, strict=True)
+    ]
+
+
+def _reducing_sends(tree: JoiningTree) -> tuple[list[int], list[list[int]]]:
+    """Return the steps and the paths of the sends of a reduce, in order of step."""
+    sends = [
+        (step, [*reversed(nodes[: place + 1]), tree.parent[nodes[0]]])
+        for step, nodes in _chains(tree)
+        for place in range(len(nodes))
+    ]
+    sends.sort(key=lambda send: send[0])
+    return [step for step, _ in sends], [path for _, path in sends]
+
+
+def joining_reduce(topology: Topology, root: int, words: int, operator: str) -> Schedule:
+    """Combine ``words`` words of all working nodes at ``root`` by ``operator``.
+
+    Raises :class:`.InvalidInput` for a faulty root, more than 4,096 working nodes, or a node
+    without a path to the root.
+    """
+    topology.require_working("source", root)
+    require_range("nodes for joining-tree", len(topology.working_nodes), 1, MOST_NODES)
+    steps, paths = _reducing_sends(joining_tree(topology, root, words))
+    blocks = Blocks.reduced_to(((root,),), words, operator)
+    return _schedule(topology, Collective.REDUCE, root, blocks, steps, paths, len(paths))
+
+
+def joining_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
+    """Combine ``words`` words of all working nodes by ``operator``, for all of them.
+
+    Raises :class:`.InvalidInput` for more than 4,096 working nodes, or nodes without a path to each
+    other.
+    """
+    working = topology.working_nodes
+    require_range("nodes for joining-tree", len(working), 1, MOST_NODES)
+    trees = [joining_tree(topology, root, words) for root in _middles(topology)]
+    tree = min(trees, key=lambda each: each.delay)
+    steps, paths = _reducing_sends(tree)
+    others = [node for node in working.tolist() if node != tree.root]
+    returning = light_tree(topology, tree.root, others)
+    blocks = Blocks.reduced_to((None,), words, operator)
+    last = max(steps, default=0) + 1
+    return _schedule(
+        *(topology, Collective.ALL_REDUCE, None, blocks),
+        *([*steps, *(last for _ in returning)], [*paths, *returning], len(paths)),
+    )
+
+
+def _middles(topology: Topology) -> list[int]:
+    """Return up to four working nodes with the least greatest distance to all others."""
+    working = topology.working_nodes
+    eccentricity = hops_from(topology, working)[:, working].max(axis=1, initial=0)
+    return working[np.argsort(eccentricity, kind="stable")[:4]].tolist()
+
+
+def _schedule(
+    topology: Topology,
+    collective: str,
+    root: int | None,
+    blocks: Blocks,
+    steps: list[int],
+    paths: list[list[int]],
+    combining: int,
+) -> Schedule:
+    """Return the schedule of these sends of one block; the first ``combining`` of them combine."""
+    sends = len(paths)
+    nodes = np.array([node for path in paths for node in path], np.int32)
+    return Schedule(
+        topology=topology,
+        collective=collective,
+        algorithm=NAME,
+        port_model=PortModel.FULL_DUPLEX,
+        root=root,
+        blocks=blocks,
+        step=np.array(steps, np.int32),
+        source=np.array([path[0] for path in paths], np.int32),
+        target=np.array([path[-1] for path in paths], np.int32),
+        path_offsets=offsets_of([len(path) for path in paths]),
+        path_nodes=nodes,
+        vcs=np.zeros(len(nodes) - sends, np.int32),
+        block_offsets=np.arange(sends + 1),
+        block_ids=np.zeros(sends, np.int32),
+        combine=np.arange(sends) < combining,
+        circuits=True,
+    )
+
+
+def _reduce(request: Asked) -> Schedule:
+    return joining_reduce(request.topology, request.root, request.words, request.combining)
+
+
+def _all_reduce(request: Asked) -> Schedule:
+    return joining_all_reduce(request.topology, request.words, request.combining)
+
+
+REDUCE = Declared(
+    Collective.REDUCE,
+    NAME,
+    _reduce,
+    networks="any network of circuits",
+    steps="as many as chains wait for each other",
+    takes=("operator",),
+    circuits=True,
+)
+
+ALL_REDUCE = Declared(
+    Collective.ALL_REDUCE,
+    NAME,
+    _all_reduce,
+    networks="any network of circuits",
+    steps="those of the reduce, and 1",
+    takes=("operator",),
+    circuits=True,
+)

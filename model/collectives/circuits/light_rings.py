@@ -1,0 +1,86 @@
+"""All-gather of short blocks round one ring of all nodes, through the routers.
+
+The words of a node go once round the ring, and every router on the way forks them to its own node.
+They pass no memory, so each hop takes one cycle. Blocks of one word follow each other without a
+gap: in a cycle every link of the ring carries the word of another node::
+
+    ring 0 ─► 1 ─► 2 ─► 3 ─► 0        cycle 0   links carry the words of 0 1 2 3
+                                      cycle 1                            3 0 1 2
+
+Longer blocks meet on their way, and then a ring that passes the memories is faster
+(:mod:`...streaming.rings`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...base.errors import InvalidInput, require_range, with_article
+from ...base.pieces import offsets_of
+from ...network.port_model import PortModel
+from ...network.topology import Topology
+from ...schedule.collective import Collective
+from ...schedule.schedule import Schedule
+from ..declared.algorithm import Declared
+from ..declared.asked import Asked
+from ..streaming.rings import ring_of_all
+from ..streaming.sends import blocks_for_all
+
+MOST_NODES = 1 << 7
+"""Most working nodes: the schedule lists a path from every node to every other one."""
+
+NAME = "light-ring"
+
+
+def light_ring(topology: Topology, words: int) -> Schedule:
+    """Bring ``words`` words of each working node to all, round a ring of all nodes.
+
+    Raises :class:`.InvalidInput` for more than 128 working nodes, and if no ring visits every node
+    just once.
+    """
+    require_range("flits", words, 1)
+    require_range(f"nodes for {NAME}", len(topology.working_nodes), 1, MOST_NODES)
+    hops, blocks = ring_of_all(NAME, topology)
+    if any(len(hop) != 2 for hop in hops):
+        allowed = "one in which a ring visits every node just once"
+        raise InvalidInput.of(f"network for {NAME}", allowed, with_article(topology.label))
+    ring = [hop[0] for hop in hops]
+    nodes = len(ring)
+    twice = [*ring, *ring]
+    paths = [
+        twice[place : place + further + 1] for place in range(nodes) for further in range(1, nodes)
+    ]
+    sends = len(paths)
+    path_nodes = np.array([node for path in paths for node in path], np.int32)
+    return Schedule(
+        topology=topology,
+        collective=Collective.ALL_GATHER,
+        algorithm=NAME,
+        port_model=PortModel.FULL_DUPLEX,
+        root=None,
+        blocks=blocks_for_all(topology.working_nodes, words),
+        # Two trees of one step share no link, so each has a step of its own.
+        step=np.repeat(np.arange(1, nodes + 1, dtype=np.int32), max(0, nodes - 1)),
+        source=np.array([path[0] for path in paths], np.int32),
+        target=np.array([path[-1] for path in paths], np.int32),
+        path_offsets=offsets_of([len(path) for path in paths]),
+        path_nodes=path_nodes,
+        vcs=np.zeros(len(path_nodes) - sends, np.int32),
+        block_offsets=np.arange(sends + 1),
+        block_ids=np.repeat(np.array(blocks, np.int32), max(0, nodes - 1)),
+        circuits=True,
+    )
+
+
+def _all_gather(request: Asked) -> Schedule:
+    return light_ring(request.topology, request.words)
+
+
+ALGORITHM = Declared(
+    Collective.ALL_GATHER,
+    NAME,
+    _all_gather,
+    networks="networks of circuits with a ring of all nodes",
+    steps="N",
+    circuits=True,
+)
