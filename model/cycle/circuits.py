@@ -170,6 +170,7 @@ def run_circuits(
         received=np.zeros(nodes, np.int64),
         step_ends=np.zeros(0, np.int64),
         ending=ending,
+        circuits=True,
     )
 
 
@@ -491,7 +492,9 @@ def _run(
             if now.flags[node] and flagged == NEVER:
                 flagged, culprit = cycle + 1, node
         cycle += 1
-        if running == 0 and flagged == NEVER:
+        if flagged != NEVER:
+            finished_at = NEVER
+        elif running == 0:
             finished_at = latest_end + net.cycles_to_finish
     return cycle == finished_at, cycle, words, flagged, culprit
 

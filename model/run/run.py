@@ -29,6 +29,9 @@ FLAGS = {
 }
 """Names of the bits of ``Run.flags`` (docs/router.md, section 6)."""
 
+CIRCUIT_FLAGS = FLAGS | {0: "lost_word", 2: "missing_word"}
+"""Names of the bits in a network with circuits (docs/router.md, section 23)."""
+
 SENDER_STATES = ("control", "ready", "header", "payload", "ended", "failed", "expect")
 """Names of the states of a sender, by number (docs/router.md, sections 4 and 16)."""
 
@@ -55,6 +58,9 @@ class Run:
     arrived
         True where a packet of a step has arrived: shape (nodes, lanes, 2 ** step_bits). In an
         all-port network lane l is link port l + 1; otherwise there is one lane.
+    circuits
+        True for a network with circuits, in which some flags have other names, ``step`` is the
+        number of each node's entry, and ``arrived`` has no steps.
     """
 
     finished: bool
@@ -65,6 +71,7 @@ class Run:
     stalled_flits: npt.NDArray[np.int64]
     step: npt.NDArray[np.int64]
     arrived: npt.NDArray[np.bool_]
+    circuits: bool = False
 
     def __repr__(self) -> str:
         end = "finished" if self.finished else "not finished"
@@ -78,7 +85,8 @@ class Run:
 
     def flag_names(self, node: int) -> list[str]:
         """List the names of the flags that ``node`` has set."""
-        return [name for bit, name in FLAGS.items() if self.flags[node] >> bit & 1]
+        names = CIRCUIT_FLAGS if self.circuits else FLAGS
+        return [name for bit, name in names.items() if self.flags[node] >> bit & 1]
 
 
 class EndState(StrEnum):

@@ -1,10 +1,37 @@
-"""The cycle model of circuits, held to the worked example of the page and to small tables."""
+"""The cycle model of circuits, held to the page and to tables whose result is known by hand."""
+
+from typing import Any
 
 import numpy as np
-from helpers.circuits import example
+import pytest
+from helpers.circuits import circuit_program, example
 from helpers.router_page import section
 
+from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle.circuits import run_circuits
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.operators import Operator
+from eyecast.model.network.topology import line
+from eyecast.model.run.run import Prediction
+
+FROM_OWN, UP, DOWN = 1, 2, 3
+"""Codes of the inputs of a line's node: its own, from the node above, from the node below."""
+
+
+def run(
+    *tables: list[dict[str, Any]],
+    memory: list[list[int]] | None = None,
+    port_model: str = "full-duplex",
+    **settings: Any,
+) -> Prediction:
+    """Run these tables on a line; without a ``memory``, node n has word 10 + n at address 0."""
+    nodes = len(tables)
+    given = {"message_words": 4, "table_words": 4, "circuits": True} | settings
+    config = NetworkConfig(topology=line(nodes), **given)
+    words = np.zeros((nodes, config.message_words), np.uint64)
+    for node, row in enumerate(memory or [[10 + node] for node in range(nodes)]):
+        words[node, : len(row)] = row
+    return run_circuits(circuit_program(config, tables, port_model=port_model), words)
 
 
 def test_the_example_of_the_page() -> None:
@@ -19,3 +46,104 @@ def test_the_example_of_the_page() -> None:
     assert shown in section("### Cycles")
     assert len(run.trace) == 8
     assert run.memory[:, :2].tolist() == [[0xA1, 0xA2]] * 3
+
+
+@pytest.mark.parametrize("registers", [0, 1, 3])
+def test_a_router_joins_what_comes_from_two_sides(registers: int) -> None:
+    idle = {"duration": 1 + registers}
+    send = {"codes": {1: FROM_OWN}}
+    join = {"operator": 1, "first": UP, "second": DOWN, "codes": {0: 1}, "receive": 2}
+    done = run(
+        [send], [idle, join], [{"codes": {2: FROM_OWN}}],
+        operators=("add",), link_registers=registers,
+    )  # fmt: skip
+    # The sum leaves one cycle after its words came, and is added to the word at address 0.
+    assert [(flit.cycle, flit.node, flit.port, flit.data) for flit in done.trace] == [
+        (4, 0, 1, 10),
+        (4, 2, 2, 12),
+        (6 + registers, 1, 0, 22),
+    ]
+    assert done.memory[1, 0] == 33
+    assert done.finished
+    # The end entry is current from cycle 4 + R on.
+    assert done.cycles == 4 + registers + 5
+
+
+def test_first_is_x_and_second_is_y() -> None:
+    less = Operator("less", latency=0, meaning=lambda x, y, _bits: x - y)
+    join = {"operator": 1, "first": UP, "second": DOWN, "codes": {0: 1}, "receive": 1}
+    done = run(
+        [{"codes": {1: FROM_OWN}}], [{}, join], [{"codes": {2: FROM_OWN}}], operators=(less,)
+    )
+    assert done.memory[1, 0] == 2
+
+
+@pytest.mark.parametrize(("gap", "total"), [(0, 11), (1, 11), (2, 22), (3, 22)])
+def test_words_combined_at_one_address_need_two_cycles_between_them(gap: int, total: int) -> None:
+    wait = [{"duration": gap}] if gap else []
+    send = {"codes": {1: FROM_OWN}, "send_address": 1}
+    take = {"codes": {0: DOWN}, "receive": 2}
+    done = run(
+        [send, *wait, send], [{}, take, *wait, take],
+        memory=[[0, 11], [0]], operators=("add",), table_words=8,
+    )  # fmt: skip
+    assert done.finished
+    assert done.memory[1, 0] == total
+
+
+@pytest.mark.parametrize(("operators", "idle", "sent"), [
+    ((), 2, 11), ((), 3, 10), (("add",), 3, 11), (("add",), 4, 10),
+])  # fmt: skip
+def test_a_word_can_be_sent_on_from_the_cycle_of_the_page(
+    operators: tuple[str, ...], idle: int, sent: int
+) -> None:
+    send: dict[str, Any] = {"codes": {1: FROM_OWN}}
+    take: dict[str, Any] = {"codes": {0: DOWN}, "receive": 1}
+    relay: list[dict[str, Any]] = [{}, take, {"duration": idle}, send]
+    # Node 2 takes the word one link and ``idle`` cycles later.
+    last: list[dict[str, Any]] = [{"duration": 3 + idle}, take]
+    done = run([send], relay, last, operators=operators, table_words=8)
+    assert done.finished
+    assert done.memory[2, 0] == sent
+
+
+SEND: dict[str, Any] = {"codes": {1: FROM_OWN}}
+TAKE: dict[str, Any] = {"codes": {0: DOWN}, "receive": 1}
+JOIN: dict[str, Any] = {
+    "operator": 1,
+    "first": FROM_OWN,
+    "second": DOWN,
+    "codes": {0: 1},
+    "receive": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "flags"),
+    [
+        ([SEND], [{}, TAKE], []),
+        ([SEND], [], ["lost_word"]),
+        ([], [TAKE], ["missing_word"]),
+        ([SEND], [TAKE], ["lost_word", "missing_word"]),
+        ([], [{"codes": {2: 4}}], ["bad_route"]),
+        ([], [{"codes": {0: 1}}], ["bad_route"]),
+        ([SEND], [{}, {"operator": 2, **TAKE}], ["bad_route"]),
+        ([SEND, SEND], [{}, JOIN, TAKE], ["bad_route"]),
+        ([SEND], [{}, TAKE | {"receive_address": 3}], ["bad_write"]),
+        ([SEND], [{}, TAKE | {"receive": 3}], ["bad_write"]),
+        ([], [{"codes": {2: FROM_OWN}, "send_address": 3}], ["missing_word", "bad_row"]),
+        ([], [{}] * 16, ["bad_row"]),
+        ([SEND], [{}, TAKE | {"codes": {0: DOWN, 2: FROM_OWN}}], ["send_and_receive"]),
+    ],
+)
+def test_flags(first: list[Any], second: list[Any], flags: list[str]) -> None:
+    settings = {"message_words": 3, "table_words": 16, "operators": ("add",)}
+    done = run(first, second, memory=[[1], [2]], port_model="half-duplex", **settings)
+    assert done.flag_names(1) == flags
+    assert done.finished == (flags == [])
+
+
+def test_a_memory_or_a_table_of_another_size_is_refused() -> None:
+    program = example()
+    with pytest.raises(InvalidInput, match=r"memory must be uint64 of shape \(3, 8\)"):
+        run_circuits(program, np.zeros((3, 4), np.uint64))
