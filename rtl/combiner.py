@@ -61,9 +61,9 @@ class ArrivingWord(Signature):
     Members
     -------
     leaves : Out(1)
-        One does so in this cycle.
+        High in a cycle in which a payload flit for an address in the message memory leaves.
     enable : Out(1)
-        It does, and is to be written.
+        High in a cycle in which such a flit leaves that is to be written.
     address, word : Out
         As for :class:`.WordWrite`. Valid while ``leaves`` is 1.
     operator : Out

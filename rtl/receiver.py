@@ -93,7 +93,7 @@ class Receiver(Component):
             step_now = Signal.like(step)
             writable = fits & self._elaborate_operator(m, address, further["operator"])
             m.d.comb += [
-                self.message.leaves.eq(is_word),
+                self.message.leaves.eq(is_word & fits),
                 self.arrival.step.eq(self._when_written(m, step_now)),
             ]
         m.d.comb += [
