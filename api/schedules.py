@@ -21,11 +21,11 @@ from ..model.compare.cycles import schedule_cycles
 from ..model.network import faults
 from ..model.network.operators import Operator
 from ..model.network.topology import Topology
+from ..model.schedule.blocks import Blocks
 from ..model.schedule.builder import one_block_schedule
 from ..model.schedule.collective import Collective
 from ..model.schedule.requested import Requested
 from ..model.schedule.schedule import Schedule
-from ..model.schedule.table import Blocks
 from .arguments import checked
 from .task import BlockWords, Groups, Node, node_number, room_of, task_of
 

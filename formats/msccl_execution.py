@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from ..model.base.errors import InvalidInput
+from ..model.schedule.blocks import CUSTOM
 from ..model.schedule.collective import Collective
-from ..model.schedule.table import CUSTOM
 from .msccl_xml import MOST_CHUNKS, NOBODY, Algorithm, Slot, Step
 
 Block = tuple[int, int]

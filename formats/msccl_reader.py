@@ -8,10 +8,10 @@ from itertools import chain
 import numpy as np
 
 from ..model.base.files import InputFile
+from ..model.schedule.blocks import Blocks
 from ..model.schedule.collective import Collective
 from ..model.schedule.ordered import OrderedSends, packed_schedule
 from ..model.schedule.schedule import Schedule
-from ..model.schedule.table import Blocks
 from .format import Setting
 from .msccl_execution import Execution
 from .msccl_reduced import reduction_of

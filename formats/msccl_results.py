@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..model.base.errors import InvalidInput
+from ..model.schedule.blocks import CUSTOM
 from ..model.schedule.collective import Collective
-from ..model.schedule.table import CUSTOM
 from .msccl_reduction import ReducingExecution, Value
 from .msccl_xml import Algorithm
 

@@ -31,7 +31,7 @@ from ..base.texts import counted
 from ..network.links import directed_links
 from ..network.port_model import PortModel
 from ..network.topology import NO_LINK, Topology
-from ..schedule.table import Blocks
+from ..schedule.blocks import Blocks
 from .cut import Cut
 from .demand import Demand
 from .hops import Numbers, hops_from

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..network.topology import Topology
-from ..schedule.table import Blocks
+from ..schedule.blocks import Blocks
 from .hops import UNREACHED, Numbers
 
 

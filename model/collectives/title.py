@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..network.place import place_name
 from ..network.topology import Topology
+from ..schedule.blocks import CUSTOM
 from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
-from ..schedule.table import CUSTOM
 from .notes import left_out
 
 

@@ -55,10 +55,10 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput, require_range, with_article
 from ..network.routes import Numbers, Offsets, dimension_order
 from ..network.topology import Topology, mesh
+from ..schedule.blocks import Blocks
 from ..schedule.builder import one_block_schedule
 from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
-from ..schedule.table import Blocks
 from .declared.algorithm import Declared, multicast, rooted
 
 Nodes = npt.NDArray[np.int64]

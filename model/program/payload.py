@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..network.config import NetworkConfig
 from ..network.topology import Topology
-from ..schedule.table import NO_OWNER, Blocks
+from ..schedule.blocks import NO_OWNER, Blocks
 from .compiler import Compiled
 from .layout import Layout
 

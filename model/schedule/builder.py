@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from ..network.port_model import PortModel
 from ..network.topology import Topology
+from .blocks import Blocks
 from .collective import Collective
 from .schedule import Schedule
-from .table import Blocks
 
 Numbers = npt.NDArray[np.int64]
 

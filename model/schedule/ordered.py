@@ -34,8 +34,8 @@ from ..base.pieces import offsets_of
 from ..network.port_model import PortModel
 from ..network.route_layers import layered_vcs, safe_routes
 from ..network.topology import Topology
+from .blocks import Blocks
 from .schedule import Schedule
-from .table import Blocks
 
 
 @dataclass(frozen=True, kw_only=True)

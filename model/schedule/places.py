@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .rules import IntArray
-from .table import SendTable
+from .schedule import Schedule
 
 
 class Places(NamedTuple):
@@ -27,7 +27,7 @@ class Places(NamedTuple):
     number: int
 
 
-def places_of(schedule: SendTable) -> Places:
+def places_of(schedule: Schedule) -> Places:
     """Return the resources of all sends, if each node has one port out and one port in."""
     nodes = schedule.topology.nodes
     outs = nodes * schedule.topology.ports

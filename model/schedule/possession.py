@@ -23,13 +23,13 @@ from .rules import (
 )
 
 if TYPE_CHECKING:
-    from .table import SendTable
+    from .schedule import Schedule
 
 NEVER = LARGEST_STEP + 1
 LARGEST_PAIR_TABLE = 1 << 26
 
 
-def check_blocks(schedule: SendTable) -> None:
+def check_blocks(schedule: Schedule) -> None:
     """Require that a node holds each block before it sends it, and that all owed nodes get it.
 
     A node holds its own blocks from step 0, and any other from the step in which it first receives
@@ -63,7 +63,7 @@ def check_blocks(schedule: SendTable) -> None:
         _check_reached_once(schedule, owned, arriving, sends)
 
 
-def _owed_pairs(schedule: SendTable) -> IntArray:
+def _owed_pairs(schedule: Schedule) -> IntArray:
     """Return the pairs, ``node * blocks + block``, that sends must bring; no reduced blocks."""
     blocks, count = schedule.blocks, len(schedule.blocks)
     left_out = (blocks.reduced | (blocks.words == 0)).tolist()
@@ -98,7 +98,7 @@ class _PairSteps:
 
 
 def _sent_early(
-    schedule: SendTable, send: int, pair: np.int64, arriving: IntArray, sends: IntArray
+    schedule: Schedule, send: int, pair: np.int64, arriving: IntArray, sends: IntArray
 ) -> ScheduleError:
     """Describe a ``send`` whose source does not have the block of ``pair`` in time."""
     node, block = divmod(int(pair), len(schedule.blocks))
@@ -110,7 +110,7 @@ def _sent_early(
 
 
 def _check_reached_once(
-    schedule: SendTable, owned: IntArray, arriving: IntArray, sends: IntArray
+    schedule: Schedule, owned: IntArray, arriving: IntArray, sends: IntArray
 ) -> None:
     at_home = first_broken(schedule, np.isin(arriving, owned), sends)
     if at_home is not None:

@@ -35,7 +35,7 @@ from .rules import IntArray, ScheduleError, broken, first_broken, send_name
 from .streamed_moves import Moves, require_order
 
 if TYPE_CHECKING:
-    from .table import SendTable
+    from .schedule import Schedule
 
 NOTHING = -1
 """No value: the node has nothing of the block."""
@@ -44,7 +44,7 @@ BITS = 64
 """Marks that go back at the same time."""
 
 
-def check_reductions(schedule: SendTable) -> None:
+def check_reductions(schedule: Schedule) -> None:
     """Require that every result of a reduced block contains each contribution exactly once.
 
     A node has its own contribution from step 0. It may not send or combine a block before it has a
@@ -64,7 +64,7 @@ def check_reductions(schedule: SendTable) -> None:
     values.check_whole()
 
 
-def _check_combining(schedule: SendTable) -> None:
+def _check_combining(schedule: Schedule) -> None:
     """Require that sends combine reduced blocks only, each send by a single operator."""
     blocks, sends = schedule.blocks, schedule.block_sends
     combined = schedule.combine[sends]
@@ -101,7 +101,7 @@ class _Values:
     each contribution, whose value is its index there.
     """
 
-    schedule: SendTable
+    schedule: Schedule
     moves: Moves
     pairs: IntArray
     origin: IntArray
@@ -110,7 +110,7 @@ class _Values:
     count: int = 0
 
     @classmethod
-    def of(cls, schedule: SendTable, moves: Moves) -> _Values:
+    def of(cls, schedule: Schedule, moves: Moves) -> _Values:
         """Return the values before step 1."""
         blocks, count = schedule.blocks, len(schedule.blocks)
         reduced = np.flatnonzero(blocks.reduced).tolist()

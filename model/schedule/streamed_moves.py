@@ -14,14 +14,16 @@ the other, it is unknown which word arrives first.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .rules import IntArray, broken, first_broken, send_name
 from .streams import streams_of
-from .table import SendTable
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
 
 FIRST = -1
 """No move ahead: the move carries the block as it was before the step."""
@@ -43,7 +45,7 @@ class Moves(NamedTuple):
     depth: IntArray
 
     @classmethod
-    def of(cls, schedule: SendTable) -> Moves:
+    def of(cls, schedule: Schedule) -> Moves:
         """Return the moves of all reduced blocks; the order must have no circle."""
         kept = schedule.blocks.reduced[schedule.block_ids]
         send, block = schedule.block_sends[kept], schedule.block_ids[kept].astype(np.int64)
@@ -109,7 +111,7 @@ class Moves(NamedTuple):
         return same
 
 
-def _ahead(schedule: SendTable, send: IntArray, block: IntArray) -> IntArray:
+def _ahead(schedule: Schedule, send: IntArray, block: IntArray) -> IntArray:
     """Return the index of the move that each move streams, or ``FIRST``."""
     streams = streams_of(schedule)
     feeder = np.full(schedule.sends, FIRST)
@@ -133,7 +135,7 @@ def _depths(ahead: IntArray) -> IntArray:
     return depths
 
 
-def require_order(schedule: SendTable, moves: Moves) -> None:
+def require_order(schedule: Schedule, moves: Moves) -> None:
     """Require a known order of all moves of a block into and out of a node in one step.
 
     If one of the moves into a node replaces the block, all of them must form one chain. A node that
@@ -150,7 +152,7 @@ def require_order(schedule: SendTable, moves: Moves) -> None:
     _require(schedule, moves, ~moves.in_order(one, other), one, other, "comes at any time by")
 
 
-def _require_one_order(schedule: SendTable, moves: Moves) -> None:
+def _require_one_order(schedule: Schedule, moves: Moves) -> None:
     """Require that a replaced block is written by moves of one chain only."""
     keys = moves.numbers(moves.target)
     order = np.lexsort((moves.depth, keys))
@@ -170,7 +172,7 @@ def _require_one_order(schedule: SendTable, moves: Moves) -> None:
 
 
 def _require(
-    schedule: SendTable,
+    schedule: Schedule,
     moves: Moves,
     wrong: npt.NDArray[np.bool_],
     one: IntArray,

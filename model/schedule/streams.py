@@ -29,7 +29,7 @@ from ..base.pieces import offsets_of
 from .rules import IntArray, ScheduleError, broken, first_broken, send_name
 
 if TYPE_CHECKING:
-    from .table import SendTable
+    from .schedule import Schedule
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Streams:
     lead: IntArray
 
 
-def check_streams(schedule: SendTable) -> None:
+def check_streams(schedule: Schedule) -> None:
     """Raise :class:`.ScheduleError` unless every send that streams gets its words in time.
 
     One packet of the send's step must bring all blocks that its source lacks. No such block may
@@ -55,7 +55,7 @@ def check_streams(schedule: SendTable) -> None:
         _require_no_circle(schedule, streams_of(schedule))
 
 
-def streams_of(schedule: SendTable) -> Streams:
+def streams_of(schedule: Schedule) -> Streams:
     """Return the feeder and the lead of every send that streams.
 
     Raises :class:`.ScheduleError` if a send has no feeder, or would leave before its words arrive.
@@ -84,7 +84,7 @@ def streams_of(schedule: SendTable) -> Streams:
     return Streams(streaming, feeder, lead)
 
 
-def _require_in_time(schedule: SendTable, streams: Streams) -> None:
+def _require_in_time(schedule: Schedule, streams: Streams) -> None:
     """Require leads of 0 or more, and feeders with all the awaited words."""
     words = schedule.send_words
     place = first_broken(schedule, streams.lead < 0, streams.send)
@@ -113,7 +113,7 @@ class _Coming:
     feeder_offset: IntArray
 
 
-def _coming(schedule: SendTable) -> _Coming:
+def _coming(schedule: Schedule) -> _Coming:
     """Match the blocks that leave a node with those that arrive there in the same step."""
     count = np.int64(len(schedule.blocks))
     send = schedule.block_sends
@@ -141,7 +141,7 @@ def _coming(schedule: SendTable) -> _Coming:
 
 
 def _of_its_kind(
-    schedule: SendTable, leaving: IntArray, coming: IntArray, row: IntArray
+    schedule: Schedule, leaving: IntArray, coming: IntArray, row: IntArray
 ) -> np.ndarray:
     """Tell for each candidate whether it is the packet that ``row`` streams.
 
@@ -153,7 +153,7 @@ def _of_its_kind(
     return np.asarray(same | ~some[row])
 
 
-def _there_before(schedule: SendTable, send: IntArray, block: IntArray) -> np.ndarray:
+def _there_before(schedule: Schedule, send: IntArray, block: IntArray) -> np.ndarray:
     """Tell for each block of each send whether its source holds all of it before the step.
 
     A reduced block always counts as arriving in the step, even if the source holds a value.
@@ -172,7 +172,7 @@ def _there_before(schedule: SendTable, send: IntArray, block: IntArray) -> np.nd
     return np.asarray(have | (earlier & plain[block]))
 
 
-def _require_no_circle(schedule: SendTable, streams: Streams) -> None:
+def _require_no_circle(schedule: Schedule, streams: Streams) -> None:
     """Require that no circle of feeders has leads that add up to 0."""
     feeder = np.full(schedule.sends, -1)
     feeder[streams.send[streams.lead == 0]] = streams.feeder[streams.lead == 0]
@@ -188,7 +188,7 @@ def _require_no_circle(schedule: SendTable, streams: Streams) -> None:
     raise ScheduleError(_around(schedule, feeder, send), send)
 
 
-def _around(schedule: SendTable, feeder: IntArray, send: int) -> str:
+def _around(schedule: Schedule, feeder: IntArray, send: int) -> str:
     """Return the error's words on the circle that ``send`` is on."""
     walk, at = [send], int(feeder[send])
     while at != send:

@@ -19,7 +19,7 @@ from ..base.loops import compiled_loop
 from ..base.pieces import offsets_of
 from .places import places_of
 from .rules import IntArray, broken
-from .table import SendTable
+from .schedule import Schedule
 
 READ_CYCLES = 2
 """Cycles from the one in which a word leaves the network to the one in which it can be sent on."""
@@ -28,7 +28,7 @@ NEVER = -1
 NO_CYCLES = np.iinfo(np.int64).max
 
 
-def begins(schedule: SendTable, lasting: IntArray, row_cycles: int, hop_cycles: int) -> IntArray:
+def begins(schedule: Schedule, lasting: IntArray, row_cycles: int, hop_cycles: int) -> IntArray:
     """Return the cycle in which each send of ``schedule`` begins, shape (sends,).
 
     ``lasting`` has the cycles that injecting the packets of each send takes, shape (sends,).
@@ -49,13 +49,13 @@ def begins(schedule: SendTable, lasting: IntArray, row_cycles: int, hop_cycles: 
     return begin
 
 
-def ends(schedule: SendTable, begin: IntArray, lasting: IntArray, hop_cycles: int) -> IntArray:
+def ends(schedule: Schedule, begin: IntArray, lasting: IntArray, hop_cycles: int) -> IntArray:
     """Return the cycle after the one in which each send's last flit arrives, shape (sends,)."""
     end: IntArray = begin + lasting + 1 + hop_cycles * schedule.distances
     return end
 
 
-def _holdings(schedule: SendTable) -> tuple[IntArray, IntArray, IntArray]:
+def _holdings(schedule: Schedule) -> tuple[IntArray, IntArray, IntArray]:
     """Number the (node, block) pairs of all sends, and return the cycle of each pair's block.
 
     Returns the numbers at the sources, those at the targets, and for each number the cycle from

@@ -36,9 +36,9 @@ from eyecast.model.collectives.request import Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PORT_MODELS, PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 PAIR = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"))]
 HEARS = [threadblock(0, -1, 0, 0, step(0, "r", "i0", "o0"))]

@@ -28,11 +28,11 @@ from ...base.errors import require_range
 from ...base.pieces import Numbers
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.duration import TIMED_ROW_CYCLES
 from ...schedule.places import places_of
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, ONE, Declared
 
 MOST_NODES = 512

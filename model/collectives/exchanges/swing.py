@@ -17,10 +17,10 @@ import numpy as np
 from ...base.errors import require_range
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.ordered import OrderedSends, packed_schedule
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import Declared
 from ..declared.asked import Asked
 from .partners import Partners, recursive_doubling_partners, swing_partners

@@ -62,11 +62,11 @@ import numpy.typing as npt
 from ...base.errors import InvalidInput, require_range
 from ...base.pieces import offsets_of
 from ...network.topology import Topology, mesh
+from ...schedule.blocks import Blocks
 from ...schedule.builder import one_block_schedule
 from ...schedule.collective import Collective
 from ...schedule.promises import broadcast_name
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import Declared, rooted
 from ..halving.rectangle import rectangle_broadcast, rectangle_steps, rectangle_tcd
 from .blocks import NO_BLOCK, Node

@@ -20,9 +20,9 @@ import numpy.typing as npt
 from ...base.errors import require_range
 from ...network.routes import dimension_order
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.builder import one_block_schedule
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 
 SENDS_AT_ONCE = 1 << 20
 """Sends for which routes are made at a time, to bound memory."""

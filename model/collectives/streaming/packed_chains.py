@@ -31,10 +31,10 @@ from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
 from ...network.route_layers import has_circle, layered_vcs
 from ...network.topology import NO_LINK, Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, Declared
 from ..declared.asked import Asked
 from ..reductions.backwards import against

@@ -50,9 +50,9 @@ from ...base.pieces import Numbers, even_shares, ranges
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, Declared
 from ..declared.asked import Asked
 from ..halving.boxes import is_whole_grid

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ...base.pieces import offsets_of
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 
 
 def blocks_for_all(owners: npt.ArrayLike, words: npt.ArrayLike) -> Blocks:

@@ -36,12 +36,12 @@ import numpy.typing as npt
 from ...base.errors import InvalidInput, with_article
 from ...base.pieces import offsets_of
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.broadcast_bounds import least_broadcast_steps
 from ...schedule.builder import one_block_schedule
 from ...schedule.collective import Collective
 from ...schedule.promises import broadcast_name
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from .graph import UNKNOWN, Graph, Numbers, one_way_graph, two_way_graph
 from .one_way import one_way_sends
 from .parts import PartSearch, Send, sends_of, tree_sends

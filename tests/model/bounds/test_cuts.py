@@ -13,7 +13,7 @@ from eyecast.model.bounds.cycles import least_cycles
 from eyecast.model.network.faults import draw_faults, with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
-from eyecast.model.schedule.table import Blocks
+from eyecast.model.schedule.blocks import Blocks
 
 SOME = Fraction(1, 1000)
 

@@ -32,12 +32,12 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh
 from eyecast.model.program.certified import compile_certified
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.collective import Collective
 from eyecast.model.schedule.cost import message_words
 from eyecast.model.schedule.file import read_schedule, write_schedule
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 
 def made_of(topology: Topology, collective: str, words: BlockWords | int) -> dict[str, Schedule]:

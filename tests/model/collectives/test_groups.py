@@ -23,10 +23,10 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line, mesh, ring, torus
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.deadlock import DeadlockError
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.groups import require_groups
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 
 def rows_of_broadcasts(width: int, height: int) -> Schedule:

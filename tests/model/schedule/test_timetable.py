@@ -19,10 +19,10 @@ from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.compiler import Compiled
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.checks import check_timed
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 from eyecast.model.schedule.timetable import begins, ends
 
 FOUR_WORDS, ROW = 5, 2
