@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..model.base.pieces import offsets_of
 from ..model.program.program import Program
-from ..model.program.table import NO_START
+from ..model.program.row import NO_START
 from ..model.run.hops import NO_ROW
 from ..model.run.packets import Numbers
 from ..model.run.run import Prediction, Run

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ..model.program.layout import Layout
 from ..model.program.node_table import row_remarks
 from ..model.program.program import Program
-from ..model.program.table import NO_START
+from ..model.program.row import NO_START
 from ..model.program.words import row_begins, table_words
 from ..model.run.hops import Hops, expected_hops
 from ..model.run.packets import Numbers

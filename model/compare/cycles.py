@@ -14,7 +14,7 @@ from ..network.config import NetworkConfig, Timing
 from ..network.port_model import PortModel
 from ..program.compiler import fit
 from ..program.payload import empty_memory
-from ..program.table import ProgramTable
+from ..program.program import Program
 from ..run.run import Prediction
 from ..schedule.duration import expected_cycles
 from ..schedule.schedule import Schedule
@@ -57,7 +57,7 @@ def schedule_cycles(schedule: Schedule) -> Cycles:
 
 
 def quick_run(
-    program: ProgramTable, memory: npt.NDArray[np.uint64], timing: Timing
+    program: Program, memory: npt.NDArray[np.uint64], timing: Timing
 ) -> Prediction | None:
     """Return the run of ``program``, without a trace if simulated; None if that takes too long.
 

@@ -25,7 +25,7 @@ from ..cycle.control import Control
 from ..network.config import Timing
 from ..network.topology import Topology
 from ..program.checks import check_program
-from ..program.table import ProgramTable
+from ..program.program import Program
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
 from .declined import Declined
@@ -43,11 +43,11 @@ class ExactPrediction(Prediction):
     Until then the memories before the run must not be changed.
     """
 
-    _parts: tuple[ProgramTable, npt.NDArray[np.uint64], Timetable, Passages]
+    _parts: tuple[Program, npt.NDArray[np.uint64], Timetable, Passages]
 
     def __init__(
         self,
-        program: ProgramTable,
+        program: Program,
         memory: npt.NDArray[np.uint64],
         times: Timetable,
         there: Passages,
@@ -91,7 +91,7 @@ class ExactPrediction(Prediction):
 
 
 def run(
-    program: ProgramTable,
+    program: Program,
     memory: npt.NDArray[np.uint64],
     *,
     timing: Timing,
@@ -118,7 +118,7 @@ def run(
     return ExactPrediction(program, memory, times, there)
 
 
-def _require_simple(program: ProgramTable, control: Control | None) -> None:
+def _require_simple(program: Program, control: Control | None) -> None:
     """Decline features that arithmetic does not cover."""
     config = program.config
     if config.timed_rows:

@@ -7,14 +7,14 @@ import numpy.typing as npt
 
 from ..cycle.control import Control
 from ..network.config import Timing
-from ..program.table import ProgramTable
+from ..program.program import Program
 from ..run.run import Prediction
 from .declined import Declined
 from .model import run
 
 
 def predict(
-    program: ProgramTable,
+    program: Program,
     memory: npt.NDArray[np.uint64],
     *,
     timing: Timing,

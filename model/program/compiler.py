@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..base.pieces import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
@@ -24,7 +25,7 @@ from ..schedule.streams import Streams, streams_of
 from .layout import Layout, power_for
 from .program import Program
 from .puts import Puts, puts_of
-from .table import NO_START, Numbers
+from .row import NO_START
 from .timed import require_no_other, require_timed_rows, timed
 
 

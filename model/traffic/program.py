@@ -27,7 +27,7 @@ from ..network.segment import Routes
 from ..network.table_format import MOST_HEADER_FLITS
 from ..network.topology import Topology
 from ..program.program import Program
-from ..program.table import no_additions
+from ..program.row import no_additions
 from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
 from .traffic import Traffic
 
