@@ -8,6 +8,8 @@ import numpy.typing as npt
 from .errors import InvalidInput
 
 Numbers = npt.NDArray[np.int64]
+Int32s = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]
 
 
 def freeze(table: object, *columns: str, dtype: type[np.generic]) -> None:

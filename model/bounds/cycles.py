@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.texts import counted
 from ..network.links import directed_links
 from ..network.port_model import PortModel
@@ -34,7 +35,7 @@ from ..network.topology import NO_LINK, Topology
 from ..schedule.blocks import Blocks
 from .cut import Cut
 from .demand import Demand
-from .hops import Numbers, hops_from
+from .hops import hops_from
 from .sides import NodeSets, sides
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words
 from ..base.errors import InvalidInput, require_range
 from ..base.pieces import offsets_of
 from ..network.config import NetworkConfig, Timing
@@ -43,7 +44,6 @@ from .state import (
     Network,
     Registers,
     Rows,
-    Words,
     empty_lists,
     reset_registers,
 )

@@ -6,14 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..base.arrays import Numbers
+from ..base.arrays import Numbers, Words
 from ..base.pieces import offsets_of, ranges
 from ..program.program import Program
 from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
 from .occupancy import first_cycles
 from .timetable import Timetable
 from .ways import Passages
-from .words import Words
 
 
 def trace_of(program: Program, times: Timetable, there: Passages, payload: Words) -> Trace:

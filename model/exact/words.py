@@ -12,15 +12,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ..base.arrays import Numbers
+from ..base.arrays import Numbers, Words
 from ..base.pieces import offsets_of, ranges
 from ..program.program import Program
 from ..program.streams import NO_FEEDER
 from .timetable import Timetable
-
-Words = npt.NDArray[np.uint64]
 
 
 class Moved(NamedTuple):

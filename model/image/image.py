@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words
 from ..base.errors import require_range
 from ..base.files import write_atomically, write_pieces_atomically
 from ..base.pieces import ranges
@@ -44,8 +45,6 @@ from .host_port import (
     table_stride,
     widths,
 )
-
-Words = npt.NDArray[np.uint64]
 
 FORMAT = "eyecast-image"
 VERSION = 1

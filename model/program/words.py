@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from ..base.arrays import Numbers
+from ..base.arrays import Numbers, Words
 from ..base.pieces import offsets_of, ranges
 from .row import NO_START
 
 if TYPE_CHECKING:
     from .program import Program
-
-Words = npt.NDArray[np.uint64]
 
 
 def table_words(program: Program) -> tuple[Numbers, Words]:

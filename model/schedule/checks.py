@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..network.port_model import PortModel
 from .fulfilment import check_requests
@@ -24,7 +25,6 @@ from .reduction import check_reductions
 from .rules import (
     LARGEST_STEP,
     LARGEST_VC,
-    IntArray,
     ScheduleError,
     broken,
     first_broken,
@@ -118,7 +118,7 @@ def _named_nodes(schedule: Schedule) -> list[tuple[str, npt.NDArray[np.integer]]
     ]
 
 
-def _named(lists: Iterable[tuple[int, ...] | None]) -> IntArray:
+def _named(lists: Iterable[tuple[int, ...] | None]) -> Numbers:
     """Return the nodes of all ``lists`` in one array; None adds none."""
     return np.fromiter(chain.from_iterable(nodes or () for nodes in lists), np.int64)
 
@@ -211,8 +211,8 @@ def check_ports(schedule: Schedule) -> None:
 def _require_one(
     schedule: Schedule,
     what: str,
-    keys: IntArray,
-    sends: IntArray,
+    keys: Numbers,
+    sends: Numbers,
     nodes: npt.NDArray[np.int32],
 ) -> None:
     """Require that no key, a step with a node or a port, occurs twice in ``keys``."""
@@ -222,7 +222,7 @@ def _require_one(
         raise _port_error(schedule, nodes[second], what, sends[first], sends[second])
 
 
-def _check_partners(schedule: Schedule, sending: IntArray, receiving: IntArray) -> None:
+def _check_partners(schedule: Schedule, sending: Numbers, receiving: Numbers) -> None:
     """Require that a node that receives sends to the same node or not at all."""
     order = np.argsort(sending)
     places = np.searchsorted(sending[order], receiving)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .rules import IntArray
+from ..base.arrays import Numbers
 from .schedule import Schedule
 
 
@@ -22,8 +22,8 @@ class Places(NamedTuple):
     are numbered from 0 to ``number - 1``; ports out of nodes are in the order of the nodes.
     """
 
-    first: IntArray
-    place: IntArray
+    first: Numbers
+    place: Numbers
     number: int
 
 

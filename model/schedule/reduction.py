@@ -30,8 +30,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import one_of
-from .rules import IntArray, ScheduleError, broken, first_broken, send_name
+from .rules import ScheduleError, broken, first_broken, send_name
 from .streamed_moves import Moves, require_order
 
 if TYPE_CHECKING:
@@ -88,9 +89,9 @@ class _Combined:
     """Values combined at one time: operands ``left`` and ``right``, and the row that combines."""
 
     first: int
-    left: IntArray
-    right: IntArray
-    move: IntArray
+    left: Numbers
+    right: Numbers
+    move: Numbers
 
 
 @dataclass(eq=False)
@@ -103,9 +104,9 @@ class _Values:
 
     schedule: Schedule
     moves: Moves
-    pairs: IntArray
-    origin: IntArray
-    held: IntArray
+    pairs: Numbers
+    origin: Numbers
+    held: Numbers
     combined: list[_Combined] = field(default_factory=list)
     count: int = 0
 
@@ -139,7 +140,7 @@ class _Values:
             raise broken(self.schedule, int(moves.send[row]), complaint)
         self._combine(place[combine], carried[combine], rows[combine])
 
-    def _combine(self, place: IntArray, carried: IntArray, rows: IntArray) -> None:
+    def _combine(self, place: Numbers, carried: Numbers, rows: Numbers) -> None:
         """Combine ``carried`` with the values held at each ``place``, lower values first."""
         goals = _distinct(place)
         at = np.concatenate((goals, place))
@@ -158,7 +159,7 @@ class _Values:
                 continue
             self.held[at[now]] = self._made(self.held[at[now]], operand[now], latest[goal])
 
-    def _made(self, left: IntArray, right: IntArray, move: IntArray) -> IntArray:
+    def _made(self, left: Numbers, right: Numbers, move: Numbers) -> Numbers:
         """Return the combined values; the same two operands give the same value."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         _, first, number = np.unique(
@@ -199,7 +200,7 @@ class _Values:
                 if twice is not None:
                     raise self._combined_twice(twice)
 
-    def _blocks(self) -> IntArray:
+    def _blocks(self) -> Numbers:
         """Return the block of each value."""
         block = np.empty(self.count, np.int64)
         block[: self.origin.size] = self.origin % len(self.schedule.blocks)
@@ -259,7 +260,7 @@ class _Values:
         return ScheduleError(f"{who}: its block {block} lacks what node {lacks} contributes")
 
 
-def _distinct(numbers: IntArray) -> IntArray:
+def _distinct(numbers: Numbers) -> Numbers:
     """Return the distinct numbers, ascending.
 
     (np.unique hashes the numbers first, which takes ten times as long.)
@@ -275,9 +276,9 @@ class _Uses:
     ``value`` has the operands, ascending; ``made[first[i]:first[i + 1]]`` are made from operand i.
     """
 
-    value: IntArray
-    first: IntArray
-    made: IntArray
+    value: Numbers
+    first: Numbers
+    made: Numbers
 
     @classmethod
     def of(cls, batch: _Combined) -> _Uses:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 LARGEST_STEP = 1 << 20
 LARGEST_VC = 255
-
-IntArray = npt.NDArray[np.int64]
 
 
 class ScheduleError(InvalidInput):
@@ -32,7 +31,7 @@ class ScheduleError(InvalidInput):
         self.send = send
 
 
-def first_broken(schedule: Schedule, broken: npt.NDArray[np.bool_], sends: IntArray) -> int | None:
+def first_broken(schedule: Schedule, broken: npt.NDArray[np.bool_], sends: Numbers) -> int | None:
     """Find the first index where ``broken`` holds, by step and then by send; None without one."""
     places = np.flatnonzero(broken)
     if not places.size:
@@ -40,7 +39,7 @@ def first_broken(schedule: Schedule, broken: npt.NDArray[np.bool_], sends: IntAr
     return int(places[np.argmin(schedule.step[sends[places]])])
 
 
-def first_clash(schedule: Schedule, keys: IntArray, sends: IntArray) -> tuple[int, int] | None:
+def first_clash(schedule: Schedule, keys: Numbers, sends: Numbers) -> tuple[int, int] | None:
     """Find the first key that occurs twice: its two indices, None if all keys differ."""
     ordered = np.sort(keys)
     if not (ordered[1:] == ordered[:-1]).any():

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .rules import IntArray, broken, first_broken, send_name
+from ..base.arrays import Numbers
+from .rules import broken, first_broken, send_name
 from .streams import streams_of
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ class Moves(NamedTuple):
     is the row of the move ahead, or ``FIRST``; ``depth`` counts the chain of moves ahead.
     """
 
-    send: IntArray
-    step: IntArray
-    source: IntArray
-    target: IntArray
+    send: Numbers
+    step: Numbers
+    source: Numbers
+    target: Numbers
     combine: npt.NDArray[np.bool_]
-    ahead: IntArray
-    depth: IntArray
+    ahead: Numbers
+    depth: Numbers
 
     @classmethod
     def of(cls, schedule: Schedule) -> Moves:
@@ -79,7 +80,7 @@ class Moves(NamedTuple):
         begins = (begin + np.flatnonzero(new)).tolist()
         return list(zip(begins, [*begins, end][1:], strict=True))
 
-    def returning(self) -> tuple[IntArray, IntArray]:
+    def returning(self) -> tuple[Numbers, Numbers]:
         """Return the rows that bring a block back to a node, and the rows by which it left there.
 
         A block leaves as it was before the step; the returning words are made from those words.
@@ -92,13 +93,13 @@ class Moves(NamedTuple):
         back = np.flatnonzero((self.depth > 0) & (self.source[first] == self.target))
         return back, first[back]
 
-    def numbers(self, ends: IntArray) -> IntArray:
+    def numbers(self, ends: Numbers) -> Numbers:
         """Return the step and the pair of each row as one number, for ``source`` or ``target``."""
         pairs = 1 + max(int(self.source.max(initial=0)), int(self.target.max(initial=0)))
-        numbers: IntArray = self.step * pairs + ends
+        numbers: Numbers = self.step * pairs + ends
         return numbers
 
-    def in_order(self, one: IntArray, other: IntArray) -> npt.NDArray[np.bool_]:
+    def in_order(self, one: Numbers, other: Numbers) -> npt.NDArray[np.bool_]:
         """Tell for pairs of rows whether one row of the pair is ahead of the other."""
         low = np.where(self.depth[one] < self.depth[other], one, other)
         high = np.where(low == one, other, one)
@@ -111,7 +112,7 @@ class Moves(NamedTuple):
         return same
 
 
-def _ahead(schedule: Schedule, send: IntArray, block: IntArray) -> IntArray:
+def _ahead(schedule: Schedule, send: Numbers, block: Numbers) -> Numbers:
     """Return the index of the move that each move streams, or ``FIRST``."""
     streams = streams_of(schedule)
     feeder = np.full(schedule.sends, FIRST)
@@ -121,17 +122,17 @@ def _ahead(schedule: Schedule, send: IntArray, block: IntArray) -> IntArray:
     order = np.argsort(keys, kind="stable")
     sought = np.where(feeder[send] == FIRST, FIRST, feeder[send] * count + block)
     place = np.minimum(np.searchsorted(keys[order], sought), max(len(keys) - 1, 0))
-    found: IntArray = np.where(keys[order][place] == sought, order[place], FIRST)
+    found: Numbers = np.where(keys[order][place] == sought, order[place], FIRST)
     return found
 
 
-def _depths(ahead: IntArray) -> IntArray:
+def _depths(ahead: Numbers) -> Numbers:
     """Return the number of moves ahead of each; they must not form a circle."""
     jump = np.append(ahead, FIRST)
     depth = (jump != FIRST).astype(np.int64)
     while (jump != FIRST).any():
         depth, jump = depth + np.where(jump == FIRST, 0, depth[jump]), jump[jump]
-    depths: IntArray = depth[:-1]
+    depths: Numbers = depth[:-1]
     return depths
 
 
@@ -175,8 +176,8 @@ def _require(
     schedule: Schedule,
     moves: Moves,
     wrong: npt.NDArray[np.bool_],
-    one: IntArray,
-    other: IntArray,
+    one: Numbers,
+    other: Numbers,
     does: str,
 ) -> None:
     """Refuse the first of the streaming rows ``one`` that is ``wrong``, and name row ``other``."""
@@ -188,7 +189,7 @@ def _require(
         raise broken(schedule, int(moves.send[one[place]]), complaint)
 
 
-def _meeting(moves: Moves, streaming: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
+def _meeting(moves: Moves, streaming: Numbers, ends: Numbers) -> tuple[Numbers, Numbers]:
     """Pair each ``streaming`` row with every other row whose ``ends`` equal its source."""
     keys = moves.numbers(ends)
     order = np.argsort(keys, kind="stable")

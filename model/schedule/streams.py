@@ -25,8 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..base.arrays import Numbers
 from ..base.pieces import offsets_of
-from .rules import IntArray, ScheduleError, broken, first_broken, send_name
+from .rules import ScheduleError, broken, first_broken, send_name
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -39,9 +40,9 @@ class Streams:
     Columns of one length, int64.
     """
 
-    send: IntArray
-    feeder: IntArray
-    lead: IntArray
+    send: Numbers
+    feeder: Numbers
+    lead: Numbers
 
 
 def check_streams(schedule: Schedule) -> None:
@@ -107,10 +108,10 @@ class _Coming:
     ``offset`` counts the words before the block in the send, ``feeder_offset`` in the feeder.
     """
 
-    send: IntArray
-    offset: IntArray
-    feeder: IntArray
-    feeder_offset: IntArray
+    send: Numbers
+    offset: Numbers
+    feeder: Numbers
+    feeder_offset: Numbers
 
 
 def _coming(schedule: Schedule) -> _Coming:
@@ -140,9 +141,7 @@ def _coming(schedule: Schedule) -> _Coming:
     return _Coming(send[leaving], offset[leaving], send[found], offset[found])
 
 
-def _of_its_kind(
-    schedule: Schedule, leaving: IntArray, coming: IntArray, row: IntArray
-) -> np.ndarray:
+def _of_its_kind(schedule: Schedule, leaving: Numbers, coming: Numbers, row: Numbers) -> np.ndarray:
     """Tell for each candidate whether it is the packet that ``row`` streams.
 
     A send that combines streams a packet that combines; a send that replaces, one that replaces.
@@ -153,7 +152,7 @@ def _of_its_kind(
     return np.asarray(same | ~some[row])
 
 
-def _there_before(schedule: Schedule, send: IntArray, block: IntArray) -> np.ndarray:
+def _there_before(schedule: Schedule, send: Numbers, block: Numbers) -> np.ndarray:
     """Tell for each block of each send whether its source holds all of it before the step.
 
     A reduced block always counts as arriving in the step, even if the source holds a value.
@@ -188,7 +187,7 @@ def _require_no_circle(schedule: Schedule, streams: Streams) -> None:
     raise ScheduleError(_around(schedule, feeder, send), send)
 
 
-def _around(schedule: Schedule, feeder: IntArray, send: int) -> str:
+def _around(schedule: Schedule, feeder: Numbers, send: int) -> str:
     """Return the error's words on the circle that ``send`` is on."""
     walk, at = [send], int(feeder[send])
     while at != send:

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base.arrays import Numbers
 from ..base.loops import compiled_loop
 from ..base.pieces import offsets_of
 from .places import places_of
-from .rules import IntArray, broken
+from .rules import broken
 from .schedule import Schedule
 
 READ_CYCLES = 2
@@ -28,7 +29,7 @@ NEVER = -1
 NO_CYCLES = np.iinfo(np.int64).max
 
 
-def begins(schedule: Schedule, lasting: IntArray, row_cycles: int, hop_cycles: int) -> IntArray:
+def begins(schedule: Schedule, lasting: Numbers, row_cycles: int, hop_cycles: int) -> Numbers:
     """Return the cycle in which each send of ``schedule`` begins, shape (sends,).
 
     ``lasting`` has the cycles that injecting the packets of each send takes, shape (sends,).
@@ -49,13 +50,13 @@ def begins(schedule: Schedule, lasting: IntArray, row_cycles: int, hop_cycles: i
     return begin
 
 
-def ends(schedule: Schedule, begin: IntArray, lasting: IntArray, hop_cycles: int) -> IntArray:
+def ends(schedule: Schedule, begin: Numbers, lasting: Numbers, hop_cycles: int) -> Numbers:
     """Return the cycle after the one in which each send's last flit arrives, shape (sends,)."""
-    end: IntArray = begin + lasting + 1 + hop_cycles * schedule.distances
+    end: Numbers = begin + lasting + 1 + hop_cycles * schedule.distances
     return end
 
 
-def _holdings(schedule: Schedule) -> tuple[IntArray, IntArray, IntArray]:
+def _holdings(schedule: Schedule) -> tuple[Numbers, Numbers, Numbers]:
     """Number the (node, block) pairs of all sends, and return the cycle of each pair's block.
 
     Returns the numbers at the sources, those at the targets, and for each number the cycle from
@@ -70,7 +71,7 @@ def _holdings(schedule: Schedule) -> tuple[IntArray, IntArray, IntArray]:
 
 
 @compiled_loop
-def _free_from(begin: int, used: int, start: IntArray, end: IntArray, cycle: int, busy: int) -> int:
+def _free_from(begin: int, used: int, start: Numbers, end: Numbers, cycle: int, busy: int) -> int:
     """Return the first cycle from ``cycle`` on from which a resource is free for ``busy`` cycles.
 
     Its busy times are ``start[i]`` to ``end[i]`` for ``used`` indices from ``begin`` on, ascending.
@@ -83,7 +84,7 @@ def _free_from(begin: int, used: int, start: IntArray, end: IntArray, cycle: int
 
 
 @compiled_loop
-def _occupy(begin: int, used: int, start: IntArray, end: IntArray, cycle: int, busy: int) -> None:
+def _occupy(begin: int, used: int, start: Numbers, end: Numbers, cycle: int, busy: int) -> None:
     """Record that a resource, as in :func:`_free_from`, is busy for ``busy`` cycles."""
     at = begin + used
     while at > begin and start[at - 1] > cycle:
@@ -94,20 +95,20 @@ def _occupy(begin: int, used: int, start: IntArray, end: IntArray, cycle: int, b
 
 @compiled_loop
 def _place(
-    first: IntArray,
-    place: IntArray,
-    uses: IntArray,
-    used: IntArray,
-    start: IntArray,
-    end: IntArray,
-    first_block: IntArray,
-    source: IntArray,
-    target: IntArray,
-    there: IntArray,
-    lasting: IntArray,
+    first: Numbers,
+    place: Numbers,
+    uses: Numbers,
+    used: Numbers,
+    start: Numbers,
+    end: Numbers,
+    first_block: Numbers,
+    source: Numbers,
+    target: Numbers,
+    there: Numbers,
+    lasting: Numbers,
     row_cycles: int,
     hop_cycles: int,
-    begin: IntArray,
+    begin: Numbers,
 ) -> None:
     """Set ``begin`` for each send in order; stop at a send whose blocks have not arrived.
 

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.arrays import Numbers
 from ...base.pieces import even_shares
 from ...network.port_model import PortModel
 from ...network.topology import Topology
@@ -35,7 +36,6 @@ from ...schedule.blocks import Blocks
 from ...schedule.builder import Rows, build_schedule
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from .bits import Numbers
 from .packing import (
     even_pieces,
     pack,

@@ -36,6 +36,7 @@ from math import gcd
 
 import numpy as np
 
+from ...base.arrays import Numbers
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
@@ -43,7 +44,6 @@ from ...schedule.builder import Rows, build_schedule
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared
-from .bits import Numbers
 from .link_measures import ancestors_of_nodes
 from .packing import (
     Crossings,

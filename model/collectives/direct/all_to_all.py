@@ -24,8 +24,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...base.arrays import Numbers
 from ...base.errors import require_range
-from ...base.pieces import Numbers
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks

@@ -27,8 +27,9 @@ from itertools import pairwise, zip_longest
 
 import numpy as np
 
+from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, require_range, with_article
-from ...base.pieces import Numbers, even_shares
+from ...base.pieces import even_shares
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
