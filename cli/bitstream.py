@@ -154,8 +154,8 @@ def _proof_case(config: NetworkConfig) -> Case:
     The message has a few flits. The all-reduce uses the first operator. The broadcast is by the
     eye, or by a tree if the eye does not serve the network or its tables are too small.
     """
+    from ..model.collectives.declared.request import Request
     from ..model.collectives.registry import find_algorithm
-    from ..model.collectives.request import Request
     from ..model.compare.case import Case
 
     topology = config.topology

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ..model.base.errors import InvalidInput, one_of, require_range
+from ..model.collectives.declared.request import Ports
 from ..model.collectives.registry import algorithms_for, find_algorithm
-from ..model.collectives.request import Ports
 from ..model.collectives.task import MOST_FLITS, require_ends
 from ..model.network.config import MOST_MEMORY_WORDS, PARAMETERS, Timing
 from ..model.network.kinds import GRAPH

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile
-from ..model.collectives.request import Ports
+from ..model.collectives.declared.request import Ports
 from ..model.network.config import NetworkConfig
 from ..model.network.faults import draw_faults, with_faults
 from ..model.network.kinds import GRAPH, KINDS

@@ -9,10 +9,10 @@ import click
 
 from ...model.base.errors import InvalidInput, one_of, require_range
 from ...model.base.texts import integers
-from ...model.collectives.block_words import read_block_words
+from ...model.collectives.declared.block_words import read_block_words
+from ...model.collectives.declared.request import Ports, combining_operator
 from ...model.collectives.group_choice import named_groups
 from ...model.collectives.registry import ALGORITHMS
-from ...model.collectives.request import Ports, combining_operator
 from ...model.collectives.task import BEST, MOST_FLITS, USUAL_ALGORITHMS, USUAL_FLITS, Task
 from ...model.compare.answer import Answer, answer
 from ...model.network.config import Timing

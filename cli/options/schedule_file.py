@@ -9,7 +9,7 @@ import click
 
 from ...model.base.errors import InvalidInput
 from ...model.base.files import InputFile, input_name
-from ...model.collectives.request import Ports
+from ...model.collectives.declared.request import Ports
 from ...model.compare.answer import Answer
 from ...model.network.port_model import PortModel
 from ...model.network.topology import Topology

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from ..base.errors import InvalidInput, one_of, with_article
-from ..collectives.request import Ports
+from ..collectives.declared.request import Ports
 from ..collectives.task import Task
 from ..network.config import TIMINGS, NetworkConfig
 from ..network.place import place_name

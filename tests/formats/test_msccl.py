@@ -31,8 +31,8 @@ from eyecast.formats.registry import format_of
 from eyecast.formats.xml_file import LARGEST_XML
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import InputFile
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PORT_MODELS, PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus

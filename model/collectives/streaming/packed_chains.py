@@ -37,7 +37,7 @@ from ...schedule.collective import Collective
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, Declared
-from ..declared.asked import Asked
+from ..declared.request import Request
 from ..reductions.backwards import against
 from .sends import SendList
 
@@ -288,7 +288,7 @@ def _add(
             sends.add(step, way, carried, stream=begin != 0)
 
 
-def _chained(asked: Asked, *, gather: bool) -> Schedule:
+def _chained(asked: Request, *, gather: bool) -> Schedule:
     # Streaming blocks must be equal.
     streams = asked.block_words is None
     return packed_chains(asked.topology, asked.root, asked.words, gather=gather, streams=streams)

@@ -12,7 +12,7 @@ from helpers.schedule_judge import problems
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.pieces import even_shares, shares_of
 from eyecast.model.bounds.cycles import least_cycles
-from eyecast.model.collectives.block_words import (
+from eyecast.model.collectives.declared.block_words import (
     SERVED,
     BlockWords,
     as_block_words,
@@ -22,9 +22,9 @@ from eyecast.model.collectives.block_words import (
     selected,
     with_block_words,
 )
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.least import least_counts, schedule_bound, word_measures
 from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.collectives.streaming.rings import stream_ring
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing

@@ -9,13 +9,13 @@ import pytest
 from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.group_choice import Grouping
 from eyecast.model.collectives.group_file import Group, groups_of
 from eyecast.model.collectives.groups import boxes_of, part_of, side_by_side
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.least import schedule_bound
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.collectives.streaming.chain import chain_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing

@@ -15,8 +15,8 @@ from helpers.drawn import Drawn, draw_network
 from helpers.programs import DOWN, NORTH, UP, program, put, words
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.control import Control
 from eyecast.model.exact.declined import Declined

@@ -11,8 +11,8 @@ import pytest
 from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.port_model import PortModel

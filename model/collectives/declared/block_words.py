@@ -28,13 +28,13 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from ..base.errors import InvalidInput, one_of
-from ..base.json_file import decode_versioned, read_json
-from ..base.pieces import shares_of
-from ..network.topology import Topology
-from ..schedule.collective import OF_OWNERS, OF_TARGETS, Collective
-from ..schedule.schedule import Schedule
-from ..schedule.stream_runs import stream_runs
+from ...base.errors import InvalidInput, one_of
+from ...base.json_file import decode_versioned, read_json
+from ...base.pieces import shares_of
+from ...network.topology import Topology
+from ...schedule.collective import OF_OWNERS, OF_TARGETS, Collective
+from ...schedule.schedule import Schedule
+from ...schedule.stream_runs import stream_runs
 
 FORMAT = "eyecast-block-words"
 MOST_WORDS = 1 << 30
