@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..model.base.errors import InvalidInput, require_range
-from ..model.base.pieces import offsets_of
+from ..model.base.ragged import offsets_of
 from ..model.collectives.declared.request import Ports
-from ..model.collectives.least import least_measures, word_measures
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for
+from ..model.collectives.shown_bounds import least_measures, word_measures
 from ..model.collectives.task import USUAL_FLITS
 from ..model.compare.answer import answer
 from ..model.compare.cycles import schedule_cycles

@@ -11,7 +11,7 @@ from ..boards.registry import BOARDS, Board, find_board
 from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
 from ..model.network.config import NetworkConfig, Timing
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from ..model.program.compiler import Compiled
 from ..model.schedule.collective import Collective
 from .command import command

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.arrays import Numbers
-from ..model.base.pieces import offsets_of
+from ..model.base.ragged import offsets_of
 from ..model.program.program import Program
 from ..model.program.row import NO_START
 from ..model.run.hops import NO_ROW

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..model.base.arrays import Numbers
-from ..model.base.pieces import offsets_of, ranges
+from ..model.base.ragged import offsets_of, ranges
 from ..model.program.program import Program
 from ..model.run.hops import NO_ROW, Hops, matched
 from ..model.run.packets import packet_order, packets_of

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.arrays import Numbers
 from ..base.compiled import compiled
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 
 UNREACHED = -1
 

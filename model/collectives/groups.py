@@ -21,7 +21,7 @@ from itertools import chain
 import numpy as np
 
 from ..base.errors import InvalidInput, with_article
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.faults import with_faults
 from ..network.port_model import PORT_MODELS
 from ..network.topology import Topology, mesh, torus

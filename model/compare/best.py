@@ -17,7 +17,7 @@ from ..base.texts import counted
 from ..collectives.algorithm import CHOICES
 from ..collectives.declared.request import Request
 from ..collectives.registry import algorithms_for
-from ..exact.model import ExactPrediction
+from ..exact.arithmetic import ExactPrediction
 from ..network.config import Timing
 from ..program.checks import require_timing
 from ..program.compiler import Compiled

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Words
 from ..base.errors import InvalidInput, require_range
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config import NetworkConfig, Timing
 from ..network.exclusions import REFUSAL_CYCLES
 from ..network.topology import NO_LINK

@@ -19,8 +19,8 @@ import numpy as np
 from ..base.arrays import Numbers
 from ..program.program import Program
 from .declined import Declined
+from .passages import Passages
 from .timetable import Timetable
-from .ways import Passages
 
 
 def first_cycles(program: Program, times: Timetable, there: Passages) -> Numbers:

@@ -1,6 +1,6 @@
 """The check that the words of a run do not depend on times.
 
-:mod:`.words` states the conditions. They are checked on pieces of memory, all at once.
+:mod:`.data_movement` states the conditions. They are checked on pieces of memory, all at once.
 """
 
 from __future__ import annotations

@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config import NetworkConfig
-from ..program.ends import Ends
 from ..program.program import Program
+from ..program.route_ends import Ends
 from ..program.streams import NO_FEEDER, feeders
 from .declined import Declined
 

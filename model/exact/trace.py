@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 
 from ..base.arrays import Numbers, Words
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from ..program.program import Program
 from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
 from .occupancy import first_cycles
+from .passages import Passages
 from .timetable import Timetable
-from .ways import Passages
 
 
 def trace_of(program: Program, times: Timetable, there: Passages, payload: Words) -> Trace:

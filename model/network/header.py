@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers, Words
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from .segment import Routes
 
 

@@ -18,8 +18,8 @@ from itertools import pairwise
 import numpy as np
 
 from ..base.arrays import Int32s
-from ..base.circles import find_circle
 from ..base.errors import InvalidInput
+from ..base.graph_cycles import find_circle
 from .routes import Nodes, Offsets, route
 from .topology import Topology
 

@@ -46,7 +46,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Int32s
 from ..base.errors import InvalidInput, require_range
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from .segment import Routes
 from .topology import NO_LINK, Topology
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.arrays import Numbers
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 
 
 class Segment(NamedTuple):

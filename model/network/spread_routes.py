@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Int32s
 from ..base.compiled import compiled
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from . import routes
 from .config import MOST_VCS
 from .links import linked_pairs

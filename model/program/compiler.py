@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
 from ..network.operators import Operator, as_operators
 from ..network.port_model import PortModel
@@ -26,7 +26,7 @@ from .layout import Layout, power_for
 from .program import Program
 from .puts import Puts, puts_of
 from .row import NO_START
-from .timed import require_no_other, require_timed_rows, timed
+from .timed_program import require_no_other, require_timed_rows, timed
 
 
 def compile_schedule(

@@ -41,13 +41,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..base.circles import find_circle
 from ..base.errors import InvalidInput
-from ..base.pieces import offsets_of
+from ..base.graph_cycles import find_circle
+from ..base.ragged import offsets_of
 from ..network.routes import dateline_vcs, segments_of_paths
 from ..network.topology import NO_LINK
-from .ends import hops_of
 from .program import Program
+from .route_ends import hops_of
 from .stream_waits import waiting_packets
 
 Channels = npt.NDArray[np.int64]

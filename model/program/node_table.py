@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.arrays import Numbers
-from ..network.place import place_name, port_name
-from .ends import ends_of
-from .words import row_begins, table_words
+from ..network.node_names import node_name, port_name
+from .memory_words import row_begins, table_words
+from .route_ends import ends_of
 
 if TYPE_CHECKING:
     from .program import Program
@@ -65,7 +65,7 @@ def _line(program: Program, row: int, end: int, table: str) -> TableLine:
     return TableLine(
         step=int(program.step[row]),
         words=_addresses(int(program.source_address[row]), length),
-        target=place_name(topology, end),
+        target=node_name(topology, end),
         target_words=_addresses(int(program.target_address[row]), length),
         route=", ".join(f"{hops} {port_name(topology, port)}" for port, hops, _ in route),
         vcs=", ".join(dict.fromkeys(str(segment.vc) for segment in route)),

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from .addresses import Pieces, pieces_at
-from .ends import ends_of
+from .route_ends import ends_of
 from .streams import NO_FEEDER, feeders
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput, require_range
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from ..network.config import NetworkConfig
 from ..network.port_model import PortModel
 from ..network.segment import Routes, Segment

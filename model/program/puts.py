@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput, one_of
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from ..network.config import NetworkConfig
 from ..schedule.rules import send_name
 from ..schedule.schedule import Schedule

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..base.errors import InvalidInput, require_range
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config_file import identity
 from .program import Program
 

@@ -27,9 +27,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.arrays import Numbers
-from ..base.circles import find_circle
-from .ends import hops_of
+from ..base.graph_cycles import find_circle
 from .program import Program
+from .route_ends import hops_of
 from .streams import NO_FEEDER, feeders
 
 

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers
-from ..base.circles import find_circle
 from ..base.errors import InvalidInput
-from .ends import ends_of
+from ..base.graph_cycles import find_circle
+from .route_ends import ends_of
 
 if TYPE_CHECKING:
     from .program import Program

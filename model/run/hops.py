@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers, Words
-from ..base.pieces import ranges
+from ..base.ragged import ranges
 from ..network.topology import NO_LINK, Topology
 from ..program.program import Program
 from .packets import Packets

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from ..network.config import NetworkConfig
 from ..program.program import Program
 from .trace import HEAD_MARK, TAIL_MARK, Trace

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.arrays import Numbers
-from ..base.circles import find_circle
+from ..base.graph_cycles import find_circle
 from ..program.deadlock import Channel, remedy
 from ..program.program import Program
 from .hops import NO_ROW, expected_hops, matched

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.arrays import Numbers
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from .schedule import Schedule
 from .streams import streams_of
 

@@ -48,7 +48,7 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput
 from ..base.files import InputFile, write_atomically
 from ..base.json_file import decode_versioned, read_json
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.port_model import PortModel
 from ..network.topology_file import topology_from_json, topology_to_json
 from .blocks import NO_OWNER, Blocks

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from ..base.arrays import freeze
 from ..base.errors import InvalidInput
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from ..network.port_model import PortModel
 from ..network.topology import Topology
 from .blocks import CUSTOM, Blocks

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.arrays import Numbers
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from .rules import ScheduleError, broken, first_broken, send_name
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
 from ..network.port_model import PortModel
 from ..network.routes import balanced_vcs, route, segments_of_paths

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, one_of, require_range, with_article
-from ...base.pieces import even_shares, ranges
+from ...base.ragged import even_shares, ranges
 from ...network.topology import Topology
 from ...schedule.builder import Rows
 from .bits import NO_PARENT

@@ -30,7 +30,7 @@ import numpy as np
 
 from ...base.errors import InvalidInput, one_of
 from ...base.json_file import decode_versioned, read_json
-from ...base.pieces import shares_of
+from ...base.ragged import shares_of
 from ...network.topology import Topology
 from ...schedule.collective import OF_OWNERS, OF_TARGETS, Collective
 from ...schedule.schedule import Schedule

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from ...base.arrays import Numbers
 from ...base.compiled import compiled
 from ...base.loops import compiled_loop, inlined
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 
 LOAD_POWER = 12.0
 """Exponent: a place's weight is the cycles it has left to carry, to this power."""

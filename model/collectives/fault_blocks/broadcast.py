@@ -61,7 +61,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Int32s
 from ...base.errors import InvalidInput, require_range
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from ...network.topology import Topology, mesh
 from ...schedule.blocks import Blocks
 from ...schedule.builder import one_block_schedule

@@ -23,7 +23,7 @@ from math import prod
 
 import numpy as np
 
-from ...base.pieces import even_shares
+from ...base.ragged import even_shares
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks

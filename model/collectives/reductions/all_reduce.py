@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import InvalidInput, with_article
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from ...network.route_layers import has_circle, layered_vcs
 from ...schedule.blocks import CUSTOM, Blocks
 from ...schedule.collective import Collective

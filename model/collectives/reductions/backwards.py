@@ -23,7 +23,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.errors import InvalidInput
-from ...base.pieces import offsets_of, ranges
+from ...base.ragged import offsets_of, ranges
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.topology import NO_LINK, Topology
 from ...schedule.blocks import CUSTOM, NO_OWNER, Blocks

@@ -21,7 +21,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...base.pieces import even_shares, offsets_of, ranges
+from ...base.ragged import even_shares, offsets_of, ranges
 from ...schedule.blocks import Blocks
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule

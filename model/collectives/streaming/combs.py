@@ -29,7 +29,7 @@ import numpy as np
 
 from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, require_range, with_article
-from ...base.pieces import even_shares
+from ...base.ragged import even_shares
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks

@@ -27,7 +27,7 @@ import numpy as np
 
 from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, require_range, with_article
-from ...base.pieces import even_shares
+from ...base.ragged import even_shares
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
 from ...network.route_layers import has_circle, layered_vcs

@@ -47,7 +47,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, one_of, require_range, with_article
-from ...base.pieces import even_shares, ranges
+from ...base.ragged import even_shares, ranges
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order
 from ...network.topology import Topology

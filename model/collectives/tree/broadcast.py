@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Int32s
 from ...base.errors import InvalidInput, with_article
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.broadcast_bounds import least_broadcast_steps

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.arrays import Int32s
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from ...schedule.broadcast_bounds import least_broadcast_steps
 from .graph import UNKNOWN, Graph, Members
 from .parts import Send

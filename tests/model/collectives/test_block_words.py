@@ -10,7 +10,7 @@ import pytest
 from helpers.schedule_judge import problems
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.base.pieces import even_shares, shares_of
+from eyecast.model.base.ragged import even_shares, shares_of
 from eyecast.model.bounds.cycles import least_cycles
 from eyecast.model.collectives.declared.block_words import (
     SERVED,
@@ -23,8 +23,8 @@ from eyecast.model.collectives.declared.block_words import (
     with_block_words,
 )
 from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.least import least_counts, schedule_bound, word_measures
 from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
+from eyecast.model.collectives.shown_bounds import least_counts, schedule_bound, word_measures
 from eyecast.model.collectives.streaming.rings import stream_ring
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing

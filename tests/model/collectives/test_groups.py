@@ -14,8 +14,8 @@ from eyecast.model.collectives.group_choice import Grouping
 from eyecast.model.collectives.group_file import Group, groups_of
 from eyecast.model.collectives.groups import boxes_of, part_of, side_by_side
 from eyecast.model.collectives.halving.eye import eye_broadcast
-from eyecast.model.collectives.least import schedule_bound
 from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.collectives.streaming.chain import chain_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing

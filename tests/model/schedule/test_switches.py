@@ -15,7 +15,7 @@ from helpers.schedules import Send, build, listed
 from helpers.switch_networks import fat_tree, switch_mesh, switch_star, switch_tree
 from helpers.tree_networks import graph_of
 
-from eyecast.model.collectives.least import least_measures
+from eyecast.model.collectives.shown_bounds import least_measures
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line

@@ -12,8 +12,8 @@ from helpers.switch_networks import fat_tree
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.least import schedule_bound
 from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.network.faults import draw_faults, with_faults
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.schedule.blocks import Blocks

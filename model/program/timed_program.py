@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.errors import InvalidInput
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config import NetworkConfig
 from ..network.exclusions import incompatible
 from .row import ADDITIONS

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.arrays import Numbers, Words
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from ..program.program import Program
 from ..program.streams import NO_FEEDER
 from .timetable import Timetable
@@ -33,7 +33,7 @@ class Moved(NamedTuple):
     payload: Words
 
 
-def moved(program: Program, times: Timetable, memory: Words) -> Moved:
+def move_words(program: Program, times: Timetable, memory: Words) -> Moved:
     """Move the words of all steps; ``memory`` is not changed."""
     result = Moved(memory.copy(), np.zeros(int(program.length.sum()), dtype=np.uint64))
     first = offsets_of(program.length)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.arrays import Numbers
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.topology import NO_LINK
-from ..program.ends import Ends, hops_of
 from ..program.program import Program
+from ..program.route_ends import Ends, hops_of
 from .declined import Declined
 
 

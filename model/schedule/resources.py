@@ -15,27 +15,28 @@ from ..base.arrays import Numbers
 from .schedule import Schedule
 
 
-class Places(NamedTuple):
+class Resources(NamedTuple):
     """The resources of all sends, in the order in which each send passes them.
 
-    Send i occupies ``place[first[i]:first[i + 1]]``: its links and a port at either end. Resources
-    are numbered from 0 to ``number - 1``; ports out of nodes are in the order of the nodes.
+    Send i occupies ``resource[first[i]:first[i + 1]]``: its links and a port at either end.
+    Resources are numbered from 0 to ``number - 1``; ports out of nodes are in the order of the
+    nodes.
     """
 
     first: Numbers
-    place: Numbers
+    resource: Numbers
     number: int
 
 
-def places_of(schedule: Schedule) -> Places:
+def resources_of(schedule: Schedule) -> Resources:
     """Return the resources of all sends, if each node has one port out and one port in."""
     nodes = schedule.topology.nodes
     outs = nodes * schedule.topology.ports
     first = schedule.path_offsets + np.arange(schedule.sends + 1)
-    place = np.empty(first[-1], np.int64)
-    on_link = np.ones(place.size, np.bool_)
+    resource = np.empty(first[-1], np.int64)
+    on_link = np.ones(resource.size, np.bool_)
     on_link[first[:-1]] = on_link[first[1:] - 1] = False
-    place[first[:-1]] = outs + schedule.source
-    place[first[1:] - 1] = outs + nodes + schedule.target
-    place[on_link] = schedule.links
-    return Places(first, place, outs + 2 * nodes)
+    resource[first[:-1]] = outs + schedule.source
+    resource[first[1:] - 1] = outs + nodes + schedule.target
+    resource[on_link] = schedule.links
+    return Resources(first, resource, outs + 2 * nodes)

@@ -28,13 +28,13 @@ from ..program.checks import check_program
 from ..program.program import Program
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
+from .data_movement import Moved, move_words
 from .declined import Declined
 from .occupancy import link_flits, require_no_meeting
+from .passages import Passages, passages
 from .races import require_no_races
 from .timetable import Timetable, timetable
 from .trace import trace_of
-from .ways import Passages, passages
-from .words import Moved, moved
 
 
 class ExactPrediction(Prediction):
@@ -71,7 +71,7 @@ class ExactPrediction(Prediction):
     @cached_property
     def _moved(self) -> Moved:
         program, memory, times, _ = self._parts
-        return moved(program, times, memory)
+        return move_words(program, times, memory)
 
     @cached_property
     def memory(self) -> npt.NDArray[np.uint64]:  # type: ignore[override]
@@ -116,6 +116,25 @@ def run(
     if control is not None and 0 < control.limit <= times.cycles:
         raise Declined("the run is longer than its limit")
     return ExactPrediction(program, memory, times, there)
+
+
+def predict(
+    program: Program,
+    memory: npt.NDArray[np.uint64],
+    *,
+    timing: Timing,
+    control: Control | None = None,
+) -> Prediction:
+    """Predict the run of ``program`` by arithmetic, or by the cycle model if that declines.
+
+    Arguments and result are those of :func:`~..cycle.model.run`.
+    """
+    try:
+        return run(program, memory, timing=timing, control=control)
+    except Declined:
+        from ..cycle.model import run as simulated  # noqa: PLC0415 - loads what is compiled
+
+        return simulated(program, memory, timing=timing, control=control)
 
 
 def _require_simple(program: Program, control: Control | None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.arrays import Numbers, Words
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from .row import NO_START
 
 if TYPE_CHECKING:
