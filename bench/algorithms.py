@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import msgspec
 
 from eyecast.model.base.files import write_bytes_atomically
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.fastest import FASTEST_FILE, MeasuredCase
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.best import choose_best
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus

@@ -19,9 +19,9 @@ from rich.table import Table
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.texts import integers
-from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.case import Case
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig, Timing

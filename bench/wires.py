@@ -17,9 +17,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.best import choose_best
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing

@@ -13,8 +13,8 @@ from helpers.simulated_lines import rtl_board
 from eyecast.boards.run import compare_with_board, run_on_board
 from eyecast.boards.serial.computer import SerialHost
 from eyecast.boards.serial.frame import word_bytes
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh

@@ -22,8 +22,8 @@ from eyecast.boards.synthesis.bitstream import build_bitstream, synthesize
 from eyecast.boards.tools import run_tool
 from eyecast.cli.bitstream import _proof_case
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig

@@ -15,8 +15,8 @@ from helpers.programs import simulated
 from helpers.switch_networks import switch_star
 from systemrdl.node import MemNode, RegNode
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.buses import HostBus, TileBus
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.config_file import identity

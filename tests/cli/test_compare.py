@@ -14,10 +14,10 @@ from eyecast import __version__
 from eyecast.cli import compare as cli_compare
 from eyecast.model.collectives import task
 from eyecast.model.collectives.algorithm import Algorithm
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.halving.eye import eye_broadcast, eyes, source_tcd
 from eyecast.model.collectives.halving.minimum import best_sources, minimum_tcds
 from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import mesh
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.picture.compare import Panel, draw_comparison

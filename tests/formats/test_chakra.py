@@ -21,8 +21,8 @@ from eyecast.formats.chakra_schema import COLLECTIVE, COMPUTATION, RECEIVE, SEND
 from eyecast.formats.format import Setting
 from eyecast.formats.registry import format_of
 from eyecast.model.base.files import InputFile
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import mesh, ring
 from eyecast.model.schedule.file import read_schedule
 from eyecast.model.schedule.schedule import Schedule

@@ -25,8 +25,8 @@ from eyecast.formats.format import Setting
 from eyecast.formats.goal import read_goal, write_goal
 from eyecast.formats.operations import Operation, schedule_of
 from eyecast.model.base.files import InputFile
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring

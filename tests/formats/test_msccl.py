@@ -31,14 +31,14 @@ from eyecast.formats.registry import format_of
 from eyecast.formats.xml_file import LARGEST_XML
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import InputFile
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PORT_MODELS, PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 PAIR = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"))]
 HEARS = [threadblock(0, -1, 0, 0, step(0, "r", "i0", "o0"))]

@@ -10,8 +10,8 @@ from helpers.algorithms import algorithm, read, refusal, step, threadblock
 
 from eyecast.formats.msccl_writer import write_msccl
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import Topology, line, mesh, torus
 from eyecast.model.schedule.schedule import Schedule
 

@@ -21,8 +21,8 @@ from eyecast.formats.format import Setting
 from eyecast.formats.msccl_reader import read_msccl
 from eyecast.formats.msccl_writer import write_msccl
 from eyecast.model.base.files import InputFile
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import Topology, hypercube, mesh
 from eyecast.model.schedule.schedule import Schedule
 

@@ -14,11 +14,11 @@ from helpers.schedules import Send, build
 
 from eyecast.formats.mscclpp import write_mscclpp
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import Topology, hypercube, mesh
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 Sum = tuple[Chunk, ...]
 """A sum as all that is in it, each as often as it is."""

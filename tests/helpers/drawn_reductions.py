@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import draw_faults, with_faults

@@ -17,8 +17,8 @@ from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.config_file import identity
+from eyecast.model.program.memory_words import expected_words, table_words
 from eyecast.model.program.program import Program
-from eyecast.model.program.words import expected_words, table_words
 from eyecast.model.run.run import Run
 from eyecast.rtl.network import Network
 
