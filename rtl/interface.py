@@ -16,7 +16,7 @@ All parts share the flags and the status words, which this module adds.
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
-from typing import Any, TypeAlias
+from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib.wiring import Component, In, Out, connect, flipped
@@ -28,6 +28,7 @@ from .host_port import Causes, Flag, HostPort, flags_layout, node_bits
 from .lane import Lane, lane_flags
 from .link import Ejection, Link, router_ports
 from .loaded_message import LoadedMessage
+from .message import Message
 from .router import ROUTER_FLAGS
 from .shared_message import SharedMessage
 from .status import kept_flags, status_answer, words_of
@@ -35,8 +36,6 @@ from .steps import StepKeeper
 from .table import ProgramPlace
 from .technology import PLAIN, Technology
 from .tile_port import TilePort
-
-Message: TypeAlias = LoadedMessage | SharedMessage
 
 
 class NetworkInterface(Component):
@@ -110,7 +109,7 @@ class NetworkInterface(Component):
         """Build the parts of the drawing above, flags, and the host's answers."""
         m, config = Module(), self._config
         kind = SharedMessage if config.programs else LoadedMessage
-        message = kind(m, config, self._technology, self)
+        message: Message = kind(m, config, self._technology, self)
         m.submodules.steps = steps = StepKeeper(config)
         lanes = [self._add_lane(m, number, steps, message) for number in range(config.lanes)]
         self._connect_steps(m, steps, lanes)
