@@ -1,4 +1,4 @@
-"""All-reduces on boards: contributions go in over the serial line, and NumPy's sums come back."""
+"""All-reduces on boards: the serial line loads contributions, and reads back NumPy's sums."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORDS = 9
 
 
 def case_of(algorithm: str, operator: str = "add", config: NetworkConfig = SQUARE) -> Case:
-    """An all-reduce of nine words, drawn."""
+    """Return an all-reduce of nine random words."""
     request = Request(topology=config.topology, words=WORDS, operator=operator)
     made = find_algorithm("all-reduce", algorithm).generate(request)
     config, layouts = make_room(config, [made])

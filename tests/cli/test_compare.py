@@ -1,4 +1,4 @@
-"""``eyecast compare``: every number against an independent source, and its refusals."""
+"""``eyecast compare``: each number equals that of an independent source; refusals."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_every_number_is_what_other_commands_say(eyecast: Command) -> None:
         for timing in entry["cycles"]:
             predicted = result(eyecast("predict", *options, "--timing", timing))
             assert entry["cycles"][timing] == predicted["cycles"]
-            # A send is a head flit and five more on each of its links.
+            # A send has six flits on each of its links: a head flit and five more.
             assert entry["busiest_link"] == max(predicted["link_flits"].values()) / 6
         assert entry["hardware"] == {}
 

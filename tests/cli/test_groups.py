@@ -56,7 +56,7 @@ def test_unequal_blocks(eyecast: Command) -> None:
     command = (*NETWORK, "--collective", "all-gather", "--block-words", "words.json")
     answer = eyecast("schedule", *command, "--algorithm", "ring", "-o", "made.json", "--json")
     found = result(answer)
-    # Node 1 has nothing, and gets all 72 words by its one port.
+    # Node 1 has no words, and gets all 72 words by its one port.
     assert found["least"] == {"cycles": 72 + 1}
     again = result(eyecast("predict", "--schedule", "made.json", "--json"))
     assert again["cycles"] == result(eyecast("predict", *command, "--json"))["cycles"]

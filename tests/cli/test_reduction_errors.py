@@ -55,7 +55,7 @@ BAD_OPTIONS = {
         "network for greedy must be one in which every node reaches all others, not a 3x3 mesh "
         "with 2 faulty links"
     ),
-    # What does not reduce
+    # Collectives that do not reduce
     "predict --mesh 2x2 --source 0,0 --operator add": (
         "--operator must be left out with eye broadcast"
     ),

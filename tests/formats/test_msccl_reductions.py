@@ -17,7 +17,7 @@ from eyecast.model.schedule.schedule import Schedule
 
 
 def exchange(kind: str = "rrc", scratch: bool = False) -> str:
-    """Two GPUs exchange their one chunk, and each adds the received chunk to its own."""
+    """Write an all-reduce: two GPUs exchange their chunk, and each adds the received one."""
     gpus = []
     for rank in range(2):
         other = 1 - rank

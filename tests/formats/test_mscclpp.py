@@ -1,4 +1,4 @@
-"""MSCCL++ plans: executed here by their rules, all outputs get what they are owed."""
+"""MSCCL++ plans: executed by their rules, they write every owed chunk to its output."""
 
 from __future__ import annotations
 

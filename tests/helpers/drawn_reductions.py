@@ -122,7 +122,7 @@ def wrong_nodes(case: Case, memory: np.ndarray) -> list[tuple[int, int]]:
             if layout.halves.any:
                 places.append(places[0] + (1 << (config.address_bits - 1)))
             loaded = [before[node, place : place + words] for place in places]
-            # Drawn words are all 0 about never.
+            # Random words are practically never all 0.
             contributions.append(max(loaded, key=lambda found: int(found.any())))
         expected = by_numpy(operator, np.array(contributions))
         owed = blocks.owed[block]

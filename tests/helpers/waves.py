@@ -1,4 +1,4 @@
-"""Waveforms for tests, read by a reader that is not ours."""
+"""Waveforms for tests, read by pyvcd's reader."""
 
 from __future__ import annotations
 
