@@ -36,7 +36,7 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Python must be 3.11 or newer, not $$($(PYTHON) --version)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
-	@# What is imported is compiled when it is; all of it would take ten seconds more.
+	@# pip compiles no bytecode, which takes ten seconds: Python compiles each module it imports.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
 	@touch $@
 
@@ -50,8 +50,8 @@ $(BOARDS_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,boards]'
 	@touch $@
 
-# What the slow tests need besides: readers of what is written for other programs, and what drives
-# a browser, which is the machine's own.
+# Further packages for the slow tests: readers of the files that Eyecast writes for other programs,
+# and Playwright, which drives the machine's browser.
 $(CHECKS_READY): $(BOARDS_READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	  --editable '.[dev,checks,browser,notebooks,prove,sweep]'
@@ -65,21 +65,21 @@ $(DOCS_READY): $(READY)
 demo: $(COMPILED)
 	$(BIN)/eyecast demo -o $(DEMO)
 
-# One process per core takes test files in turn; a build that several tests need is made once.
+# One process per core takes test files in turn; several tests share one build.
 test: $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 test-all: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m ''
 
-# The slow tests that are begun within SLOW_MINUTES, the proofs of boards first; the others are
-# skipped, and said to be. Dealt one by one, so that the order is kept.
+# The slow tests, the proofs of boards first. After SLOW_MINUTES the remaining tests are skipped and
+# reported as skipped. Processes take tests one by one, so that the order is kept.
 SLOW_MINUTES ?= 45
 test-slow: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python -m pytest -n auto --dist load --maxschedchunk 1 \
 	  -m slow --slow-minutes $(SLOW_MINUTES)
 
-# Drawn networks, traffic and schedules for SOAK_MINUTES; goes on where the last one stopped.
+# Random networks, traffic and schedules for SOAK_MINUTES; continues the last run.
 SOAK_MINUTES ?= 10
 soak: $(COMPILED)
 	$(BIN)/python bench/soak.py --minutes $(SOAK_MINUTES)
@@ -107,21 +107,21 @@ bench: $(COMPILED)
 bench-report: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python bench/report.py
 
-# Cycles of all collectives on a hypercube, beside the papers' formula with fitted times; and how
-# near the fastest come to what the wires allow.
+# Cycles of all collectives on a hypercube, beside the papers' formula with fitted times; and the
+# cycles of the fastest algorithms beside the lower bound.
 bench-collectives: $(COMPILED)
 	$(BIN)/python bench/collectives.py
 	$(BIN)/python bench/wires.py
 	$(BIN)/python bench/all_reduce.py
 
-# Every warning fails: a name, file or heading that is not there. What has failed is built anew, as
-# pages that are kept do not warn again.
+# Every warning fails, for example a missing name, file or heading. After a failure all pages are
+# built anew, because a kept page does not warn again.
 docs: $(DOCS_READY)
 	$(BIN)/sphinx-build --quiet --nitpicky --fail-on-warning --keep-going \
 	  -d $(PAGES)/parsed docs $(PAGES)/html || { rm -rf $(PAGES); exit 1; }
 	@echo "$(PAGES)/html/index.html"
 
-# Sends requests to other servers; so no other target depends on it.
+# This target sends requests to other servers, so no other target depends on it.
 docs-links: $(DOCS_READY)
 	$(BIN)/sphinx-build --quiet -b linkcheck -d $(PAGES)/parsed docs $(PAGES)/links
 

@@ -13,10 +13,10 @@ def _leave(_number: int, _frame: object) -> None:
 def main() -> None:
     """Load the command line, which takes a moment, and run it."""
     # Loaded where an interruption is answered.
+    from .cli import interruption  # noqa: PLC0415
     from .cli import main as command_line  # noqa: PLC0415
-    from .cli import waiting  # noqa: PLC0415
 
-    waiting.show_notices()
+    interruption.show_notices()
     command_line.main()
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
-from ..model.collectives.request import Ports
+from ..model.collectives.declared.request import Ports
 from ..model.compare.comparison import compare as compare_algorithms
 from ..model.network.config import Timing
 from ..model.network.operators import BUILT_IN, Operator, operator_names

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..model.base.errors import InvalidInput, require_range
-from ..model.base.pieces import offsets_of
-from ..model.collectives.least import least_measures, word_measures
+from ..model.base.ragged import offsets_of
+from ..model.collectives.declared.request import Ports
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for
-from ..model.collectives.request import Ports
+from ..model.collectives.shown_bounds import least_measures, word_measures
 from ..model.collectives.task import USUAL_FLITS
 from ..model.compare.answer import answer
 from ..model.compare.cycles import schedule_cycles
 from ..model.network import faults
 from ..model.network.operators import Operator
 from ..model.network.topology import Topology
+from ..model.schedule.blocks import Blocks
 from ..model.schedule.builder import one_block_schedule
 from ..model.schedule.collective import Collective
 from ..model.schedule.requested import Requested
 from ..model.schedule.schedule import Schedule
-from ..model.schedule.table import Blocks
 from .arguments import checked
 from .task import BlockWords, Groups, Node, node_number, room_of, task_of
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..model.base.errors import InvalidInput, require_range
-from ..model.collectives.block_words import as_block_words
+from ..model.collectives.declared.block_words import as_block_words
 from ..model.collectives.group_choice import NamedGroups, named_groups
 from ..model.collectives.group_file import Group, groups_of
 from ..model.collectives.task import Task

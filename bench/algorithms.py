@@ -1,7 +1,8 @@
 """Find the fastest algorithms of some cases, which ``eyecast algorithms`` then lists.
 
-``python bench/algorithms.py`` takes two minutes of CPU. It runs what ``--algorithm best`` runs:
-every algorithm that serves, on the cycle model where it may be the fastest.
+``python bench/algorithms.py`` takes two minutes of CPU time. As ``--algorithm best`` does, it
+compares every algorithm that serves a case, and simulates on the cycle model those that may be the
+fastest.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from collections.abc import Iterator
 import msgspec
 
 from eyecast.model.base.files import write_bytes_atomically
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.fastest import FASTEST_FILE, MeasuredCase
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.best import choose_best
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
@@ -27,11 +28,11 @@ NETWORKS = {
 }
 LENGTHS = (1, 16, 256)
 TARGETS = (7, 18, 29, 41, 56, 63)
-"""The nodes that get a multicast."""
+"""The targets of a multicast."""
 
 
 def cases() -> Iterator[MeasuredCase]:
-    """Measure all cases, one after the other."""
+    """Measure all cases; yield each with its fastest algorithms."""
     for options, network in NETWORKS.items():
         for collective in COLLECTIVES:
             for ports in ("one", "all"):
@@ -43,7 +44,7 @@ def cases() -> Iterator[MeasuredCase]:
 def fastest(
     network: Topology, collective: str, ports: str, words: int
 ) -> tuple[int, tuple[str, ...]]:
-    """Return the fewest cycles of a collective, and the algorithms that take this many."""
+    """Return the fewest cycles of a collective, and the algorithms that take that many."""
     request = Request(
         topology=network,
         words=words,

@@ -1,11 +1,10 @@
-"""``make bench-collectives``: all algorithms for all-reduce side by side, on the cycle model.
+"""``make bench-collectives``: compare all algorithms for all-reduce on the cycle model.
 
     python bench/all_reduce.py [--side 8] [--words 16,256,4096]
 
-On a mesh with one port, and on a torus with one port and with all ports, the table has the steps,
-the busiest node's words sent, the cycles, and the ratio of the cycles to the lower bound. A second
-table compares barriers by messages with the network's own barrier: the cycles of a step without
-sends.
+For a mesh and a torus, with one port and with all ports, a table has the steps, the words that the
+busiest node sends, the cycles, and the ratio of the cycles to the lower bound. A second table
+compares barriers made of messages with the network's own barrier, a step without sends.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from rich.table import Table
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.texts import integers
-from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.case import Case
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig, Timing
@@ -37,7 +36,7 @@ from eyecast.model.schedule.schedule import Schedule
 
 
 def _schedules(topology: Topology, collective: str, words: int, ports: bool) -> Iterator[Schedule]:
-    """Return the schedules of all algorithms that serve the network, with one port or with all."""
+    """Yield the schedules of all algorithms that serve the network, with one port or with all."""
     for algorithm in algorithms_for(collective):
         if ports and "all_port" not in algorithm.takes:
             continue
@@ -77,7 +76,7 @@ def _print(title: str, schedules: Iterator[Schedule]) -> None:
 
 
 def network_barrier(topology: Topology) -> int:
-    """Return the cycles of the network's own barrier: those of one more step without sends."""
+    """Return the cycles of the network's own barrier: those that a step without sends adds."""
     config = NetworkConfig(topology=topology, steps=3)
     silent: Sequence[tuple[Row, ...]] = ((),) * (topology.nodes - 1)
     cycles = []
@@ -95,7 +94,7 @@ def network_barrier(topology: Topology) -> int:
 @click.option("--side", default=8, show_default=True, type=click.IntRange(2, 32))
 @click.option("--words", default="16,256,4096", show_default=True, metavar="N,N,…")
 def main(side: int, words: str) -> None:
-    """Make schedules, predict and print."""
+    """Make the schedules, predict their cycles, and print the tables."""
     networks = (mesh((side, side)), torus((side, side)))
     for topology in networks:
         for length in integers("--words", "numbers such as 16,256", words, ","):

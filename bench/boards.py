@@ -1,8 +1,8 @@
 """Build networks for the boards; keep the results, which ``eyecast boards`` then lists.
 
-``python bench/boards.py [BOARD ...]`` builds all of NETWORKS, or only those of some boards; the
-results of other boards are kept. A cached network is not built again. A network that no longer fits
-is reported and left out.
+``python bench/boards.py [BOARD ...]`` builds all of NETWORKS, or those of some boards and keeps the
+results of the others. It does not build a cached network again. It reports a network that no longer
+fits, and leaves it out.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ NETWORKS = (
     ("ulx3s-85f", f"--mesh 8x8 {LARGE}"),
     ("ulx3s-85f", f"--mesh 8x8 {LARGE} --link-registers 1 --depth 4"),
 )
-"""Boards, and the options of the networks that are built for them."""
+"""Boards, and the options of the networks to build for them."""
 
 EYECAST = Path(sys.executable).with_name("eyecast")
 
 
 def main() -> None:
-    """Build one network after the other: each needs a processor's whole time and memory."""
+    """Build one network after another: each needs a whole processor and its memory."""
     boards = sys.argv[1:] or [board for board, _ in NETWORKS]
     known = {(network.board, network.options): network for network in measured_networks()}
     for board, options in NETWORKS:
@@ -76,7 +76,7 @@ def _build(board: str, options: str) -> MeasuredNetwork | None:
 
 
 def _keep(networks: list[MeasuredNetwork]) -> None:
-    """Write the known results at once: the next one may take an hour."""
+    """Write the results so far, because the next one may take an hour."""
     text = msgspec.json.format(msgspec.json.encode(networks), indent=1)
     write_bytes_atomically(MEASURED_FILE, text + b"\n")
 

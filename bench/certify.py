@@ -1,15 +1,15 @@
-"""Puts to a solver whether any broadcast in log2 N steps is cheaper than ``minimum``.
+"""Ask a solver whether a broadcast in log2 N steps is cheaper than ``minimum``.
 
     python bench/certify.py [--mesh 4x4 --mesh 2x4x4] [--seconds 60] [--workers 1]
 
-Needs OR-tools (``pip install ortools``). For each source, one of those that are mirror images of
-each other, the solver is asked for a broadcast in log2 N steps with a TCD below that of
-``minimum``, the sends of a step free to share links and the halves of a box unknown to it. "least"
-means that it has proved that there is none. The table also says how long that took.
+Needs OR-tools (``pip install ortools``). The solver looks for a broadcast in log2 N steps with a
+TCD below that of ``minimum``. The sends of a step may share links, and need not halve boxes. Of
+sources that are mirror images of each other, one is enough. The answer "least" means that the
+solver has proved that there is no such broadcast. The table also shows the seconds it needed.
 
-In log2 N steps every node that has the message sends in every step, to a node that has not got it.
-So a broadcast is a choice of one send for each node but the source, and its TCD is N - 1 and what
-the sends are longer than one link. Below a given TCD that excess is small, and long sends are out.
+In log2 N steps, every node that has the message sends it in every step to a node without it. So a
+broadcast is a choice of one send to each node except the source. Its TCD is N - 1 plus the links of
+each send beyond its first. A limit on the TCD limits this excess, and so excludes long sends.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ANSWERS = {cp_model.INFEASIBLE: "least", cp_model.OPTIMAL: "cheaper if links are
 @click.option("--seconds", type=float, default=60, show_default=True, help="For each source.")
 @click.option("--workers", type=int, default=1, show_default=True)
 def main(meshes: tuple[str, ...], source: str | None, seconds: float, workers: int) -> None:
-    """Ask for each mesh and source, and print the answers."""
+    """Ask the solver for each mesh and source, and print its answers."""
     table = Table("mesh", "source", "TCD", "answer", "seconds")
     console = Console()
     for sides in meshes:
@@ -55,7 +55,7 @@ def main(meshes: tuple[str, ...], source: str | None, seconds: float, workers: i
 
 
 def differing_sources(topology: Topology) -> list[tuple[int, ...]]:
-    """Return one source of each set of mirror images, in planes across axes and diagonal ones."""
+    """Return one source of each set of mirror images, mirrored across an axis or a diagonal."""
     dims = topology.dims
     places = product(*(range((side + 1) // 2) for side in dims))
     kept = {}
@@ -65,7 +65,7 @@ def differing_sources(topology: Topology) -> list[tuple[int, ...]]:
 
 
 def ask(topology: Topology, source: int, most: int, seconds: float, workers: int) -> str:
-    """Ask for a broadcast with a TCD of at most ``most``."""
+    """Return the solver's answer about a broadcast with a TCD of at most ``most``."""
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.num_workers = workers
@@ -73,7 +73,7 @@ def ask(topology: Topology, source: int, most: int, seconds: float, workers: int
 
 
 def question(topology: Topology, source: int, most: int) -> cp_model.CpModel:
-    """Return the model: which node sends to which in which step."""
+    """Return the solver's model, with a variable for each step, sender and receiver."""
     nodes = range(topology.nodes)
     places = topology.coordinates(np.array(nodes))
     extra = np.abs(places[:, None] - places).sum(axis=2) - 1

@@ -2,11 +2,10 @@
 
     python bench/collectives.py [--dimension 3]
 
-Every collective by every spanning graph of Johnsson & Ho that serves it, on a hypercube with one
-port and with all ports, barrier timing, blocks of 4, 16 and 64 words (at most; so that all fit).
-τ and t_c, in cycles, are fitted from two runs, the broadcasts by SBT with one port of 4 and 64
-words; the last column says how far T then is from what was measured. Everything is also compared
-with the cycle model, flit for flit.
+Runs every collective on a hypercube with barrier timing, with one port and with all ports, by every
+spanning graph of Johnsson & Ho that serves it. Blocks have 4, 16 and 64 words. τ and t_c, in
+cycles, are fitted from two runs: the broadcasts of 4 and of 64 words by SBT with one port. The last
+column is the relative error of T. Every run is also checked against the cycle model, flit for flit.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ from eyecast.sim.verify import verify
 
 LENGTHS = (4, 16, 64)
 FITTED = ("broadcast", "sbt", False)
-"""Collective, graph and ports of the two runs that τ and t_c are fitted from."""
+"""Collective, graph and all-port mark of the two runs from which τ and t_c are fitted."""
 
 
 def _schedules(dimension: int, all_port: bool) -> Iterator[tuple[int, Schedule]]:
-    """Return the words of each block, and each graph's schedules for it."""
+    """Yield the words of a block and a schedule, for each collective, graph and length."""
     topology = hypercube(dimension)
     for (collective, ports), served in COLLECTIVES_ON.items():
         source = None if collective.startswith("all") else 0
@@ -52,7 +51,7 @@ Result = tuple[int, ScheduleCost, Verification]
 
 
 def _measure(dimension: int, all_port: bool) -> list[Result]:
-    """Return the words of a block, the schedule's counts, and the hardware's measures."""
+    """Return, for each schedule, the words of a block, its costs and its run on the hardware."""
     made = list(_schedules(dimension, all_port))
     config = NetworkConfig(topology=hypercube(dimension), all_port=all_port)
     _, compiled = fit(config, [schedule for _, schedule in made])
@@ -86,7 +85,7 @@ def _fit(results: list[Result]) -> tuple[float, float]:
 @click.command()
 @click.option("--dimension", default=3, show_default=True, type=click.IntRange(1, 5))
 def main(dimension: int) -> None:
-    """Measure, fit and print."""
+    """Measure all runs, fit τ and t_c, and print the table."""
     results = [each for all_port in (False, True) for each in _measure(dimension, all_port)]
     tau, tc = _fit(results)
     table = Table(title=f"{dimension}-cube: τ = {tau:.3f}, t_c = {tc:.3f} cycles")

@@ -1,10 +1,10 @@
-"""Outputs of some 170 commands, kept and compared: what a change of the code did to its users.
+"""Outputs of some 170 commands, kept and compared: the changes that a user sees.
 
-    python bench/commands.py keep FOLDER          run the commands, keep what they print and write
-    python bench/commands.py compare OLD NEW      every difference between two such folders
+    python bench/commands.py keep FOLDER          run the commands, keep their outputs and files
+    python bench/commands.py compare OLD NEW      print every difference between two such folders
 
-One folder a command: what it printed, its exit status, and the files it wrote. Times and numbers of
-bytes that depend on the machine are not printed by these commands, or replaced by a word here.
+Each command has a folder with its output, its exit status, and its files. Times that depend on the
+machine are replaced by a word.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ MACHINE = (
     (re.compile(r"\d+(\.\d+)? (s|seconds|minutes)\b"), "TIME"),
     (re.compile(r'"(seconds|cycles_per_second)": [\d.e+-]+'), r'"\1": TIME'),
 )
-"""Parts of an output that differ from run to run, and what stands there instead."""
+"""Patterns of output that differs from run to run, and its replacements."""
 FILE_DATES = re.compile(rb"<dc:date>.*?</dc:date>|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+")
 
 
 def commands() -> list[str]:
-    """List the lines of ``commands.txt`` without its comments."""
+    """Return the lines of ``commands.txt`` without comments."""
     lines = COMMANDS.read_text().splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
 def name_of(command: str) -> str:
-    """Name the folder of a command: its words, as far as a file system likes them."""
+    """Return the folder name of a command: its text, with ``_`` for special characters."""
     return re.sub(r"[^\w.,=-]+", "_", command).strip("_")
 
 
@@ -61,7 +61,7 @@ def run(command: str, home: Path) -> None:
 
 
 def make_fixtures(home: Path) -> None:
-    """Write the files that other commands read: those of commands with a plain ``-o NAME.json``."""
+    """Write the files that other commands read, by running the commands with ``-o NAME.json``."""
     fixtures = home / FIXTURES
     fixtures.mkdir(parents=True)
     for command in commands():
@@ -76,7 +76,7 @@ def make_fixtures(home: Path) -> None:
 
 
 def differences(old: Path, new: Path) -> list[str]:
-    """Describe each file that differs between two kept folders, with the lines of a text."""
+    """Return a line for each file that differs between two folders, then its differing lines."""
     names = {path.relative_to(root) for root in (old, new) for path in root.rglob("*")}
     told = []
     for name in sorted(names):
@@ -97,7 +97,7 @@ def differences(old: Path, new: Path) -> list[str]:
 
 @click.group()
 def main() -> None:
-    """Keep the outputs of the commands in commands.txt, and compare two keepings."""
+    """Keep the outputs of the commands in commands.txt, and compare two such folders."""
 
 
 @main.command()

@@ -1,14 +1,13 @@
-"""``make bench-fpga``: what the parts of a node take of an FPGA, how fast they are; in fpga.json.
+"""``make bench-fpga``: size and speed of a node's parts on FPGAs, written to fpga.json.
 
-    python bench/fpga.py
+    python bench/fpga.py [PART ...]
 
-One router with five ports, one network interface, or an engine of two nodes, placed and routed
-between registers: shift registers of the harness lead to its inputs and from its outputs, as no
-device has as many pins. ``python bench/fpga.py PART ...`` measures parts whose names contain one of
-these words, and keeps what is known of the others.
-What the harness takes is taken off; it is counted by placing it without the part. Buffers of 4
-flits, in engines of 2. Medians of three seeds, of engines one seed; the frequency asked for is out
-of reach, so that nextpnr does what it can.
+A part is a router with five ports, a network interface, a bridge, or an engine of two nodes. It is
+placed and routed in a harness of shift registers for its inputs and outputs, because no device has
+enough pins. The harness is also placed without the part, and its size subtracted. Buffers hold 4
+flits, in engines 2. Frequencies are medians of three seeds, for engines of one. The target
+frequency is too high to reach, so that nextpnr tries its best. With PART, only parts whose names
+contain one of these words are measured; the other results are kept.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ from eyecast.rtl.wishbone import Wishbone
 KEPT = Path(__file__).with_name("fpga.json")
 SEEDS = (1, 2, 3)
 BLOCK_RAMS = 3
-"""For each buffer: a router by itself has as many as it can use."""
+"""Block RAMs for each buffer: as many as a router can use."""
 
 MESH = NetworkConfig(topology=mesh((8, 8)), depth=4, flit_width=32)
 TORUS = replace(MESH, topology=torus((8, 8)), vcs=2)
@@ -57,7 +56,7 @@ WITH_TILES = replace(ENGINE, tile_ports=True)
 
 
 def _engine(host: HostBus | None = None, tile: TileBus | None = None) -> Callable[..., Component]:
-    """Make an engine behind these buses; networks with programs know no look-ahead."""
+    """Return a function that makes an engine behind these buses, without look-ahead."""
 
     def make(config: NetworkConfig, *, technology: Technology) -> Component:
         return Engine(config, host, tile, technology=replace(technology, look_ahead=False))
@@ -66,7 +65,7 @@ def _engine(host: HostBus | None = None, tile: TileBus | None = None) -> Callabl
 
 
 def _bridge(part: Callable[[NetworkConfig], Component]) -> Callable[..., Component]:
-    """Make a bridge by itself, which has no technology."""
+    """Return a function that makes a bridge alone, which has no technology."""
 
     def make(config: NetworkConfig, *, technology: Technology) -> Component:
         del technology
@@ -124,7 +123,7 @@ USED = {
         (r"ICESTORM_RAM: *(\d+)/",),
     ),
 }
-"""Where a log first says what LUTs, flip-flops and block RAMs are in use: the sum of these."""
+"""Patterns in a log whose first numbers add up to the used LUTs, flip-flops and block RAMs."""
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -139,7 +138,7 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 class Harness(Elaboratable):
-    """A part between registers, reached by two pins; or not wired to them, so that it vanishes."""
+    """A part between shift registers with two pins; synthesis removes a part that is not wired."""
 
     def __init__(self, part: Component, *, wired: bool) -> None:
         self._part = part
@@ -148,7 +147,7 @@ class Harness(Elaboratable):
         self.data_out = Signal()
 
     def elaborate(self, _platform: object) -> Module:
-        """Shift bits in to the part's inputs, and shift its outputs out."""
+        """Shift bits into the part's inputs, and shift its outputs out."""
         m = Module()
         m.submodules.part = self._part
         inputs, outputs = part_ports(self._part)
@@ -160,7 +159,7 @@ class Harness(Elaboratable):
         if self._wired:
             m.d.comb += Cat(inputs).eq(shifted_in)
         sent = Signal(sum(map(len, outputs)))
-        # Instead of a part anything serves that is not constant.
+        # Without the part, any value that is not constant replaces its outputs.
         m.d.sync += sent.eq(Cat(outputs) if self._wired else Cat(shifted_in, shifted_in))
         shifted_out = Signal.like(sent)
         m.d.sync += shifted_out.eq(Mux(self.data_in, sent, shifted_out >> 1))
@@ -169,7 +168,7 @@ class Harness(Elaboratable):
 
 
 def part_ports(part: Component) -> tuple[list[Value], list[Value]]:
-    """Return the inputs and outputs that change, without those that serve traces alone."""
+    """Return the inputs and outputs that may change, without those that only serve traces."""
     inputs: list[Value] = []
     outputs: list[Value] = []
     for path, member, port in part.signature.flatten(part):
@@ -210,19 +209,19 @@ def _measure(name: str, device: str) -> Measured:
             part = make(config, technology=technology)
             harness = Harness(part, wired=wired)
             _synthesize(harness, device, folder)
-            # An engine takes minutes, and is placed once.
+            # Placing an engine takes minutes, so it is placed once.
             seeds = SEEDS if wired and not name.startswith("engine") else SEEDS[:1]
             results[wired] = [_place(device, seed, folder) for seed in seeds]
     (harness_used, _), (used, _) = results[False][0], results[True][0]
     luts, flip_flops, block_rams = (a - b for a, b in zip(used, harness_used, strict=True))
-    # Without a part yosys makes one of the registers behind the outputs and those that shift.
+    # Without the part, yosys merges the output registers with shift registers: count them again.
     flip_flops -= sum(map(len, part_ports(part)[1]))
     fmax = statistics.median(frequency for _, frequency in results[True])
     return Measured(name, device, luts, flip_flops, block_rams, fmax)
 
 
 def main() -> None:
-    """Measure, print and write the results."""
+    """Measure the parts, print the results and write them."""
     words = sys.argv[1:] or [""]
     names = [name for name in PARTS if any(word in name for word in words)]
     cases = [(part, device) for device in DEVICES for part in names]

@@ -1,8 +1,8 @@
 """Size and speed of the page of ``--report``, in a browser.
 
-Run by ``make bench-report``. Opening is from the start of the navigation until the first picture is
-there; frames are counted while it plays at ten cycles a second. The long trace is that of one
-prediction again and again, one after the other: ten million rows.
+Run by ``make bench-report``. A page is open when its first picture is there. Frames are counted
+while the page plays ten cycles per second. The long trace repeats the trace of one prediction until
+it has ten million rows.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ FRAMES = """seconds => new Promise((resolve) => {
 
 
 def case_of(schedule: eyecast.Schedule) -> Case:
-    """Predict a schedule with barrier timing."""
+    """Return the case of a schedule with barrier timing."""
     config = NetworkConfig(topology=schedule.topology)
     return Case.of(fit(config, [schedule])[1][0], timing=Timing.BARRIER, seed=0)
 
 
 def lengthened(case: Case, rows: int) -> Case:
-    """Repeat a trace until it has at least this many rows."""
+    """Return a case whose trace is repeated until it has at least ``rows`` rows."""
     trace = case.predicted.trace
     times = -(-rows // len(trace))
     shift = np.repeat(np.arange(times) * case.predicted.cycles, len(trace))
@@ -71,7 +71,7 @@ def cases() -> dict[str, Case]:
 
 
 def opened(started: Any, path: Path) -> tuple[float, float]:
-    """Return the seconds until a page is there, and its frames per second while it plays."""
+    """Return the seconds until a page is open, and its frames per second while it plays."""
     page = started.new_page(viewport={"width": 1400, "height": 900})
     begin = time.perf_counter()
     page.goto(path.as_uri())
@@ -84,7 +84,7 @@ def opened(started: Any, path: Path) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print the table."""
+    """Measure the pages and print the table."""
     if lack := missing():
         sys.exit(f"{lack}")
     table = Table(title="the page")

@@ -1,11 +1,11 @@
-"""``make soak``: drawn networks and traffic on model and hardware for a given time, resumable.
+"""``make soak``: compare model and hardware on random networks and traffic for a given time.
 
     python bench/soak.py [--minutes 10] [--state build/soak.json]
     python bench/soak.py --draw 17
 
-The state file says which draw comes next and what has been compared so far, so that the next run
-goes on where this one stopped. The first case that differs is printed, with its draw, which can be
-repeated by itself.
+The state file holds the number of the next draw and the counts so far, so that the next run
+continues this one. The first case that differs is printed with the number of its draw; ``--draw``
+repeats that draw.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from eyecast.sim.soak import run_draw
 @click.option("--state", type=click.Path(path_type=Path), default=Path("build/soak.json"))
 @click.option("--draw", type=int, help="Run this draw alone, whole, and keep no state.")
 def main(minutes: float, state: Path, draw: int | None) -> None:
-    """Draw, run, compare, until the time is up."""
+    """Draw networks, run them and compare, until the time is up."""
     if draw is not None:
         flits = list(_one_network(draw))
         click.echo(f"{sum(flits):,} flits compared in {len(flits):,} cases, no difference")
@@ -60,7 +60,7 @@ def main(minutes: float, state: Path, draw: int | None) -> None:
 
 
 def _one_network(number: int) -> Iterator[int]:
-    """Run a draw; yield the flits of each case that agrees, stop at one that does not."""
+    """Run a draw; yield the flits of each case that agrees, and exit at one that differs."""
     for outcome in run_draw(number):
         if outcome.wrong:
             click.echo(f"differs; repeat with:\n  python bench/soak.py --draw {number}")

@@ -1,13 +1,13 @@
-"""``make bench``: how fast the cycle model and the simulated hardware are, and the network itself.
+"""``make bench``: speed of the cycle model and of the simulated hardware; saturation of networks.
 
     python bench/speed.py [--largest 16]
 
-Uniform traffic of packets of 4 flits, buffers of 4. Rates are per second of CPU time, medians of
-five runs; a flit that leaves a router, for a link or for its node, is a flit-hop. The hardware is
-simulated without a trace, built in an empty cache; builds are wall-clock seconds, the first one
-also compiles Verilator's own library. Throughput at saturation is what the cycle model accepts,
-the mean of three drawn traffics (one differs from the next by up to one percent), beside what
-BookSim2 accepts with as many VCs, as deep buffers and packets as long.
+The traffic is uniform, with packets of 4 flits and buffers of 4 flits. Rates are per second of CPU
+time, medians of five runs; a flit-hop is a flit that leaves a router. The hardware is simulated
+without a trace and built in an empty cache. Build times are wall-clock seconds; the first build
+also compiles Verilator's library. Throughput at saturation is the mean of three traffics on the
+cycle model; two traffics differ by up to 1 %. Beside it stands the throughput of BookSim2 with the
+same numbers of VCs, buffer slots and flits per packet.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ SATURATION_CASES = (
     (mesh, 16, 2, 0.176),
     (mesh, 16, 4, 0.197),
 )
-"""Topology, side, VCs, and the throughput of BookSim2 there in flits per node and cycle."""
+"""Topology, side, VCs, and BookSim2's throughput in flits per node and cycle."""
 SATURATION_SEEDS = (1, 2, 3)
 SATURATING_RATE = 0.6
 WARM_UP, MEASURED = 2_000, 4_000
-"""Cycles before the throughput is counted, and while it is."""
+"""Cycles before the throughput is counted, and cycles in which it is counted."""
 
 
 def _program(topology: Topology, vcs: int, rate: float, cycles: int, seed: int = 1) -> Program:
-    """Return uniform traffic for a network."""
+    """Return a program of uniform traffic for a network, ``rate`` in flits per node and cycle."""
     config = NetworkConfig(
         topology=topology,
         vcs=vcs,
@@ -126,7 +126,7 @@ def _table(*headings: str) -> Table:
 @click.command()
 @click.option("--largest", type=int, default=16, show_default=True, help="Largest side to build.")
 def main(largest: int) -> None:
-    """Measure and print."""
+    """Measure speed and throughput, and print the tables."""
     speed = _table("", "build, s", "cycles/s", "flit-hops/s")
     for case in track(MODEL_CASES, "cycle model", transient=True):
         speed.add_row(*_model_row(*case))

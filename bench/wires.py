@@ -1,10 +1,10 @@
-"""``make bench-collectives``: how near collectives come to what the wires allow.
+"""``make bench-collectives``: cycles of collectives beside the lower bound of the wires.
 
     python bench/wires.py [--rtl]
 
-Cycles of the cycle model beside the lower bound of docs/guides/fast.md, and the ratio that was
-aimed at. With --rtl, networks of up to 64 nodes are run on the hardware too, flit for flit; the
-simulator of an 8x8 takes a minute or two to build, once.
+The table has the cycles of the cycle model, the lower bound of docs/guides/fast.md, their ratio and
+the target ratio. With --rtl, networks of up to 64 nodes also run on the hardware, flit for flit.
+The simulator of an 8x8 network takes a minute or two to build, once.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.best import choose_best
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
@@ -30,7 +30,7 @@ from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import verify
 
 MOST_ON_HARDWARE = 64
-"""Nodes of a network that is run on the hardware."""
+"""Most nodes of a network that runs on the hardware."""
 
 
 class Aim(NamedTuple):
@@ -48,7 +48,7 @@ def _best(collective: str, topology: Topology, words: int, *, all_port: bool) ->
 
 
 def _aims() -> Iterator[Aim]:
-    """Return the table of targets."""
+    """Yield the collectives to measure, with their targets."""
     square, faulty = mesh((8, 8)), mesh((8, 8))
     faulty = with_faults(square, draw_faults(square, 4 / 64, seed=1, keep=(0,)))
 
@@ -89,7 +89,7 @@ def _aims() -> Iterator[Aim]:
 @click.command()
 @click.option("--rtl", is_flag=True, help="Run networks of up to 64 nodes on the hardware too.")
 def main(rtl: bool) -> None:
-    """Measure and print."""
+    """Measure the collectives and print the table."""
     table = Table(title="cycles beside the least that the wires allow")
     columns = ("what", "algorithm", "cycles", "bound", "ratio", "at most", "hardware")
     for column in columns if rtl else columns[:-1]:
@@ -108,7 +108,7 @@ def main(rtl: bool) -> None:
 
 
 def _on_hardware(case: Case) -> str:
-    """Tell whether the hardware agrees, if the network is small enough to run."""
+    """Return "ok" or "DIFFERS" for a run on the hardware; nothing if the network is too large."""
     if case.schedule.topology.nodes > MOST_ON_HARDWARE:
         return ""
     (result,) = verify([case])
@@ -116,7 +116,7 @@ def _on_hardware(case: Case) -> str:
 
 
 def _large_all_to_all(name: str) -> str:
-    """Time the making and the proof of an all-to-all of 512 nodes by the algorithm ``name``."""
+    """Return a line with the time to make and check an all-to-all of 512 nodes."""
     begin = time.process_time()
     request = Request(topology=torus((8, 8, 8)), words=1)
     made = find_algorithm("all-to-all", name).generate(request)

@@ -11,7 +11,7 @@ from ..boards.registry import BOARDS, Board, find_board
 from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
 from ..model.network.config import NetworkConfig, Timing
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from ..model.program.compiler import Compiled
 from ..model.schedule.collective import Collective
 from .command import command
@@ -154,8 +154,8 @@ def _proof_case(config: NetworkConfig) -> Case:
     The message has a few flits. The all-reduce uses the first operator. The broadcast is by the
     eye, or by a tree if the eye does not serve the network or its tables are too small.
     """
+    from ..model.collectives.declared.request import Request
     from ..model.collectives.registry import find_algorithm
-    from ..model.collectives.request import Request
     from ..model.compare.case import Case
 
     topology = config.topology

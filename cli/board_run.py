@@ -10,7 +10,7 @@ import click
 from ..boards.registry import BAUD, TIMEOUT_SECONDS
 from ..model.compare.answer import Answer
 from ..model.network.config import Timing
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, progress
 from .on_board import board_config, print_comparison, signature_option

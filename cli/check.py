@@ -16,7 +16,7 @@ import click
 from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from ..model.run.trace import Trace
 from .command import command
 from .console import busy, print_checks, print_json, progress, say, say_written

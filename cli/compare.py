@@ -16,7 +16,7 @@ from ..model.collectives.task import Task
 from ..model.compare.comparison import compare
 from ..model.compare.side_by_side import Entry, SideBySide
 from ..model.network.config import TIMINGS, NetworkConfig
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from ..model.schedule.collective import Collective
 from .command import command
 from .console import (

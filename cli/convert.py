@@ -10,7 +10,7 @@ import click
 from .. import __version__
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, say, say_written
 from .options.collective import flits_option

@@ -11,7 +11,7 @@ import click
 from ..model.base.texts import integers
 from ..model.collectives.halving.eye import eyes
 from ..model.network.kinds import KINDS
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import say
 from .options.output import output_paths

@@ -12,7 +12,7 @@ from ..model.base.folders import require_new_folder
 from ..model.collectives.title import schedule_title
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config import Timing
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, say
 from .image import image_of

@@ -29,7 +29,7 @@ from ..model.program.payload import empty_memory
 from ..model.program.program import Program
 from ..model.run.signature import signatures
 from ..model.schedule.duration import expected_cycles
-from . import waiting
+from . import interruption
 
 
 def main() -> None:
@@ -49,7 +49,7 @@ def main() -> None:
 
 def _prepare_process() -> None:
     """Make compilations interruptible, without a notice for each one."""
-    waiting.show_notices()
+    interruption.show_notices()
     LOG.setLevel(logging.WARNING)
 
 

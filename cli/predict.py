@@ -14,10 +14,10 @@ import numpy.typing as npt
 from .. import __version__
 from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, is_special
-from ..model.collectives.least import schedule_bound
+from ..model.collectives.shown_bounds import schedule_bound
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from ..model.program.checks import require_timing
 from ..model.program.file import read_program
 from ..model.program.program import Program
@@ -105,7 +105,7 @@ def predict_command(
     Exit status 0 only if the program finishes; a node with an error flag never finishes.
     """
     from ..model.cycle.control import Control
-    from ..model.exact.predict import predict
+    from ..model.exact.arithmetic import predict
     from ..model.run.measures import troubles
 
     require_waves_place(chosen, output, "-o FILE")

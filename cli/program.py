@@ -11,8 +11,8 @@ import numpy as np
 from ..model.base.errors import InvalidInput
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
-from ..model.network.place import place_name
-from ..model.network.words import SizeLimit, node_in_words
+from ..model.network.network_text import SizeLimit, node_in_words
+from ..model.network.node_names import node_name
 from ..model.program.checks import require_loadable
 from ..model.program.deadlock import certify
 from ..model.program.file import write_program
@@ -163,7 +163,7 @@ def _print_node(program: Program, node: int) -> None:
     """Print the injection table of a node."""
     received = ", ".join(map(str, program.receives[node])) or "none"
     print_table(
-        f"node {place_name(program.config.topology, node)}, receives in steps: {received}",
+        f"node {node_name(program.config.topology, node)}, receives in steps: {received}",
         ("step", "words", "to", "words there", "route", "VC", "remarks", "table words"),
         [tuple(asdict(line).values()) for line in node_table(program, node)],
     )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model.collectives.least import least_counts, schedule_bound, word_measures
 from ..model.collectives.notes import upper_bounds
+from ..model.collectives.shown_bounds import least_counts, schedule_bound, word_measures
 from ..model.collectives.title import schedule_title
 from ..model.compare.cycles import schedule_cycles
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from ..model.schedule.file import write_schedule
 from .command import command
 from .console import bound_line, busy, print_json, print_table, say, say_written, sharing

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ..model.collectives.notes import landmarks
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, say_written
 from .options.collective import collective_options

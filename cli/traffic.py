@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import InputFile
 from ..model.network.config import NetworkConfig
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from ..model.program.checks import require_table_room
 from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic
 from .command import command

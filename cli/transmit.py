@@ -8,7 +8,7 @@ import click
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.compare.answer import Answer
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import chosen_flits, flits_option, schedule_facts

@@ -14,7 +14,7 @@ from ..model.base.errors import InvalidInput
 from ..model.collectives.title import schedule_title
 from ..model.compare.answer import Answer
 from ..model.network.config import Timing
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from ..model.program.file import write_program
 from ..model.schedule.collective import ROOTLESS
 from ..model.schedule.file import write_schedule

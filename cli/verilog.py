@@ -13,7 +13,7 @@ from ..model.base.files import is_special, write_atomically
 from ..model.base.folders import new_folder, require_new_folder
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config_file import network_to_json
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, say, say_written
 from .options.hardware import chosen_config, exported_hardware_options, ports_option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.base.errors import InvalidInput
-from ..model.network.words import SizeLimit
+from ..model.network.network_text import SizeLimit
 from .console import busy
 from .options.collective import chosen_node
 from .options.values import OptionValues, option_group

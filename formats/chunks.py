@@ -26,9 +26,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from ..model.base.errors import InvalidInput
+from ..model.schedule.blocks import CUSTOM
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
-from ..model.schedule.table import CUSTOM
 from ..model.schedule.unrolled import unrolled
 
 Slot = tuple[str, int]

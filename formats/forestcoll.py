@@ -30,10 +30,10 @@ import numpy as np
 from ..model.base.files import InputFile, input_name
 from ..model.network.neighbor_table import graph
 from ..model.network.topology import NO_LINK, Topology
+from ..model.schedule.blocks import Blocks
 from ..model.schedule.collective import Collective
 from ..model.schedule.ordered import OrderedSends, packed_schedule
 from ..model.schedule.schedule import Schedule
-from ..model.schedule.table import Blocks
 from .format import Format, Setting, Wishes
 from .ranks import name_on, nodes_of_ranks
 from .xml_file import Element, XmlFile, root_name

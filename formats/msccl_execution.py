@@ -14,7 +14,7 @@ algorithm is the collective that it claims to be::
 
 In place, the input of an allgather is a part of its output, the output of a reduce_scatter a part
 of its input, and the input of another collective is its output. The buffers of a custom collective
-are always separate. :mod:`.msccl_results` has the promises of reductions.
+are always separate. :mod:`.msccl_promises` has the promises of reductions.
 
 (Sources: microsoft/msccl-tools, msccl/language/collectives.py; microsoft/msccl,
 src/graph/tuning.cc, mscclInPlaceTotalCountHelper.)
@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from ..model.base.errors import InvalidInput
+from ..model.schedule.blocks import CUSTOM
 from ..model.schedule.collective import Collective
-from ..model.schedule.table import CUSTOM
 from .msccl_xml import MOST_CHUNKS, NOBODY, Algorithm, Slot, Step
 
 Block = tuple[int, int]

@@ -8,13 +8,13 @@ from itertools import chain
 import numpy as np
 
 from ..model.base.files import InputFile
+from ..model.schedule.blocks import Blocks
 from ..model.schedule.collective import Collective
 from ..model.schedule.ordered import OrderedSends, packed_schedule
 from ..model.schedule.schedule import Schedule
-from ..model.schedule.table import Blocks
 from .format import Setting
 from .msccl_execution import Execution
-from .msccl_reduced import reduction_of
+from .msccl_reduced_schedule import reduction_of
 from .msccl_xml import Algorithm, read_algorithm
 from .ranks import name_on, nodes_of_parts, nodes_of_ranks
 

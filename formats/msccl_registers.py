@@ -2,8 +2,8 @@
 
 A block is a result. Its *register* at a GPU is that GPU's one value of the block: first the GPU's
 own chunk, if the result includes it. An arriving value is combined with the register or replaces
-it. The moves of an execution (:mod:`.msccl_reduction`) decide which values a register must hold in
-turn: those that are sent, and finally the output's value::
+it. The moves of an execution (:mod:`.msccl_reducing_execution`) decide which values a register must
+hold in turn: those that are sent, and finally the output's value::
 
     {own}             sent: every later combination must come after that
     {own, move 3}     by combining move 3
@@ -22,8 +22,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import chain
 
-from .msccl_reduction import ReducingExecution, State
-from .msccl_results import Result
+from .msccl_promises import Result
+from .msccl_reducing_execution import ReducingExecution, State
 from .msccl_xml import NOBODY
 
 

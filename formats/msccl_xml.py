@@ -30,8 +30,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.base.files import InputFile
+from ..model.schedule.blocks import CUSTOM
 from ..model.schedule.collective import REDUCTIONS, Collective
-from ..model.schedule.table import CUSTOM
 from .xml_file import Element, XmlFile
 
 MOST_RANKS = 4096

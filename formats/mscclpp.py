@@ -33,9 +33,9 @@ import msgspec
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
+from ..model.schedule.blocks import CUSTOM
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
-from ..model.schedule.table import CUSTOM
 from .chunks import Chunks, Slot, Transfer, in_chunks, runs_of, slots_from
 from .format import Format
 

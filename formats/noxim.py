@@ -34,6 +34,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from ..model.base.arrays import Numbers
 from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import InputFile, input_name
 from ..model.network.config import MOST_MEMORY_WORDS
@@ -54,8 +55,6 @@ _END = "-1"
 _BEFORE = rb"(?:[ \t]*+(?:[#%].*+)?\r?\n)*+[ \t]*+"
 _TABLE_HEAD = re.compile(_BEFORE + rb"\d+[ \t]+\d+[ \t]+[01]?(?:\.\d*)?(?:[eE][-+]?\d+)?\s")
 _LIST_HEAD = re.compile(rb"(?:[ \t]*+(?:[#%].*+|\d+[ \t]+\d+[ \t]*+)?\r?\n)*+[ \t]*+-1\s")
-
-Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

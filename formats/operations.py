@@ -28,9 +28,9 @@ import numpy as np
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import InputFile, input_name
+from ..model.schedule.blocks import CUSTOM, Blocks
 from ..model.schedule.ordered import CircleError, OrderedSends, packed_schedule
 from ..model.schedule.schedule import Schedule
-from ..model.schedule.table import CUSTOM, Blocks
 from ..model.schedule.unrolled import unrolled
 from .format import Setting
 from .ranks import nodes_of_ranks

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..model.base.errors import InvalidInput
 from ..model.network.topology import Topology
-from ..model.schedule.table import CUSTOM
+from ..model.schedule.blocks import CUSTOM
 
 
 def nodes_of_ranks(topology: Topology, ranks: int, parameter: str) -> list[int]:

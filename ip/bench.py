@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..model.base.arrays import Words
 from ..model.cycle.model import run as predict
 from ..model.image.host_port import Space, latencies, widths
-from ..model.image.image import Image, Words
+from ..model.image.image import Image
 from ..model.network.buses import REVISION, HostBus, TileBus, bus_data_bits
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..model.base.arrays import Words
 from ..model.base.errors import InvalidInput
 from ..model.cycle.control import Control
 from ..model.cycle.model import run
 from ..model.image.host_port import Space
-from ..model.image.image import Image, Words
+from ..model.image.image import Image
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.port_model import PortModel
 from ..model.network.segment import Segment

@@ -28,7 +28,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from ..model.collectives.title import schedule_title
-from ..model.network.place import place_name
+from ..model.network.node_names import node_name
 from ..model.schedule.schedule import Schedule
 from .panel import Drawing, draw_panel
 from .places import Points, Ruler
@@ -232,7 +232,7 @@ def _legend(drawing: Drawing, *, steps: bool) -> list[Line2D]:
         entries.append(Line2D([], [], label=label, **style))
 
     if schedule.root is not None:
-        source = f"source {place_name(schedule.topology, schedule.root)}"
+        source = f"source {node_name(schedule.topology, schedule.root)}"
         entry(source, ls="", marker="o", ms=9, color=INK)
     if drawing.marked:
         entry("eye", ls="", marker=EYE, ms=18, mfc=EYE_WHITE, mec=EYE_LINE)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..model.network.attached_host import HostedTopology
 from ..model.network.config import NetworkConfig
-from ..model.network.place import place_name, port_name
+from ..model.network.node_names import node_name, port_name
 from ..model.network.topology import NO_LINK
 from ..picture.links import Lines
 from ..picture.places import Places, Points
@@ -45,7 +45,7 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
         "points": _rounded(places.points),
         "low": _rounded(low),
         "high": _rounded(high),
-        "names": [place_name(topology, each) for each in range(topology.nodes)],
+        "names": [node_name(topology, each) for each in range(topology.nodes)],
         "written": {str(each): name for each, name in places.names.items()},
         "rulers": [
             {"across": ruler.direction == 0, "level": ruler.level, "name": ruler.name}

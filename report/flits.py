@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..model.base.pieces import offsets_of
+from ..model.base.arrays import Numbers
+from ..model.base.ragged import offsets_of
 from ..model.program.program import Program
-from ..model.program.table import NO_START
+from ..model.program.row import NO_START
 from ..model.run.hops import NO_ROW
-from ..model.run.packets import Numbers
 from ..model.run.run import Prediction, Run
 from ..model.run.trace import TAIL_MARK, Trace
 from .following import NEVER, Followed

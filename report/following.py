@@ -8,10 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..model.base.pieces import offsets_of, ranges
+from ..model.base.arrays import Numbers
+from ..model.base.ragged import offsets_of, ranges
 from ..model.program.program import Program
 from ..model.run.hops import NO_ROW, Hops, matched
-from ..model.run.packets import Numbers, packet_order, packets_of
+from ..model.run.packets import packet_order, packets_of
 from ..model.run.trace import HEAD_MARK, Trace
 
 NEVER = np.int64(1) << 60

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.base.arrays import Numbers
 from ..model.program.layout import Layout
+from ..model.program.memory_words import row_begins, table_words
 from ..model.program.node_table import row_remarks
 from ..model.program.program import Program
-from ..model.program.table import NO_START
-from ..model.program.words import row_begins, table_words
+from ..model.program.row import NO_START
 from ..model.run.hops import Hops, expected_hops
-from ..model.run.packets import Numbers
 from ..model.run.run import Run
 from ..model.run.standstill import standstill
 from ..model.run.trace import Trace

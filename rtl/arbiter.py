@@ -1,4 +1,4 @@
-"""The choice of what leaves an output (docs/router.md, section 3: grant)."""
+"""The choice of the flit that leaves an output (docs/router.md, section 3: grant)."""
 
 from typing import NamedTuple
 
@@ -8,44 +8,44 @@ from amaranth.lib.wiring import Component, In, Out
 
 
 class Arbiter(Component):
-    """Picks for each VC the first request from its turn on, and of the VCs that may send the next.
+    """Grants one request per cycle: of the next ready VC, the first from that VC's turn on.
 
-    Used by :class:`.OutputPort`. Requesters are numbered group by group, a group being the buffers
-    of one input port.
+    Used by :class:`.OutputPort`. A requester is a buffer, a group the buffers of one input port.
+    Requesters are numbered group by group.
 
     Parameters
     ----------
     groups, members
         Number of groups, and of requesters in each: at least 1.
     vcs
-        Of the output.
+        VCs of the output.
     delivers
-        The output is to the interface: what asks for a VC is the member of that number.
+        The output leads to the interface: only member v of each group asks for VC v.
     interface
-        The last group is of the interface, which has none where the output ``delivers``. Where
-        there is more than one VC all others have two places each in the order of turns, one before
-        it and one behind it.
+        The last group belongs to the interface; false if the output ``delivers`` or the router is a
+        switch's. With more than one VC, the order of turns visits the other groups twice: once
+        before the interface's group, once after it.
 
     Members
     -------
     requests : In(groups * members).array(vcs)
-        For each VC one bit per requester: it asks in this cycle.
+        For each VC one bit per requester: 1 if it asks in this cycle.
     credited : In(vcs)
-        A flit may be sent on the VC in this cycle.
+        High for each VC on which a flit may be sent in this cycle.
     begins : In(vcs)
-        What is granted on the VC takes its turn. Looked at in the cycle of a grant.
+        High if the flit granted on the VC moves the VC's turn. Used only in the cycle of a grant.
     granted : Out(vcs)
-        The VC on which something is granted in this cycle, one-hot; 0 where nothing is. As all
-        outputs, it depends on the requests of the same cycle.
+        The VC of the grant, one-hot; 0 without a grant. As all outputs, it depends on the requests
+        of the same cycle.
     grant : Out(groups * members)
-        The requester, one-hot; 0 where nothing is granted.
+        The granted requester, one-hot; 0 without a grant.
     wins : Out(groups)
-        Its group, one-hot; 0 where nothing is granted.
+        The granted requester's group, one-hot; 0 without a grant.
     group : Out
-        Its group's number, known as soon as ``wins``. Valid while something is granted.
+        The number of that group, known as soon as ``wins``. Valid during a grant.
     candidates : Out(members), by group
-        For each group, one-hot: the requester granted if it is in this group. Valid while something
-        is granted, for the group that ``wins``.
+        For each group, one-hot: the requester to grant if this group wins. Valid during a grant,
+        for the group that ``wins``.
 
     """
 
@@ -99,7 +99,7 @@ class Arbiter(Component):
             m.d.comb += self.candidates[group].eq(
                 Cat(members[-1] == member for member in range(self._members))
             )
-        # Whether the order has come to a link's buffer before it went round.
+        # 1 if the order reached the granted buffer without wrapping.
         masked = _of(vc, [winner.masked for winner in winners])
         after = self._after(members, _of(vc, [turn[-1] for turn in turns]) == masked)
         for number, turn in enumerate(turns):
@@ -108,10 +108,10 @@ class Arbiter(Component):
         return m
 
     def _elaborate_group(self, m: Module, group: int, winners, contests) -> None:
-        """Return the VCs on which a group wins, and its first requester, by a short logic path."""
+        """Drive a group's ``wins`` and ``grant`` bits by a short logic path."""
         wins = Signal(self._vcs, name=f"wins_{group}")
         for vc, winner in enumerate(winners):
-            # Of one VC the group is known to ask before it is known that some group does.
+            # With one VC, "this group asks" is known before "some group asks".
             may = contests[0].asked if self._vcs == 1 else self.granted[vc]
             m.d.comb += wins[vc].eq(winner.places[group] & may)
         granted = [
@@ -124,17 +124,17 @@ class Arbiter(Component):
         ]
 
     def _turn(self, vc: int) -> Signal:
-        """Return the requesters from a VC's turn on; they come first, and then all requesters.
+        """Return a VC's mask of the requesters from its turn on; they come before all others.
 
-        None means all. If the interface's group lies between two bits of every other requester, its
-        bits are clear while the turn is behind it.
+        An empty mask means all requesters. If the order visits the other groups twice, the mask's
+        bits for the interface's group are clear while the turn is after that group.
         """
         requesters = self._groups * self._members
         links = requesters - self._members * self._interface
         return Signal(requesters, init=(1 << requesters) - (1 << links), name=f"from_turn_{vc}")
 
     def _contest(self, m: Module, vc: int, turn: Signal, group: int) -> "_Contest":
-        """Return a group's first requester; without a choice of VCs only a sendable flit asks."""
+        """Return a group's first requester; with one VC a flit without a credit does not ask."""
         asking = self.requests[vc].word_select(group, self._members)
         if self._vcs == 1:
             asking &= self.credited.replicate(self._members)
@@ -160,10 +160,10 @@ class Arbiter(Component):
         return choice.number
 
     def _after(self, members: list[Signal], stays: Value) -> Value:
-        """Return the turn after a grant; the order ``stays`` on its side of the interface's group.
+        """Return the mask of the turn after a grant.
 
-        If the order passes the interface's group, or its own end, the granted requester comes after
-        all masked requesters.
+        ``stays``: a granted link's buffer was reached before the interface's group, so the mask
+        keeps that group.
         """
         after = [
             (self.group < group) | (self.group == group) & (number < member)
@@ -182,12 +182,12 @@ class Arbiter(Component):
 
 
 class _Contest(NamedTuple):
-    """Contest of several entries: the first one that asks wins.
+    """Contest of several entries: the first entry that asks wins.
 
     asked, masked
-        One of them asks; one that the mask lets through.
+        Some entry asks; some entry asks and is in the mask.
     number, places
-        Of the first entry, and a bit for each; anything where none asks.
+        The winner's number, binary and one-hot; any value if no entry asks.
     """
 
     asked: Value
@@ -202,7 +202,10 @@ def _requester(asked: Value, masked: Value) -> _Contest:
 
 
 def _first(m: Module, entries: list[_Contest]) -> _Contest:
-    """Return the first masked entry, or else the first entry; halves, as two share one LUT."""
+    """Return the contest's result: the first entry in the mask, or the first if none is.
+
+    The entries are halved again and again: one LUT decides between two results.
+    """
     if len(entries) == 1:
         return _requester(entries[0].asked, entries[0].masked)
     half = 1 << (len(entries) - 1).bit_length() - 1
@@ -220,7 +223,7 @@ def _first(m: Module, entries: list[_Contest]) -> _Contest:
 
 
 def _of(number: Value, values: list[Value]) -> Value:
-    """Return the value at that number."""
+    """Return the value at index ``number``."""
     chosen = values[-1]
     for place, value in reversed(list(enumerate(values[:-1]))):
         chosen = Mux(number == place, value, chosen)

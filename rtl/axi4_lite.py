@@ -12,7 +12,7 @@ from .host_port import Refusal, RequestPort
 
 
 class Response(enum.IntEnum):
-    """Answers to a write or a read."""
+    """Answers to a write or a read, as the standard codes them."""
 
     OKAY = 0
     SLVERR = 2
@@ -52,14 +52,14 @@ class Axi4LiteBus(Signature):
 class Axi4Lite(Component):
     """Carries out writes and reads of a manager, one at a time. Used by :class:`.Engine`.
 
-    Addresses and data stay at the manager until the access is over, so none is kept here.
+    The manager holds address and data until the access is over, so no register keeps them here.
 
     Members
     -------
     bus : In(Axi4LiteBus)
-        Of the manager.
+        The bus of the manager.
     host : Out(RequestPort)
-        To the network.
+        The requests to the network.
 
     """
 
@@ -68,12 +68,12 @@ class Axi4Lite(Component):
         super().__init__({"bus": In(Axi4LiteBus(config)), "host": Out(RequestPort(config))})
 
     def elaborate(self, _platform: object) -> Module:
-        """Choose an access, carry it out, respond."""
+        """Choose a write or a read, carry it out, respond."""
         m = Module()
         m.submodules.access = bridge = BusAccess(self._config)
         connect(m, bridge.host, flipped(self.host))
         bus, access = self.bus, bridge.access
-        # ``write`` is that of the access under way.
+        # ``write`` tells the kind of the access under way.
         active, write = Signal(), Signal()
         self._elaborate_choice(m, active, write, access.answered)
         m.d.comb += [
@@ -98,7 +98,7 @@ class Axi4Lite(Component):
         return m
 
     def _elaborate_choice(self, m: Module, active: Signal, write: Signal, over: Value) -> None:
-        """Begin an access; a write wins, and then only a read can begin in the next cycle."""
+        """Begin an access; if both wait, the write comes first, and the read follows it."""
         bus, may_write, may_read = self.bus, Signal(), Signal()
         m.d.comb += [
             may_write.eq(bus.awvalid & bus.wvalid & ~bus.bvalid),

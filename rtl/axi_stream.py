@@ -8,15 +8,15 @@ from ..model.network.buses import bus_data_bits
 from ..model.network.config import NetworkConfig
 
 ADDRESS_BITS = 16
-"""Bits of an address in a beat; behind them comes, in a command, the number of words less one."""
+"""Bits of an address in a beat. In a command, the number of words minus 1 stands above them."""
 
 COMMAND_BITS = 32
 
 
 class AxiStream(Signature):
-    """A stream of beats, as the standard has it; the directions are the transmitter's.
+    """A stream of beats, as the standard defines it; the directions are the transmitter's.
 
-    ``last`` and ``user`` say whether there are ``tlast`` and a ``tuser`` of one bit.
+    ``last`` adds ``tlast``, and ``user`` a ``tuser`` of one bit.
     """
 
     def __init__(self, bits: int, *, last: bool = False, user: bool = False) -> None:
@@ -27,7 +27,7 @@ class AxiStream(Signature):
 
 
 class _Place:
-    """An address of the message memory, and whether it is beyond it."""
+    """A register for an address, with a mark for addresses beyond the message memory."""
 
     def __init__(self, config: NetworkConfig) -> None:
         self._words = config.message_words
@@ -35,17 +35,17 @@ class _Place:
         self.now = Signal(layout)
 
     def first(self, address: Value) -> Value:
-        """Return the place at an address of a beat."""
+        """Return the register's value for the address in a beat."""
         return Cat(address[: len(self.now.address)], address[:ADDRESS_BITS] >= self._words)
 
     def next(self) -> Value:
-        """Return the next place; beyond the memory every next place is beyond it too."""
+        """Return the register's value for the next address; the mark stays set."""
         address, is_last = self.now.address, self.now.address == self._words - 1
         return Cat((address + 1)[: len(address)], self.now.beyond | is_last)
 
 
 def writer_signature(config: NetworkConfig) -> Signature:
-    """The ports of a :class:`StreamWriter`."""
+    """Return the ports of a :class:`StreamWriter`."""
     return Signature(
         {
             "stream": In(AxiStream(bus_data_bits(config), last=True)),
@@ -59,18 +59,20 @@ def writer_signature(config: NetworkConfig) -> Signature:
 
 
 class StreamWriter(Component):
-    """Writes the messages of a stream: in each, the first beat is where. Used by :class:`.Engine`.
+    """Writes the messages of a stream into the message memory. Used by :class:`.Engine`.
+
+    The first beat of a message is the address, the others are the words.
 
     Members
     -------
     stream : In(AxiStream)
-        Of the tile, with ``tlast``.
+        The tile's stream, with ``tlast``.
     valid, address, data : Out
-        To the tile port, its ``write_`` signals.
+        The ``write_`` signals of the tile port.
     ready : In(1)
-        The same.
+        The ``write_ready`` signal of the tile port.
     refused : Out(1)
-        In the last cycle a word was taken for which there is no place.
+        High in the cycle after a word beyond the message memory was taken.
 
     """
 
@@ -79,7 +81,7 @@ class StreamWriter(Component):
         super().__init__(writer_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
-        """Advance the place with each word."""
+        """Advance the address with each word; drop words beyond the memory."""
         m = Module()
         stream, place, inside = self.stream, _Place(self._config), Signal()
         m.d.comb += [
@@ -98,7 +100,7 @@ class StreamWriter(Component):
 
 
 def reader_signature(config: NetworkConfig) -> Signature:
-    """The ports of a :class:`StreamReader`."""
+    """Return the ports of a :class:`StreamReader`."""
     return Signature(
         {
             "commands": In(AxiStream(COMMAND_BITS)),
@@ -118,15 +120,16 @@ class StreamReader(Component):
     Members
     -------
     commands : In(AxiStream)
-        Of the tile: an address, and above it the number of words less one.
+        The tile's commands: an address, and above it the number of words minus 1.
     stream : Out(AxiStream)
-        To the tile, with ``tlast`` and ``tuser``.
+        The words for the tile, with ``tlast`` and ``tuser``.
     valid, address : Out
-        To the tile port, its ``read_`` signals.
+        The ``read_valid`` and ``read_address`` signals of the tile port.
     ready, data : In
-        The same; ``data`` is looked at in the cycle after a request was taken.
+        The ``read_ready`` and ``read_data`` signals of the tile port. ``data`` is used in the cycle
+        after a request was taken.
     damaged : In(1)
-        Only with parity: the same, with ``data``.
+        Only with parity: the port's ``read_damaged``, used with ``data``.
 
     """
 
@@ -138,7 +141,7 @@ class StreamReader(Component):
         """Request a word when the previous one leaves, and keep a word that does not leave."""
         m = Module()
         stream, place = self.stream, _Place(self._config)
-        # ``left`` counts the words behind the next one.
+        # ``left`` counts the words after the next one.
         busy, left = Signal(), Signal(COMMAND_BITS - ADDRESS_BITS)
         may, asked = Signal(), Signal()
         m.d.comb += [
@@ -160,7 +163,7 @@ class StreamReader(Component):
         return m
 
     def _elaborate_answer(self, m: Module, asked: Signal, last: Value, beyond: Value) -> None:
-        """Return the word requested in the last cycle, or the kept word."""
+        """Show the word requested in the last cycle, or the word that still waits."""
         stream, fresh, kept = self.stream, Signal(), Signal(self._config.flit_width)
         waits = Signal()
         is_beyond = stream.tuser
@@ -180,7 +183,7 @@ class StreamReader(Component):
             m.d.sync += [stream.tlast.eq(last), is_beyond.eq(beyond)]
 
     def _elaborate_damaged(self, m: Module, waits: Signal) -> Signal:
-        """Mark damaged words too; return the register that marks a word beyond the memory."""
+        """Mark damaged words and words beyond the memory in ``tuser``; return the latter's mark."""
         is_beyond, kept = Signal(name="is_beyond"), Signal(name="kept_damaged")
         damaged = Mux(waits, kept, self.damaged)
         m.d.sync += kept.eq(damaged)

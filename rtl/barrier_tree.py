@@ -22,7 +22,7 @@ LARGEST_GROUP = 4
 
 
 def registered(m: Module, value: Value, name: str) -> Signal:
-    """Return a value a cycle late, in reset too; a value in reset at power-up stays in reset."""
+    """Return ``value`` one cycle late, in reset too; the register's ``init`` is the signal's."""
     init = value.init if isinstance(value, Signal) else 0
     register = Signal(len(value), name=name, init=init, reset_less=True)
     m.d.sync += register.eq(value)
@@ -30,16 +30,16 @@ def registered(m: Module, value: Value, name: str) -> Signal:
 
 
 class BroadcastTree:
-    """The way from all nodes and the way to them, with ``barrier_registers`` in both together.
+    """The registers from all nodes to the middle, and those back to the nodes.
 
-    Its registers are in the domain "sync" and have no reset.
+    Together they are ``barrier_registers`` deep. They are in the domain "sync" and have no reset.
 
     Attributes
     ----------
     up, down : int
         Registers on the way from the nodes, and on the way to them.
     sharing : int
-        So many nodes next to each other have the same signal of what comes to all.
+        This many successive nodes share one copy of a signal from the middle.
 
     """
 
@@ -57,7 +57,7 @@ class BroadcastTree:
         combine: Callable[[Sequence[Value]], Value],
     ) -> Value:
         """Combine the values of all nodes into one, ``up`` cycles late."""
-        # The least with which one value is left after the last register.
+        # The least fan-in with which a single value is left after the last register.
         fan_in = 1
         while self.up and fan_in**self.up < self._nodes:
             fan_in += 1
@@ -70,7 +70,7 @@ class BroadcastTree:
         return combine(values)
 
     def to_all(self, m: Module, name: str, value: Signal) -> list[Signal]:
-        """Return a value of the middle at each node, ``down`` cycles late."""
+        """Return for each node its copy of a value of the middle, ``down`` cycles late."""
         if not self.down:
             return [value] * self._nodes
         for level in range(self.down - 1):

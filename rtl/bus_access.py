@@ -1,4 +1,4 @@
-"""Accesses of a bus: a byte address becomes a request (docs/router.md, section 21)."""
+"""The part that bus bridges share: a bus access becomes a request (docs/router.md, section 21)."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data
@@ -9,16 +9,16 @@ from ..model.network.config import NetworkConfig, bits_for
 from .host_port import Refusal, RequestPort, host_address_bits, node_bits
 
 REFUSED_WORD = 7
-"""The word of the controller that the bridge keeps: the last access that was refused."""
+"""Address of the word in which the bridge keeps the last refused access (controller, node 0)."""
 
 REVISION_NODE = 1
-"""The node of the controller's region at whose word 0 the bridge has its revision."""
+"""Node number, in the controller's region, at whose word 0 the bridge shows its revision."""
 
 REFUSAL_BITS = 2
 
 
 def address_layout(config: NetworkConfig) -> data.StructLayout:
-    """List the parts of a byte address, the lowest first."""
+    """Return the fields of a byte address, the lowest first."""
     return data.StructLayout(
         {
             "byte": bits_for(bus_data_bits(config) // 8 - 1),
@@ -30,20 +30,18 @@ def address_layout(config: NetworkConfig) -> data.StructLayout:
 
 
 class Access(Signature):
-    """One access of a bus after the other.
-
-    The directions are those of the bus.
+    """Accesses of a bus, one at a time; the directions are those of the bus.
 
     Members
     -------
     valid : Out(1)
-        There is an access. All that is said of it stays as it is until it is answered, or given up
-        in that ``valid`` falls.
+        High while there is an access, until it is answered. If ``valid`` falls before, the bus has
+        given the access up. The access does not change while ``valid`` is 1.
     write, address, data, bytes : Out
-        It is a write; its byte address; the word to write, and which of its bytes. Valid while
-        ``valid`` is 1.
+        1 for a write; the byte address; the word to write; one bit for each of its bytes that is
+        written. Valid while ``valid`` is 1.
     answered : In(1)
-        It is over at the end of this cycle.
+        High in the last cycle of an access.
     read_data, refusal : In
         The word read, and a :class:`.Refusal`. Valid while ``answered`` is 1.
 
@@ -66,17 +64,17 @@ class Access(Signature):
 
 
 class BusAccess(Component):
-    """Carries out accesses as requests, and keeps the last one that was refused.
+    """Carries out accesses as requests, and keeps the last refused access.
 
     Used by :class:`.Axi4Lite` and :class:`.Wishbone`. Raises :class:`.InvalidInput` for a network
-    of more addresses than a bus has.
+    with more addresses than a bus has.
 
     Members
     -------
     access : In(Access)
-        Of the bus.
+        The access of the bus.
     host : Out(RequestPort)
-        To the network.
+        The requests to the network.
 
     """
 
@@ -85,12 +83,12 @@ class BusAccess(Component):
         super().__init__({"access": In(Access(config)), "host": Out(RequestPort(config))})
 
     def elaborate(self, _platform: object) -> Module:
-        """Send one request at a time to the network; answer some without it."""
+        """Send one request at a time to the network; answer the bridge's own words here."""
         m = Module()
         access, host = self.access, self.host
         refused, here = Signal.like(access.read_data), Signal()
         of_bridge = Mux(access.address.node == REVISION_NODE, REVISION, refused)
-        # The controller leaves its reset a cycle late, and takes nothing before.
+        # The controller leaves its reset a cycle late, and takes no request before.
         awake = Signal()
         m.d.sync += awake.eq(1)
         with m.FSM():
@@ -136,7 +134,7 @@ class BusAccess(Component):
         of_bridge = (place.region == 0) & (is_refused | is_revision)
         m.d.comb += [
             here.eq(Mux(access.write, ~access.bytes.all(), of_bridge)),
-            # The controller comes first on the bus; spaces 0 and 1 and the others change places.
+            # Regions 0, 1, 2, 3 are spaces 2, 3, 0, 1: on the bus the controller comes first.
             host.space.eq(place.region ^ 2),
             host.node.eq(place.node),
             host.address.eq(place.word),

@@ -1,4 +1,4 @@
-"""Modules that are instantiated by their names, so that Verilog has each of them once."""
+"""Instances of modules by name, so that the Verilog has each module once."""
 
 from typing import Any
 

@@ -1,11 +1,13 @@
-"""Words that come are combined with words that are there (docs/router.md, section 19).
+"""The combiner: an arriving word and a stored word become one word (docs/router.md, section 19).
 
 ::
 
-    cycle t           cycle t + 1                             cycle t + 1 + latency
-    word ──► register ──────────► operator ──► … registers ──► memory
-    its place ──► memory ──► there ──┘  ▲                        │
-                                        └──── kept, if hit ◄─────┘
+    cycle t             cycle t + 1                            cycle t + 1 + latency
+    arriving word ──► register ─────► operator ──► … registers ──► memory
+    its address ──► memory ──► stored word ─┘ ▲                      │
+                                              └──── kept, if hit ◄───┘
+
+In the names of signals, ``there`` is the stored word and ``coming`` the arriving word.
 """
 
 from typing import Any
@@ -21,17 +23,17 @@ from .technology import PLAIN, Technology
 
 
 def may_hit(config: NetworkConfig) -> bool:
-    """Tell whether a word may arrive in the cycle in which its address is written.
+    """Tell whether a word may arrive in the cycle in which its stored word is written.
 
-    With one VC a head flit comes between two packets, and a packet's words have successive
-    addresses.
+    It may not if all words arrive on one VC without latency and no host writes during the run: a
+    packet's words have successive addresses, and a head flit comes between two packets.
     """
     alone = config.vcs == config.lanes == 1 and not config.operator_latency
     return not alone or config.programs > 0 or config.address_bits == 1
 
 
 def reads_ahead(config: NetworkConfig, technology: Technology) -> bool:
-    """Tell whether the old word is read one flit before the arriving word.
+    """Tell whether the stored word is read when the flit before the arriving word comes.
 
     Its address is known at that time if all flits are of one VC.
     """
@@ -39,15 +41,15 @@ def reads_ahead(config: NetworkConfig, technology: Technology) -> bool:
 
 
 class PlaceAhead(Signature):
-    """The place of the word that is there for the next one; the directions are the receiver's.
+    """The address of the next stored word; the directions are the receiver's.
 
     Members
     -------
     enable : Out(1)
-        A flit comes out in this cycle.
+        A flit arrives in this cycle.
     source : Out(address_bits)
-        As for :class:`ArrivingWord`, of the flit that comes out next, if that is of this packet.
-        Valid while ``enable`` is 1.
+        The ``source`` of :class:`ArrivingWord` for the next flit, if that flit is of the same
+        packet. Valid while ``enable`` is 1.
 
     """
 
@@ -56,23 +58,23 @@ class PlaceAhead(Signature):
 
 
 class ArrivingWord(Signature):
-    """A payload flit that comes out of the network; the directions are the receiver's.
+    """A payload flit that leaves the network; the directions are the receiver's.
 
     Members
     -------
     leaves : Out(1)
-        One does so in this cycle.
+        High in a cycle in which a payload flit for an address in the message memory arrives.
     enable : Out(1)
-        It does, and is to be written.
+        High in the same cycle, if the word must be written.
     address, word : Out
         As for :class:`.WordWrite`. Valid while ``leaves`` is 1.
     operator : Out
-        0: it replaces what is there; otherwise 1 more than the place of an operator in the
-        network's list. Valid while ``enable`` is 1.
+        0 if the word replaces the stored word; n if operator n - 1 of the network's list combines
+        both. Valid while ``enable`` is 1.
     source : Out(address_bits)
-        The place of the word that it is combined with. Valid while ``enable`` is 1.
+        The address of the stored word. Valid while ``enable`` is 1.
     ahead : Out(PlaceAhead)
-        Only with ``ahead``, in the place of ``source``: that of the next one.
+        Only with ``ahead``, which has no ``source``: the address of the next stored word.
 
     """
 
@@ -93,14 +95,14 @@ class ArrivingWord(Signature):
 
 
 class NextWord(Signature):
-    """The next payload flit of a packet that has begun to come out; directions are a receiver's.
+    """The next payload flit of a packet that has begun to arrive; directions are a receiver's.
 
     Members
     -------
     combines : Out(1)
-        There is such a packet on this VC, and its next word will be combined.
+        High while a packet is arriving on this VC and its next word will be combined.
     source : Out(address_bits)
-        As for :class:`ArrivingWord`. Valid while ``combines`` is 1.
+        The address of the stored word for that word. Valid while ``combines`` is 1.
 
     """
 
@@ -109,37 +111,36 @@ class NextWord(Signature):
 
 
 class Combiner(Component):
-    """Writes each word that comes, or what an operator makes of it and of a word that is there.
+    """Writes each arriving word, or an operator's result of the arriving and the stored word.
 
-    Used by :class:`.NetworkInterface`. A word that came before, and in the same cycle by a lower
-    lane, is there.
+    Used by :class:`.NetworkInterface`. A stored word includes every word that arrived before, and
+    those that lower lanes get in the same cycle. D is the greatest latency of the operators.
 
     Members
     -------
     words : array of ArrivingWord, In
-        What comes out of the network in this cycle at each lane.
+        The word that arrives at each lane in this cycle.
     reads : array of WordRead, Out
-        The words that are there, of the message memory; what a read gives of a word that is written
-        in the same cycle does not matter. Where it :func:`reads_ahead`, for the words that come
-        next.
+        Reads of the stored words in the message memory, for the next words with
+        :func:`reads_ahead`. If the word is written in the same cycle, the read's answer is ignored.
     writes : array of WordWrite, Out
-        Into the message memory, 1 + D cycles later, D being the greatest latency. Of lanes that
-        write to one place in the same cycle, only the highest one's is done.
+        Writes to the message memory, 1 + D cycles after the word's arrival. If several lanes write
+        one address in the same cycle, only the highest lane writes.
     host_word : In(width)
         Only in a network without programs: in reset, the word of ``writes[0]``.
     stores : Out(lanes)
-        A word of that lane is written in this cycle, or that of a higher lane in its place.
+        High while a word of that lane is written, or a higher lane writes to the same address.
     combines : Out(lanes)
-        What comes in this cycle is combined.
+        High while the word that arrives at the lane is combined.
     stored : array of WordWrite, In
-        What is written into the message memory in this cycle: ``writes``, or by a port that others
-        share what they write.
+        All writes to the message memory in this cycle: ``writes``, and those of the host and the
+        tile if they share a port.
     damaged : Out(lanes)
-        Only with parity: the word that is combined in this cycle is not the one that was written.
+        Only with parity: high if the stored word that is combined is not the word written there.
     next_words : array of NextWord, In
-        Only with D > 0: of each VC.
+        Only with D > 0: the next word of each VC.
     accept : Out(1)
-        Only with D > 0: no next word needs one that is still on its way to the memory.
+        Only with D > 0: high unless a next word needs a word still on its way to the memory.
 
     """
 
@@ -170,7 +171,7 @@ class Combiner(Component):
         return {"next_words": In(NextWord(self._config)).array(self._config.vcs), "accept": Out(1)}
 
     def elaborate(self, _platform: object) -> Module:
-        """Build a pipeline for each lane; lower lanes hand their results to higher ones."""
+        """Build a pipeline for each lane; higher lanes use the results of lower lanes."""
         m = Module()
         results: list[Value] = []
         for lane, (word, write) in enumerate(zip(self.words, self.writes, strict=True)):
@@ -203,7 +204,7 @@ class Combiner(Component):
         return came
 
     def _stages(self, m: Module, came: data.View) -> list[data.View]:
-        """Return the addresses of the last words, from the latest to the one written now."""
+        """Return the addresses of words under way, from the latest to the word written now."""
         layout = data.StructLayout({"leaves": 1, "enable": 1, "address": self._config.address_bits})
         stages = [came]
         for stage in range(self._config.operator_latency):
@@ -214,10 +215,10 @@ class Combiner(Component):
         return stages
 
     def _elaborate_there(self, m: Module, lane: int, lower: list[Value]) -> Value:
-        """Return the old word for the word that arrived in the last cycle.
+        """Return the stored word for the word that arrived in the last cycle.
 
-        It is the latest of: a lower lane's word that arrived in the same cycle, a word written
-        during the memory's read, and the word read from the memory.
+        The first that exists: the result of a lower lane whose word arrived in the same cycle; the
+        word written during the memory's read; the word read from the memory.
         """
         word, there = self.words[lane], self.reads[lane].word
         m.d.comb += self.reads[lane].address.eq(word.source)
@@ -244,20 +245,20 @@ class Combiner(Component):
         return there
 
     def _hits(self, written: Any, place: Value) -> Value:
-        """Tell whether a word is written to that address now or later."""
+        """Tell whether ``written`` writes to that address."""
         return written.enable & (written.address == place)
 
     def _elaborate_there_ahead(self, m: Module) -> Value:
-        """The word that is there, read when the flit before came; 0 for one that is not combined.
+        """Return the stored word, read when the flit before arrived; 0 if it is not combined.
 
         ::
 
-            flit before       word         cycle behind
-            place ──► memory ──► register ──► operator ──► memory
-            hit? ──► kept ─────► kept longer ──┘
+            flit before       word         next cycle
+            address ──► memory ──► register ──► operator ──► memory
+            hit? ──► kept ──────► kept longer ──┘
 
-        A hit is a word that is written while the memory is read. One that is written later, before
-        this word, came with the flit before: it is of the same packet, and for another place.
+        A hit is a write to that address in the cycle of the read. A word written after the read was
+        carried by the flit before: it is of the same packet, and has another address.
         """
         word, read, stored = self.words[0], self.reads[0], self.stored[0]
         there, kept, kept_longer = (
@@ -273,11 +274,11 @@ class Combiner(Component):
             kept_longer.eq(kept),
             was_hit.eq(hit & combines),
         ]
-        # So that the word that the host writes in reset may take the way of one that comes.
+        # 0 in reset: the host's word then passes the operator unchanged, as an arriving word.
         return Mux(ResetSignal(), 0, Mux(was_hit, kept_longer, there))
 
     def _result(self, m: Module, lane: int, there: Value, came: data.View) -> Value:
-        """Write each word 1 + D cycles after its arrival; in reset, lane 0 writes for the host."""
+        """Return the word that a lane writes, 1 + D cycles after arrival; in reset, the host's."""
         config, latency = self._config, self._config.operator_latency
         replacing = Signal(config.flit_width, name=f"replacing_{lane}")
         operator = Signal.like(came.operator, name=f"operator_{lane}")
@@ -290,7 +291,7 @@ class Combiner(Component):
             operator.eq(self._later(m, came.operator, latency)),
         ]
         if not (config.programs or lane):
-            # Through the word that comes, so that nothing is behind the operator's carry chain.
+            # The host's word replaces the arriving word, so that no gate follows the carry chain.
             with m.If(ResetSignal()):
                 m.d.comb += [replacing.eq(self.host_word), operator.eq(0)]
             operator = self._kept(m, operator)
@@ -310,7 +311,7 @@ class Combiner(Component):
         return written
 
     def _replaced(self, results: list[Value], replacing: Signal) -> Value:
-        """Return the arriving word; some operators give it by combining it with 0."""
+        """Return the arriving word: the result of an operator with 0, or the word itself."""
         if self._reads_ahead:
             for operator, result in zip(self._config.operators, results, strict=True):
                 if operator.built_in and operator.name in NEUTRAL_AT_ZERO:
@@ -318,7 +319,7 @@ class Combiner(Component):
         return replacing
 
     def _kept(self, m: Module, value: Signal) -> Signal:
-        """Return the same value, kept as an input of the next gates through synthesis."""
+        """Return ``value`` through cells that synthesis keeps as inputs of the next gates."""
         if self._technology.kept_cell is None:
             return value
         kept = Signal.like(value)
@@ -327,7 +328,7 @@ class Combiner(Component):
         return kept
 
     def _later(self, m: Module, value: Value, cycles: int) -> Value:
-        """Return a value, this many cycles late."""
+        """Return ``value``, this many cycles late."""
         for _ in range(cycles):
             register = Signal(len(value), reset_less=True)
             m.d.sync += register.eq(value)
@@ -345,7 +346,7 @@ class Combiner(Component):
         return overtaken
 
     def _elaborate_accept(self, m: Module, on_the_way: list[data.View]) -> None:
-        """Refuse flits that might need a word that the memory lacks in the next cycle."""
+        """Accept no flit if a VC's next word needs a word still on its way to the memory."""
         waits = [
             next_word.combines & word.leaves & (word.address == next_word.source)
             for next_word in self.next_words

@@ -21,18 +21,18 @@ from .tile_port import TilePort
 from .tiles import tile_name
 
 STATE_OUTPUTS = ("busy", "done", "error", "interrupt")
-"""Outputs of a network with programs that tell of its controller."""
+"""Outputs of a network with programs that tell the state of its controller."""
 
 
 def controlled_signature(config: NetworkConfig) -> Signature:
     """Return the ports of a network with programs.
 
     busy, done, error, interrupt, cycle
-        As of :class:`.Controller`.
+        As for :class:`.Controller`.
     host : In(RequestPort)
         Requests to the controller.
     tile_0, tile_1, ... : In(TilePort)
-        One for each node that has a tile port. Of its inputs only ``hold`` passes a register.
+        The tile port of each node that has one. Only its input ``hold`` passes a register.
     """
     return Signature(
         {
@@ -105,5 +105,5 @@ def _pass_requests(m: Module, core: Core, asks: Any, either: Combine) -> None:
 
 
 def _first(nodes: Sequence[Value]) -> Value:
-    """Return the first of these pairs whose bit is 1, or any; a node's number follows the bit."""
+    """Return the first pair of a bit and a node's number whose bit is 1; any pair if none is."""
     return balanced(lambda first, second: Mux(first[0], first, second), nodes)

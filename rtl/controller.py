@@ -4,7 +4,7 @@ It is written to docs/router.md, section 16::
 
     host ◄──► request ──► check, registers, directory ──► run control ──► core reset, program
                  │                                            ▲
-                 └──────► tiles: memories, status             └── what is seen of the nodes
+                 └──────► tiles: memories, status             └── state of all nodes
 """
 
 from collections.abc import Mapping
@@ -32,19 +32,19 @@ class Controller(Component):
     Members
     -------
     host : In(RequestPort)
-        Of the host.
+        The requests of the host.
     tiles : Out(HostPort)
-        To all tiles, whose answers come in one.
+        The requests to all tiles; their answers arrive combined into one.
     nodes : In(AllNodes)
-        In every cycle.
+        The state of all nodes. Valid in every cycle.
     reset : Out(1)
-        The core is held in reset.
+        High while the core is held in reset.
     run : Out(run_layout)
         The program to run; constant from the first cycle of the ``reset`` before its run on.
     busy, done, error, interrupt : Out(1)
-        As on the page.
+        The states that section 16 defines.
     cycle : Out(32)
-        As on the page.
+        The number of the run's current cycle; after a run, of its last cycle.
 
     """
 
@@ -56,7 +56,7 @@ class Controller(Component):
                 "host": In(RequestPort(config)),
                 "tiles": Out(HostPort(config)),
                 "nodes": In(AllNodes(config)),
-                # From the moment on when power comes.
+                # The core is in reset from power-up on.
                 "reset": Out(1, init=1),
                 "run": Out(run_layout(config)),
                 **outside,
@@ -105,7 +105,7 @@ class Controller(Component):
         return m
 
     def _damaged(self, m: Module, control: RunControl) -> Signal:
-        """Keep until the next acknowledge whether a tile or the host has read a damaged word."""
+        """Return a bit set by a damaged word shown to tile or host, cleared by an acknowledge."""
         damaged = Signal(name="damaged")
         with m.If(control.acknowledge):
             m.d.sync += damaged.eq(0)
@@ -114,7 +114,7 @@ class Controller(Component):
         return damaged
 
     def _elaborate_state(self, m: Module, control: RunControl) -> None:
-        """Show the state to the core and to the outside."""
+        """Drive the core's reset and program, and the outputs that tell the state."""
 
         def is_in(*states: RunState) -> Value:
             return Cat(control.state == state.value for state in states).any()
@@ -166,7 +166,7 @@ class Controller(Component):
     def _elaborate_commands(
         self, m: Module, carried_out: Signal, check: RequestCheck, control, directory
     ) -> None:
-        """Return the accepted commands, and the program that a start offers."""
+        """Tell run control the command that is carried out, and the program that a start names."""
         request, offered = check.request, control.offered
         is_command = carried_out & request.write & (request.address == ControllerWord.COMMAND)
         commands = {
@@ -188,7 +188,7 @@ class Controller(Component):
     def _elaborate_culprit(
         self, m: Module, under_way: RequestUnderWay, control: RunControl
     ) -> Value:
-        """Read the culprit's flags; return the word about the last run."""
+        """Read the culprit's flags after a failure; return the result word of the last run."""
         flags, known = Signal(flags_layout(parity=True), name="flags"), Signal(name="known")
         m.d.comb += [
             under_way.fetch.eq(self.error & ~known),

@@ -27,8 +27,8 @@ def add_core_domains(
 ) -> list[Signal]:
     """Add the clock domains of the core, which ``reset`` resets; return the reset of each tile.
 
-    Domain "core" is in reset while ``reset`` is high. Domain "middle", which hears from all tiles,
-    stays in reset until all that the tiles said before their reset has arrived.
+    Domain "core" is in reset while ``reset`` is high. Domain "middle" combines the tiles' outputs.
+    It stays in reset until no output from before the tiles' reset is left in a barrier register.
     """
     resets = [reset]
     for ago in range(1, config.barrier_registers + 1):
@@ -39,7 +39,9 @@ def add_core_domains(
 
 
 class Core:
-    """All tiles of a network, told and asked together, and the barrier. Used by :class:`.Network`.
+    """The tiles of a network with shared inputs and outputs, and the barrier.
+
+    Used by :class:`.Network`.
 
     Parameters
     ----------
@@ -57,7 +59,7 @@ class Core:
     flagged : Value
         High while a flag of some node is set. Low while not ``heard``.
     heard : Value
-        High while what the core says comes from after the last reset.
+        High while the tiles' outputs, as they arrive here, are from after the last reset.
 
     """
 
@@ -77,7 +79,7 @@ class Core:
         all_over, finished = self.ask("over", all_of), self.ask("finished", all_of)
         flagged = Signal(name="flagged")
         m.d.comb += flagged.eq(self.ask("flagged", any_of))
-        # What the tiles said before they heard of an advance says nothing of the step after it.
+        # Outputs from before a tile saw the last advance are about the step that has ended.
         m.d.middle += [
             advance.eq(all_over & ~finished & ~advance & ~advanced.any()),
             advanced.eq(Cat(advance, advanced)),
@@ -86,23 +88,23 @@ class Core:
         self.finished, self.flagged = finished & self.heard, flagged & self.heard
 
     def ask(self, name: str, combine: Combine, path: str = "") -> Value:
-        """Return output ``path`` of all tiles, if not ``name``, combined into one value."""
+        """Return output ``path``, by default ``name``, of all tiles, combined into one value."""
         values = [attrgetter(path or name)(tile) for tile in self.tiles]
         return self.ask_for(name, combine, values)
 
     def ask_for(self, name: str, combine: Combine, values: Sequence[Value]) -> Value:
-        """Return these ``values`` of tiles, combined; registers on the way are called ``name``."""
+        """Return the tiles' ``values`` combined into one; ``name`` names the registers between."""
         return self._tree.from_all(self._m, name, values, combine)
 
     def tell(self, path: str, value: Signal, *, switches: bool = True) -> None:
-        """Drive input ``path`` of all tiles with ``value``; not of switches that lack the input."""
+        """Drive input ``path`` of all tiles, or of all but switches, with ``value``."""
         here = self._tree.to_all(self._m, path.rpartition(".")[2], value)
         for node, tile in enumerate(self.tiles):
             if switches or node not in self.config.topology.switches:
                 self._m.d.comb += attrgetter(path)(tile).eq(here[node])
 
     def tell_steps(self, barrier: Signal, half_duplex: Signal) -> None:
-        """Tell all nodes how they count steps; with ``barrier``, when they do."""
+        """Tell all nodes how they count steps and, with ``barrier``, when a step ends."""
         rising = Signal(name="rising")
         self._m.d.comb += rising.eq(self._advance & barrier)
         told = {"advance": rising, "barrier": barrier, "half_duplex": half_duplex}

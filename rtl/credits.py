@@ -7,20 +7,20 @@ from ..model.network.config import NetworkConfig
 
 
 class CreditCounter(Component):
-    """The places that are free in the buffer at the far end of a link, for one VC.
+    """Count of the free slots in the buffer at the far end of a link, for one VC.
 
     Used by :class:`.OutputPort` and :class:`.Sender`.
 
     Members
     -------
     available : Out(1)
-        A place was free before this cycle: a flit may leave in it.
+        High while a slot is free: a flit may leave in this cycle.
     spend : In(1)
-        A flit leaves for the buffer in this cycle. Only while ``available`` is 1.
+        High in the cycle in which a flit leaves for the buffer. Only while ``available`` is 1.
     earn : In(1)
-        A credit comes back in this cycle: from the next one on its place is free.
+        High in the cycle in which a credit comes back. Its slot is free from the next cycle on.
     overflow : Out(1)
-        A credit comes back in this cycle and none was out. The count stays.
+        High if a credit comes back while all slots are free. The count does not change then.
 
     """
 
@@ -36,7 +36,7 @@ class CreditCounter(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Keep one bit for each slot, the lowest set; so a request waits for no adder."""
+        """Keep the count as ones from bit 0 on, so that no request waits for an adder."""
         m = Module()
         places = Signal(self._depth, init=-1)
         full = places[-1]

@@ -1,4 +1,4 @@
-"""The crossbar's multiplexer: one of several flits (docs/router.md, section 3: move)."""
+"""The crossbar's multiplexer, which selects the granted flit (docs/router.md, section 3: move)."""
 
 from amaranth.hdl import C, Module, Mux, Value
 from amaranth.lib import data
@@ -8,29 +8,29 @@ from .technology import PLAIN, Technology
 
 
 class CrossbarMux(Component):
-    """Gives the value that is granted.
+    """Multiplexer of the values of all requesters, controlled by a grant.
 
-    Used by :class:`.OutputPort` and :class:`.DirectRouter`. The selection comes in three forms, as
-    from an :class:`.Arbiter` (one-hot grant; one-hot group and candidates; group number and
-    candidates), so that a technology may use the cheapest: :attr:`.Technology.crossbar_mux`.
+    Used by :class:`.OutputPort` and :class:`.DirectRouter`. An :class:`.Arbiter` tells its grant in
+    three forms: one-hot grant; one-hot group and candidates; group number and candidates. A
+    technology may use the cheapest: :attr:`.Technology.crossbar_mux`.
 
     Parameters
     ----------
     width
         Bits of a value.
     groups, members
-        Values are numbered group by group.
+        Number of groups, and of values in each. Values are numbered group by group.
     technology
-        What it is made of.
+        How the multiplexer is made.
 
     Members
     -------
     values : In
-        By number, in every cycle.
+        The value of each requester, by number.
     grant, wins, group, candidates : In
-        As for :class:`.Arbiter`, in every cycle.
+        As for :class:`.Arbiter`. Valid in every cycle.
     value : Out(width)
-        The one granted in this cycle; where none is, anything, or 0
+        The granted requester's value. Without a grant any value, or 0
         (:attr:`.Technology.crossbar_rests_at_zero`).
 
     """
@@ -51,7 +51,7 @@ class CrossbarMux(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Combine all inputs by AND and OR: the grant is one-hot."""
+        """Combine each value with its grant bit by AND, and the results by OR."""
         if self._technology.crossbar_mux is not None:
             return self._technology.crossbar_mux(self)
         m = Module()

@@ -4,8 +4,8 @@
 
     link in ──► arrival: route ──► register ──► crossbar ──► link out
 
-Only programs that are free of contention may run on it. Its size beside that of :class:`.Router`
-shows what the proof that no two flits meet is worth.
+Only programs that are free of contention may run on it. The difference in size from
+:class:`.Router` shows how much hardware the proof that no two flits meet saves.
 """
 
 from dataclasses import dataclass
@@ -28,13 +28,13 @@ class Here:
     """Content of an input port's register.
 
     flit
-        As it leaves.
+        The flit, as it leaves.
     route
-        Where it leaves; no port where nothing does.
+        The output port of the flit, one-hot, and its VC; no port if no flit leaves.
     lost
-        It may go nowhere.
+        High if a flit with a wrong route has arrived.
     first
-        It is the first of its packet that leaves. Looked at in a network with streams.
+        High if the flit is the first of its packet that leaves. Used in a network with streams.
     """
 
     flit: data.View
@@ -46,12 +46,11 @@ class Here:
 class DirectRouter(Component):
     """A router with a register per input port. Used by :class:`.Tile`.
 
-    Its parameters and members are those of :class:`.Router`. A flit leaves in the cycle after the
-    one in which it has arrived, whatever ``accept`` is; there are no credits and no stalls.
-    ``overflow`` is 1 in the cycle in which two flits meet at an output, ``bad_route`` in the one
-    after a flit has arrived that may go nowhere. In a network with streams packets have gaps:
-    there ``overflow`` is 1 also in the cycle in which a packet begins to leave on a VC of an output
-    that another one has not left yet.
+    Its parameters and members are those of :class:`.Router`. A flit leaves in the cycle after its
+    arrival, whatever ``accept`` is; there are no credits and no stalls. ``overflow`` is 1 in a
+    cycle in which two flits ask for one output. ``bad_route`` is 1 in the cycle after a flit with a
+    wrong route has arrived. In a network with streams a packet has gaps: there ``overflow`` is also
+    1 in a cycle in which a packet begins on an output VC before the previous packet's tail.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class DirectRouter(Component):
         super().__init__(router_members(config, switch=switch))
 
     def elaborate(self, _platform: object) -> Module:
-        """Send every flit that is here in this cycle."""
+        """Send every flit in the input registers in this cycle."""
         m = Module()
         ports = router_ports(self._config, switch=self._switch)
         links_in = zip(ports, self.inputs, strict=True)
@@ -81,17 +80,17 @@ class DirectRouter(Component):
         return ports_beside(self._config, port, switch=self._switch)
 
     def _elaborate_input(self, m: Module, port: int, link) -> Here:
-        """Register what arrives: it is there one cycle later.
+        """Add a port's register for the arriving flit, which leaves one cycle later.
 
-        Where nothing makes a sender wait, a packet's flits come in successive cycles: its route
-        stays in the register until its tail has left.
+        Without streams, a packet's flits arrive in successive cycles. Its route stays in the
+        register until its tail has left.
         """
         m.submodules[f"arrival_{port}"] = arrival = Arrival(
             self._config, outputs=self._beside(port)
         )
         item = arrival.item
         valid = link.valid.any()
-        # Without a flit there must be no header: it alone leads anywhere.
+        # Without a flit the head mark must be 0, because only a head flit gets a route.
         rests_at_zero = port != 0 and self._technology.crossbar_rests_at_zero
         valid_head = C(1) if rests_at_zero else valid
         m.d.comb += [
@@ -101,7 +100,7 @@ class DirectRouter(Component):
             arrival.linked.eq(self.linked),
         ]
         here = Here(
-            # Without a route it goes nowhere, so that reset needs not clear it.
+            # A flit without a route goes nowhere, so reset need not clear the flit.
             Signal.like(item.flit, name=f"flit_{port}", reset_less=True),
             Signal.like(item.route, name=f"route_{port}"),
             Signal(name=f"lost_{port}"),
@@ -119,7 +118,7 @@ class DirectRouter(Component):
         return here
 
     def _elaborate_gaps(self, m: Module, valid: Value, arrival: Arrival, here: Here) -> None:
-        """Keep the route of a packet by VC while its flits wait for their words."""
+        """Keep the packet's route for each VC through the gaps between its flits."""
         route, first = arrival.item.route, ~arrival.following
         followed = Signal.like(route)
         for vc in range(self._config.vcs):
@@ -136,7 +135,7 @@ class DirectRouter(Component):
 
     def _elaborate_output(self, m: Module, port: int, link, inputs: dict[int, Here]) -> Value:
         """Send the flit that asks for a port; return whether more than one asks."""
-        # An input port does not count the output beside it.
+        # The bits of a route leave out the output of the input's own number.
         asking = [
             (here, here.route.port[self._beside(source).index(port)])
             for source, here in inputs.items()

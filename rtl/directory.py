@@ -1,4 +1,4 @@
-"""The directory of the programs that are resident: where each is, and how it is run."""
+"""The directory of loaded programs: the address, length, mode and limit of each."""
 
 from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib.memory import Memory
@@ -13,24 +13,26 @@ MODE_BITS = 2
 
 
 class Directory(Component):
-    """An entry for each program, which the host writes and reads. Used by :class:`.Controller`.
+    """Memory with an entry for each program, which the host writes and reads.
+
+    Used by :class:`.Controller`.
 
     Members
     -------
     program : In(4)
-        Whose entry; one that there is.
+        The number of the program whose entry is read or written; always less than ``programs``.
     write : In(1)
-        A word of it is written at the end of this cycle.
+        High to write a word of the entry at the end of this cycle.
     field : In(2)
-        Which one, an :class:`EntryField`; also the one that ``word`` shows.
+        The :class:`EntryField` to write, and the one that ``word`` shows.
     write_data : In(flit_width)
-        Valid while ``write`` is 1.
+        The word to write. Valid while ``write`` is 1.
     base, words, limit : Out(flit_width)
-        The entry, in every cycle; ``words`` is 0 where no program has been loaded since reset.
+        The entry's words, in every cycle. ``words`` is 0 until the host has written it since reset.
     mode : Out(2)
-        The same.
+        The entry's mode, in every cycle.
     word : Out(flit_width)
-        The word of it that ``field`` asks for.
+        The word of the entry that ``field`` names.
 
     """
 
@@ -52,7 +54,7 @@ class Directory(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Build a memory for each word of an entry; keep which lengths were written since reset."""
+        """Build a memory for each field; remember the entries whose length the host has written."""
         m = Module()
         programs = self._config.programs
         loaded = Signal(programs)

@@ -1,4 +1,4 @@
-"""Clock domains of a network: all have its clock, and each has a reset of its own."""
+"""Clock domains of a network: they share one clock, and each has its own reset."""
 
 from amaranth.hdl import ClockDomain, ClockSignal, Module, ResetSignal, Value
 

@@ -1,4 +1,4 @@
-"""The network behind buses: what is exported with them (docs/router.md, section 21).
+"""A network with bus bridges, exported as one module (docs/router.md, section 21).
 
 ::
 
@@ -37,13 +37,13 @@ _PREFIXES = {HostBus.AXI4_LITE: "s_axi", HostBus.WISHBONE: "wb"}
 
 
 WRITER_MODULE, READER_MODULE = "eyecast_stream_writer", "eyecast_stream_reader"
-"""Verilog modules that :class:`Engine` instantiates for each tile."""
+"""Verilog modules that :class:`Engine` instantiates for each tile port."""
 
 STREAM_MODULES = {
     WRITER_MODULE: (StreamWriter, writer_signature),
     READER_MODULE: (StreamReader, reader_signature),
 }
-"""What they are, and the ports that they have."""
+"""The component of each of these modules, and the function that returns its ports."""
 
 
 def _host_bus(config: NetworkConfig, bus: HostBus) -> Signature:
@@ -52,7 +52,7 @@ def _host_bus(config: NetworkConfig, bus: HostBus) -> Signature:
 
 
 def _streams(config: NetworkConfig, node: int) -> dict[str, tuple[str, Any]]:
-    """Return a tile's streams by prefix: the name at the bridge, and the member."""
+    """Return a tile's streams by prefix: their names at the bridge, and their members."""
     width = bus_data_bits(config)
     return {
         f"s_axis_write_{node}": ("messages", In(AxiStream(width, last=True))),
@@ -67,7 +67,7 @@ def _flat(prefix: str, member: Member) -> dict[str, Member]:
 
 
 def tile_signals(config: NetworkConfig) -> Signature:
-    """Return the tile port's signals outside streams, and those that bridges add."""
+    """Return the tile port's signals that no stream replaces, and ``write_refused``."""
     kept = {
         name: member
         for name, member in TilePort(config).members.items()
@@ -97,20 +97,20 @@ class Engine(Component):
     Parameters
     ----------
     config
-        Of the network.
+        The network.
     host, tile
-        The buses in front of its host port, and of each of its tile ports; None: the port itself.
-        Raises :class:`.InvalidInput` for one in front of a port that the network does not have.
+        The buses in front of its host port, and of each of its tile ports; None for the port
+        itself. Raises :class:`.InvalidInput` for a bus in front of a port that the network lacks.
     network
-        The name of the module to instantiate as the network, instead of elaborating it anew; then
-        the parts that each tile has are those of ``STREAM_MODULES``.
+        The name of a module to instantiate as the network, with ``STREAM_MODULES`` as bridges. If
+        None, Amaranth elaborates the network and the bridges here.
     technology
-        What the network is made of, where it is elaborated anew.
+        The technology of the network, if Amaranth elaborates it here.
 
     Members
     -------
-    As for :class:`.Network`, but ports that have a bus in front of them. A bus has a member for
-    each of its signals, with the name that the standard gives it behind a prefix.
+    Those of :class:`.Network`, with each port behind a bus replaced by the bus's signals. Their
+    names are a prefix and the standard's name, such as ``s_axi_awaddr``.
 
     """
 
@@ -153,7 +153,7 @@ class Engine(Component):
         return m
 
     def _add(self, m: Module, module: str, name: str) -> Any:
-        """Add a part that each tile has: a submodule, or an instance of the shared module."""
+        """Add a stream bridge of a tile: a submodule, or an instance of the shared module."""
         make, signature = STREAM_MODULES[module]
         if self._network is not None:
             return add_by_name(m, module, signature(self._config), name, ResetSignal())
@@ -161,7 +161,7 @@ class Engine(Component):
         return part
 
     def _expose(self, m: Module, prefix: str, bus: Any) -> None:
-        """Connect the signals of a bus at a bridge with the members of the same names."""
+        """Connect the signals of a bridge's bus with this module's members of the same names."""
         for name, member in bus.signature.members.items():
             inner, outer = getattr(bus, name), getattr(self, f"{prefix}_{name}")
             m.d.comb += inner.eq(outer) if member.flow == In else outer.eq(inner)

@@ -11,41 +11,41 @@ _NEVER = C(0, 1)
 
 
 class FlitBuffer(Component):
-    """``depth`` flits, first in, first out; one written in a cycle is at the front in the next.
+    """First-in first-out buffer of ``depth`` flits; a flit stays for at least one cycle.
 
     Used by :class:`.InputChannel`.
 
     Parameters
     ----------
     layout
-        Members ``flit`` and ``route``: a flit, and where it is to go.
+        Members ``flit`` and ``route``: a flit, and its route.
     depth
-        Places, at least 1.
+        Number of slots, at least 1.
     technology
-        What it is made of: :class:`.BufferStyle`.
+        Its :class:`.BufferStyle` tells how the buffer is made.
 
     Members
     -------
     write : In(1)
-        A flit arrives in this cycle.
+        High in the cycle in which a flit arrives.
     write_item : In
         The flit and its route. Valid while ``write`` is 1.
     front_valid : Out(1)
-        There is a flit: from the cycle after the first one was written on.
+        High while the buffer holds a flit, from the cycle after its arrival on.
     front : Out
         The oldest flit, while ``front_valid`` is 1. With a block RAM its data are valid in the
-        second half of the cycle. While ``front_valid`` is 0 and no route was kept, the route is
-        that of a flit that is used up.
+        second half of the cycle. While ``front_valid`` is 0, ``front.route`` is the kept route, or
+        the route of a flit to drop.
     followed : Out(1)
-        If the front flit leaves in this cycle, there is another one in the next. In every cycle.
+        High if a flit will be at the front in the next cycle, should the front flit leave in this
+        one. Valid in every cycle.
     pop : In(1)
-        The front flit leaves in this cycle. Only while ``front_valid`` is 1.
+        High in the cycle in which the front flit leaves. Only while ``front_valid`` is 1.
     keep_route : In(1)
-        The route at the front stays at the end of this cycle: the flit does, or the one that comes
-        next goes by it, and not by the one that it was written with.
+        High to keep the route at the front through the end of this cycle: because the flit stays,
+        or because the next flit belongs to the same packet.
     overflow : Out(1)
-        A flit arrives in this cycle and the buffer is full, whether or not one leaves. The flit is
-        lost.
+        High if a flit arrives while the buffer is full, even if another leaves. The flit is lost.
 
     """
 
@@ -70,7 +70,7 @@ class FlitBuffer(Component):
     def elaborate(self, _platform: object) -> Module:
         """Keep the front's route and marks in registers, so that the front flit can ask at once.
 
-        The occupancy is coded as a run of ones from bit 0.
+        ``used`` has a one for each used slot, from bit 0 on.
         """
         m = Module()
         used, stored = Signal(self._depth, name="used"), Signal(name="stored")
@@ -92,11 +92,11 @@ class FlitBuffer(Component):
         return m
 
     def _elaborate_front(self, m: Module, used: Signal, behind: Value) -> None:
-        """Return the front's next marks and route: from the second slot, or the arriving flit."""
+        """Load the front's next marks and route from the second slot, or from the arriving flit."""
         nothing = self.front.route.shape().const({"port": 0, "vc": 1}).as_value()
         marks = Signal(2, reset_less=True)
         route = Signal(len(nothing), init=nothing.value)
-        # Of one place only: where it is taken, what arrives is lost.
+        # With a single slot in use, an arriving flit is lost.
         arrives = self.write & ~used[0] if self._depth == 1 else self.write
         labels = _labels(self.write_item)
         coming = Cat(labels[:2], Mux(arrives, labels[2:], nothing))
@@ -109,7 +109,7 @@ class FlitBuffer(Component):
         m.d.comb += _labels(self.front).eq(Cat(marks, route))
 
     def _move_up(self, m: Module, used: Signal, arriving: Value, *, front: int) -> Value:
-        """Shift slots from ``front`` on: a slot that is or becomes free takes the next one."""
+        """Add slots from ``front`` on, which move up as slots become free; return the first one."""
         behind, behind_used = arriving, _NEVER
         for place in reversed(range(front, self._depth)):
             held = Signal(len(arriving), name=f"place_{place}", reset_less=True)
@@ -119,10 +119,11 @@ class FlitBuffer(Component):
         return behind
 
     def _elaborate_ring(self, m: Module, used: Signal, stored: Signal) -> tuple[Value, Value]:
-        """Data in a ring, and labels in one too or moving up. Gives those at the front and behind.
+        """Keep the data in a ring, and the labels in a ring or in shifting slots.
 
-        A block RAM wants a clock to be read. At the falling edge it has the data for the second
-        half of the cycle, in which they pass the crossbar, and the labels for the next cycle.
+        Return the front's data, and the labels of the second slot. A block RAM is read at a clock
+        edge. Read at the falling edge, it gives the data in time for the crossbar in the second
+        half of the cycle, and the labels in time for the next cycle.
         """
         end, front, second = (
             Signal(range(self._depth), name=name) for name in ("end", "front", "second")
@@ -139,7 +140,7 @@ class FlitBuffer(Component):
             m.d.comb += ClockSignal("falling").eq(ClockSignal())
 
         def keep(name: str, bits: Value, place: Signal) -> Value:
-            """Read a memory at an index."""
+            """Add a memory for ``bits``; return its content at ``place``."""
             kept = Memory(shape=len(bits), depth=self._depth, init=[], attrs=attributes)
             m.submodules[f"buffer_{name}"] = kept
             write_port, read_port = kept.write_port(), kept.read_port(domain=domain)
@@ -155,7 +156,7 @@ class FlitBuffer(Component):
         return keep("data", self.write_item.flit.data, front), behind
 
     def _after(self, place: Signal) -> Value:
-        """Return the next index of the ring; for four, in Gray code, so that no adder is needed."""
+        """Return the next index of the ring; four slots use Gray code, which needs no adder."""
         if self._depth == 4:
             return Cat(~place[1], place[0])
         return Mux(place == self._depth - 1, 0, place + 1)

@@ -1,4 +1,4 @@
-"""Requests of a controller at a tile: each is carried out once, when the network lets it.
+"""Requests of a controller at a tile: each is carried out once, as soon as it may be.
 
 Used by :class:`.NetworkInterface` and :class:`.SwitchStatus` in networks with programs
 (docs/router.md, section 16).
@@ -10,9 +10,9 @@ from amaranth.hdl import C, Module, Signal, Value
 
 
 def carried_out(m: Module, host: Any, node: Value, may: Value | None = None) -> Signal:
-    """Answer the requests to ``node``; return 1 in the cycle in which one is carried out.
+    """Answer the requests to ``node``; return a bit, high in the cycle that carries one out.
 
-    That is the request's first cycle in which ``may`` is 1. Core reset has no effect on it.
+    That is the request's first cycle in which ``may`` is 1. Core reset has no effect here.
     """
     asked, now = Signal(name="asked"), Signal(name="now")
     served = Signal(reset_less=True)

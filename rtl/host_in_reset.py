@@ -56,7 +56,7 @@ def connect_host(m: Module, network: Any, core: Core, either: Combine) -> None:
 
     m.d.comb += [network.done.eq(core.finished), network.error.eq(core.flagged)]
     core.tell_steps(late(network.barrier), late(network.half_duplex))
-    # Not "+ ~done", which would wait for a carry.
+    # An enable, not "+ ~done": the adder does not wait for ``done``.
     with m.If(~network.done):
         m.d.middle += network.cycle.eq(network.cycle + 1)
     for name in ASKED:

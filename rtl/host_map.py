@@ -1,4 +1,4 @@
-"""Numbers by which a host loads, starts and reads a network (docs/router.md, sections 6 and 16).
+"""Addresses and codes for a host of a network (docs/router.md, sections 6 and 16).
 
 Used by the hardware, and by the hosts of the simulator and of boards. This module needs no
 Amaranth, which takes longer to import than a short run takes.
@@ -9,12 +9,12 @@ import enum
 from ..model.network.config import NetworkConfig, bits_for
 
 TILES_MODULE = "eyecast_tiles"
-"""Verilog module of all tiles of a network, in a fast simulator."""
+"""Verilog module with all tiles of a network, for a fast simulation."""
 
 EJECTION_PORT = 64
-"""A number above all ports: what leaves by ejection port l is printed as port 64 + l.
+"""Offset of ejection ports in printed lines: a flit that leaves by ejection port l has 64 + l.
 
-Ejection ports are told apart so that their rows can be put in order; the trace has them all as 0.
+The number sorts the lines of a cycle. In the finished trace all ejection ports are port 0.
 """
 
 
@@ -28,20 +28,20 @@ class HostSpace(enum.IntEnum):
 
 
 CONTROLLER_SPACE = HostSpace.EXPECTED
-"""In a network with programs this space is the controller's: nodes load ``expected`` themselves."""
+"""The controller's space in a network with programs, where nodes load ``expected`` themselves."""
 
 CONTROLLER_ENTRIES = 8
-"""The place of the first program's entry in the space of the controller."""
+"""Address of the first program's entry in the controller's space."""
 
 ENTRY_WORDS = 4
-"""Words of an entry."""
+"""Words of a program's entry."""
 
 
 class StatusWord(enum.IntEnum):
-    """Addresses in the status space; the words of ``arrived`` follow from ARRIVED on.
+    """Addresses in the status space.
 
-    After them come those of the signature, in a network with signatures. In an all-port network
-    they are of all ejection ports, and after them come the states of the senders but the first.
+    From ARRIVED on follow: the words of ``arrived`` of each ejection port; in an all-port network,
+    the states of all senders except the first; in a network with signatures, the signature.
     """
 
     FLAGS = 0
@@ -52,7 +52,7 @@ class StatusWord(enum.IntEnum):
 
 
 def status_words(config: NetworkConfig) -> int:
-    """Words in the status space."""
+    """Return the number of words in the status space."""
     further_senders = config.lanes - 1
     return (
         StatusWord.ARRIVED
@@ -63,23 +63,23 @@ def status_words(config: NetworkConfig) -> int:
 
 
 def expectation_words(config: NetworkConfig) -> int:
-    """Words in the space of expectations."""
+    """Return the number of words in the space of expectations."""
     of_timed_rows = 2 if config.timed_rows else 0
     return config.lanes * config.mask_words + of_timed_rows
 
 
 def table_address_bits(config: NetworkConfig) -> int:
-    """Width of an address in a table; the tables of a node's senders lie 2 to that power apart."""
+    """Return the width b of an address in a table; a node's tables lie 2^b addresses apart."""
     return bits_for(config.table_words - 1)
 
 
 def table_space_words(config: NetworkConfig) -> int:
-    """Addresses in the space of tables; there may be none behind some of them."""
+    """Return the number of addresses in the space of tables; some may have no word."""
     return config.lanes << table_address_bits(config)
 
 
 def controller_words(config: NetworkConfig) -> int:
-    """Words in the space of the controller, in a network with programs."""
+    """Return the number of words in the controller's space, in a network with programs."""
     return CONTROLLER_ENTRIES + ENTRY_WORDS * config.programs
 
 

@@ -14,7 +14,7 @@ from .host_map import controller_words, expectation_words, status_words, table_s
 
 
 class Flag(enum.IntEnum):
-    """Bit numbers of a node's sticky flags; PARITY is one of networks with parity alone."""
+    """Bit numbers of a node's sticky flags; only networks with parity have PARITY."""
 
     OVERFLOW = 0
     PARITY = 1
@@ -32,19 +32,19 @@ class Flag(enum.IntEnum):
 
 
 def flags_layout(*, parity: bool) -> data.FlexibleLayout:
-    """Return the layout of a node's flags for the host: each flag's bit is at its number."""
+    """Return the layout of a node's flags as the host reads them: each bit at its number."""
     flags = [flag for flag in Flag if parity or flag != Flag.PARITY]
     return data.FlexibleLayout(max(Flag) + 1, {flag.member: data.Field(1, flag) for flag in flags})
 
 
 class Causes(Signature):
-    """Error flags as far as a component sees them; made of the flags that it may set.
+    """Causes of the error flags that a component may set.
 
     Members
     -------
     overflow, credit_overflow, bad_route, … : Out(1)
-        For each of those :class:`Flag`, in the order of their numbers: its cause is here in this
-        cycle. Not looked at in reset.
+        One for each such :class:`Flag`, in the order of their numbers: high in a cycle with the
+        flag's cause. Ignored in reset.
 
     """
 
@@ -65,47 +65,46 @@ def node_bits(config: NetworkConfig) -> int:
 
 
 ASKED = ("node", "space", "address", "write", "write_data")
-"""What a host says at a :class:`HostPort`; ``read_data`` is the answer."""
+"""Outputs of the host at a :class:`HostPort`; ``read_data`` is the answer."""
 
 
 def asked_of_tiles(config: NetworkConfig) -> tuple[str, ...]:
-    """List the signals of a :class:`HostPort` that each tile is told."""
+    """Return the names of the :class:`HostPort` signals that every tile gets."""
     return (*ASKED, "valid") if config.programs else ASKED
 
 
 class HostPort(Signature):
-    """One word at one address of one node per cycle, read or written.
+    """Read or write of one word per cycle, at one address of one node.
 
     The directions are the host's.
 
     Members
     -------
     node : Out
-        The node that is asked, in every cycle.
+        The addressed node, in every cycle.
     space : Out(2)
         A :class:`.HostSpace` of that node.
     address : Out
         The address in that space.
     write : Out(1)
-        ``write_data`` is written at the end of this cycle. Looked at in reset only, and of the
-        status space never.
+        High to write ``write_data`` at the end of this cycle. Ignored outside reset and in the
+        status space.
     write_data : Out(flit_width)
-        The word that is written. Valid while ``write`` is 1.
+        The word to write. Valid while ``write`` is 1.
     read_data : In(flit_width)
-        The word, of the message or the status space, whose address was shown in the last cycle, or
-        as many cycles before it as the network has barrier registers; at the port of a
-        :class:`.Network`, whose inputs are registered, one cycle later. Words of messages are valid
-        in reset only, and come a cycle later where they are fetched ahead
-        (:attr:`.Technology.look_ahead`).
+        The word at the address, in the message or the status space, 1 cycle later. Added to that
+        are: the number of barrier registers; 1 at the port of a :class:`.Network`, whose inputs are
+        registered; 1 for words of messages with :attr:`.Technology.look_ahead`. Words of messages
+        are valid in reset only.
     valid : Out(1)
-        Only in a network with programs, where the host is the controller: there is a request. It
-        stays as it is, with all that it asks, until it is answered or given up, and is 0 for a
-        cycle then. A write is done once.
+        Only in a network with programs, where the controller is the host: high during a request.
+        The request does not change until it is answered or given up; then ``valid`` is 0 for a
+        cycle. A write is done once.
     answered : In(1)
-        Only there: the request was carried out in the last cycle, and ``read_data`` is the word
-        read. In all other cycles ``read_data`` is 0.
+        Only with ``valid``: high in the cycle after the request was carried out, in which
+        ``read_data`` is the word read. In all other cycles ``read_data`` is 0.
     damaged : In(1)
-        Only in a network with parity: the word read is not the one that was written.
+        Only in a network with parity: high if the word read is not the word that was written.
 
     """
 
@@ -127,7 +126,7 @@ class HostPort(Signature):
 
 
 class Refusal(enum.IntEnum):
-    """Answer of a :class:`RequestPort`, beside the word."""
+    """Reason for which a :class:`RequestPort` refuses a request; NONE if it does not."""
 
     NONE = 0
     NO_SUCH_WORD = 1
@@ -143,13 +142,13 @@ class RequestPort(Signature):
     Members
     -------
     valid : Out(1)
-        There is a request.
+        High while there is a request.
     ready : In(1)
-        A request is taken in this cycle, if there is one.
+        High in a cycle in which the network takes a request, if there is one.
     write, space, node, address, write_data : Out
         As for :class:`HostPort`. Valid while ``valid`` is 1.
     answered : In(1)
-        The request taken last is answered in this cycle.
+        High in the cycle of the answer to the request taken last.
     read_data : In(flit_width)
         The word read, otherwise 0. Valid while ``answered`` is 1.
     refusal : In(2)

@@ -1,14 +1,14 @@
-"""An input port of the router: what arrives is routed, buffered, and asks to go on.
+"""An input port of the router: it routes and buffers arriving flits, and requests their outputs.
 
 ::
 
     link ──► arrival: route ──► buffer of VC 0 ──► front: request, flit
                            └──► buffer of VC 1 ──► …
 
-docs/router.md, section 3, says what is done with the flit at the front of a buffer. Where it asks
-to go depends on nothing but itself and the packet before it in the buffer. So it is found, and the
-header rewritten, when the flit arrives, and is buffered with it: one decoder serves all VCs, and
-what is at the front can ask at once.
+docs/router.md, section 3, defines the request of the flit at the front of a buffer. It depends only
+on the flit and on its packet, so the port decodes it when the flit arrives. The port also rewrites
+the header then, and buffers the flit with its route. So one decoder serves all VCs, and the front
+flit can ask at once.
 """
 
 from collections.abc import Sequence
@@ -24,31 +24,30 @@ from .technology import PLAIN, Technology
 
 
 def vcs_layout(config: NetworkConfig, outputs: int) -> data.ArrayLayout:
-    """Return one bit per VC for each output port that an input port leads to.
+    """Return a layout with one bit per VC for each of ``outputs`` output ports.
 
-    These are all except the port of its own number, because a packet never turns back.
+    An input port leads to all output ports except its own number, because no packet turns back.
     """
     return data.ArrayLayout(config.vcs, outputs)
 
 
 def route_layout(config: NetworkConfig, outputs: int) -> data.StructLayout:
-    """Route of a flit: its output port, one-hot among those an input port leads to, and its VC.
+    """Return the layout of a flit's route: output port, one-hot among ``outputs``, and output VC.
 
-    Without a port and with a VC of 1: the flit is used up, and is dropped. With a VC of 0: it may
-    go nowhere.
+    Without a port, a VC of 1 marks a used-up flit, which is dropped; a VC of 0 marks a wrong route.
     """
     return data.StructLayout({"port": outputs, "vc": max(1, config.header.vc_bits)})
 
 
 def vc_lines(config: NetworkConfig, route: data.View) -> Value:
-    """Return the VC of a route that has a port, one-hot."""
+    """Return the VC of a route, one-hot. Valid if the route has a port."""
     if config.vcs == 1:
         return C(1, 1)
     return Cat(route.vc == vc for vc in range(config.vcs))
 
 
 def is_used_up(config: NetworkConfig, route: data.View) -> Value:
-    """Tell whether the flit of that route, if there is one, is dropped."""
+    """Tell whether the route marks a used-up flit, which is dropped."""
     if config.vcs == 1:
         # A route that has a port has VC 0.
         return route.vc.any()
@@ -61,35 +60,33 @@ def routed_layout(config: NetworkConfig, outputs: int) -> data.StructLayout:
 
 
 class Arrival(Component):
-    """Finds where what arrives is to go, for all VCs of an input port.
+    """Decoder of the arriving flit's route, for all VCs of an input port.
 
     Used by :class:`InputPort` and :class:`.DirectRouter`.
 
     Parameters
     ----------
     config
-        Of the network.
+        The network.
     outputs
-        Numbers of the output ports that it leads to, ascending. Where 0 is not among them, at an
-        input from the interface and in a switch, nothing is delivered.
+        Numbers of the output ports to which this input leads, ascending. Without 0, as for an input
+        from the interface and in a switch, no flit is delivered.
 
     Members
     -------
     link : In(Ejection)
-        What arrives in this cycle.
+        The flit that arrives in this cycle.
     linked : In(ports)
-        Output ports that lead somewhere; constant for a node.
+        A bit for each output port, set if the port has a link; constant for a node.
     lost : In(1)
-        The buffer is full: the flit of this cycle changes nothing.
+        High if the buffer is full: the flit of this cycle changes nothing.
     item : Out
-        The flit as it leaves, in the cycle in which it arrives, and its route if it is not
-        ``following``. Valid while something arrives.
+        The flit as it will leave, in the cycle of its arrival. Its route too, if it is not
+        ``following``. Valid while a flit arrives.
     following : Out(1)
-        The flit of this cycle goes by the route of the packet's first flit. Valid while something
-        arrives.
+        High if the flit takes the route of its packet's first flit. Valid while a flit arrives.
     stray : Out(1)
-        The flit of this cycle may go nowhere. Valid while something arrives that is not
-        ``following``.
+        High if the flit has a wrong route. Valid while a flit arrives that is not ``following``.
 
     """
 
@@ -117,10 +114,10 @@ class Arrival(Component):
         if 0 in self._outputs:
             m.d.comb += delivered.eq(slot.port == self._config.header.deliver_code)
         self._elaborate_route(m, slot, delivered, leads)
-        # What may go nowhere stays, and what is behind it too: it may count as a packet, unless
-        # routers lose it.
+        # With buffers, a flit with a wrong route stays and blocks the VC, so it may begin a packet.
+        # A router without buffers drops it, so it must not.
         self._elaborate_packets(m, leads if self._config.contention_free else slot.port.any())
-        # Of what leads nowhere the data are never seen.
+        # The data of a flit without an output never matter.
         with m.If(~self.following & ~delivered):
             m.d.comb += self.item.flit.data.eq(self._rewritten(slot))
         return m
@@ -129,11 +126,11 @@ class Arrival(Component):
         """Decode the output port and VC that a header flit requests ("Request")."""
         config, flit, route = self._config, self.link.flit, self.item.route
         asked_port, asked_vc = Signal.like(route.port), Signal.like(route.vc)
-        # Signals of their own: a simulator sees a loop where part of one depends on another part.
+        # Separate signals: a simulator sees a loop if a bit of a signal depends on another bit.
         port = Signal.like(route.port)
         asked = [delivered if port == 0 else slot.port == port for port in self._outputs]
         vcs = range(config.vcs)
-        # What is delivered keeps its VC.
+        # A delivered flit keeps its VC.
         arrived_vc = Cat(
             Cat(self.link.valid[vc] for vc in vcs if vc >> bit & 1).any()
             for bit in range(config.header.vc_bits)
@@ -149,18 +146,18 @@ class Arrival(Component):
             route.port.eq(port),
             leads.eq(port.any()),
             self.stray.eq(~flit.head | ~(asked_port.any() | used_up)),
-            # With one VC there is none to ask for.
+            # With one VC, the field is set only for a used-up flit.
             route.vc.eq(Mux(leads & (config.vcs > 1), asked_vc, flit.head & used_up)),
         ]
 
     def _elaborate_packets(self, m: Module, begins: Value) -> None:
-        """Track packets by VC; an arriving flit ``begins`` a packet if none is under way."""
+        """Track the packet under way on each VC; without one, an arriving flit ``begins`` one."""
         under_way = Signal(self._config.vcs)
         for vc in range(self._config.vcs):
             arrives = self.link.valid[vc] & ~self.lost
             begun = under_way[vc] | (arrives & begins)
             m.d.sync += under_way[vc].eq(begun & ~(arrives & self.link.flit.tail))
-        # With one VC there is no need to look whether something arrives at all.
+        # With one VC ``valid`` is left out: ``following`` is used only while a flit arrives.
         arriving = under_way if self._config.vcs == 1 else under_way & self.link.valid
         m.d.comb += self.following.eq(arriving.any())
 
@@ -169,7 +166,7 @@ class Arrival(Component):
         low = self._config.header.port_bits
         high = low + self._config.header.hop_bits
         old = self.link.flit.data
-        # One less, bit by bit: a carry chain would be large for so few bits.
+        # Subtract 1 by gates: a carry chain would be large for a few bits.
         less = Cat(bit ^ ~slot.more[:place].any() for place, bit in enumerate(slot.more))
         counted = Cat(old[:low], less, old[high:])
         return Mux(slot.more == 0, old >> self._config.header.slot_bits, counted)
@@ -181,37 +178,37 @@ class InputChannel(Component):
     Parameters
     ----------
     config
-        Of the network.
+        The network.
     outputs
         As for :class:`Arrival`.
     vc
-        Its number.
+        Number of the VC.
     technology
-        What it is made of.
+        How the buffer is made.
 
     Members
     -------
     write : In(1)
-        A flit arrives for this VC in this cycle.
+        High in a cycle in which a flit arrives for this VC.
     item : In
-        It and its route. Valid while ``write`` is 1.
+        The flit and its route. Valid while ``write`` is 1.
     held : In
-        Per output port and VC: a packet holds it in this cycle.
+        Per output port and VC: high while a packet holds the output VC.
     request : Out
-        Per output port and VC: the front flit asks for it in this cycle. One-hot, or 0, as where
-        there is no flit.
+        Per output port and VC: high while the front flit asks for the output VC. One-hot; 0 if no
+        flit asks.
     front : Out
         The front flit and its route. Valid while it asks.
     take : In(1)
-        It leaves in this cycle, granted. Only where it asks.
+        High in the cycle in which the front flit is granted and leaves. Only while it asks.
     credit : Out(1)
-        A flit leaves the buffer in this cycle, granted or dropped.
+        High in a cycle in which a flit leaves the buffer, granted or dropped.
     stalled : Out(1)
-        The flit that leaves in this cycle, granted, did not leave when it first could have.
+        High if the flit that is granted in this cycle has waited at the front.
     overflow : Out(1)
-        A flit arrives in this cycle and the buffer is full.
+        High if a flit arrives while the buffer is full.
     bad_route : Out(1)
-        The front flit may go nowhere: from the cycle in which it comes to the front on.
+        High while the front flit has a wrong route.
 
     """
 
@@ -273,21 +270,21 @@ class InputChannel(Component):
 
     def _elaborate_request(self, m: Module, buffer: FlitBuffer, holding: Signal) -> None:
         """Request the output VC if this packet holds it or nobody does."""
-        # Without a flit there is no route but one that is held, and so not free.
+        # Without a flit, the route is empty or its output VC is held, so nothing is requested.
         route, goes_on = self.front.route, self._goes_on(m, buffer, holding)
         for place, (port, asked) in enumerate(zip(self._outputs, route.port, strict=True)):
             own_or_free = goes_on.replicate(self._config.vcs) | ~self.held[place]
-            # What is delivered keeps its VC.
+            # A delivered flit keeps its VC.
             vc = C(1 << self._vc) if port == 0 else vc_lines(self._config, route)
             m.d.comb += self.request[place].eq(Mux(asked, own_or_free & vc, 0))
 
     def _goes_on(self, m: Module, buffer: FlitBuffer, holding: Signal) -> Signal:
-        """Tell whether there is a flit with the previous flit's route."""
+        """Tell whether the front flit continues a packet that holds its output VC."""
         goes_on = Signal()
         if self._config.vcs == 1:
             m.d.comb += goes_on.eq(holding & buffer.front_valid)
             return goes_on
-        # The longest way through a router of several VCs begins here: it is told a cycle before.
+        # A register, computed a cycle before: with several VCs the longest logic path begins here.
         after = ~self.front.flit.tail & buffer.followed
         stays = holding & (buffer.front_valid | buffer.followed)
         m.d.sync += goes_on.eq(Mux(self.take, after, stays))
@@ -300,16 +297,16 @@ class InputPort(Component):
     Parameters
     ----------
     config
-        Of the network.
+        The network.
     outputs
         As for :class:`Arrival`.
     technology
-        What it is made of.
+        How the buffers are made.
 
     Members
     -------
     link : In(Link)
-        From the neighbour, or from the network interface (port 0).
+        The link from the neighbor, or from the network interface (port 0).
     linked : In(ports)
         As for :class:`Arrival`.
     held : In
@@ -319,7 +316,7 @@ class InputPort(Component):
     stalls : Out(vcs)
         As ``stalled`` of each :class:`InputChannel`.
     overflow, bad_route : Out(1)
-        As for :class:`InputChannel`, of any VC.
+        High if that member of some :class:`InputChannel` is high.
 
     """
 

@@ -16,7 +16,7 @@ All parts share the flags and the status words, which this module adds.
 from collections.abc import Sequence
 from functools import reduce
 from operator import or_
-from typing import Any, TypeAlias
+from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib.wiring import Component, In, Out, connect, flipped
@@ -28,6 +28,7 @@ from .host_port import Causes, Flag, HostPort, flags_layout, node_bits
 from .lane import Lane, lane_flags
 from .link import Ejection, Link, router_ports
 from .loaded_message import LoadedMessage
+from .message import Message
 from .router import ROUTER_FLAGS
 from .shared_message import SharedMessage
 from .status import kept_flags, status_answer, words_of
@@ -35,8 +36,6 @@ from .steps import StepKeeper
 from .table import ProgramPlace
 from .technology import PLAIN, Technology
 from .tile_port import TilePort
-
-Message: TypeAlias = LoadedMessage | SharedMessage
 
 
 class NetworkInterface(Component):
@@ -49,28 +48,28 @@ class NetworkInterface(Component):
     node : In
         The node's number; constant.
     injections, ejections : array of Link, array of Ejection
-        To and from port 0 of the router, or its injection and ejection ports.
+        The links to and from port 0 of the router, or its injection and ejection ports.
     accept : Out(1)
         High in a cycle in which the interface takes the flit that leaves port 0 of the router. Low
         only with timed rows or slow operators.
     router_causes : In(Causes)
-        Causes of flags that the router sees in this cycle. Ignored in reset.
+        The router's causes of flags. Ignored in reset.
     router_stalls : In(router_ports * vcs)
         High for each flit that leaves the router in this cycle after it has waited there. Ignored
         without ``trace``.
     router_signature : In(32)
-        Signature of what the router has sent before this cycle; 0 bits wide without signatures.
+        Signature of the flits that the router sent before this cycle; 0 bits without signatures.
     barrier, half_duplex, advance : In(1)
-        As of :class:`.StepKeeper`.
+        As for :class:`.StepKeeper`.
     program : In(ProgramPlace)
-        Only in a network with programs: as of :class:`.Table`.
+        Only in a network with programs: as for :class:`.Table`.
     host : In(HostPort)
         Loads and reads; see :class:`.HostPort`.
     tile : In(TilePort)
         Only in a network with tile ports.
     over, finished : Out(1)
-        High when the node has done its part of the step of this cycle, or of the program. Low
-        while ``flagged`` is high.
+        High while the node has done its part of the current step, and of the program. Low while
+        ``flagged`` is high.
     flagged : Out(1)
         High from the cycle after the cause of a flag until reset.
     damaged : Out(1)
@@ -110,7 +109,7 @@ class NetworkInterface(Component):
         """Build the parts of the drawing above, flags, and the host's answers."""
         m, config = Module(), self._config
         kind = SharedMessage if config.programs else LoadedMessage
-        message = kind(m, config, self._technology, self)
+        message: Message = kind(m, config, self._technology, self)
         m.submodules.steps = steps = StepKeeper(config)
         lanes = [self._add_lane(m, number, steps, message) for number in range(config.lanes)]
         self._connect_steps(m, steps, lanes)
@@ -121,7 +120,7 @@ class NetworkInterface(Component):
         slow = combiner if config.operator_latency else None
         m.d.comb += self.accept.eq(message.accept if slow is None else slow.accept)
         status_word = self._add_status(m, flags, steps, lanes, message)
-        # What the host reads is a cycle late, as the memory is; it must also be read in reset.
+        # Late by a cycle as the memory is, and without reset, as the host reads in reset.
         message_shown = Signal(name="message_shown", reset_less=True)
         m.d.sync += message_shown.eq(message.selected & (self.host.space == HostSpace.MESSAGE))
         m.d.comb += self.host.read_data.eq(status_word | Mux(message_shown, message_word, 0))
@@ -149,7 +148,7 @@ class NetworkInterface(Component):
         return lane
 
     def _add_combiner(self, m: Module, lanes: Sequence[Lane]) -> Combiner:
-        """Add the part between lanes and memory of a network with operators."""
+        """Add the combiner between the lanes and the memory of a network with operators."""
         m.submodules.combiner = combiner = Combiner(self._config, technology=self._technology)
         for lane, word in zip(lanes, combiner.words, strict=True):
             connect(m, lane.message_write, word)
@@ -197,8 +196,8 @@ class NetworkInterface(Component):
         if not self._technology.look_ahead:
             m.d.comb += self.flagged.eq(flags.as_value().any())
             return flags
-        # This cause is told a cycle late. Of a bad write it is known too late in the cycle for
-        # more than its own register; all others share one, so that a row may soon begin.
+        # ``unexpected`` comes a cycle late. A bad write is known so late in its cycle that it has
+        # its own register. All other causes share one, so that ``flagged`` has a short path.
         unexpected, others = Signal(name="unexpected"), Signal(name="others")
         m.d.comb += unexpected.eq(causes[Flag.UNEXPECTED_RECEIVE])
         with m.If(Cat(value for flag, value in causes.items() if flag != Flag.BAD_WRITE).any()):

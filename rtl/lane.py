@@ -1,4 +1,4 @@
-"""One way into the network and one out of it at a node (docs/router.md, section 4).
+"""A lane: a node's path into the network and its path out (docs/router.md, section 4).
 
 ::
 
@@ -42,33 +42,34 @@ def lane_flags(config: NetworkConfig) -> tuple[Flag, ...]:
 
 
 class Lane(Component):
-    """Executes a table, and takes what arrives. Used by :class:`.NetworkInterface`.
+    """Sender with its table, and receiver with its record. Used by :class:`.NetworkInterface`.
 
     Parameters
     ----------
     config
-        Of the network.
+        The network.
     number
-        Which of the node's it is, from 0; in an all-port network that of link ``number`` + 1.
+        Index of the lane at its node, from 0. In an all-port network it serves link ``number`` + 1.
 
     Members
     -------
     injection : Out(Link)
-        Into port 0 of the router, or an injection port.
+        The link into port 0 of the router, or into an injection port.
     ejection : In(Ejection)
-        From port 0 of the router, or an ejection port.
+        The link from port 0 of the router, or from an ejection port.
     table : In(WordWrite)
-        Writes of the host into the table memory, in reset only.
+        Writes of the host to the table memory, in reset only.
     message_read : Out(WordRead)
-        The message memory, but in reset.
+        Reads of the message memory. Ignored in reset.
     message_write : Out(WordWrite)
-        The message memory, but in reset. In a network with operators an :class:`.ArrivingWord`.
+        Writes to the message memory. Ignored in reset. In a network with operators an
+        :class:`.ArrivingWord`.
     next_words : array of NextWord, Out
-        Only where operators are slow: as for :class:`.Receiver`.
+        Only with slow operators: as for :class:`.Receiver`.
     come : Out(ComingWords)
         Only in a network with streams: as for :class:`.WordCount`.
     comes : array of ComingWords, In
-        Only there: ``come`` of each lane.
+        Only with ``come``: ``come`` of each lane.
     clock : In(StepClock)
         The node's step, in every cycle.
     now : In(32)
@@ -82,19 +83,19 @@ class Lane(Component):
     program : In(ProgramPlace)
         Only in a network with programs: as for :class:`.Table`.
     fetches : Out(1)
-        Only there: as for :class:`.Sender`.
+        Only with ``program``: as for :class:`.Sender`.
     arrival : Out(PacketArrival)
-        Only there: the packet that ends here in this cycle.
+        Only with ``program``: the end of a packet, as for :class:`.Receiver`.
     arrived : Out(2**step_bits)
         As for :class:`.ArrivalRecord`.
     progress : Out(Progress)
-        The lane's part of the node's, in every cycle.
+        The lane's part of the node's progress. Valid in every cycle.
     stalled : Out(1)
-        The flit injected in this cycle has waited for a credit.
+        High if the flit injected in this cycle has waited for a credit.
     causes : Out(Causes)
-        Those of :class:`.Sender`, :class:`.ArrivalRecord` and :class:`.Receiver`.
+        The causes of :class:`.Sender`, :class:`.ArrivalRecord` and :class:`.Receiver`.
     sender_state : Out(3)
-        The value of a :class:`.SenderState`, in every cycle.
+        The value of a :class:`.SenderState`. Valid in every cycle.
 
     """
 
@@ -197,7 +198,7 @@ class Lane(Component):
         return m
 
     def _elaborate_count(self, m: Module, sender: Sender, receiver: Receiver) -> None:
-        """Count the arrived words, which senders wait for."""
+        """Count the arrived words, because senders of streams wait for them."""
         m.submodules.count = count = WordCount(self._config)
         outside = flipped(self)
         connect(m, outside.clock, count.clock)

@@ -1,6 +1,6 @@
 """Signals between routers: flits, header fields, links (docs/router.md, sections 1 and 2).
 
-Used by all that flits pass: the router and its parts, the interface and its lanes, the tile.
+Used by the router and its parts, the interface and its lanes, and the tile.
 """
 
 from amaranth.hdl import Module
@@ -27,12 +27,12 @@ def ports_beside(config: NetworkConfig, port: int, *, switch: bool = False) -> l
 
 
 def flit_layout(config: NetworkConfig) -> data.StructLayout:
-    """A flit: ``flit_width`` bits of data, and the marks of a packet's first and last flits."""
+    """Return the layout of a flit: ``flit_width`` bits of data, a head mark and a tail mark."""
     return data.StructLayout({"data": config.flit_width, "head": 1, "tail": 1})
 
 
 def slot_layout(config: NetworkConfig) -> data.StructLayout:
-    """The lowest slot of a header flit: one route segment."""
+    """Return the layout of a header flit's lowest slot, which is one route segment."""
     header = config.header
     return data.StructLayout(
         {"port": header.port_bits, "more": header.hop_bits, "vc": header.vc_bits}
@@ -40,7 +40,7 @@ def slot_layout(config: NetworkConfig) -> data.StructLayout:
 
 
 def delivery_layout(config: NetworkConfig) -> data.StructLayout:
-    """The delivery in the header flit that leaves by port 0, or by an ejection port."""
+    """Return the layout of the delivery, in the header flit that leaves the network."""
     header = config.header
     fields = {"port": header.port_bits, "step": header.step_bits, "address": header.address_bits}
     further = {"operator": header.operator_bits, "window": header.window_bits}
@@ -48,19 +48,19 @@ def delivery_layout(config: NetworkConfig) -> data.StructLayout:
 
 
 class Link(Signature):
-    """A directed link: forwards at most one flit a cycle, and a credit per VC the other way.
+    """A directed link: at most one flit per cycle forwards, and one credit per VC backwards.
 
-    The directions are those of the end that sends.
+    The directions are those of the end that sends flits.
 
     Members
     -------
     valid : Out(vcs)
-        One bit per VC: a flit is sent on it in this cycle. At most one bit is set.
+        One bit per VC: high in a cycle in which a flit is sent on it. At most one bit is set.
     flit : Out
         The flit. Valid while a bit of ``valid`` is set.
     credit : In(vcs)
-        One bit per VC: a flit leaves that VC's buffer at the far end in this cycle, be it sent on
-        or dropped. Any number of bits may be set.
+        One bit per VC: high in a cycle in which a flit leaves that VC's buffer at the far end,
+        granted or dropped. Any number of bits may be set.
 
     """
 
@@ -75,7 +75,7 @@ class Link(Signature):
 
 
 class Ejection(Signature):
-    """The way out of the network at a node: a link without credits, which takes every flit.
+    """The path out of the network at a node: a link without credits, because it takes every flit.
 
     Members
     -------
@@ -91,5 +91,5 @@ class Ejection(Signature):
 
 
 def connect_ejection(m: Module, source: PureInterface, sink: PureInterface) -> None:
-    """Wire what leaves an output port to ``sink``: the flits of a link, without its credits."""
+    """Wire the flits of the link ``source``, without its credits, to ``sink``."""
     m.d.comb += [sink.valid.eq(source.valid), sink.flit.eq(source.flit)]

@@ -13,7 +13,7 @@ place.
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import C, Cat, Module, ResetSignal, Signal, Value
+from amaranth.hdl import Cat, Module, ResetSignal, Signal, Value
 from amaranth.lib.memory import Memory
 
 from ..model.network.config import NetworkConfig, bits_for
@@ -21,47 +21,23 @@ from .combiner import Combiner
 from .host_map import HostSpace, expectation_words
 from .lane import Lane
 from .link import CYCLE_BITS
+from .message import Message
 from .steps import StepKeeper
 from .technology import Technology
 
 
-class LoadedMessage:
-    """The host's accesses to a node, its message memory, and what it expects.
-
-    Parameters
-    ----------
-    m
-        The module of the interface, to which the message adds its gates.
-    config, technology
-        The network, and what the memory is made of.
-    ports
-        The ports of the interface.
-
-    Attributes
-    ----------
-    selected : Signal
-        High while the host addresses this node.
-    accept : Value
-        High in a cycle in which the node takes a flit. Low only where a timed program refuses it.
-    shows_damaged : Value
-        Always low: the memory has no parity.
-
-    """
+class LoadedMessage(Message):
+    """The host's accesses to a node, its message memory, and what it expects."""
 
     def __init__(
         self, m: Module, config: NetworkConfig, technology: Technology, ports: Any
     ) -> None:
-        self._m, self._config, self._technology = m, config, technology
-        self._ports, self._host = ports, ports.host
-        self.selected = Signal(name="selected")
-        self.accept: Value = C(1)
-        self.shows_damaged: Value = C(0)
+        super().__init__(m, config, technology, ports)
         m.d.comb += self.selected.eq(self._host.node == ports.node)
 
     def host_writes(self, space: HostSpace) -> Value:
-        """Return 1 if the host writes to ``space`` of this node in this cycle."""
-        written = self.selected & self._host.write & (self._host.space == space)
-        return written & ResetSignal()
+        """Return 1 in a cycle of reset in which the host writes to ``space`` of this node."""
+        return super().host_writes(space) & ResetSignal()
 
     def prepare_lane(self, lane: Lane, number: int) -> None:
         """Give lane ``number`` its expectations."""

@@ -1,7 +1,7 @@
-"""Ports of memories: words that are read, and words that are written.
+"""Read and write ports of memories, and the parity of their words.
 
-Used by :class:`.Sender` and :class:`.Receiver` for the message memory, by :class:`.Lane`, which
-hands both on to :class:`.NetworkInterface`, and by :class:`.Table` for what the host writes.
+Used by :class:`.Sender`, :class:`.Receiver` and :class:`.Lane` for the message memory, and by
+:class:`.Table` for the writes of the host.
 """
 
 from amaranth.hdl import Cat, Value
@@ -9,18 +9,18 @@ from amaranth.lib.wiring import In, Out, Signature
 
 
 class WordRead(Signature):
-    """Reads of a memory whose answers come a cycle late; the directions are the reader's.
+    """Reads of a memory that answers one cycle later; the directions are the reader's.
 
     Members
     -------
     address : Out(address_bits)
-        The place that is read in this cycle, in every cycle.
+        The address that is read in this cycle.
     word : In(width)
-        The word at the ``address`` of the last cycle. Valid in every cycle but the first.
+        The word at the ``address`` of the last cycle. Valid in every cycle except the first.
     damaged : In(1)
-        Only with ``parity``: that word is not the one that was written.
+        Only with ``parity``: high if ``word`` is not the word that was written.
     enable : Out(1)
-        Only with ``enabled``: in a cycle in which it is 0 nothing is read, and ``word`` stays.
+        Only with ``enabled``: low in a cycle without a read, after which ``word`` stays the same.
 
     """
 
@@ -39,9 +39,9 @@ class WordWrite(Signature):
     Members
     -------
     enable : Out(1)
-        A word is written at the end of this cycle.
+        High in a cycle at whose end a word is written.
     address : Out(address_bits)
-        The place that it is written to. Valid while ``enable`` is 1.
+        The word's address. Valid while ``enable`` is 1.
     word : Out(width)
         The word. Valid while ``enable`` is 1.
 
@@ -52,10 +52,10 @@ class WordWrite(Signature):
 
 
 def stored(word: Value, *, parity: bool) -> Value:
-    """A word as a memory holds it: with ``parity``, the xor of its bits is above it."""
+    """Return a word as a memory holds it: with ``parity``, the xor of its bits stands above it."""
     return Cat(word, word.xor()) if parity else word
 
 
 def is_damaged(held: Value) -> Value:
-    """Tell whether a word that was :func:`stored` with parity has an odd number of other bits."""
+    """Tell whether an odd number of bits of a word :func:`stored` with parity have changed."""
     return held.xor()

@@ -28,16 +28,16 @@ def network_signature(config: NetworkConfig) -> Signature:
 class Network(Component):
     """All nodes and links of a topology.
 
-    Used by ``sim/verilog.py``, which makes Verilog of it, and by the boards' ``HostedNetwork``.
+    Used by ``sim/verilog.py``, which converts it to Verilog, and by the boards' ``HostedNetwork``.
 
     Parameters
     ----------
     config
-        What to build.
+        The network to build.
     trace
         Print every flit that leaves a router.
     tile_by_name
-        Instantiate the module ``TILE_MODULE`` or ``SWITCH_MODULE`` for each tile, which is written
+        Instantiate the module ``TILE_MODULE`` or ``SWITCH_MODULE`` for each tile; each is written
         once. Otherwise Amaranth elaborates each tile anew, and the Verilog grows with the nodes.
     tiles_together
         Instantiate all tiles and links as one module: :class:`.TilesTogether`.
@@ -70,10 +70,10 @@ class Network(Component):
         super().__init__(network_signature(config))
 
     def elaborate(self, _platform: object) -> Module:
-        """The core, and the host or the controller that resets it."""
+        """Build the core, and the host's port or the controller that resets the core."""
         m, config = Module(), self._config
-        # Reset passes a register, as every input does: it has far to go, and a simulator evaluates
-        # the network only at the clock's edge.
+        # Reset passes a register, as every input does: its wires are long, and a simulator need
+        # evaluate the network only at the clock's edge.
         reset = Signal(init=1, name="reset", reset_less=True)
         m.d.sync += reset.eq(ResetSignal())
         combine = either_by_bit if self._tiles_together else either
@@ -85,8 +85,8 @@ class Network(Component):
             core = self._add_core(m, reset)
             connect_host(m, self, core, combine)
         if self._trace or config.signature:
-            # A host's count stands still after the run and comes late with barrier registers; a
-            # controller's is ahead of the core.
+            # A host's count stops after the run and is late with barrier registers. A controller's
+            # count is ahead of the core. The core then counts cycles itself.
             own = config.programs or config.barrier_registers
             core.tell("cycle", core.cycles() if own else self.cycle)
         return m

@@ -1,8 +1,8 @@
 """Operators of a network in hardware (docs/router.md, section 19).
 
-An operator of a user's own is a component with the signature :class:`OperatorPorts`, which takes
-new words in every cycle. ``Operator(…, component=…)`` of the network's configuration makes one from
-the width of a word.
+A custom operator is a component with the signature :class:`OperatorPorts`, which takes new words in
+every cycle. ``component`` of an :class:`.Operator` in the network's configuration makes it from the
+width of a word.
 """
 
 from collections.abc import Callable
@@ -24,11 +24,11 @@ BUILT_IN: dict[str, Combine] = {
     "or": lambda there, coming: there | coming,
     "xor": lambda there, coming: there ^ coming,
 }
-"""Results of the operators for an old and an arriving word, in the same cycle."""
+"""The built-in operators by name: each returns its result of a stored and an arriving word."""
 
 
 NEUTRAL_AT_ZERO = frozenset({"add", "max", "or", "xor"})
-"""Operators that give the arriving word if the old word is 0."""
+"""Operators whose result is the arriving word if the stored word is 0."""
 
 
 class OperatorPorts(Signature):
@@ -37,10 +37,10 @@ class OperatorPorts(Signature):
     Members
     -------
     there, coming : In(width)
-        The word that is there and the one that comes, in every cycle.
+        The stored word and the arriving word, new in every cycle.
     result : Out(width)
-        What becomes of those of as many cycles ago as the operator's latency says; in every cycle,
-        whatever came before.
+        The result of the two words that came as many cycles ago as the operator's latency. It must
+        not depend on other words.
 
     """
 
@@ -49,10 +49,10 @@ class OperatorPorts(Signature):
 
 
 def combined(m: Module, name: str, operator: Operator, there: Value, coming: Value) -> Value:
-    """The result of an operator, as many cycles late as its latency says.
+    """Return the result of an operator, as many cycles late as its latency.
 
-    ``name`` is that of the submodule of an operator of a user's own. Raises :class:`TypeError`
-    where its component has other ports than :class:`OperatorPorts`, or there is none.
+    ``name`` names the submodule of a custom operator. Raises :class:`TypeError` if a custom
+    operator has no component, or its component has other ports than :class:`OperatorPorts`.
     """
     if operator.built_in:
         return BUILT_IN[operator.name](there, coming)

@@ -15,42 +15,42 @@ from .technology import PLAIN, Technology
 
 
 class OutputPort(Component):
-    """Grants one of the buffers that ask for it and sends that buffer's flit.
+    """Grants one of the buffers that ask for this output, and sends that buffer's flit.
 
-    Used by :class:`.Router`. Buffers of all input ports but the one beside it are its
-    *candidates*: those of links in order of their numbers, then those of the interface, which has
-    none at port 0 or in a switch.
+    Used by :class:`.Router`. Its *candidates* are the buffers of all input ports except the one of
+    its own number: those of links by number, then those of the interface. The interface's are
+    missing at port 0 and in a switch.
 
     Parameters
     ----------
     config
-        Of the network.
+        The network.
     port
-        Its number.
+        Number of the port.
     inputs
-        Numbers of the input ports of its candidates, in that order. Without any, as in a switch
-        that has one port, nothing ever leaves.
+        Numbers of the candidates' input ports, in that order. Empty in a switch with one port,
+        where no flit ever leaves.
     technology
-        What it is made of.
+        How the crossbar is made.
 
     Members
     -------
     requests : In(candidates), by VC
-        Candidates whose front flit asks for this output and VC in this cycle.
+        A bit for each candidate: high while its front flit asks for this output and VC.
     flits : In
         The front flit of each candidate. Valid while it asks.
     grants : Out(candidates)
-        The one whose flit leaves in this cycle, one-hot; 0 where none does.
+        The candidate whose flit leaves in this cycle, one-hot; 0 if no flit leaves.
     link : Out(Link)
-        To the neighbour, or to the network interface (port 0, where credits are not looked at): the
-        flit granted, in the same cycle.
+        The link to the neighbor, or to the network interface (port 0, which ignores credits). It
+        carries the granted flit in the same cycle.
     accept : In(1)
-        The interface takes a flit in this cycle; for port 0, which has no credits.
+        Only for port 0, which has no credits: high if the interface takes a flit in this cycle.
     held : Out(vcs)
-        Per VC: a packet holds it, from the cycle after its first flit has left to the one in which
-        its tail leaves.
+        Per VC: high while a packet holds it, from the cycle after its first flit has left until the
+        cycle in which its tail leaves.
     credit_overflow : Out(1)
-        A credit comes back in this cycle of which none was out.
+        High if a credit comes back while all slots at the far end are free.
 
     """
 
@@ -94,7 +94,7 @@ class OutputPort(Component):
         )
         m.d.comb += [
             *(arbiter.requests[vc].eq(self.requests[vc]) for vc in range(vcs)),
-            # On one VC further flits of a packet leave the turn where its first one has put it.
+            # With one VC every flit sets the turn; all flits of a packet set it to the same value.
             arbiter.begins.eq(-1 if vcs == 1 else ~self.held),
             self.grants.eq(arbiter.grant),
             crossbar.values.eq(self.flits),
@@ -114,7 +114,7 @@ class OutputPort(Component):
 
     def _elaborate_holding(self, m: Module) -> None:
         """Hold a VC from the first flit of a packet to its tail."""
-        # Not "held": the register takes the flit from the crossbar unchanged.
+        # The register is the complement of ``held``: it takes the tail mark without a gate.
         free = Signal(self._config.vcs, init=-1)
         m.d.comb += self.held.eq(~free)
         for vc in range(self._config.vcs):

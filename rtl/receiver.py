@@ -19,10 +19,10 @@ class PacketArrival(Signature):
     Members
     -------
     valid : Out(1)
-        The tail of a packet comes out of the network in this cycle.
+        High in the cycle in which a packet's tail arrives.
     step : Out(step_bits)
-        The step that the packet's header flit carries. Valid while ``valid`` is 1, and while a word
-        of the packet comes out.
+        The step in the packet's header flit. Valid while ``valid`` is 1, and while a word of the
+        packet arrives.
 
     """
 
@@ -31,30 +31,28 @@ class PacketArrival(Signature):
 
 
 class Receiver(Component):
-    """Writes the payload of every packet that comes out of the network where its header says.
+    """Writes the payload of every arriving packet to the address in the packet's header.
 
     Used by :class:`.Lane`.
 
     Members
     -------
     ejection : In(Ejection)
-        From port 0 of the router, or an ejection port. A flit is taken in every cycle in which it
-        is valid.
+        The link from port 0 of the router, or from an ejection port. The receiver takes every flit.
     message : Out(WordWrite)
-        Into the message memory: in the cycle in which a payload flit comes out. In a network with
-        operators an :class:`.ArrivingWord`, for a :class:`.Combiner`.
+        The word to write to the message memory, in the cycle in which its flit arrives. In a
+        network with operators an :class:`.ArrivingWord`, for a :class:`.Combiner`.
     next_words : array of NextWord, Out
-        Only where operators are slow: of each VC.
+        Only with slow operators: the next word of each VC.
     arrival : Out(PacketArrival)
-        In the cycle in which a tail comes out, or its word is combined; the word is written at the
-        end of that cycle.
+        The end of a packet, in the cycle at whose end its last word is written.
     written : Out(1)
-        Only in a network with streams: a word is written at the end of this cycle, of a packet of
-        the step of ``arrival``.
+        Only in a network with streams: high in a cycle at whose end a word is written. The step of
+        its packet is that of ``arrival``.
     causes : Out(Causes)
-        ``bad_write``: a payload flit is not written, in the cycle in which it would be. Its place
-        is beyond the message memory, or that of the word that it is to be combined with is; or
-        there is no such operator.
+        ``bad_write``: high in the cycle at whose end a wrong word would be written. A word is wrong
+        if its address, or the stored word's, is beyond the message memory, or if the network lacks
+        the operator.
 
     """
 
@@ -93,7 +91,7 @@ class Receiver(Component):
             step_now = Signal.like(step)
             writable = fits & self._elaborate_operator(m, address, further["operator"])
             m.d.comb += [
-                self.message.leaves.eq(is_word),
+                self.message.leaves.eq(is_word & fits),
                 self.arrival.step.eq(self._when_written(m, step_now)),
             ]
         m.d.comb += [
@@ -139,9 +137,9 @@ class Receiver(Component):
         return C(1) if self._config.vcs == 1 else self.ejection.valid[vc]
 
     def _further_fields(self) -> dict[str, Signal]:
-        """Fields of the header of the packet under way, beside address and step.
+        """Return signals for the further header fields of the packet of the arriving flit.
 
-        ``operator`` is that of the delivery, ``fixed`` the bits of addresses that stay as they are.
+        ``operator`` is the delivery's field; ``fixed`` marks the address bits that stay the same.
         """
         config, fields = self._config, {}
         if config.operators:
@@ -153,7 +151,7 @@ class Receiver(Component):
     def _keep_further(
         self, m: Module, vc: int, delivery: data.View, fields: dict[str, Signal]
     ) -> dict[str, Signal]:
-        """The same of each VC's packet, from its header on; and that of the flit that arrives."""
+        """Keep the further fields of a VC's packet from its header on; select the arriving VC's."""
         kept = {name: Signal.like(field, name=f"kept_{name}") for name, field in fields.items()}
         with m.If(self.ejection.valid[vc] & self.ejection.flit.head):
             if "operator" in fields:
@@ -166,14 +164,14 @@ class Receiver(Component):
         return kept
 
     def _next_address(self, address: Value, fits: Value, fields: dict[str, Signal]) -> Value:
-        """Return the address of the packet's next word; after the memory's last word, none."""
+        """Return the address of the packet's next word; it stays once it is beyond the memory."""
         if "fixed" not in fields:
             return address + fits
-        # The words of a window that are beyond the memory are in the middle of it.
+        # In a window the address advances even beyond the memory, because it wraps back.
         return next_place(address, fields["fixed"], fits | is_in_window(fields["fixed"]))
 
     def _elaborate_operator(self, m: Module, address: Value, operator: Value) -> Value:
-        """Decode the operator and its mode; return whether the network supports them."""
+        """Decode the operator and the stored word's address; return whether both exist."""
         source = self._source(address, operator)
         m.d.comb += self.message.operator.eq((operator + 1) >> 1)
         if not self._reads_ahead:
@@ -183,7 +181,7 @@ class Receiver(Component):
     def _elaborate_place_ahead(
         self, m: Module, delivery: data.View, next_address: Value, operator: Value
     ) -> None:
-        """Show the address that the packet's next payload flit reads: :class:`.PlaceAhead`."""
+        """Show the address of the stored word for the next payload flit: :class:`.PlaceAhead`."""
         first = self._source(delivery.address, delivery.operator)
         m.d.comb += [
             self.message.ahead.enable.eq(self.ejection.valid.any()),
@@ -193,7 +191,7 @@ class Receiver(Component):
         ]
 
     def _source(self, address: Value, operator: Value) -> Value:
-        """Return the old word's address: in the other half, if the packet combines across."""
+        """Return the stored word's address: in the other half, if the packet combines across."""
         across = operator.any() & ~operator[0]
         return address ^ (across << (self._config.address_bits - 1))
 
@@ -203,7 +201,7 @@ class Receiver(Component):
         return in_memory & (operator <= 2 * len(self._config.operators))
 
     def _elaborate_next_word(self, m: Module, vc: int, address: Value, operator: Value) -> None:
-        """Show the VC's next target word, because slow operators wait for it."""
+        """Show the stored word's address for the VC's next word; slow operators may delay it."""
         begun, word = Signal(name="begun"), self.next_words[vc]
         with m.If(self.ejection.valid[vc]):
             m.d.sync += begun.eq(~self.ejection.flit.tail)
@@ -216,7 +214,7 @@ class Receiver(Component):
 
 
 def message_signature(config: NetworkConfig, technology: Technology) -> Signature:
-    """Signature of the way to the message memory or, with operators, to the combiner."""
+    """Return the signature of writes to the message memory or, with operators, to the combiner."""
     if config.operators:
         return ArrivingWord(config, ahead=reads_ahead(config, technology))
     return WordWrite(config.address_bits, config.flit_width)

@@ -1,4 +1,4 @@
-"""Many values made one, in expressions that are as flat as they can be."""
+"""Functions that combine many values into one, in flat expressions."""
 
 from collections.abc import Callable, Sequence
 from operator import or_
@@ -9,8 +9,8 @@ from amaranth.hdl import Cat, Value
 def balanced(combine: Callable[[Value, Value], Value], values: Sequence[Value]) -> Value:
     """Combine ``values``, one or more, in pairs, then the results in pairs, and so on.
 
-    One after the other, a thousand would be an expression a thousand deep; Amaranth visits
-    expressions by recursion, which Python allows to go no deeper than a few hundred of them.
+    Combined one after the other, 1000 values would be an expression of depth 1000. Amaranth visits
+    expressions by recursion, and Python limits that to a depth of a few hundred.
     """
     values = list(values)
     while len(values) > 1:

@@ -1,4 +1,4 @@
-"""Requests that a controller refuses (docs/router.md, section 16)."""
+"""The controller's check of requests: which it refuses (docs/router.md, section 16)."""
 
 from collections.abc import Iterable
 
@@ -22,7 +22,7 @@ from .request_under_way import request_layout
 from .run_control import run_layout
 
 WRITABLE = (ControllerWord.IMAGE, ControllerWord.COMMAND, ControllerWord.ENABLE)
-"""The words of the controller that a host writes, beside those of entries."""
+"""The controller's registers that a host may write, in addition to program entries."""
 
 
 def _any(bits: Iterable[Value]) -> Value:
@@ -30,23 +30,23 @@ def _any(bits: Iterable[Value]) -> Value:
 
 
 class RequestCheck(Component):
-    """Says of a request whether it can be carried out. Used by :class:`.Controller`.
+    """Check whether a request can be carried out. Used by :class:`.Controller`.
 
     Members
     -------
     request : In(request_layout)
         The request.
     base, words : In(flit_width)
-        Of the directory's entry of the program that it names.
+        First address and length of ``program``, from the directory.
     image : In(flit_width)
-        The identity of what is loaded.
+        The identity in the loaded image.
     busy, queued : In(1)
-        A program starts or runs; one is queued.
+        High while a program starts or runs; high while a program is queued.
     run, next_run : In(run_layout)
-        They.
+        The running program, and the queued one.
     program : Out(8)
-        The program that the request names, in an address of the directory or in a command. May be
-        one that there is not, which is refused.
+        The program that the request names, by an address of the directory or in a command. It may
+        not exist; then the request is refused.
     refusal : Out(2)
         A :class:`.Refusal`, in the same cycle.
 
@@ -149,7 +149,7 @@ class RequestCheck(Component):
         )
 
     def _cannot_start(self) -> Value:
-        """Refuse to start a program not loaded or of another network, or when the queue is full."""
+        """Tell whether a start fails: not loaded, of another network, too long, or a full queue."""
         config = self._config
         is_start = (self.request.address == ControllerWord.COMMAND) & (
             self.request.write_data[:8] == Command.START

@@ -1,4 +1,4 @@
-"""One request at a time, from a host to the controller itself or to the tiles.
+"""The request under way: from a host to the controller itself or to a tile, one at a time.
 
 It is written to docs/router.md, section 16, "Ports of the controller".
 """
@@ -12,7 +12,7 @@ from .host_map import HostSpace, StatusWord
 from .host_port import HostPort, Refusal, RequestPort, host_address_bits, node_bits
 
 PATIENCE = 64
-"""Cycles in which the network may keep a request from a memory; then it is refused."""
+"""Cycles for which a request waits while the network uses the memory; then it is refused."""
 
 
 def request_layout(config: NetworkConfig) -> data.StructLayout:
@@ -36,25 +36,25 @@ class RequestUnderWay(Component):
     Members
     -------
     host : In(RequestPort)
-        Of the host.
+        The requests of the host.
     tiles : Out(HostPort)
-        To all tiles, whose answers come in one.
+        The requests to all tiles; their answers arrive combined into one.
     request : Out(request_layout)
         The request taken last.
     refusal : In(2)
-        A :class:`.Refusal`, looked at in the cycle after the request was taken.
+        A :class:`.Refusal`. Used in the cycle after the request was taken.
     accepts : Out(1)
-        In this cycle a request that is not refused is carried out, if it is ``local``.
+        High in the cycle in which a ``local`` request that is not refused is carried out.
     local : In(1)
-        It is for the controller itself. As ``word``, looked at in the cycle after ``refusal``.
+        High if the request is for the controller itself. Used in the cycle after ``refusal``.
     word : In(flit_width)
-        The controller's answer, if it is not refused.
+        The controller's answer to a ``local`` request. Used together with ``local``.
     fetch : In(1)
-        The flags of node ``fetch_node`` are to be read.
+        High to read the flags of node ``fetch_node``.
     fetch_node : In(node_bits)
-        Constant while ``fetch`` is 1.
+        The number of that node. Constant while ``fetch`` is 1.
     fetched : Out(1)
-        They are ``tiles.read_data`` in this cycle.
+        High in the cycle in which ``tiles.read_data`` is those flags.
 
     """
 
@@ -78,7 +78,7 @@ class RequestUnderWay(Component):
     def elaborate(self, _platform: object) -> Module:
         """Take, check, decide, wait for a tile and answer requests; fetch flags."""
         m = Module()
-        # The check is long: of its own, it leaves the clock to the network.
+        # A register after the check, whose logic is long, so that it does not limit the clock.
         refusal = Signal.like(self.refusal)
         m.d.comb += [
             self.tiles.node.eq(self.request.node),
@@ -130,8 +130,8 @@ class RequestUnderWay(Component):
     def _elaborate_decide(self, m: Module, refusal: Signal) -> None:
         """Answer at once, or ask the tiles.
 
-        What was not refused in the cycle before cannot have to be now: between two requests the
-        controller only begins what was queued, and ends runs.
+        The refusal is one cycle old and still right: without a request, the controller only begins
+        a queued program and ends runs, and neither is a new reason to refuse.
         """
         m.d.comb += self.accepts.eq(refusal == Refusal.NONE)
         self._answer(m, Mux(self.accepts, self.word, 0), refusal)
@@ -140,7 +140,7 @@ class RequestUnderWay(Component):
 
     def _elaborate_wait(self, m: Module) -> None:
         """Ask the tile until a time limit; the tile may carry the request out nevertheless."""
-        # A request that is given up may be answered for as long as it takes to be seen.
+        # A tile may still answer a withdrawn request until it sees the withdrawal.
         last = PATIENCE + self._config.barrier_registers + 1
         waited = Signal(range(last + 1))
         m.d.comb += self.tiles.valid.eq(waited < PATIENCE)

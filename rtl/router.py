@@ -7,7 +7,7 @@
              └► buffer of VC 1 …                 │          │    (a buffer granted, VCs held,
                                                  └──────────┘     credits)
 
-A flit that arrives in one cycle leaves in the next, if nothing is in its way.
+If its output is free, a flit leaves in the cycle after its arrival.
 
 In an all-port network (docs/router.md, section 14) there is an injection and an ejection port for
 each link, in place of port 0::
@@ -16,7 +16,7 @@ each link, in place of port 0::
     link in ─► input l ─┬► ejection l     ▲
                         └► other outputs  └ other inputs
 
-The router of a switch (docs/router.md, section 15) has the ports of links alone.
+The router of a switch (docs/router.md, section 15) has only the ports of links.
 """
 
 from amaranth.hdl import Cat, Module, Value
@@ -34,7 +34,7 @@ ROUTER_FLAGS = (Flag.OVERFLOW, Flag.CREDIT_OVERFLOW, Flag.BAD_ROUTE)
 
 
 def router_members(config: NetworkConfig, *, switch: bool = False) -> dict:
-    """The ports of a :class:`Router`."""
+    """Return the ports of a :class:`Router`."""
     ports = len(router_ports(config, switch=switch))
     return {
         "inputs": In(Link(config)).array(ports),
@@ -52,29 +52,30 @@ class Router(Component):
     Parameters
     ----------
     config
-        Of the network.
+        The network.
     switch
-        It is that of a switch.
+        The node is a switch.
     technology
-        What it is made of.
+        How buffers and crossbars are made.
 
     Members
     -------
     inputs, outputs : array of Link
-        By port; port 0 is the network interface. In an all-port network the injection and ejection
-        ports of links 1, 2, … are in its place, before those of the links; in a switch nothing is.
-        A flit leaves in the cycle after the one in which it has arrived, or later.
+        The links by port; port 0 is the network interface. In an all-port network the injection and
+        ejection ports of links 1, 2, … replace port 0; a switch has no port 0. A flit leaves at
+        least one cycle after its arrival.
     linked : In(ports)
-        Output ports that lead somewhere; bit 0 is set but in a switch. Constant for a node.
+        A bit for each output port, set if the port has a link. Bit 0 is set, except in a switch.
+        Constant for a node.
     accept : In(1)
-        The network interface takes the flit that leaves by port 0 in this cycle; in a cycle in
-        which it is 0 none leaves by it. Not in a switch.
+        Not in a switch: high if the network interface takes a flit in this cycle. Otherwise no flit
+        leaves by port 0.
     stalls : Out(router_ports * vcs)
-        Per buffer: the flit that leaves it in this cycle has waited.
+        Per buffer: high if the flit that leaves it in this cycle has waited.
     causes : Out(Causes)
-        ``overflow``: in the cycle in which a flit arrives and its buffer is full.
-        ``credit_overflow``: in the cycle in which a credit comes back of which none was out.
-        ``bad_route``: in every cycle in which a flit that may go nowhere is at a buffer's front.
+        ``overflow``: high if a flit arrives while its buffer is full.
+        ``credit_overflow``: high if a credit comes back while all slots at the far end are free.
+        ``bad_route``: high while a flit with a wrong route is at a buffer's front.
 
     """
 
@@ -122,21 +123,21 @@ class Router(Component):
         return ports_beside(self._config, port, switch=self._switch)
 
     def _candidates(self, port: int) -> list[int]:
-        """Return the input ports that an output port counts, the interface's last."""
+        """Return the input ports that are candidates of an output, the interface's last."""
         return sorted(self._beside(port), key=lambda other: (other == 0, other))
 
     def _is_injection(self, number: int) -> bool:
-        """Tell whether input ``number`` is the injection port of link ``number`` + 1 alone."""
+        """Tell whether input ``number`` is an injection port, which leads only to one link."""
         return self._config.all_port and number < self._lanes
 
     def _linked_from(self, number: int) -> Value:
-        """Return the output ports to which input ``number`` may send."""
+        """Return the bits of ``linked`` to which input ``number`` may send."""
         if self._is_injection(number):
             return self.linked & 1 << (number + 1)
         return self.linked
 
     def _output_seen(self, number: int, port: int) -> int | None:
-        """Return the output that input ``number`` knows as ``port``; None for no output."""
+        """Return the index of the output that input ``number`` calls ``port``; None for none."""
         lanes = self._lanes
         if self._is_injection(number) and port != number + 1:
             return None
@@ -145,9 +146,9 @@ class Router(Component):
         return lanes + port - 1
 
     def _elaborate_crossbar(self, m: Module, inputs: list, outputs: list) -> None:
-        """Every front flit to every output but the one beside it; outputs' state and grants back.
+        """Connect every buffer's front flit to the outputs it may ask for, and the grants back.
 
-        Flits that go by different outputs do not hinder each other, even from one input port.
+        Flits for different outputs do not delay each other, even from one input port.
         """
         for number, source in enumerate(inputs):
             others = self._beside(self._ports[number])

@@ -1,4 +1,4 @@
-"""Fields of a row that only networks with streams have (docs/router.md, section 20).
+"""Stream fields of a row, in networks with streams (docs/router.md, section 20).
 
 Used by :class:`.Sender`, which keeps them while the row is under way.
 """
@@ -14,11 +14,11 @@ from .word_count import count_shape
 
 
 def row_of_streams(config: NetworkConfig) -> dict[str, int | Shape]:
-    """Shapes of what is kept beside the other fields.
+    """Return the shapes of the registers that a sender keeps for a row's stream.
 
-    ``stream`` is that of the row; ``ahead`` the number of words that have left, less one and those
-    of ``lead``; ``leads``: there are such; ``no_stream``: there is no such
-    stream or window.
+    ``stream`` is the row's field, ``ahead`` the number of words that have left minus 1 minus
+    ``lead``. ``leads`` is 1 if ``lead`` is not 0, ``no_stream`` if the row names a stream or a
+    window that the network lacks.
     """
     widths = dict(config.table.fields)
     return {"stream": widths["stream"], "ahead": count_shape(config), "leads": 1, "no_stream": 1}
@@ -31,11 +31,11 @@ def loads_of_streams(
     fields: Mapping[str, Value],
     words: Mapping[str, int],
 ) -> dict[str, list[Any]]:
-    """Registers of each field as it is read; ``words`` says in which control word that is.
+    """Return, by field, the assignments that load the row's registers when the field is read.
 
-    ``fixed`` is the register of the window's :func:`.fixed_bits`.
-    They come behind ``source_address`` and ``length``, which are in ``row`` if not in that word,
-    and tell whether the row is too long.
+    ``words`` tells in which control word each field is; ``fixed`` is the register of the window's
+    :func:`.fixed_bits`. ``source_address`` and ``length`` are in the same control word as
+    ``window``, or already in ``row``; so the load of ``window`` also checks the row's length.
     """
     unknown = is_above(fields["stream"], config.lanes)
     loads = {
@@ -61,14 +61,15 @@ def loads_of_streams(
 def _is_too_long(
     config: NetworkConfig, row: Any, fields: Mapping[str, Value], words: Mapping[str, int]
 ) -> Value:
-    """Tell whether the row exceeds its window, or the window the message memory."""
+    """Tell whether the row is longer than its window, or the window ends beyond the memory."""
 
     def known(name: str, kept: Value) -> Value:
         return fields[name] if words[name] == words["window"] else kept
 
     source, length = known("source_address", row.place), known("length", row.left)
     window, most = fields["window"], config.message_words
-    # A window of 2^w words has room for what has room behind the last word but 2^w of the memory.
+    # A row of n words fits a window of 2^w words if it fits the last 2^w words of the memory: one
+    # comparison serves rows with and without a window.
     windows = range(1, config.most_window + 1)
     first = Array([source, *(most - (1 << number) for number in windows)])[window]
     last = (source | ~fixed_bits(window, config.address_bits))[: config.address_bits]
@@ -79,15 +80,16 @@ def _is_too_long(
 def add_coming(
     m: Module, row: Any, comes: Sequence[Any], in_payload: Value, word_leaves: Value
 ) -> Value:
-    """Add a register of whether the word to be injected has come, of each lane's ``comes``.
+    """Return a new register that tells whether the next word to inject has arrived.
 
-    A row that does not stream has all its words. Valid while it is ``in_payload``;
-    ``word_leaves``: in this cycle one is injected.
+    ``comes`` has the arrived words of each lane; ``word_leaves`` is 1 in a cycle in which a word is
+    injected. The register is valid while the row is ``in_payload``, and 1 for a row that streams
+    nothing.
     """
     there, further = Signal(name="there"), Signal(name="further")
     last, before, some = (_of_stream(row, comes, name) for name in ("last", "before", "some"))
     with m.If(word_leaves):
-        # Another one is there but where it was the only one, which is known without adding.
+        # A further word is here unless this was the last arrived word: a comparison, no adder.
         m.d.comb += further.eq(row.ahead != before)
         m.d.sync += row.ahead.eq(row.ahead + 1)
     with m.Elif(in_payload):
@@ -99,6 +101,6 @@ def add_coming(
 
 
 def _of_stream(row: Any, comes: Sequence[Any], name: str) -> Value:
-    """A member of :class:`.ComingWords` of the lane whose words the row sends on."""
+    """Return member ``name`` of :class:`.ComingWords` for the lane whose words the row sends on."""
     each = [getattr(come, name) for come in comes]
     return each[0] if len(each) == 1 else Array([C(0), *each])[row.stream]

@@ -22,7 +22,7 @@ STATE_BITS = 3
 
 
 def run_layout(config: NetworkConfig) -> data.StructLayout:
-    """Everything that is needed of a program to run it: its number, place, timing and limit."""
+    """Return the layout of a program's settings: number, first and end address, timing, limit."""
     return data.StructLayout(
         {
             "program": PROGRAM_BITS,
@@ -36,20 +36,22 @@ def run_layout(config: NetworkConfig) -> data.StructLayout:
 
 
 class AllNodes(Signature):
-    """The nodes together, as the controller sees them; the directions are theirs.
+    """State of all nodes together, as the controller sees it; the directions are the nodes'.
 
     Members
     -------
     finished, flagged : Out(1)
-        All nodes are finished; some node has a flag set. Both are 0 while what is seen is of the
-        time before or in core reset.
+        High when all nodes are finished; high while some node has a flag set. Both are low while
+        ``heard`` is low.
     heard : Out(1)
-        It is not.
+        High while the state seen here is from after the last core reset. Barrier registers delay
+        it.
     first_flagged, first_unfinished : Out(node_bits)
-        The lowest number of a node that has a flag set, or is not finished. Valid where there is
-        one, and ``heard`` is 1.
+        The lowest node with a flag set, and the lowest node that is not finished. Each is valid if
+        there is such a node and ``heard`` is 1.
     damaged : Out(1)
-        Only with parity: some node shows a damaged word to its tile or the host. In core reset too.
+        Only with parity: high while some node shows a damaged word to its tile or the host, in core
+        reset too.
 
     """
 
@@ -73,27 +75,28 @@ class RunControl(Component):
     Members
     -------
     start : In(1)
-        Start the program ``offered``, or queue it while another runs. Only where none is queued.
+        High to start the program ``offered``, or to queue it while another one runs. Only while
+        ``queued`` is 0.
     offered : In(run_layout)
-        Valid while ``start`` is 1.
+        The program to start. Valid while ``start`` is 1.
     stop, acknowledge : In(1)
-        Commands of this cycle.
+        High in the cycle of that command.
     nodes : In(AllNodes)
-        In every cycle.
+        The state of all nodes, in every cycle.
     state : Out(RunState)
-        In every cycle.
+        The state of the engine, in every cycle.
     run : Out(run_layout)
-        The program that is or was running; constant but when the state becomes *starting*.
+        The program that is running or has run. Changes only when the state becomes *starting*.
     queued : Out(1)
-        A program is queued.
+        High while a program is queued.
     next_run : Out(run_layout)
-        It. Valid while ``queued`` is 1.
+        The queued program. Valid while ``queued`` is 1.
     cycle : Out(32)
-        The number of the cycle; behind a run, of its last one.
+        The number of the run's current cycle; after a run, of its last cycle.
     culprit : Out(node_bits)
-        The node to blame for the last run; 0 where none is.
+        The node whose flag ended the last run, or that was not finished at its limit; otherwise 0.
     ended : Out(1)
-        A run has ended by itself since the last ``acknowledge``.
+        High if a run has ended without a stop since the last ``acknowledge``.
 
     """
 
@@ -180,7 +183,7 @@ class RunControl(Component):
             m.d.sync += self.cycle.eq(next_cycle)
 
     def _end(self, m: Module, state: RunState, culprit: Value | None = None) -> None:
-        """End the run by itself; after a run with a culprit, drop the queued program."""
+        """End the run, which no stop has ended; with a culprit, drop the queued program."""
         m.d.sync += [self.state.eq(state.value), self.ended.eq(1)]
         if culprit is not None:
             m.d.sync += [self.culprit.eq(culprit), self.queued.eq(0)]

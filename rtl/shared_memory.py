@@ -1,4 +1,4 @@
-"""The message memory of a node in a network with programs, which a host uses during a run too.
+"""The message memory of a node with programs, which the host and the tile use during a run too.
 
 ::
 
@@ -16,44 +16,49 @@ from .technology import PLAIN, Technology
 
 
 class SharedMemory(Component):
-    """Words of messages, with ports for the network and, when it leaves them free, for others.
+    """Memory whose ports serve the network first, then the host, then the tile.
 
     Used by :class:`.NetworkInterface`. In core reset the network neither reads nor writes.
+    ``reads_to_combine``, ``stores``, ``combines`` and ``stored`` exist only in a network with
+    operators, the ``tile_`` members only in a network with tile ports.
 
     Members
     -------
     writes : array of WordWrite, In
-        Of the receivers.
+        Writes of the receivers, or of the combiner.
     reads : array of WordRead, In
-        Of the senders.
+        Reads of the senders.
     fetches : In(1)
-        The sender of the first lane needs the word that it reads in this cycle.
+        High if the sender of the first lane needs the word that it reads in this cycle.
     host_address : In(address_bits)
-        The place that the host reads or writes.
+        The address that the host reads or writes.
     host_writes, host_reads : In(1)
-        It does so in this cycle; only where it may.
+        High in a cycle in which the host writes or reads. Only while ``write_free`` or
+        ``read_free`` is 1.
     host_word : In(width)
-        The word that it writes.
+        The word that the host writes.
     write_free, read_free : Out(1)
-        It may. The word that it reads is that of ``reads[0]``, in the next cycle.
+        High in a cycle in which the host may write or read. The word that it reads is
+        ``reads[0].word`` in the next cycle.
     reads_to_combine : array of WordRead, In
-        Only in a network with operators, as the next three: of the :class:`.Combiner`.
+        Reads of the :class:`.Combiner`.
     stores, combines : In(1)
-        As the first of those of a :class:`.Combiner`.
+        Bit 0 of these members of the :class:`.Combiner`.
     stored : array of WordWrite, Out
-        What is written in this cycle, by whomever.
+        The words that each port writes in this cycle, for the network, the host or the tile.
     tile_write : In(WordWrite)
-        Only in a network with tile ports, as all that follow: the tile has a word to write.
+        The word that the tile writes.
     tile_write_ready : Out(1)
-        It is written at the end of this cycle, if there is one. No write beyond the memory is done.
+        High in a cycle at whose end that word is written. A write beyond the memory does nothing.
     tile_reads : In(1)
-        The tile asks for the word of ``tile_read``.
+        High while the tile asks for the word of ``tile_read``.
     tile_read_ready : Out(1)
-        It is read in this cycle, if it does.
+        High in a cycle in which that word is read.
     tile_answered : Out(1)
-        A word was read for the tile in the last cycle.
+        High in the cycle after a word was read for the tile.
     tile_read : In(WordRead)
-        Its word is valid while ``tile_answered`` is 1, and 0 of a place beyond the memory.
+        The tile's read. Its word is valid while ``tile_answered`` is 1, and 0 for an address beyond
+        the memory.
 
     """
 
@@ -98,7 +103,7 @@ class SharedMemory(Component):
         }
 
     def elaborate(self, _platform: object) -> Module:
-        """Build the memory; other users share its first ports."""
+        """Build the memory; the host and the tile share the first lane's ports."""
         m = Module()
         m.submodules.message_memory = memory = Memory(
             shape=self._config.flit_width + self._config.parity,
@@ -134,7 +139,7 @@ class SharedMemory(Component):
         return m
 
     def _elaborate_to_combine(self, m: Module, lane: int, write_port, read_port) -> None:
-        """Connect a lane's old words, and its written words."""
+        """Connect a lane's read of stored words, and show its write port to the combiner."""
         read, stored = self.reads_to_combine[lane], self.stored[lane]
         m.d.comb += [
             read_port.addr.eq(read.address),
@@ -147,7 +152,7 @@ class SharedMemory(Component):
             m.d.comb += read.damaged.eq(is_damaged(read_port.data))
 
     def _elaborate_shared(self, m: Module, write_port, read_port) -> None:
-        """Connect the first lane's ports; the host has them while the lane does not need them."""
+        """Connect the first lane's ports, which the host uses when the lane does not."""
         write, read = self.writes[0], self.reads[0]
         if self._config.tile_ports:
             self._elaborate_tile(m, write_port, read_port)
@@ -190,9 +195,10 @@ class SharedMemory(Component):
             self._write(m, write_port, tile_write, tile_write.enable & (tile_write.address < words))
 
     def _network_writes(self, taken: Value) -> Value:
-        """Tell whether the network, which has ``taken`` the first write port, writes a word by it.
+        """Tell whether the network writes by the first write port, which it has ``taken``.
 
-        It writes none if a higher lane writes the same word in this cycle: two ports must not.
+        If a higher lane writes to the same address in this cycle, the network does not write by the
+        first port: two ports must not write one address.
         """
         if self._config.operators and self._config.lanes > 1:
             return taken & self.writes[0].enable

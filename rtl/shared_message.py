@@ -10,58 +10,22 @@ Used by :class:`.NetworkInterface`; :class:`.LoadedMessage` takes its place with
 """
 
 from collections.abc import Sequence
-from typing import Any
 
-from amaranth.hdl import C, Module, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import C, Mux, ResetSignal, Signal, Value
 from amaranth.lib.wiring import connect, flipped
 
-from ..model.network.config import NetworkConfig
 from .combiner import Combiner
 from .host_access import carried_out
 from .host_map import HostSpace
 from .lane import Lane
+from .message import Message
 from .shared_memory import SharedMemory
 from .steps import StepKeeper
-from .technology import Technology
 from .tile_port import Doorbell
 
 
-class SharedMessage:
-    """The controller's accesses to a node, its message memory, and its tile port.
-
-    Parameters
-    ----------
-    m
-        The module of the interface, to which the message adds its gates.
-    config, technology
-        The network, and what the memory is made of.
-    ports
-        The ports of the interface.
-
-    Attributes
-    ----------
-    selected : Signal
-        High in the cycle in which a request of the controller to this node is carried out.
-    accept : Value
-        Always high: the node takes every flit.
-    shows_damaged : Signal
-        High in a cycle in which a damaged word is shown to the tile or the host, or combined. Low
-        without parity.
-
-    """
-
-    def __init__(
-        self, m: Module, config: NetworkConfig, technology: Technology, ports: Any
-    ) -> None:
-        self._m, self._config, self._technology = m, config, technology
-        self._ports, self._host = ports, ports.host
-        self.selected = Signal(name="selected")
-        self.accept: Value = C(1)
-        self.shows_damaged = Signal(name="shows_damaged")
-
-    def host_writes(self, space: HostSpace) -> Value:
-        """Return 1 if the controller writes to ``space`` of this node in this cycle."""
-        return self.selected & self._host.write & (self._host.space == space)
+class SharedMessage(Message):
+    """The controller's accesses to a node, its message memory, and its tile port."""
 
     def prepare_lane(self, lane: Lane, _number: int) -> None:
         """Tell a lane which program runs."""

@@ -1,4 +1,4 @@
-"""A node's signature: what its router sends, and when, in 32 bits (docs/router.md, section 12)."""
+"""A node's signature: a CRC of every flit its router sends (docs/router.md, section 12)."""
 
 from amaranth.hdl import C, Cat, Module, Mux, Value
 from amaranth.lib.wiring import Component, In, Out
@@ -8,22 +8,22 @@ from .link import CYCLE_BITS, Ejection, router_ports
 from .technology import PLAIN, Technology
 
 POLYNOMIAL = 0x04C11DB7
-"""Of the usual CRC of 32 bits (ITU-T V.42), without its highest term."""
+"""Polynomial of the usual 32-bit CRC (ITU-T V.42), without its highest term."""
 PLACES_PER_PORT = 3
-"""Bits by which each port's data are rotated against the previous port's."""
+"""Bits by which port p + 1's data are rotated further than port p's."""
 
 
 class SignatureRegister(Component):
-    """Folds what leaves a router, or that of a ``switch``. Used by :class:`.Tile`.
+    """Signature of the flits that leave a router, or a ``switch``. Used by :class:`.Tile`.
 
     Members
     -------
     sent : array of Ejection, In
-        What leaves each output port in this cycle; of a switch, those of links.
+        The flit that leaves each output port in this cycle. A switch has only the ports of links.
     cycle : In(32)
-        The number of this cycle. Looked at where something leaves.
+        The number of this cycle. Used if a flit leaves.
     value : Out(32)
-        The signature of all cycles since reset but this one.
+        The signature of all cycles since reset, without this one.
 
     """
 
@@ -46,7 +46,7 @@ class SignatureRegister(Component):
         word = self.cycle
         for port, sent in zip(self._ports, self.sent, strict=True):
             places = PLACES_PER_PORT * port % SIGNATURE_BITS
-            # A port that no flit leaves by may be 0 by itself.
+            # With ``crossbar_rests_at_zero``, a port is 0 already if no flit leaves by it.
             counts = C(1) if self._zero else sent.valid.any()
             word ^= Mux(counts, _folded(sent).rotate_left(places), 0)
         feedback = Mux(self.value[-1], POLYNOMIAL, 0)
@@ -56,7 +56,7 @@ class SignatureRegister(Component):
 
 
 def _folded(sent) -> Value:
-    """Fold a flit and its VC into 32 bits, by pieces."""
+    """Return the xor of the 32-bit pieces of a flit and its VC."""
     bits = Cat(sent.flit.data, sent.flit.head, sent.flit.tail, sent.valid)
     folded = C(0, SIGNATURE_BITS)
     for low in range(0, len(bits), SIGNATURE_BITS):

@@ -1,6 +1,6 @@
 """A node's status: its flags, and the words that a host reads (docs/router.md, section 6).
 
-Used by :class:`.NetworkInterface`, and by :class:`.SwitchStatus` where there is no interface.
+Used by :class:`.NetworkInterface`, and by :class:`.SwitchStatus` for a switch, which has none.
 """
 
 from collections.abc import Mapping
@@ -32,9 +32,10 @@ def words_of(config: NetworkConfig, bits: Signal) -> list[Value]:
 def status_answer(
     m: Module, config: NetworkConfig, host: Any, words: Mapping[int, Any], selected: Value
 ) -> Signal:
-    """The status word at the host's address, a cycle later; 0 if it asks for none of these.
+    """Return the status word at the host's address, one cycle late.
 
-    ``words`` are by address; the node is ``selected`` in this cycle.
+    ``words`` are by address. The answer is 0 if the host asks for another word or space, or if this
+    node is not ``selected``.
     """
     asked = Signal(config.flit_width)
     status_word = Signal.like(asked, reset_less=True)

@@ -22,11 +22,11 @@ class StepClock(Signature):
     Members
     -------
     step : Out(step_bits)
-        The step of this cycle, from 1; 1 in the cycle after a cycle of reset.
+        The current step, counted from 1; 1 after reset.
     rises : Out(1)
-        At the end of this cycle the step becomes ``next_step``. Not looked at in reset.
+        High in the last cycle of a step: the next cycle's step is ``next_step``. Ignored in reset.
     next_step : Out(step_bits)
-        One more than ``step``, in every cycle.
+        ``step`` + 1, in every cycle.
 
     """
 
@@ -41,11 +41,11 @@ class Progress(Signature):
     Members
     -------
     step_done, all_done : Out(1)
-        All is sent and received of the step of this cycle; of the program. In every cycle.
+        High while all packets of the current step, or of the program, have been sent and received.
     begins : Out(1)
-        A row begins: its first header flit is injected in this cycle.
+        High in the cycle in which a row's first header flit is injected.
     receives : Out(1)
-        A packet is expected in the step of this cycle, whether or not it has come.
+        High while a packet is expected in the current step, even if it has arrived.
 
     """
 
@@ -55,31 +55,30 @@ class Progress(Signature):
 
 
 class ArrivalRecord(Component):
-    """Record of the packets that have come out of the network at one place.
-
-    Used by :class:`.Lane`.
+    """Record of the packets that have arrived at a lane. Used by :class:`.Lane`.
 
     Members
     -------
     expected : In(2**step_bits)
-        One bit per step number: something arrives in that step. Constant but in reset.
+        One bit per step number: set if a packet of that step will arrive. Changes in reset only.
     awaited : In(flit_width)
-        The number of packets of timed rows that arrive; they carry step 0. Constant but in reset.
+        The number of packets of timed rows, which carry step 0, that will arrive. Changes in reset
+        only.
     arrival : In(PacketArrival)
-        The end of a packet, in the cycle in which it comes out.
+        The end of a packet, in the cycle at whose end its last word is written.
     step : In(step_bits)
         The node's step, in every cycle.
     barrier : In(1)
-        A packet must be of the node's step. Looked at in the cycle of an ``arrival``.
+        High if an arriving packet must be of the node's step. Used in the cycle of an ``arrival``.
     arrived : Out(2**step_bits)
-        One bit per step number: a packet of that step has come before this cycle.
+        One bit per step number: set if a packet of that step arrived before this cycle.
     receives : Out(1)
-        Something arrives in the node's step. In every cycle.
+        High while a packet is expected in the node's step.
     step_received, all_received : Out(1)
-        What arrives in the node's step has come before this cycle, or nothing does; all that is
-        expected has. In every cycle.
+        High if the packet expected in the node's step, or every expected packet, arrived before
+        this cycle. ``step_received`` is also high if the step expects none.
     causes : Out(Causes)
-        ``unexpected_receive``: in the cycle of the ``arrival``, or in the one after it in a
+        ``unexpected_receive``: high in the cycle of the ``arrival``, or one cycle later in a
         technology with ``look_ahead``.
 
     """
@@ -124,7 +123,7 @@ class ArrivalRecord(Component):
                 m.d.sync += received.eq(received + 1)
             unexpected.append(Cat(arrives, received == self.awaited))
         if self._look_ahead:
-            # What arrives is seen late in the cycle: what follows from it is left to the next one.
+            # An arrival is known late in its cycle, so the flag's cause is computed in the next.
             unexpected = [self._registered(m, parts) for parts in unexpected]
         m.d.comb += self.causes.unexpected_receive.eq(
             Cat(parts.all() for parts in unexpected).any()
@@ -132,7 +131,7 @@ class ArrivalRecord(Component):
         return m
 
     def _elaborate_arrival(self, m: Module, missing: Signal) -> Value:
-        """Note an arriving packet's step; return whether it has one, and whether it is wrong."""
+        """Note an arriving packet's step; return whether it has a step, and whether it is wrong."""
         step = self.arrival.step
         arrives, arriving = self.arrival.valid & (step != 0), Signal.like(self.arrived)
         m.d.sync += self.arrived.eq(self.arrived | arriving)
@@ -149,30 +148,30 @@ class ArrivalRecord(Component):
 
 
 class StepKeeper(Component):
-    """Counts a node's steps, by itself or by the network's barrier.
+    """Counter of a node's steps, advanced by the node itself or by the network's barrier.
 
     Used by :class:`.NetworkInterface`.
 
     Members
     -------
     progress : In(Progress)
-        That of the node, in every cycle.
+        The node's progress, in every cycle.
     flagged : In(1)
-        A flag of the node is set. While it is, neither ``over`` nor ``finished`` is 1.
+        High while a flag of the node is set. ``over`` and ``finished`` are low then.
     barrier : In(1)
-        Steps are counted by ``advance``; otherwise by the node itself. Constant but in reset.
+        High: ``advance`` ends steps. Low: the node itself does. Changes in reset only.
     advance : In(1)
-        The barrier's pulse: with ``barrier`` the step ends with this cycle.
+        The barrier's pulse: with ``barrier``, high in the last cycle of a step.
     half_duplex : In(1)
-        A step with a receive must have no send. Constant but in reset.
+        High if a step with a receive must have no send. Changes in reset only.
     held : In(1)
-        Only in a network with tile ports: the step is not over.
+        Only in a network with tile ports: ``over`` is low while this is high.
     clock : Out(StepClock)
         The step, in every cycle.
     over, finished : Out(1)
-        The node has done its part of the step of this cycle; of the program.
+        High while the node has done its part of the current step, and of the program.
     causes : Out(Causes)
-        ``send_and_receive``: in the cycle in which a row begins, with ``half_duplex``.
+        ``send_and_receive``: with ``half_duplex``, high if a row begins in a step with a receive.
 
     """
 

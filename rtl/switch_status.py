@@ -3,7 +3,7 @@
 ::
 
     router ──► flags, counter ──► host port
-                 └──► step over, finished: but where a flag is set
+                 └──► step over, finished, unless a flag is set
 """
 
 from amaranth.hdl import Module, Signal, Value
@@ -21,14 +21,14 @@ from .status import kept_flags, status_answer, words_of
 class SwitchStatus(Component):
     """Keeps the flags of a switch and answers the host; with ``trace`` it counts stalled flits.
 
-    Used by :class:`.Tile`. A word that the host writes is not looked at.
+    Used by :class:`.Tile`. Writes of the host do nothing.
 
     Members
     -------
     node, router_causes, router_signature, host, over, finished, flagged
-        As for :class:`.NetworkInterface`, of a node that has nothing to do.
+        As for a :class:`.NetworkInterface` without rows and expected packets.
     router_stalls : In(router_ports * vcs)
-        The same, of a router that has the ports of links alone.
+        As for :class:`.NetworkInterface`; the router has only the ports of links.
 
     """
 
@@ -50,7 +50,7 @@ class SwitchStatus(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Build the flags, and the status words that are not 0."""
+        """Build the flags, and the status words that may differ from 0."""
         m = Module()
         config = self._config
         causes = {flag: getattr(self.router_causes, flag.member) for flag in ROUTER_FLAGS}
@@ -58,7 +58,7 @@ class SwitchStatus(Component):
         signature = words_of(config, self.router_signature)
         words = {
             StatusWord.FLAGS: flags,
-            # The last words of the space.
+            # The signature is the last words of the space.
             **dict(enumerate(signature, status_words(config) - len(signature))),
         }
         if self._trace:

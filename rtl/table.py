@@ -2,10 +2,10 @@
 
 ::
 
-    host ──► memory ──► word                             as a rule
+    host ──► memory ──► word                             without ``look_ahead``
 
     host ──► memory ──► read ──► two words kept ──┐
-        └──► words 0 and 1 ─────► (in reset) ─────┴──► word      where ``look_ahead`` is set
+        └──► words 0 and 1 ─────► (in reset) ─────┴──► word      with ``look_ahead``
 """
 
 from amaranth.hdl import Module, Mux, ResetSignal, Signal
@@ -25,18 +25,16 @@ class TableRead(Signature):
     Members
     -------
     advance : Out(1)
-        From the next cycle on ``word`` is the next one. Not looked at in reset.
+        High to show the next word from the next cycle on. Ignored in reset.
     word : In(flit_width)
-        The word shown: word 0 from the end of a cycle of reset on, then one further for each cycle
-        with an ``advance``. Valid in every cycle.
+        The word shown: after reset word 0, or the program's first word; the next word after each
+        cycle with an ``advance``. Valid in every cycle.
     next_word : In(flit_width)
-        The word that an ``advance`` in this cycle leads to. Valid in every cycle, and only in a
-        technology with ``look_ahead``; 0 in others.
-
+        The word shown in the next cycle, if ``advance`` is 1 in this one. 0 without ``look_ahead``.
     beyond : In(1)
-        Only in a network with programs: the word shown is not one of the program.
+        Only in a network with programs: high if ``word`` comes after the program's last word.
     damaged : In(1)
-        Only in a network with parity: it is not the one that was written.
+        Only in a network with parity: high if ``word`` is not the word that was written.
 
     """
 
@@ -55,15 +53,15 @@ PROGRAM_BITS = 4
 
 
 class ProgramPlace(Signature):
-    """The place of the program that runs in every table; the directions are the controller's.
+    """Addresses of the running program in every table; the directions are the controller's.
 
     Members
     -------
     base, end : Out
-        The address of its first word, and the one behind its last word. Constant from the last
-        cycle of reset on.
+        The address of the program's first word, and the address after its last word. Constant from
+        the last cycle of reset on.
     program : Out(4)
-        Its number, only in a network with tile ports.
+        Only in a network with tile ports: the program's number.
 
     """
 
@@ -80,19 +78,19 @@ class ProgramPlace(Signature):
 class Table(Component):
     """A table of a node, which the host writes and a :class:`.Sender` reads.
 
-    Used by :class:`.Lane`. In a technology with ``look_ahead`` the word shown is in a register, and
-    so are those behind it: a block RAM answers late, and may be so far away that what it is asked
-    and what it answers have a cycle each to get there. So that one cycle of reset is enough for
-    both, words 0 and 1 are kept beside the memory.
+    Used by :class:`.Lane`. In a technology with ``look_ahead``, registers hold the word shown and
+    the words read ahead, because a block RAM answers late and may be far away. The address and the
+    answer have one cycle each for their way. Words 0 and 1 are also kept in registers, so that one
+    cycle of reset is enough.
 
     Members
     -------
     write : In(WordWrite)
-        Writes of the host, in reset only; a cycle of reset without one follows them.
+        Writes of the host, in reset only. At least one more cycle of reset follows the last write.
     read : In(TableRead)
         The words, shown one by one.
     program : In(ProgramPlace)
-        Only in a network with programs: the words to show.
+        Only in a network with programs: the program whose words are shown.
 
     """
 
@@ -137,15 +135,18 @@ class Table(Component):
         return m
 
     def _elaborate_place(self, m: Module, read_port: ReadPort, *, first: int) -> None:
-        """The place of the word that is read next; in reset the ``first`` is read."""
+        """Add the address of the word to read next; in reset the word ``first`` is read."""
         place = Signal.like(read_port.addr, init=(first + 1) % (1 << len(read_port.addr)))
         m.d.comb += read_port.addr.eq(Mux(ResetSignal(), first, place))
         with m.If(self.read.advance):
             m.d.sync += place.eq(place + 1)
 
     def _elaborate_place_in_program(self, m: Module, read_port: ReadPort) -> None:
-        """The same from the program's first word on; the word shown is the one before."""
-        # Header flits beyond the program are read, and its place must not come round to 0.
+        """Add the address of the word to read next, from the program's first word on.
+
+        The word shown is the one before.
+        """
+        # A wrong row may read header flits beyond the program: the address must not wrap to 0.
         most = self._config.table_words + (1 << HEADER_COUNT_BITS)
         place = Signal(range(most + 1), reset_less=True)
         m.d.comb += [
@@ -158,16 +159,16 @@ class Table(Component):
             m.d.sync += place.eq(place + 1)
 
     def _elaborate_queue(self, m: Module, read_port: ReadPort) -> None:
-        """The word shown, and up to two words between it and the one that has been read.
+        """Build the registers of the word shown, and of up to two further words.
 
-        The memory is asked for the word three behind the one shown, and what it answers is in
-        ``read`` two cycles later. So each of the last two cycles without an ``advance`` has left
-        a word to be kept. After reset words 0 and 1 are those that the host has written last.
+        While word i is shown, the memory is asked for word i + 3; the answer is in ``read`` two
+        cycles later. So each of the last two cycles without an ``advance`` leaves one word to keep.
+        After reset, words 0 and 1 come from their own registers.
         """
         word_0, word_1 = (self._written(m, place) for place in (0, 1))
         shown, read = Signal.like(word_0), Signal.like(word_0)
         next_kept, last_kept = Signal.like(word_0), Signal.like(word_0)
-        # The last two cycles; after reset as if word 1 were kept.
+        # ``advance`` of the last two cycles; after reset as if word 1 were kept.
         advanced, before = Signal(init=1, name="advanced"), Signal(name="before")
         keeps, keeps_two = Signal(name="keeps"), Signal(name="keeps_two")
         m.d.comb += [
@@ -192,7 +193,7 @@ class Table(Component):
                 m.d.sync += last_kept.eq(read)
 
     def _written(self, m: Module, place: int) -> Signal:
-        """The word that the host has last written to a place, kept through reset."""
+        """Return a register with the word that the host last wrote to ``place``, without reset."""
         word = Signal(self._config.flit_width, name=f"word_{place}", reset_less=True)
         with m.If(self.write.enable & (self.write.address == place)):
             m.d.sync += word.eq(self.write.word)

@@ -1,10 +1,10 @@
-"""Technology: how the parts of a tile are made for the chip they are made for.
+"""Technology: the cells, memories and registers that make a tile on a given chip.
 
-What a tile does is the same for every technology, to the cycle; cells, memories and registers are
-not. (But for one thing that only a host sees: :attr:`Technology.look_ahead`.)
+A tile behaves the same in every technology, in every cycle, with one exception that only a host
+sees: :attr:`Technology.look_ahead`.
 
-Used by :class:`.Tile`, which hands it down to its parts, and made by
-``boards/synthesis/technology.py`` for FPGAs. Simulators and exported Verilog have :data:`PLAIN`.
+:class:`.Tile` hands its technology to its parts. ``boards/synthesis/technology.py`` makes those of
+FPGAs. Simulators and exported Verilog have :data:`PLAIN`.
 """
 
 import enum
@@ -16,7 +16,7 @@ from amaranth.hdl import Module, Value
 
 
 class BufferStyle(enum.Enum):
-    """Memory for the data of flits; it makes no difference to what a buffer does."""
+    """Memory for the data of flits; a buffer behaves the same with each."""
 
     MEMORY = "a memory read without a clock: distributed RAM"
     BLOCK_RAM = "a block RAM read at the falling edge; marks and routes in registers"
@@ -31,22 +31,22 @@ class Technology:
     buffer_style
         Memory for the flits of a :class:`.FlitBuffer`.
     crossbar_mux
-        Makes the inside of a :class:`.CrossbarMux`, which it is given. None: AND-OR gates.
+        Function that returns the inside of a :class:`.CrossbarMux`. None: AND-OR gates.
     crossbar_rests_at_zero
-        A :class:`.CrossbarMux` gives 0 in a cycle in which nothing is granted, as AND-OR gates do.
-        Other parts may then leave out gates that would make it 0.
+        A :class:`.CrossbarMux` gives 0 in a cycle without a grant, as AND-OR gates do. Other parts
+        then leave out gates that would make it 0.
     look_ahead
-        The network interface fetches message words one cycle early and table words two, as its
-        memories are slow; it registers the step comparison and the flags, which would else set the
-        clock period. A host that reads a message gets its word one cycle later.
+        The network interface fetches message words one cycle early and table words two, because
+        its memories are slow. Registers follow the step comparison and the flags, which would
+        otherwise limit the clock. A host that reads a message gets its word one cycle later.
     kept_cell
-        Makes a cell that passes on a bit, from the first value to the second, and that synthesis
-        leaves as it is: so the gates behind it are known by one input fewer. None: a wire.
+        Function that returns a cell whose output bit equals its input bit. Synthesis keeps the
+        cell, and so does not merge the gates before it with those after it. None: a wire.
     memory_style
         Yosys' ``ram_style`` for message and table memories; None lets yosys choose.
     flattened
-        Tiles become one module with the network, so that constants spread into them. If not, each
-        registers its constants, so that no output of a tile depends on an input at once.
+        Tiles become one module with the network, so that synthesis can use their constants. If not,
+        each tile registers its constants, so that no output depends on an input of the same cycle.
     """
 
     buffer_style: BufferStyle = BufferStyle.MEMORY
@@ -59,9 +59,9 @@ class Technology:
 
     @property
     def memory_attributes(self) -> dict[str, str]:
-        """Attributes of the memories that the host loads."""
+        """Attributes of the memories that the host loads, by name."""
         return {} if self.memory_style is None else {"ram_style": self.memory_style}
 
 
 PLAIN = Technology()
-"""The technology of simulators and of exported Verilog: nothing is known of the chip."""
+"""The technology of simulators and of exported Verilog, for an unknown chip."""

@@ -1,4 +1,4 @@
-"""A tile: router and network interface of one node, the module that a network is made of.
+"""A tile: the router and the network interface of one node, as one module.
 
 ::
 
@@ -6,7 +6,7 @@
     links ◄──   │    ◄──injections──    ▲
                 └──► signature ─────────┘        (in a network with signatures)
 
-The tile of a switch has its status in place of the interface, and no port 0::
+The tile of a switch has a status instead of the interface, and no port 0::
 
     links ──► router ──flags──► status ◄──► host
     links ◄──   │                 ▲
@@ -30,11 +30,11 @@ from .technology import PLAIN, Technology
 from .tile_port import TilePort
 
 STEP_INPUTS = ("barrier", "half_duplex", "advance")
-"""Inputs of a tile that are the same for all: how the network has its steps."""
+"""Inputs of a tile that tell how and when its steps end; all tiles get the same values."""
 
 
 def tile_signature(config: NetworkConfig, *, trace: bool, switch: bool = False) -> Signature:
-    """The ports of a :class:`Tile`; that of a switch has no steps to be told of."""
+    """Return the ports of a :class:`Tile`, or of a ``switch``, which has no steps."""
     ports = config.topology.ports
     members = {
         "node": In(node_bits(config)),
@@ -58,31 +58,32 @@ def tile_signature(config: NetworkConfig, *, trace: bool, switch: bool = False) 
 class Tile(Component):
     """One node's hardware. Used by :class:`.Network`.
 
-    All tiles of a network are the same module; ``node`` and ``linked`` tell them apart. Where there
-    are switches, theirs are another.
+    All tiles of a network are the same module, and all switches another; ``node`` and ``linked``
+    make the difference.
 
     Parameters
     ----------
     config
-        Of the network.
+        The network.
     trace
-        Print every flit that leaves the router, and count those that are stalled.
+        Print every flit that leaves the router, and count the stalled flits.
     switch
         The node is a switch.
     technology
-        What it is made of.
+        How the tile's parts are made.
 
     Members
     -------
     node : In
         The node's number; constant.
     linked : In(ports)
-        Ports that lead somewhere, bit 0 set but in a switch; constant.
+        A bit for each port, set if the port has a link. Bit 0 is set, except in a switch. Constant.
     inputs, outputs : array of Link
-        Port 1 at index 0, and so on: port 0 is inside. What arrives by a link is seen by the router
-        as many cycles later as a link has registers, and so are credits.
+        The links; port p is at index p - 1, because port 0 is inside. The tile has the link
+        registers that delay arriving flits and credits.
     barrier, half_duplex, advance, program, tile, host, over, finished, flagged, damaged
-        As for :class:`.NetworkInterface`; a switch has none of the first five, nor the last.
+        As for :class:`.NetworkInterface`. A switch has only ``host``, ``over``, ``finished`` and
+        ``flagged``.
     cycle : In(32)
         Only with ``trace`` or signatures: the number of this cycle.
 
@@ -104,7 +105,7 @@ class Tile(Component):
         super().__init__(tile_signature(config, trace=trace, switch=switch))
 
     def elaborate(self, _platform: object) -> Module:
-        """Router and interface, joined at port 0 or the injection and ejection ports."""
+        """Build router and interface, joined at port 0 or at injection and ejection ports."""
         m = Module()
         config, technology = self._config, self._technology
         kind = DirectRouter if config.contention_free else Router
@@ -136,10 +137,10 @@ class Tile(Component):
         return m
 
     def _constant(self, m: Module, value: Signal) -> Signal:
-        """Register a constant of a node: no output depends on an input at once.
+        """Return a node's constant through a register, or itself if tiles are ``flattened``.
 
-        So a simulator can evaluate each tile once per cycle. Where tiles are ``flattened``,
-        constants spread if they pass no register.
+        With the register no output depends on an input of the same cycle, so a simulator can
+        evaluate each tile once per cycle. Without it, synthesis can use the constant.
         """
         if self._technology.flattened:
             return value
@@ -148,7 +149,7 @@ class Tile(Component):
         return register
 
     def _connect_from_link(self, m: Module, link, port) -> None:
-        """A link's end: its registers for flits, and its credits."""
+        """Connect the end of a link: flits pass the link registers, credits do not."""
         m.d.comb += [
             port.valid.eq(self._delayed(m, link.valid)),
             port.flit.eq(self._delayed(m, link.flit.as_value())),
@@ -156,7 +157,7 @@ class Tile(Component):
         ]
 
     def _connect_to_link(self, m: Module, port, link) -> None:
-        """A link's beginning: its flits, and its registers for credits."""
+        """Connect the beginning of a link: credits pass the link registers, flits do not."""
         m.d.comb += [
             link.valid.eq(port.valid),
             link.flit.eq(port.flit),
@@ -164,7 +165,7 @@ class Tile(Component):
         ]
 
     def _delayed(self, m: Module, value: Value) -> Value:
-        """A value, as many cycles late as a link has registers."""
+        """Return ``value``, as many cycles late as a link has registers."""
         for _ in range(self._config.link_registers):
             register = Signal(len(value))
             m.d.sync += register.eq(value)
@@ -172,7 +173,7 @@ class Tile(Component):
         return value
 
     def _elaborate_interface(self, m: Module, interface: NetworkInterface | SwitchStatus) -> None:
-        """The wires to the network and the host."""
+        """Connect the interface to the network and the host."""
         connect(m, flipped(self.host), interface.host)
         m.d.comb += interface.node.eq(self.node)
         if isinstance(interface, NetworkInterface) and self._config.programs:
@@ -190,7 +191,7 @@ class Tile(Component):
         ]
 
     def _elaborate_signature(self, m: Module, router: Router, interface) -> None:
-        """Fold what leaves the router; the host reads it in the status space."""
+        """Add the signature of the flits that leave; the host reads it in the status space."""
         m.submodules.signature = register = SignatureRegister(
             self._config, switch=self._switch, technology=self._technology
         )
@@ -218,6 +219,6 @@ class Tile(Component):
                 Cat(output.flit.head, output.flit.tail),
                 output.flit.data,
             )
-            # Head mark, then tail mark: the bits of a kind in a trace.
+            # The fifth number is the flit's kind in a trace: bit 0 the head mark, bit 1 the tail.
             with m.If(output.valid.any()):
                 m.d.sync += Print(line, end="")

@@ -9,35 +9,35 @@ from .table import PROGRAM_BITS
 
 
 class TilePort(Signature):
-    """Words of a node's message memory, and what the node tells; the directions are the tile's.
+    """A tile's access to its node's message memory and state; the directions are the tile's.
 
     Members
     -------
     write_valid, write_address, write_data : Out
-        There is a word to write, where to, and the word.
+        High while the tile has a word to write; the word's address; the word.
     write_ready : In(1)
-        It is taken in this cycle, if there is one. As ``read_ready``, it depends on no other member
-        in the same cycle.
+        High in a cycle in which the node takes the word to write, if there is one. As
+        ``read_ready``, it depends on no other member in the same cycle.
     read_valid, read_address : Out
-        There is a word to read, and where from.
+        High while the tile has a word to read; the word's address.
     read_ready : In(1)
-        The request is taken in this cycle, if there is one.
+        High in a cycle in which the node takes the request to read, if there is one.
     read_answered, read_data : In
-        The request taken in the last cycle is answered; the word, valid then.
+        High in the cycle after a request was taken; the word, valid then.
     read_damaged : In(1)
-        Only with parity: a word is shown in this cycle that is not the one that was written.
+        Only with parity: high if the word shown is not the word that was written.
     hold : Out(1)
-        In the next cycle the node begins no row, and its step is not over.
+        High to keep the node, in the next cycle, from beginning a row and from ending its step.
     arrived, arrived_step : In
-        A packet that a step waits for has ended; its step.
+        High for one cycle after a packet of a step has arrived; its step.
     step : In(step_bits)
-        The node's, in every cycle.
+        The node's step, in every cycle.
     finished : In(1)
-        The node's part of the program is done.
+        High when the node has done its part of the program.
     running : In(1)
-        The core is not in reset.
+        High while the core is not in reset.
     program : In(4)
-        The program that is or was running.
+        The number of the program that is running or has run.
 
     """
 
@@ -66,17 +66,15 @@ class TilePort(Signature):
 
 
 class Doorbell(Component):
-    """Tells the tile of the packets that have ended, one in a cycle.
-
-    Used by :class:`.NetworkInterface`.
+    """Tells the tile of arrived packets, one per cycle. Used by :class:`.NetworkInterface`.
 
     Members
     -------
     arrivals : array of PacketArrival, In
-        What ends at each lane in this cycle.
+        The end of a packet at each lane, as for :class:`.Receiver`.
     arrived, step : Out
-        As for :class:`TilePort`. Where several wait, the one of the lowest lane, and there of the
-        lowest step.
+        ``arrived`` and ``arrived_step`` of :class:`TilePort`. If several packets wait, the one of
+        the lowest lane comes first, and of a lane the one of the lowest step.
 
     """
 
@@ -91,9 +89,9 @@ class Doorbell(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """A register, and where there are several lanes a bit for each step of each."""
+        """Build the output register and, for several lanes, a bit for each lane and step."""
         m = Module()
-        # It rings in the cycle behind reset at the earliest.
+        # ``arrived`` is low in reset, and so high in the cycle after reset at the earliest.
         arrived, step = Signal(name="arrived"), Signal(self._config.step_bits, name="step")
         if self._config.lanes == 1:
             (arrival,) = self.arrivals
@@ -105,7 +103,7 @@ class Doorbell(Component):
         return m
 
     def _elaborate_waiting(self, m: Module) -> Signal:
-        """The first of all that wait, one-hot by lane and step; it waits no longer."""
+        """Return the first waiting packet, one-hot by lane and step, and take it from the queue."""
         steps = 1 << self._config.step_bits
         waiting = Signal(len(self.arrivals) * steps)
         rings, first = Signal.like(waiting), Signal.like(waiting)
@@ -120,7 +118,7 @@ class Doorbell(Component):
         return first
 
     def _step_of(self, first: Signal) -> Value:
-        """The step's number, of a bit that is one-hot by lane and step."""
+        """Return the step's number of a packet that is one-hot by lane and step."""
         bits = self._config.step_bits
         return Cat(
             Cat(first[place] for place in range(len(first)) if place >> bit & 1).any()

@@ -1,7 +1,7 @@
-"""All tiles of a network, and the links between them, as one module that is written elsewhere.
+"""All tiles and links of a network as an instance of one module.
 
-A simulator works fastest on that module where it has each wire of all tiles in one word. Used by
-:class:`.Network`, and by ``sim/together/network.py``, which writes the module.
+``sim/together/network.py`` writes the module, with the same wire of all tiles in one word, because
+a simulator evaluates that fastest. Used by :class:`.Network` too.
 """
 
 from collections.abc import Sequence
@@ -17,31 +17,31 @@ from .reduction import balanced
 from .tile import tile_signature
 
 INSIDE = ("node", "linked", "inputs", "outputs")
-"""Ports of a tile that are not seen from outside the module."""
+"""Ports of a tile that the module connects inside."""
 
 
 class TilesTogether:
-    """The tiles as the network around them sees them, and the instance of ``TILES_MODULE``.
+    """The instance of ``TILES_MODULE``, and its signals by tile.
 
-    The module has a port for each bit of a port of the tiles, with one bit for each tile: bit 3 of
-    ``host__node`` is port ``host__node_3``, and there bit 5 is that of the tile of node 5.
+    The module has a port for each bit of each port of a tile, as wide as there are tiles. Bit 3 of
+    ``host.node`` of all tiles is port ``host__node_3``, and bit 5 of this port belongs to node 5.
 
     Parameters
     ----------
     config
-        Of the network.
+        The network.
     resets
         The reset of each tile.
     sharing
-        So many tiles next to each other are told the same by the same signals.
+        This many successive tiles share the signals of their inputs.
     trace
         The module prints a trace.
 
     Attributes
     ----------
     tiles
-        By node: what a :class:`.Tile` has, without its links and what is constant. Tiles that share
-        an input have one signal for it.
+        By node: the ports of a :class:`.Tile`, without links and constants. Tiles that share an
+        input have one signal for it.
 
     """
 
@@ -50,7 +50,7 @@ class TilesTogether:
     ) -> None:
         self._nodes = config.topology.nodes
         self._sharing = sharing
-        # By name of a port: its signals, one for each bit, or one for each group of tiles.
+        # Signals by port name: of an output one for each bit, of an input one for each group.
         self._outputs: dict[str, list[Signal]] = {}
         self._inputs: dict[str, list[Signal]] = {"rst": list(resets[::sharing])}
         signature = tile_signature(config, trace=trace)
@@ -67,7 +67,7 @@ class TilesTogether:
         self.tiles = [self._tile(node) for node in range(self._nodes)]
 
     def _tile(self, node: int) -> SimpleNamespace:
-        """Signals of the tile of ``node`` as the network sees them."""
+        """Return the ports of the tile of ``node``, as attributes."""
         seen: dict[str, Value] = {
             name: Cat(bit[node] for bit in bits) for name, bits in self._outputs.items()
         }
@@ -81,7 +81,7 @@ class TilesTogether:
         return SimpleNamespace(**within, **seen)
 
     def add_to(self, m: Module) -> None:
-        """Add the instance."""
+        """Add the instance of ``TILES_MODULE`` to ``m``."""
         ports: dict[str, Value] = {"i_clk": ClockSignal()}
         for name, signals in self._outputs.items():
             ports |= {f"o_{name}_{bit}": signal for bit, signal in enumerate(signals)}
@@ -91,7 +91,7 @@ class TilesTogether:
         m.submodules.tiles = Instance(TILES_MODULE, **ports)
 
     def _of_all(self, bits: Sequence[Value]) -> Value:
-        """A bit for each tile, of one for each group."""
+        """Return one bit for each tile, from one bit for each group of tiles."""
         nodes, group = (1 << self._nodes) - 1, (1 << self._sharing) - 1
         places = range(0, self._nodes, self._sharing)
         masks = [C(group << place & nodes, self._nodes) for place in places]

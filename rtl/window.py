@@ -1,4 +1,4 @@
-"""Places of words that run round in a window (docs/router.md, section 20, "Windows").
+"""Addresses of words in a window, which wrap around (docs/router.md, section 20, "Windows").
 
 Used by :class:`.Sender` and :class:`.Receiver`.
 """
@@ -7,9 +7,10 @@ from amaranth.hdl import C, Cat, Value
 
 
 def fixed_bits(window: Value, bits: int) -> Value:
-    """The bits of a place, of so many, that stay as they are in a window of that number.
+    """Return a mask of the address bits, ``bits`` wide, that stay the same in a window.
 
-    A window of number w > 0 has 2^w words; where the number is 0 there is none, and no bit stays.
+    A window w > 0 has 2^w words, so the bits from w on stay the same. With w = 0 there is no
+    window, and the mask is 0.
     """
     if not len(window):
         return C(0, bits)
@@ -17,18 +18,18 @@ def fixed_bits(window: Value, bits: int) -> Value:
 
 
 def is_in_window(fixed: Value) -> Value:
-    """Tell whether there is a window, by its :func:`fixed_bits`.
+    """Tell by the :func:`fixed_bits` whether there is a window.
 
-    The highest bit is one of them, as a window is at most half the memory.
+    Every window has the highest bit in its mask, because it is at most half the memory.
     """
     return fixed[-1]
 
 
 def is_above(number: Value, most: int) -> Value:
-    """Tell whether ``number`` is greater than ``most``; the constant 0 where it cannot be."""
+    """Tell whether ``number`` is greater than ``most``; constant 0 if its width excludes that."""
     return number > most if most < (1 << len(number)) - 1 else C(0)
 
 
 def next_place(place: Value, fixed: Value, advance: Value) -> Value:
-    """The place behind ``place``, or the same if there is no ``advance`` (a bit)."""
+    """Return the address after ``place`` in its window if ``advance`` is 1, otherwise ``place``."""
     return (place & fixed) | ((place + advance)[: len(place)] & ~fixed)

@@ -36,9 +36,9 @@ class Wishbone(Component):
     Members
     -------
     bus : In(WishboneBus)
-        Of the initiator.
+        The bus of the initiator.
     host : Out(RequestPort)
-        To the network.
+        The requests to the network.
 
     """
 
@@ -47,7 +47,7 @@ class Wishbone(Component):
         super().__init__({"bus": In(WishboneBus(config)), "host": Out(RequestPort(config))})
 
     def elaborate(self, _platform: object) -> Module:
-        """An access is over with a cycle of ``ack_o`` or ``err_o``, in which none begins."""
+        """Answer each access by one cycle of ``ack_o`` or ``err_o``, in which no access begins."""
         m = Module()
         m.submodules.access = bridge = BusAccess(self._config)
         connect(m, bridge.host, flipped(self.host))
@@ -61,7 +61,7 @@ class Wishbone(Component):
             access.data.eq(bus.dat_i),
             access.bytes.eq(bus.sel_i),
             bus.stall_o.eq(~over),
-            # An access that is given up in the cycle of its answer gets none.
+            # If the initiator gives an access up in the cycle of its answer, there is no answer.
             bus.ack_o.eq(done & asks),
             bus.err_o.eq(refused & asks),
         ]

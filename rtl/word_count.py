@@ -1,4 +1,4 @@
-"""A count of the words that come in a step (docs/router.md, section 20, "Words that come").
+"""A count of the words that arrive in a step (docs/router.md, section 20, "Words that come").
 
 ::
 
@@ -13,27 +13,30 @@ from ..model.network.config import NetworkConfig
 from .steps import StepClock
 
 OFFSET = -2
-"""So much more than the number of words the register of a count holds: it is compared with the
-complement of a ``lead``, which is -1 - ``lead`` (see :mod:`.row_of_streams`)."""
+"""Offset of a count's register from the number of words.
+
+A sender compares the register with ``ahead``, which starts at -1 - ``lead``: see
+:mod:`.row_of_streams`.
+"""
 
 
 def count_shape(config: NetworkConfig) -> Shape:
-    """Shape of a count that has room for all words of the message memory, and for less than 0."""
+    """Return the shape of a count: signed, with room for all words of the message memory."""
     return signed(config.address_bits + 2)
 
 
 class ComingWords(Signature):
-    """The words of a step that have come at a lane; the directions are a :class:`WordCount`'s.
+    """The current step's words that have arrived at a lane; directions are a :class:`WordCount`'s.
 
     Members
     -------
     last : Out(1)
-        A word was written in the last cycle, in the step of this cycle. In every cycle.
+        High in the cycle after a word of the current step was written.
     before : Out(count_shape)
-        The number of words that were written before that, less 2. Valid from the second cycle of
-        the step on. Of more than ``message_words`` it is any number above.
+        The number of the step's words written before the last cycle, minus 2. Valid from the
+        second cycle of the step on. The count stops at some number above ``message_words``.
     some : Out(1)
-        There are such words. In every cycle.
+        High if the step's words were written before the last cycle.
 
     """
 
@@ -49,13 +52,13 @@ class WordCount(Component):
     Members
     -------
     written : In(1)
-        A word is written in this cycle.
+        High in a cycle at whose end a word is written.
     step : In(step_bits)
-        The step of its packet. Valid while ``written`` is 1.
+        The step of the word's packet. Valid while ``written`` is 1.
     clock : In(StepClock)
         The node's step, in every cycle.
     come : Out(ComingWords)
-        The words of the step.
+        The arrived words of the current step.
 
     """
 
@@ -71,10 +74,10 @@ class WordCount(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Return a counter a cycle late, so that late inputs pass through only one register."""
+        """Count one cycle late, because the inputs are known late in their cycle."""
         m = Module()
         come = self.come
-        # No row sends more words than this bit says, but for those of its ``lead``.
+        # The count may stop here: no row needs more arrived words than this.
         enough = come.before[self._enough_bit] & ~come.before[-1]
         m.d.sync += [
             come.last.eq(self.written & (self.step == self.clock.step)),

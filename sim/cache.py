@@ -74,7 +74,7 @@ def network_words(config: NetworkConfig) -> str:
     """Describe a network: its topology, and its parameters that differ from the defaults."""
     parts = [config.topology.label]
     for name, usual in DEFAULTS.items():
-        value = config.said(name)
+        value = config.display_value(name)
         if getattr(config, name) != usual:
             words = name.replace("_", " ")
             parts.append(words if value is True else f"{words} {value}")

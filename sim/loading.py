@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ..model.base.pieces import ranges
+from ..model.base.ragged import ranges
 from ..model.compare.case import Case, watchdog
 from ..model.compare.traffic_case import TrafficCase
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
 from ..model.program.checks import require_held, require_table_room
+from ..model.program.memory_words import expected_words, table_words
 from ..model.program.program import Program
 from ..model.program.slots import slot_of
-from ..model.program.words import expected_words, table_words
 from ..rtl.host_map import (
     CONTROLLER_ENTRIES,
     CONTROLLER_SPACE,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..model.network.config import NetworkConfig
-from ..model.network.place import port_name
+from ..model.network.node_names import port_name
 from ..model.run.run import SENDER_STATES
 from ..waves.names import has_interface
 from ..waves.recording import vcd_samples

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from ..model.base.errors import InvalidInput, one_of, require_range
+from ..model.collectives.declared.request import Ports
 from ..model.collectives.registry import algorithms_for, find_algorithm
-from ..model.collectives.request import Ports
 from ..model.collectives.task import MOST_FLITS, require_ends
 from ..model.network.config import MOST_MEMORY_WORDS, PARAMETERS, Timing
 from ..model.network.kinds import GRAPH
+from ..model.network.network_text import SizeLimit, node_in_words
 from ..model.network.operators import BUILT_IN, as_operators
 from ..model.network.topology import Topology
 from ..model.network.topology_file import topology_to_json
-from ..model.network.words import SizeLimit, node_in_words
 from ..model.schedule.collective import REDUCTIONS
 from ..model.traffic.traffic import LARGEST_CYCLES, PATTERNS
 from .file import Grid

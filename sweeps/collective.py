@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from ..model.collectives.least import least_measures
+from ..model.collectives.shown_bounds import least_measures
 from ..model.collectives.task import Task
 from ..model.compare.answer import answer
 from ..model.compare.case import Case
 from ..model.network.config import Timing
-from ..model.network.place import place_numbers
+from ..model.network.network_text import node_in_words
+from ..model.network.node_names import node_coordinates
 from ..model.network.topology import Topology
-from ..model.network.words import node_in_words
 from ..model.program.certified import Room, compile_certified
 from ..model.run.run import Run
 from ..model.schedule.collective import Collective
@@ -99,5 +99,5 @@ def _targets(topology: Topology, values: dict[str, Any]) -> tuple[int, ...] | No
 
 def _root(schedule: Schedule) -> str | None:
     """Return the root in the form of an option: "3,4"."""
-    place = place_numbers(schedule.topology, schedule.root)
+    place = node_coordinates(schedule.topology, schedule.root)
     return ",".join(map(str, place)) if isinstance(place, list) else place

@@ -43,7 +43,7 @@ def given_parameters(values: dict[str, Any]) -> dict[str, Any]:
 def network_facts(config: NetworkConfig) -> dict[str, Any]:
     """Return facts of the network that a point ran on."""
     return {
-        **{COLUMN_OF.get(name, name): config.said(name) for name in PARAMETER_NAMES},
+        **{COLUMN_OF.get(name, name): config.display_value(name) for name in PARAMETER_NAMES},
         "nodes": config.topology.nodes,
         "faulty": len(config.topology.faulty_nodes),
         "configuration": configuration(config),

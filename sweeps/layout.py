@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from ..model.collectives.request import Ports
+from ..model.collectives.declared.request import Ports
 from ..model.collectives.task import USUAL_FLITS
 from ..model.network.config import PARAMETERS, Timing
 from ..model.schedule.collective import Collective

@@ -8,18 +8,13 @@ from typing import Any
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile
-from ..model.collectives.request import Ports
+from ..model.collectives.declared.request import Ports
 from ..model.network.config import NetworkConfig
 from ..model.network.faults import draw_faults, with_faults
 from ..model.network.kinds import GRAPH, KINDS
+from ..model.network.network_text import SizeLimit, link_in_words, node_in_words, sized_network
 from ..model.network.topology import Topology
 from ..model.network.topology_file import topology_from_json
-from ..model.network.words import (
-    SizeLimit,
-    link_in_words,
-    node_in_words,
-    sized_network,
-)
 from .layout import COLLECTIVE, COLUMN_OF, PARAMETER_NAMES
 
 

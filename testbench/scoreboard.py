@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.network.config import Timing
-from ..model.program.ends import ends_of, hops_of
 from ..model.program.program import Program
+from ..model.program.route_ends import ends_of, hops_of
 from ..model.run.run import Prediction
 from ..model.run.trace import Flit
 from .monitor import NetworkMonitor, Packet

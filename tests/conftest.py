@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what is imported and collected to itself.
+    """Exclude the imported modules and the collected tests from garbage collection.
 
-    Gone through again and again in search of garbage, it would take a seventh of the time.
+    Searching them for garbage again and again would take a seventh of the tests' time.
     """
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print which sentences of the contract have happened in the runs of cocotb's tests."""
+    """Print which sentences of the contract the runs of cocotb's tests have covered."""
     kept = [
         json.loads(value)
         for reports in terminalreporter.stats.values()
@@ -47,13 +47,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(params=[possession.LARGEST_PAIR_TABLE, 0], ids=["whole", "sparse"])
 def _pair_table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways in which check() keeps who has which block."""
+    """Run a test with both tables in which ``check()`` keeps the blocks that each node has."""
     monkeypatch.setattr(possession, "LARGEST_PAIR_TABLE", request.param)
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
-    """The one clock of a network in Amaranth's own simulator."""
+    """Give all domains of a network in Amaranth's simulator one clock."""
     from helpers.network_in_python import one_clock
 
     return one_clock(monkeypatch)
@@ -61,7 +61,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, in which the commands run."""
+    """Make an empty folder the current one, for the commands of a test."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -70,8 +70,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def eyecast(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Command]:
-    """The command, in this process."""
-    # The process belongs to the test runner, who wants to be asked to end as ever.
+    """Return a function that runs a command in this process."""
+    # The process belongs to the test runner, which keeps its own signal handlers.
     monkeypatch.setattr(command_line.signal, "signal", lambda *_: None)
 
     def run(*arguments: str | Path) -> Answer:

@@ -1,1 +1,1 @@
-"""Verilog that people read: components as modules of their own, each written once."""
+"""The writer of readable Verilog: each component is one module, written once."""

@@ -1,4 +1,4 @@
-"""Processes: statements at a clock's edge, or values that tests choose."""
+"""The values that a process assigns, as nested choices between values by tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .netlist import Assign, Bits, Body, Part, Switch, cut, targets
 
 @dataclass(frozen=True)
 class Test:
-    """A test that a value fits one of some patterns."""
+    """A test that ``subject`` matches one of ``patterns``."""
 
     subject: Bits
     patterns: tuple[str, ...]
@@ -19,7 +19,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Choice:
-    """One value where a test holds, and another where it does not."""
+    """The value ``then`` if a test holds, and the value ``otherwise`` if it does not."""
 
     test: Test
     then: Chosen
@@ -30,7 +30,7 @@ Chosen = Bits | Choice
 
 
 def choices(body: Body) -> Iterator[tuple[Bits, Chosen]]:
-    """Return the values that a process assigns, one for each stretch assigned as a whole."""
+    """Yield stretches of wires, each with the value that a process assigns to all its bits."""
     edges: dict[str, set[int]] = {}
     for target in targets(body):
         for part in target:
@@ -73,7 +73,7 @@ def _value(body: Body, stretch: Part, before: Chosen | None) -> Chosen | None:
 
 
 def _excluding(statement: Switch) -> bool:
-    """Tell whether no value fits the patterns of both branches."""
+    """Tell whether no value matches the patterns of two branches."""
     patterns = [pattern for each, _ in statement.cases for pattern in each]
     return len(set(patterns)) == len(patterns) and not any("-" in each for each in patterns)
 

@@ -1,4 +1,4 @@
-"""Destinations of values: a value without a name is named after its use."""
+"""Destinations of values without a name, which are named after their use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .netlist import Assign, Bits, Body, Cell, Netlist, Part, cut
 
 
 def destinations(netlist: Netlist, fields: Fields) -> dict[str, str]:
-    """Return for each wire without a name the nearest named wire, field or port it leads to."""
+    """Return, for each wire without a name, the nearest named wire, field or port that uses it."""
     registers = _next_values(netlist)
     sources: dict[str, list[str]] = {}
     ends: dict[str, str] = {}
@@ -37,7 +37,7 @@ def destinations(netlist: Netlist, fields: Fields) -> dict[str, str]:
 
 
 def _nearest(ends: dict[str, str], sources: dict[str, list[str]]) -> dict[str, str]:
-    """Return for each wire the end that is the fewest operators away."""
+    """Return, for each wire, the name of the end that is the fewest operators away."""
     found: dict[str, str] = {}
     wave = list(ends.items())
     while wave:
@@ -52,7 +52,7 @@ def _nearest(ends: dict[str, str], sources: dict[str, list[str]]) -> dict[str, s
 
 
 def _next_values(netlist: Netlist) -> dict[str, str]:
-    """Return the register that takes the value of a whole wire, by that wire."""
+    """Return the registers that take the value of a whole wire, by that wire."""
     found = {}
     for cell in netlist.cells:
         match cell:

@@ -1,6 +1,6 @@
-"""Elaborated components: every use of Amaranth beyond its documentation.
+"""Elaborated components: every use of Amaranth's undocumented interfaces.
 
-``tests/verilog/test_elaborated.py`` fails when a release of Amaranth changes any of these.
+``tests/verilog/test_elaborated.py`` fails if a release of Amaranth changes one of them.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from amaranth.hdl._xfrm import DomainCollector
 from amaranth.lib.wiring import Component
 
 Elaborated = Any
-"""A Fragment of Amaranth: a component and everything inside it."""
+"""A Fragment of Amaranth: an elaborated component with everything inside."""
 
 Ports = dict[str, tuple[Value, bool]]
 """The values of ports by name, each with True for an output."""
 
 States = tuple[tuple[str, tuple[str, ...]], ...]
-"""Names of state machines' signals, each with the names of its states in order of their values."""
+"""Names of state machines' signals, each with the names of its states by value from 0 on."""
 
 
 def elaborate(component: Component) -> Elaborated:
-    """Elaborate a component and everything inside it."""
+    """Elaborate a component with everything inside."""
     return Fragment.get(component, None)
 
 
 def submodules(fragment: Elaborated) -> Iterator[tuple[int, str, Elaborated]]:
-    """Yield the place, the name and the contents of each submodule."""
+    """Yield the index, the name and the fragment of each submodule."""
     for place, (inner, name, _) in enumerate(fragment.subfragments):
         yield place, name, inner
 
 
 def replace_submodule(fragment: Elaborated, place: int, instance: Instance) -> None:
-    """Replace a submodule by an instance."""
+    """Replace the submodule at index ``place`` by an instance."""
     _, name, source = fragment.subfragments[place]
     fragment.subfragments[place] = (instance, name, source)
 
@@ -65,7 +65,7 @@ def in_domain_sync(fragment: Elaborated, domain: str) -> Elaborated:
 
 
 def convert(fragment: Elaborated, ports: Ports) -> tuple[str, States]:
-    """Return the RTLIL of a fragment as a module, and its state machines."""
+    """Return the RTLIL of a fragment as one module, and the names of its machines' states."""
     directed = {
         name: (value, PortDirection.Output if is_output else PortDirection.Input)
         for name, (value, is_output) in ports.items()

@@ -1,4 +1,4 @@
-"""Fields of records: separate wires, by which a module reads the bits of a record."""
+"""Fields of records: Amaranth makes a wire of each, by which a module reads a record's bits."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _PATH = re.compile(r"([^.\[]+)([.\[].*)")
 
 
 class Fields:
-    """The fields of a module's records. Amaranth has a wire for each: ``row.left`` for ``row``.
+    """The fields of a module's records: the wire ``row.left`` is a field of the record ``row``.
 
     Attributes
     ----------
     bits
-        For each of these wires, the bits of the record.
+        For each field's wire, the bits of its record.
 
     """
 
@@ -45,7 +45,7 @@ class Fields:
         return "__".join([record, *re.findall(r"\w+", path[2])])
 
     def within(self, bits: Part) -> Part | None:
-        """Return bits of a record as bits of its least field that has them all."""
+        """Return bits of a record as bits of its smallest field that contains them, or None."""
         found = [
             (field.width, wire)
             for wire in self.of_record(bits.wire)

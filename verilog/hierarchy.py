@@ -1,4 +1,4 @@
-"""Components taken apart: each becomes a module, and an instance in its parent's module."""
+"""The hierarchy of components: each becomes a module, and an instance in its parent's module."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _SECTION = re.compile(re.escape(PAGE) + r',\s+(sections? \d+(?: (?:to|and) \d+)?
 
 @dataclass(frozen=True)
 class ComponentModule:
-    """A component by itself, in RTLIL, in which other modules are instances.
+    """The RTLIL of one component, with instances of other modules.
 
     head
-        What it is, and which section says more.
+        One sentence about the component, and the section of the page about it.
     outputs
-        Names of ports that go out.
+        Names of the output ports.
     states
         Names of the states of state machines, by wire and in order of their values.
     """
@@ -51,18 +51,18 @@ class ComponentModule:
 
 @dataclass(frozen=True)
 class MemoryModule:
-    """A memory by itself: a wrapper that a macro may take the place of.
+    """A memory as a module of its own, which a macro may replace.
 
     Parameters
     ----------
     width, depth, address_bits
-        Of its words, how many they are, and of their addresses; one word has no address.
+        Bits of a word; number of words; bits of an address, 0 for a single word.
     writes
-        The number of ports to write, each with an enable.
+        The number of write ports, each with an enable.
     reads
-        For each port to read whether it reads at the clock's edge, where it is enabled.
+        For each read port: True if it reads at the clock's edge and has an enable.
     initial
-        The words when power comes on.
+        The words at power-up.
 
     """
 
@@ -75,7 +75,7 @@ class MemoryModule:
 
     @property
     def outputs(self) -> frozenset[str]:
-        """Names of ports that go out."""
+        """Names of the output ports."""
         return frozenset(numbered("read_data", len(self.reads)))
 
 
@@ -86,30 +86,30 @@ READ_PORTS = ("read_enable", "read_address", "read_data")
 
 
 def numbered(name: str, count: int) -> list[str]:
-    """Name several ports of one kind: numbered, if there is more than one."""
+    """Return the names of ``count`` ports of one kind, with numbers if there are several."""
     return [name] if count == 1 else [f"{name}_{number}" for number in range(count)]
 
 
 @dataclass(frozen=True)
 class Use:
-    """An instance of a module: its name, and the module that it is in."""
+    """A use of a module: the name of the instance, and of the module around it."""
 
     instance: str
     inside: str
 
 
 class Division:
-    """Components taken apart into modules. Two modules that are the same are one.
+    """Division of components into modules; equal modules are kept once.
 
     Attributes
     ----------
     modules
-        By a name for the meantime, those that have instances behind those of them.
+        The modules by temporary name; a module comes after those that it has instances of.
     uses
-        For each of these names, where it is an instance.
+        By temporary name, the uses of each module.
     foreign
-        For each kind of instance that a component itself has, such as the tiles of a network: the
-        ports that go out of it.
+        Output ports by kind of instance, for instances that a component itself adds, such as the
+        tiles of a network.
 
     """
 
@@ -120,14 +120,15 @@ class Division:
         self._known: dict[tuple[str, AnyModule], str] = {}
 
     def add(self, top: Component, name: str) -> None:
-        """Add a component and everything inside it, under a name that stays."""
+        """Add a component with everything inside, under its final name."""
         module, inner = self._module(top, elaborate(top))
         self._keep(name, module, inner)
 
     def names(self) -> dict[str, str]:
-        """Return the names of modules: of their classes, numbered where a class has several.
+        """Return the final names of modules by temporary name: a class's name, with a number.
 
-        The number is that of the instance if it has one, or of its parent module.
+        A class with one module needs no number. Otherwise the number is that of the first instance,
+        or of the module around it; if these are not unique, the modules are counted.
         """
         kinds: dict[str, list[str]] = {}
         for name in self.modules:
@@ -151,7 +152,7 @@ class Division:
     def _module(
         self, part: Component, fragment: Elaborated
     ) -> tuple[ComponentModule, dict[str, str]]:
-        """Return the module of a component, and the kinds of its instances by name."""
+        """Return the module of a component, and the kinds of its instances by instance name."""
         inside: dict[str, str] = {}
         for place, name, inner in submodules(fragment):
             if isinstance(inner, Instance):

@@ -1,4 +1,4 @@
-"""Lines of Verilog."""
+"""Statements and comments of Verilog, wrapped into lines."""
 
 from __future__ import annotations
 

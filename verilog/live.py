@@ -1,4 +1,4 @@
-"""The live bits of a netlist, which an output depends on, and operators narrowed to them."""
+"""Removal of a netlist's dead bits: those that no output, instance or print depends on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from .netlist import Assign, Bits, Body, Cell, Netlist, Part, assigned_wires, cut, targets, width_of
 
 NARROWED = ("$add", "$sub", "$mul", "$neg", "$and", "$or", "$xor", "$not", "$mux")
-"""Operators whose low bits depend on low bits alone."""
+"""Operators whose low result bits depend only on low operand bits."""
 
 Outputs = Mapping[str, Collection[str]]
 """Names of output ports, by kind of instance."""
@@ -23,9 +23,9 @@ def outputs_of(cell: Cell, outputs: Outputs) -> Collection[str]:
 
 
 class Liveness:
-    """The live bits of each wire, as a mask; a cell or process that drives none is removed.
+    """The live bits of a netlist's wires: those that an output, an instance or a print depends on.
 
-    ``read`` has a mask by wire. Instances and prints stay.
+    ``read`` has a mask of the live bits by wire.
     """
 
     def __init__(self, netlist: Netlist, outputs: Outputs) -> None:
@@ -69,7 +69,7 @@ class Liveness:
                     self._see_body(driver)
 
     def _see(self, bits: Bits, mask: int = -1) -> None:
-        """Mark the bits of a value for which ``mask`` has a 1 as live."""
+        """Mark those bits of a value as live for which ``mask`` has a 1."""
         for part in reversed(bits):
             here = mask & (1 << part.width) - 1
             mask >>= part.width
@@ -117,7 +117,7 @@ class Liveness:
                     self._see(statement.value)
                     needed = True
                 continue
-            # Every branch is looked at, also behind one that is needed.
+            # A list, not a generator: every branch marks its inputs.
             branches = [self._see_body(inner) for _, inner in statement.cases]
             if any(branches):
                 self._see(statement.subject)
@@ -126,7 +126,7 @@ class Liveness:
 
 
 def remove_dead(netlist: Netlist, outputs: Outputs) -> None:
-    """Remove cells and processes without live bits, and bits above the last live one."""
+    """Remove cells and processes that drive no live bit, and bits above a value's last live bit."""
     live = Liveness(netlist, outputs)
     netlist.assigns = [each for each in netlist.assigns if live.mask(each.target)]
     netlist.cells = [each for each in netlist.cells if _stays(each, live)]

@@ -16,13 +16,13 @@ VALUES = {
     "$reduce_or": "any", "$reduce_bool": "any", "$reduce_and": "all", "$reduce_xor": "parity",
     "$shift": "indexed", "$shl": "shifted", "$shr": "shifted", "$dff": "register",
 }  # fmt: skip
-"""Words for values without a name, by the operator that makes them."""
+"""Words for values without a name, by the operator whose result they are."""
 
 
 class Names:
-    """The names of a module's wires, instances and states.
+    """The names of a module's wires, instances and states in Verilog.
 
-    ``leads_to`` has the destination of each value without a name.
+    ``leads_to`` has the destination of each wire without a name.
     """
 
     def __init__(self, netlist: Netlist, fields: Fields, leads_to: Mapping[str, str]) -> None:
@@ -62,27 +62,27 @@ class Names:
         return self._wires[wire]
 
     def _words(self, wire: str) -> str:
-        """Return the name of a field, or the use and the operator of an unnamed value."""
+        """Return a field's name, or an unnamed wire's destination and operator as a name."""
         if wire in self._fields.bits:
             return self._fields.name(wire)
         words = self._leads_to.get(wire, ""), self._made_by.get(wire, "value")
         return "_".join(filter(None, words))
 
     def state(self, name: str, value: str) -> str:
-        """Return the name of a state machine's state; states with equal name and value share it."""
+        """Return the Verilog name of a machine's state; equal names with equal values share it."""
         if (name, value) not in self._states:
             self._states[name, value] = self._new(name)
         return self._states[name, value]
 
     def instance(self, name: str) -> str:
-        """Return the name of an instance."""
+        """Return the Verilog name of an instance."""
         return self._instances[name]
 
     def _new(self, name: str) -> str:
         return self.free(self.legal(name))
 
     def _at_instances(self, netlist: Netlist) -> dict[str, str]:
-        """Rename wires that lead to an instance's port, and have its name or none."""
+        """Return names for wires at an instance's port that have the port's name or none."""
         found: dict[str, str] = {}
         for cell in netlist.cells:
             if cell.kind.startswith("$"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of a wire: ``width`` bits from bit ``low`` on."""
+    """Successive bits of a wire: ``width`` bits from bit ``low`` on."""
 
     wire: str
     low: int
@@ -29,15 +29,15 @@ class Constant:
 
 
 Bits = tuple[Part | Constant, ...]
-"""A value joined of parts, the most significant first, as in Verilog's braces."""
+"""A value: a concatenation of parts, the most significant first, as in Verilog's braces."""
 
 
 @dataclass(slots=True)
 class Wire:
-    """A wire, or a register. ``initial`` is its value when power comes on, if it has one.
+    """A wire, or a register. ``initial`` is its value at power-up, if it has one.
 
-    A wire whose name begins with ``$`` was named by no one. ``states`` names values of a state
-    machine or an enumeration, by their bits.
+    A name that begins with ``$`` is not from the source. ``states`` has names for the values of a
+    state machine or an enumeration, by the value's bits.
     """
 
     name: str
@@ -47,12 +47,12 @@ class Wire:
     states: dict[str, str] = field(default_factory=dict)
 
     def name_states(self, names: Iterable[str]) -> None:
-        """Name the values from 0 on."""
+        """Name the values from 0 on, in order."""
         self.states |= {f"{value:0{self.width}b}": name for value, name in enumerate(names)}
 
     @property
     def is_named(self) -> bool:
-        """Tell whether the name is from the source."""
+        """Tell whether the wire's name is from the source."""
         return not self.name.startswith("$")
 
 
@@ -72,7 +72,7 @@ class Cell:
 
 @dataclass(slots=True)
 class Assign:
-    """An assignment, always or in a branch of a process."""
+    """An assignment, either outside processes or in a branch of a process."""
 
     target: Bits
     value: Bits
@@ -80,7 +80,7 @@ class Assign:
 
 @dataclass(slots=True)
 class Switch:
-    """A choice of branches: the first with a fitting pattern applies; no pattern fits all."""
+    """A choice of branches: the first with a matching pattern; a branch without one matches all."""
 
     subject: Bits
     cases: list[tuple[list[str], list[Assign | Switch]]]
@@ -91,7 +91,7 @@ Body = list[Assign | Switch]
 
 @dataclass(slots=True)
 class Netlist:
-    """A module: its wires in order, its operators, its processes and its assignments."""
+    """A module: its wires in order, its cells, its processes and its assignments."""
 
     wires: dict[str, Wire] = field(default_factory=dict)
     cells: list[Cell] = field(default_factory=list)
@@ -105,7 +105,7 @@ def width_of(bits: Bits) -> int:
 
 
 def joined(parts: Iterable[Part | Constant]) -> Bits:
-    """Join parts to a value; adjacent parts of a wire become one."""
+    """Return the concatenation of parts; adjacent parts of a wire become one part."""
     found: list[Part | Constant] = []
     for part in parts:
         before = found[-1] if found else None
@@ -149,7 +149,7 @@ def zeros(width: int) -> Constant:
 
 
 def targets(body: Body) -> Iterator[Bits]:
-    """List the targets of a process's assignments, with repetition."""
+    """Yield the target of each assignment of a process."""
     for statement in body:
         if isinstance(statement, Assign):
             yield statement.target
@@ -164,9 +164,9 @@ def assigned_wires(body: Body) -> set[str]:
 
 
 def read_rtlil(text: str) -> Netlist:
-    """Read the one module of ``text``; it has no memories.
+    """Read ``text``, which must be one module without memories.
 
-    Raises :class:`ValueError` for what Amaranth does not write.
+    Raises :class:`ValueError` for RTLIL that Amaranth does not write.
     """
     return _Reader(text).read()
 
@@ -188,7 +188,7 @@ class _Reader:
         self._attributes: dict[str, str] = {}
 
     def read(self) -> Netlist:
-        """Read all lines."""
+        """Read all lines; return the module."""
         modules = 0
         for tokens in self._lines:
             match tokens:
@@ -241,7 +241,7 @@ class _Reader:
         raise ValueError("RTLIL ends in a cell")
 
     def _body(self) -> tuple[Body, list[str]]:
-        """Read statements up to the end of a branch, and the next line."""
+        """Read statements up to the end of a branch; return them, and the line after them."""
         body: Body = []
         for tokens in self._lines:
             match tokens:

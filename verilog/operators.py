@@ -1,4 +1,4 @@
-"""Operators as Verilog, with every operand at the width at which the operator works."""
+"""Operators as Verilog, with each operand extended to the width at which the operator works."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ UNARY_SIGNS = {
 }
 
 Write = Callable[[Bits, Bits], str]
-"""Return a value as Verilog; the value beside it may be a state that needs its name."""
+"""Function that writes a value as Verilog, given the value that it is compared with."""
 
 
 def operands(cell: Cell) -> list[Bits]:
-    """Return an operator's operands, each at the width at which the operator works."""
+    """Return an operator's operands, extended to the width at which the operator works."""
     ports = cell.ports
     if cell.kind == "$mux":
         return [ports["S"], ports["B"], ports["A"]]
@@ -42,7 +42,7 @@ def operands(cell: Cell) -> list[Bits]:
 
 
 def operand_to_index(cell: Cell) -> Bits:
-    """Return the bits that a variable index may select, padded with zeros to a power of two."""
+    """Return the operand of a variable index, padded with zeros to cover every index."""
     places, width = width_of(cell.ports["B"]), width_of(cell.ports["Y"])
     return resized(cell.ports["A"], 1 << places if width == 1 else 2 << places)
 
@@ -52,7 +52,7 @@ ASSOCIATIVE = ("&", "|", "^")
 
 
 def beside(text: str, sign: str = "") -> str:
-    """Return an expression as an operand, in parentheses if it needs them."""
+    """Return an expression as an operand of ``sign``, in parentheses if it needs them."""
     if (_ATOM.match(text) or _is_braces(text)) and not (sign == "!" and text[0] in "!~"):
         return text
     if sign in ASSOCIATIVE and _signs(text) == {sign}:
@@ -61,7 +61,7 @@ def beside(text: str, sign: str = "") -> str:
 
 
 def _is_braces(text: str) -> bool:
-    """Tell whether a text is one pair of braces."""
+    """Tell whether the first brace of a text closes at its end."""
     depth = 0
     for place, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")
@@ -81,7 +81,7 @@ def _signs(text: str) -> set[str]:
 
 
 def operator_text(cell: Cell, write: Write) -> str:
-    """Write an operator; its operands are those of :func:`operands`."""
+    """Write an operator with the operands of :func:`operands`."""
     values = operands(cell)
     kind = cell.kind
     sign = TWO_OPERANDS.get(kind, "")

@@ -1,4 +1,4 @@
-"""Simplify a netlist: no operators without effect, and one name for one value."""
+"""Simplification of a netlist: no operators without effect, and one wire for each value."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .netlist import (
 )
 
 REDUCTIONS = ("$reduce_or", "$reduce_bool", "$reduce_and", "$reduce_xor")
-"""Operators on the bits of one value."""
+"""Operators that combine all bits of one operand into one bit."""
 
 
 def simplify(netlist: Netlist) -> None:
-    """Remove operators that only cut, shift or repeat bits, and wires without a name."""
+    """Remove operators that compute nothing, repeated operators, and wires without a name."""
     while True:
         _fold_processes(netlist)
         names: dict[str, Bits] = {}
@@ -33,7 +33,7 @@ def simplify(netlist: Netlist) -> None:
         for cell in netlist.cells:
             value = simple_value(cell)
             if value is None and "Y" in cell.ports and cell.kind.startswith("$"):
-                # The same of the same is one.
+                # Two equal operators with equal inputs become one.
                 inputs = tuple((port, bits) for port, bits in cell.ports.items() if port != "Y")
                 same = (cell.kind, width_of(cell.ports["Y"]), cell.is_signed("A"), inputs)
                 if known.setdefault(same, cell.ports["Y"]) is not cell.ports["Y"]:
@@ -86,7 +86,7 @@ def _one_of(parts: list[tuple[Part, Bits]]) -> Assign:
 
 
 def _fold_processes(netlist: Netlist) -> None:
-    """Remove tests of constants from processes; a process without tests becomes assignments."""
+    """Decide tests of constants in processes; a process without tests becomes assignments."""
     kept = []
     for body in netlist.processes:
         folded = [*_folded(body)]
@@ -163,7 +163,7 @@ def _replace_in(body: Body, resolve: Callable[[Bits], Bits]) -> None:
 
 
 def simple_value(cell: Cell) -> Bits | None:
-    """Return an operator's value if it needs no operator, otherwise None."""
+    """Return an operator's result if wires and constants can express it, otherwise None."""
     if "Y" not in cell.ports or not cell.kind.startswith("$"):
         return None
     width = width_of(cell.ports["Y"])
@@ -184,7 +184,7 @@ def simple_value(cell: Cell) -> Bits | None:
 
 
 def resized(bits: Bits, width: int, *, signed: bool = False) -> Bits:
-    """Resize a number to ``width`` bits."""
+    """Return a number cut or extended to ``width`` bits."""
     have = width_of(bits)
     if have >= width:
         return cut(bits, 0, width)
@@ -193,13 +193,13 @@ def resized(bits: Bits, width: int, *, signed: bool = False) -> Bits:
 
 
 def number(bits: Bits) -> int | None:
-    """Return the number of a constant; None for any other value."""
+    """Return a constant's number; None for any other value."""
     digits = "".join(part.bits if isinstance(part, Constant) else "x" for part in bits)
     return None if "x" in digits else int(digits or "0", 2)
 
 
 def evaluated(cell: Cell) -> Constant | None:
-    """Return an operator's value if its operands are constants or do not matter."""
+    """Return an operator's result if its operands are constants, or if they do not matter."""
     values = [number(cell.ports[name]) for name in "AB" if name in cell.ports]
     signed = any(cell.is_signed(name) for name in "AB")
     width = width_of(cell.ports["Y"])
@@ -262,7 +262,7 @@ def _shifted(cell: Cell, width: int) -> Bits | None:
 
 
 def _masked(cell: Cell, width: int) -> Bits | None:
-    """Simplify an and, or an or, with a constant."""
+    """Return the result of an AND or OR with a constant; None without a constant."""
     for mask, other in (("A", "B"), ("B", "A")):
         if all(isinstance(part, Constant) for part in cell.ports[mask]) and not any(
             cell.is_signed(operand) for operand in "AB"
@@ -281,7 +281,7 @@ def _masked(cell: Cell, width: int) -> Bits | None:
 
 
 def _equal(cell: Cell) -> Bits | None:
-    """True if a bit is 1."""
+    """Return a bit that is compared with 1; None for any other comparison."""
     for one, other in (("A", "B"), ("B", "A")):
         if cell.ports[one] == (Constant("1"),) and width_of(cell.ports[other]) == 1:
             return cell.ports[other]

@@ -1,4 +1,4 @@
-"""Sources of the values of a netlist."""
+"""Sources of a netlist's values: the cells and processes that drive its wires."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .operators import operand_to_index
 
 
 class Sources:
-    """The cells and processes that give the wires of a netlist their values.
+    """The cells and processes that drive the wires of a netlist.
 
     Attributes
     ----------
     of_wire
-        An operator or a choice for each wire without a name that has its value from that alone.
+        For each wire without a name that one operator or choice drives as a whole, that source.
     chosen
-        All other values that are chosen, with what they go to.
+        All other choices, each with its target.
     clocked
-        Processes that choose what one register takes, by the wire between.
+        Processes that drive nothing but one register, by the wire between them.
 
     """
 
@@ -58,7 +58,7 @@ class Sources:
 
 
 def _clocked(netlist: Netlist) -> dict[str, Body]:
-    """Return the processes whose value goes to one register alone, by the wire between."""
+    """Return the processes that drive nothing but one register, by the wire between them."""
     uses: Counter[str] = Counter()
 
     def count(bits: Bits) -> None:
@@ -102,7 +102,7 @@ def _clocked(netlist: Netlist) -> dict[str, Body]:
 
 
 def name_indexed(netlist: Netlist) -> None:
-    """Make a wire of each value with a variable index, as wide as the index can reach."""
+    """Make a wire of each value that has a variable index, as wide as the index can reach."""
     for number, cell in enumerate(netlist.cells):
         if cell.kind != "$shift":
             continue

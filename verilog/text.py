@@ -1,4 +1,4 @@
-"""The Verilog of components: one text for each module."""
+"""The Verilog texts of components, one for each module."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ def _words_of(memory: MemoryModule) -> Iterator[str]:
     """Declare a memory's words and their initial values."""
     word = _range(memory.width)
     if not memory.address_bits:
-        # Tools say of a memory of one word that they take it for a register; so it is one.
+        # Tools warn that they replace a memory of one word by a register, so it is a register.
         (initial,) = memory.initial or (0,)
         yield f"  reg {word}words;"
         yield f"  initial words = {memory.width}'h{initial:x};"
         return
     yield f"  reg {word}words [0:{memory.depth - 1}];"
-    # Yosys reads such a loop in a time that grows with the square of the number of words.
+    # Yosys needs time for such a loop that grows with the square of the number of words.
     for_simulation = not any(memory.initial)
     if for_simulation:
         yield "`ifndef SYNTHESIS"

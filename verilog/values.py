@@ -13,35 +13,35 @@ from .netlist import Bits, Cell, Constant, Netlist, Part, cut
 from .operators import beside, operator_text
 
 LONGEST, LONGEST_TWICE = 90, 26
-"""An expression of more characters, that is used once or more often, has a name of its own."""
+"""Characters above which an expression gets a name: if it is used once, and if more often."""
 
 
 class Values:
-    """Writes values, and keeps account of what they are made of.
+    """Writer of values, which also records the wires and states that it uses.
 
     Parameters
     ----------
     netlist, names, fields
-        Of the module.
+        The module's netlist, its names and its records' fields.
     sources
-        Wires in whose place that may be written which gives them their values.
+        Wires that the text of their source may replace, with that source.
     once
-        How often each of these is used.
+        How often each of these wires is used.
 
     Attributes
     ----------
     uses
         How often each wire has been used.
     cut_up
-        Wires of which a part has been used.
+        Wires whose bits have been used in part.
     read
-        For each wire a mask of the bits that have been used.
+        For each wire, a mask of the bits that have been used.
     mentioned
-        Wires that have been used by their names, or assigned to.
+        Wires that have been used by name, or assigned to.
     named
-        Of ``sources``, those that had to be named after all, with their values.
+        Wires of ``sources`` whose text is too long to replace them, with that text.
     states
-        For each state machine the states that have been used, with their names.
+        For each state machine, the states that have been used, with their names.
 
     """
 
@@ -66,8 +66,8 @@ class Values:
     def text(self, bits: Bits, like: Bits = ()) -> str:
         """Write a value that stands alone or between commas.
 
-        A constant that is assigned to a state machine or compared with it, ``like``, is written as
-        the name of the state.
+        ``like`` is the value that it is assigned to or compared with. If ``like`` is a state
+        machine, a constant is written as the name of a state.
         """
         if state := self._state(bits, like):
             return state
@@ -116,13 +116,13 @@ class Values:
         if field is None:
             return self.target_part(part)
         self._read(field)
-        # A field is a wire, which reads all of its bits of the record.
+        # The declaration of a field's wire reads all the field's bits of the record.
         self.mentioned.add(part.wire)
         self._read(self._fields.bits[field.wire])
         return self.target_part(field)
 
     def _read(self, part: Part) -> None:
-        """Record bits that are read."""
+        """Record that bits of a wire are read."""
         mask = (1 << part.width) - 1 << part.low
         self.read[part.wire] = self.read.get(part.wire, 0) | mask
 
@@ -140,7 +140,7 @@ class Values:
         return texts[0] if len(texts) == 1 else f"{{{', '.join(texts)}}}"
 
     def target_part(self, part: Part) -> str:
-        """Write some bits of a wire by name."""
+        """Write bits of a wire, by the wire's name."""
         self.mentioned.add(part.wire)
         name = self._names[part.wire]
         if part.width == self._netlist.wires[part.wire].width:
@@ -156,7 +156,7 @@ class Values:
         return self.chosen(source)
 
     def chosen(self, chosen: Chosen, like: Bits = ()) -> str:
-        """Write a value that tests choose, and that is assigned to ``like``."""
+        """Write a chosen value that is assigned to ``like``."""
         if not isinstance(chosen, Choice):
             return self.text(chosen, like)
         match (chosen.then, chosen.otherwise):
@@ -171,14 +171,14 @@ class Values:
         return f"{test} ? {then} : {self.chosen(chosen.otherwise, like)}"
 
     def test(self, test: Test) -> str:
-        """Write the test that a value fits one of some patterns."""
+        """Write the test that a value matches one of several patterns."""
         texts = [self._fits(test.subject, pattern) for pattern in test.patterns]
         if len(texts) == 1:
             return texts[0]
         return " | ".join(map(beside, texts))
 
     def _fits(self, subject: Bits, pattern: str) -> str:
-        """Write the test that a value fits a pattern, in which - stands for any bit."""
+        """Write the test that a value matches a pattern, in which - stands for any bit."""
         texts = []
         for found in re.finditer(r"[01]+", pattern):
             bits = cut(subject, len(pattern) - found.end(), len(found[0]))

@@ -1,4 +1,4 @@
-"""A module as Verilog."""
+"""The writer of one module's Verilog."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ class ModuleText:
     Parameters
     ----------
     name
-        Of the module.
+        The module's name.
     netlist
-        What is in it; it is made simpler.
+        The module's netlist, which the writer simplifies in place.
     outputs
-        For each kind of instance the ports that go out.
+        Names of the output ports by kind of instance.
     dropped
-        For each kind of instance ports that it does not have after all.
+        By kind of instance, the ports that its written module does not have.
     kinds
-        Names of the modules by kind of instance.
+        Names of modules by kind of instance.
 
     Attributes
     ----------
     text
-        The module.
+        The module's Verilog.
     missing
-        Clock or reset, if nothing looks at it: the module has no such port.
+        ``clk`` or ``rst``, if the module does not use it: the written module has no such port.
 
     """
 
@@ -94,14 +94,14 @@ class ModuleText:
         self.text = "\n".join([*head, *body, ""])
 
     def _begin(self, names: Names, counted: Values | None = None) -> None:
-        """Begin to write; wires that are used rarely enough are replaced by their values."""
+        """Begin a pass; its values replace wires by the text of their sources."""
         self._names = names
         sources = {wire: self._sources.of_wire[wire] for wire in self._inline}
         uses = counted.uses if counted else {}
         self._values = Values(self._netlist, names, self._fields, sources, uses)
 
     def _body(self) -> list[str]:
-        """Return the lines between the declarations and the end."""
+        """Return the lines after the declarations, with ``endmodule``."""
         instances = [line for cell in self._netlist.cells for line in self._instance(cell)]
         assigns = [*self._assigns()]
         clocked = [*self._clocked()]
@@ -117,7 +117,7 @@ class ModuleText:
         return (Part(wire, 0, self._netlist.wires[wire].width),)
 
     def _assigns(self) -> Iterator[tuple[Bits, str]]:
-        """Write the assignments outside processes."""
+        """Yield the target and the written value of each assignment outside processes."""
         for assign in self._netlist.assigns:
             yield assign.target, self._values.text(assign.value, assign.target)
         for target, chosen in self._sources.chosen:
@@ -145,10 +145,10 @@ class ModuleText:
         yield from lines
         yield "  );"
 
-    # What happens at the clock's edge
+    # Registers and prints
 
     def _clocked(self) -> Iterator[str]:
-        """Write registers and prints by the edge of the clock."""
+        """Write registers and prints, one ``always`` block for each clock edge."""
         edges: dict[str, tuple[list[str], dict[str, list[str]]]] = {}
         for cell in self._netlist.cells:
             if cell.kind not in ("$dff", "$print"):
@@ -178,7 +178,7 @@ class ModuleText:
         yield from wrapped(f"if ({self._values.text(cell.ports['EN'])}) $write({words});", 4)
 
     def _register(self, cell: Cell, resets: dict[str, list[str]]) -> Iterator[str]:
-        """Write a register's next value; add its reset to ``resets``, by the reset."""
+        """Write a register's next value; add its reset value to the lines of its reset."""
         target, value = cell.ports["Q"], cell.ports["D"]
         wire = value[0].wire if isinstance(value[0], Part) else ""
         body = self._sources.clocked.get(wire)
@@ -197,18 +197,18 @@ class ModuleText:
         return f"{self._values.target(target)} <= {self._values.text(value, target)};"
 
     def _statements(self, body: Body, target: Bits, indent: int) -> Iterator[str]:
-        """Write a process whose value goes to a register."""
+        """Write a process whose target is a register."""
         for statement in body:
             if isinstance(statement, Switch):
                 yield from self._branches(statement, target, indent)
                 continue
             if not statement.target:
-                # A field of no bits, as the window of a network without streams.
+                # A field without bits, such as the window of a network without streams.
                 continue
             (part,) = statement.target
             assert isinstance(part, Part)
             here = cut(target, part.low, part.width)
-            # What stays need not be said.
+            # A register keeps its value without a statement.
             if here != statement.value:
                 yield from wrapped(self._takes(here, statement.value), indent)
 
@@ -232,12 +232,12 @@ class ModuleText:
         """Declare unread values as unused, so that linters accept them."""
         parts = [part for wire in self._netlist.wires.values() for part in self._unread(wire)]
         if parts:
-            # A name with this word in it tells linters that it is meant.
+            # Linters accept an unused wire whose name contains "unused".
             words = ", ".join(self._values.target_part(part) for part in parts)
             yield from wrapped(f"wire {self._names.free('unused')} = &{{1'b0, {words}}};", 2)
 
     def _unread(self, wire: Wire) -> Iterator[Part]:
-        """Return the stretches of a wire that are not read."""
+        """Yield the parts of a wire that nothing reads."""
         read = self._values.read.get(wire.name, 0)
         declared = wire.direction == "input" or wire.name in self._values.mentioned
         if not declared or wire.direction == "output":
@@ -310,7 +310,7 @@ class ModuleText:
 
 
 def _reset(last: Switch, value: Bits) -> Assign | None:
-    """Return the assignment of a process's last statement if it resets all bits."""
+    """Return the assignment in a process's last statement if it resets all bits, otherwise None."""
     match last:
         case Switch((Part(wire, _, 1),), [(["1"], [Assign(target, _) as assign])]) if (
             target == value and wire.endswith("rst") and width_of(last.subject) == 1

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..model.base.arrays import Numbers
 from ..model.network.config import NetworkConfig
 from ..model.run.packets import Packets, packets_of
 from ..model.run.trace import Trace
-
-Numbers = npt.NDArray[np.int64]
 
 UNKNOWN = -1
 

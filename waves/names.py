@@ -14,7 +14,7 @@ A link has a name at each end, for the same signals.
 
 from __future__ import annotations
 
-from ..model.network.place import place_numbers, port_name
+from ..model.network.node_names import node_coordinates, port_name
 from ..model.network.topology import Topology
 
 NETWORK = "network"
@@ -25,7 +25,7 @@ Scope = tuple[str, ...]
 
 def node_scope(topology: Topology, node: int) -> Scope:
     """Return the scope of a node: "node_3,4", "switch_12" or "host"."""
-    place = place_numbers(topology, node)
+    place = node_coordinates(topology, node)
     kind = "switch" if node in topology.switches else "node"
     name = place if isinstance(place, str) else f"{kind}_{','.join(map(str, place or ()))}"
     return NETWORK, name

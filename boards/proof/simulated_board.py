@@ -35,9 +35,9 @@ class SimulatedBoard:
     """The pins of a simulated board, from power-on to the end of the ``with`` block.
 
     ``simulator`` is the folder of a simulator of ``board`` that ``worker.py`` has built. Time is
-    that of the simulated clock. After ``cycles`` of it every method raises :class:`BoardOverdue`,
-    so a design that does not answer or stop cannot run for ever. If the simulator ends by itself,
-    :class:`.SimulatorError` is raised.
+    that of the simulated clock. After ``cycles`` clock cycles every method raises
+    :class:`BoardOverdue`, so a design that does not answer or stop cannot run for ever. If the
+    simulator ends by itself, every method raises :class:`.SimulatorError`.
     """
 
     def __init__(self, simulator: Path, board: Board, *, cycles: int) -> None:

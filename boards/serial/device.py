@@ -132,11 +132,12 @@ class UartHost(Component):
     rx, tx : In(1), Out(1)
         The line.
     host : Out(HostPort)
-        To the network; a :class:`.RequestPort` if it has a controller.
+        The port to the network; a :class:`.RequestPort` if the network has a controller.
     network_reset, barrier, half_duplex : Out(1)
-        To the network, which is in reset until it is started. A controller ignores the last two.
+        Signals to the network. It is in reset until a control request starts it. A controller
+        ignores the last two.
     done, error, cycle : In
-        From the network.
+        The network's outputs of these names.
 
     """
 

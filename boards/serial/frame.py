@@ -51,7 +51,7 @@ class Control(enum.IntFlag):
 
 
 class Outcome(enum.IntFlag):
-    """Bits 3 to 5 of a status."""
+    """Bits of a status that tell how a run ended, or that a request was refused: bits 3 to 5."""
 
     DONE = 8
     ERROR = 16
@@ -125,7 +125,7 @@ def decode_reply(frame: bytes, sequence: int) -> bytes | None:
 
 
 def crc(data: bytes) -> int:
-    """The checksum of a frame (CRC-16/MCRF4XX).
+    """Return the checksum of a frame (CRC-16/MCRF4XX).
 
     >>> hex(crc(b"123456789"))
     '0x6f91'

@@ -1,6 +1,6 @@
 """The two ends of a serial line, bit by bit: 8 data bits, lowest first, no parity, one stop bit.
 
-Neither end stores the byte: their user has a shift register anyway.
+Neither end stores the byte, because their user has a shift register.
 """
 
 from amaranth.hdl import Module, Signal

@@ -9,15 +9,15 @@ import click
 
 from ...model.base.errors import InvalidInput, one_of, require_range
 from ...model.base.texts import integers
-from ...model.collectives.block_words import read_block_words
+from ...model.collectives.declared.block_words import read_block_words
+from ...model.collectives.declared.request import Ports, combining_operator
 from ...model.collectives.group_choice import named_groups
 from ...model.collectives.registry import ALGORITHMS
-from ...model.collectives.request import Ports, combining_operator
 from ...model.collectives.task import BEST, MOST_FLITS, USUAL_ALGORITHMS, USUAL_FLITS, Task
 from ...model.compare.answer import Answer, answer
 from ...model.network.config import Timing
+from ...model.network.node_names import node_coordinates
 from ...model.network.operators import BUILT_IN, as_operators
-from ...model.network.place import place_numbers
 from ...model.network.topology import Topology
 from ...model.program.deadlock import certify
 from ...model.program.program import Program
@@ -215,7 +215,7 @@ def schedule_facts(chosen: OptionValues, found: Answer) -> dict[str, object]:
         **facts,
         "collective": schedule.collective,
         "algorithm": schedule.algorithm,
-        "source": place_numbers(schedule.topology, schedule.root),
+        "source": node_coordinates(schedule.topology, schedule.root),
         "ports": schedule.port_model,
         **found.facts(),
     }

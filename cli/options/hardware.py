@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ...model.base.errors import InvalidInput
-from ...model.collectives.request import Ports
+from ...model.collectives.declared.request import Ports
 from ...model.compare.answer import Answer
 from ...model.network.config import DEFAULTS, PARAMETERS, NetworkConfig, Timing
 from ...model.network.topology import Topology

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from ...model.base.errors import InvalidInput, require_range
 from ...model.base.texts import integers
 from ...model.network.config import NetworkConfig
-from ...model.network.words import node_in_words
+from ...model.network.network_text import node_in_words
 from .values import OptionValues, option_group
 
 _LONGEST = 1_000_000

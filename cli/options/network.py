@@ -11,8 +11,8 @@ from ...model.base.errors import InvalidInput
 from ...model.base.files import InputFile
 from ...model.network.faults import draw_faults, with_faults
 from ...model.network.kinds import KINDS
+from ...model.network.network_text import SizeLimit, link_in_words, node_in_words, sized_network
 from ...model.network.topology import Topology
-from ...model.network.words import SizeLimit, link_in_words, node_in_words, sized_network
 from .values import (
     OptionValues,
     complete_files,

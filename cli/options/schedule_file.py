@@ -9,11 +9,11 @@ import click
 
 from ...model.base.errors import InvalidInput
 from ...model.base.files import InputFile, input_name
-from ...model.collectives.request import Ports
+from ...model.collectives.declared.request import Ports
 from ...model.compare.answer import Answer
+from ...model.network.network_text import SizeLimit
 from ...model.network.port_model import PortModel
 from ...model.network.topology import Topology
-from ...model.network.words import SizeLimit
 from ...model.schedule.schedule import Schedule
 from .collective import chosen_answer, chosen_flits, chosen_task, collective_options
 from .hardware import HARDWARE_NAMES

@@ -33,30 +33,30 @@ def inlined(function: Function) -> Function:
     return result
 
 
-class _Held(types.Type):  # type: ignore[misc]
-    """The type of :func:`hold`'s result: the address of a named tuple of type ``values``."""
+class _Spilled(types.Type):  # type: ignore[misc]
+    """The type of :func:`spill`'s result: the address of a named tuple of type ``values``."""
 
     def __init__(self, values: Any) -> None:
         self.values = values
-        super().__init__(name=f"held {values}")
+        super().__init__(name=f"spilled {values}")
 
 
-@register_model(_Held)  # type: ignore[untyped-decorator]
+@register_model(_Spilled)  # type: ignore[untyped-decorator]
 class _Address(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, held: _Held) -> None:
+    def __init__(self, manager: Any, held: _Spilled) -> None:
         super().__init__(manager, held, manager[held.values].get_value_type().as_pointer())
 
 
 @infer_getattr  # type: ignore[untyped-decorator]
-class _HeldFields(AttributeTemplate):  # type: ignore[misc]
-    key = _Held
+class _SpilledFields(AttributeTemplate):  # type: ignore[misc]
+    key = _Spilled
 
-    def generic_resolve(self, held: _Held, name: str) -> Any:
+    def generic_resolve(self, held: _Spilled, name: str) -> Any:
         return dict(zip(held.values.fields, held.values, strict=True)).get(name)
 
 
-@lower_getattr_generic(_Held)  # type: ignore[untyped-decorator]
-def _load_field(_: Any, builder: Any, held: _Held, address: Any, name: str) -> Any:
+@lower_getattr_generic(_Spilled)  # type: ignore[untyped-decorator]
+def _load_field(_: Any, builder: Any, held: _Spilled, address: Any, name: str) -> Any:
     return _load(builder, gep_inbounds(builder, address, 0, held.values.fields.index(name)))
 
 
@@ -74,7 +74,7 @@ def _load(builder: Any, address: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def hold(_: Any, values: Any) -> Any:
+def spill(_: Any, values: Any) -> Any:
     """Put a named tuple into memory, and return its address to pass to functions.
 
     These tuples hold dozens of arrays, so hundreds of numbers. Passing the numbers to many small
@@ -85,7 +85,7 @@ def hold(_: Any, values: Any) -> Any:
     def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
         return alloca_once_value(builder, arguments[0])
 
-    return _Held(values)(values), code
+    return _Spilled(values)(values), code
 
 
 @intrinsic  # type: ignore[untyped-decorator]

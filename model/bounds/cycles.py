@@ -7,9 +7,10 @@ per cycle. So a collective takes at least
   by which it receives, plus k cycles, because no word arrives earlier; the same for the words that
   a node must send;
 * **cuts**: the words that must leave a set of nodes, divided by the links out of it, plus the hops
-  that remain for the last word. With all ports, maximum flow (:mod:`.cuts`) covers all cuts for the
-  words that a node must get, or send to single nodes, up to :data:`MOST_EXACT` nodes. For pairwise
-  exchange these cuts are tried: both sides of a plane across a grid, and all nodes near one;
+  that remain for the last word. With all ports, maximum flow (:mod:`.tightest_cut`) covers all cuts
+  for the words that a node must get, or send to single nodes, up to :data:`MOST_EXACT` nodes. For
+  pairwise exchange these cuts are tried: both sides of a plane across a grid, and all nodes near
+  one;
 * **links**: the hops of all words together, divided by all links.
 
 The bounds count neither header flits nor the end of a step: they hold for any way to use these
@@ -27,18 +28,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.texts import counted
 from ..network.links import directed_links
 from ..network.port_model import PortModel
 from ..network.topology import NO_LINK, Topology
-from ..schedule.table import Blocks
+from ..schedule.blocks import Blocks
 from .cut import Cut
 from .demand import Demand
-from .hops import Numbers, hops_from
+from .hops import hops_from
 from .sides import NodeSets, sides
 
 if TYPE_CHECKING:
-    from .cuts import Cutter
+    from .tightest_cut import Cutter
 
 MOST_EXACT = 256
 """Most nodes of a network for the exact cuts; an all-gather on that many takes a second."""
@@ -234,7 +236,7 @@ class _Search:
     def _exact_cuts(self) -> Iterator[CycleBound]:
         """Yield the tightest cuts for the words to each node, and for those to single nodes."""
         # The compiled module takes long to import, and one port does not need it.
-        from .cuts import Cutter  # noqa: PLC0415
+        from .tightest_cut import Cutter  # noqa: PLC0415
 
         demand = self._demand
         full = np.zeros((demand.nodes, demand.nodes), np.int64)

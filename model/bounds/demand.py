@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..base.arrays import Numbers
 from ..network.topology import Topology
-from ..schedule.table import Blocks
-from .hops import UNREACHED, Numbers
+from ..schedule.blocks import Blocks
+from .hops import UNREACHED
 
 
 @dataclass(frozen=True, eq=False)

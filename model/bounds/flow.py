@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.compiled import compiled
-from ..base.pieces import offsets_of
-
-Numbers = npt.NDArray[np.int64]
+from ..base.ragged import offsets_of
 
 UNREACHED = -1
 

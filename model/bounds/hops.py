@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..network.topology import NO_LINK, Topology
-
-Numbers = npt.NDArray[np.int64]
 
 UNREACHED = -1
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..network.links import linked_pairs
 from ..network.topology import Topology
-from .hops import UNREACHED, Numbers, hops_from
+from .hops import UNREACHED, hops_from
 
 NodeSets = npt.NDArray[np.bool_]
 """Sets of nodes: shape (sets, nodes)."""

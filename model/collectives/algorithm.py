@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from ..base.errors import InvalidInput
 from ..schedule.schedule import Schedule
-from .block_words import longest, require_block_words, with_block_words
 from .declared.algorithm import ALL, Declared
-from .request import Request
+from .declared.block_words import longest, require_block_words, with_block_words
+from .declared.request import Request
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from ..network.topology import Topology
 from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
 from .algorithm import Algorithm
+from .declared.request import Request, combining_operator
 from .halving.boxes import is_whole_grid
 from .reductions.all_reduce import rooted_all_reduce, scattered_all_reduce
 from .reductions.backwards import (
@@ -34,7 +35,6 @@ from .reductions.backwards import (
     reduce_scatter_backwards,
     require_reached,
 )
-from .request import Request, combining_operator
 
 RENAMED = {"recursive-doubling": "recursive-halving"}
 """New names of all-reduces where another all-reduce already has the all-gather's name."""

@@ -17,7 +17,7 @@ from ..base.texts import integers
 from ..network.topology import Topology
 from ..schedule.groups import require_groups
 from ..schedule.schedule import Schedule
-from .block_words import BlockWords, require_shape, require_within, selected
+from .declared.block_words import BlockWords, require_shape, require_within, selected
 from .group_file import Group, read_groups
 from .groups import Nodes, Part, boxes_of, part_of, side_by_side
 from .registry import algorithms_for

@@ -21,7 +21,7 @@ import msgspec
 from ..base.errors import InvalidInput
 from ..base.json_file import decode_versioned, place_first, read_json
 from ..schedule.collective import ROOTLESS, Collective
-from .block_words import BlockWords, Table, as_block_words, require_shape
+from .declared.block_words import BlockWords, Table, as_block_words, require_shape
 from .groups import Nodes
 
 FORMAT = "eyecast-groups"

@@ -21,13 +21,13 @@ from itertools import chain
 import numpy as np
 
 from ..base.errors import InvalidInput, with_article
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.faults import with_faults
 from ..network.port_model import PORT_MODELS
 from ..network.topology import Topology, mesh, torus
+from ..schedule.blocks import CUSTOM, NO_OWNER, Blocks
 from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
-from ..schedule.table import CUSTOM, NO_OWNER, Blocks
 from .halving.boxes import is_whole_grid
 
 Nodes = tuple[int, ...]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..schedule.blocks import CUSTOM
 from ..schedule.collective import COLLECTIVES
 from ..schedule.schedule import Schedule
-from ..schedule.table import CUSTOM
 from .algorithm import Algorithm
 from .registry import ALGORITHMS
 

@@ -17,15 +17,15 @@ from functools import cached_property
 from ..base.errors import InvalidInput, one_of, require_range
 from ..network.operators import BUILT_IN, Operator
 from ..network.topology import Topology, hypercube
+from ..schedule.blocks import CUSTOM
 from ..schedule.collective import REDUCTIONS, ROOTLESS, Collective
 from ..schedule.schedule import Schedule
-from ..schedule.table import CUSTOM
-from .block_words import BlockWords, require_block_words
+from .declared.block_words import BlockWords, require_block_words
+from .declared.request import Ports, Request, combining_operator, words_of
 from .group_choice import Grouping, NamedGroups
 from .group_file import Group
 from .halving.boxes import is_whole_grid
 from .registry import algorithms_for, find_algorithm
-from .request import Ports, Request, combining_operator, words_of
 
 USUAL_FLITS = 16
 """Default words of each block."""

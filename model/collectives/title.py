@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..network.place import place_name
+from ..network.node_names import node_name
 from ..network.topology import Topology
+from ..schedule.blocks import CUSTOM
 from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
-from ..schedule.table import CUSTOM
 from .notes import left_out
 
 
@@ -15,7 +15,7 @@ def origin_name(topology: Topology, collective: str, root: int | None) -> str:
     if root is None:
         return ""
     towards = collective in (Collective.GATHER, Collective.REDUCE)
-    return f" {'to' if towards else 'from'} {place_name(topology, root)}"
+    return f" {'to' if towards else 'from'} {node_name(topology, root)}"
 
 
 def schedule_title(schedule: Schedule) -> str:

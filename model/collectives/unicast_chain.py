@@ -52,13 +52,14 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Int32s
 from ..base.errors import InvalidInput, require_range, with_article
-from ..network.routes import Numbers, Offsets, dimension_order
+from ..network.routes import Offsets, dimension_order
 from ..network.topology import Topology, mesh
+from ..schedule.blocks import Blocks
 from ..schedule.builder import one_block_schedule
 from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
-from ..schedule.table import Blocks
 from .declared.algorithm import Declared, multicast, rooted
 
 Nodes = npt.NDArray[np.int64]
@@ -173,7 +174,7 @@ def _numbers(topology: Topology, coordinates: Nodes) -> Nodes:
     return numbers
 
 
-def _halve(chain: Nodes, source: int) -> tuple[Numbers, Nodes, Nodes]:
+def _halve(chain: Nodes, source: int) -> tuple[Int32s, Nodes, Nodes]:
     """Return step, source and target of each send; the ``chain`` must hold ``source``."""
     begin, end = np.zeros(1, np.int64), np.array([chain.size])
     holder = np.flatnonzero(chain == source)
@@ -197,7 +198,7 @@ def _halve(chain: Nodes, source: int) -> tuple[Numbers, Nodes, Nodes]:
     return np.concatenate(steps), np.concatenate(sources), np.concatenate(targets)
 
 
-def _wrapping_vcs(topology: Topology, path_offsets: Offsets, path_nodes: Numbers) -> Numbers:
+def _wrapping_vcs(topology: Topology, path_offsets: Offsets, path_nodes: Int32s) -> Int32s:
     """Return VC 0 for an axis's hops up to and including its wrap link, VC 1 for all others."""
     inner = np.ones(path_nodes.size, bool)
     inner[path_offsets[1:] - 1] = False
@@ -218,8 +219,8 @@ def _schedule(
     source: int,
     targets: Iterable[int] | None,
     words: int,
-    step: Numbers,
-    paths: tuple[Offsets, Numbers, Numbers],
+    step: Int32s,
+    paths: tuple[Offsets, Int32s, Int32s],
 ) -> Schedule:
     blocks = Blocks.of_broadcast(source, words)
     path_offsets, path_nodes, vcs = paths

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..collectives.request import Request
+from ..collectives.declared.request import Request
 from ..collectives.task import Task
 from ..network.config import Timing
 from ..program.certified import Room

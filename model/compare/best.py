@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from ..base.errors import InvalidInput, one_of, with_article
 from ..base.texts import counted
 from ..collectives.algorithm import CHOICES
+from ..collectives.declared.request import Request
 from ..collectives.registry import algorithms_for
-from ..collectives.request import Request
-from ..exact.model import ExactPrediction
+from ..exact.arithmetic import ExactPrediction
 from ..network.config import Timing
 from ..program.checks import require_timing
 from ..program.compiler import Compiled

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
-from ..collectives.least import schedule_bound
+from ..collectives.shown_bounds import schedule_bound
 from ..cycle.control import Control
 from ..cycle.model import run
-from ..exact.predict import predict
+from ..exact.arithmetic import predict
 from ..network.config import Timing
 from ..program.checks import require_timing
 from ..program.compiler import Compiled

@@ -22,11 +22,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words
 from ..network.config import NetworkConfig
 from ..network.operators import Operator
 from ..program.compiler import Compiled
 from ..program.layout import upper_half
-from ..program.payload import Payload, Words
+from ..program.payload import Payload
 from ..run.packets import packets_of, routed
 from ..run.trace import Trace
 from ..schedule.schedule import Schedule

@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from ..base.errors import InvalidInput, one_of, with_article
-from ..collectives.request import Ports
+from ..collectives.declared.request import Ports
 from ..collectives.task import Task
 from ..network.config import TIMINGS, NetworkConfig
-from ..network.place import place_name
+from ..network.node_names import node_name
 from ..program.certified import Room
 from ..program.compiler import Compiled, make_table_room, with_largest_tables
 from ..program.layout import Layout
@@ -46,7 +46,7 @@ def compare(
     Raises :class:`.InvalidInput` if none serves.
     """
     if task.source is not None and task.source in task.topology.faulty_nodes:
-        place = place_name(task.topology, task.source).strip("()")
+        place = node_name(task.topology, task.source).strip("()")
         raise InvalidInput.of("source", "a node that is not faulty", place)
     entries, refusals = _made(task, list(names or task.algorithms), room, progress)
     if not entries:

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
+from ..exact.arithmetic import run as exact_run
 from ..exact.declined import Declined
-from ..exact.model import run as exact_run
 from ..network.config import NetworkConfig, Timing
 from ..network.port_model import PortModel
 from ..program.compiler import fit
 from ..program.payload import empty_memory
-from ..program.table import ProgramTable
+from ..program.program import Program
 from ..run.run import Prediction
 from ..schedule.duration import expected_cycles
 from ..schedule.schedule import Schedule
@@ -38,8 +38,8 @@ class Cycles(NamedTuple):
 def schedule_cycles(schedule: Schedule) -> Cycles:
     """Return the cycles of ``schedule`` on a network with the default parameters.
 
-    They are those of :func:`~..exact.predict.predict`, or an estimate if the schedule is too large
-    to compile or simulate at once, or if no such network can carry it out.
+    They are those of :func:`~..exact.arithmetic.predict`, or an estimate if the schedule is too
+    large to compile or simulate at once, or if no such network can carry it out.
     """
     estimate = Cycles(expected_cycles(schedule), estimated=True)
     if schedule.topology.nodes > MOST_NODES or schedule.tcd > MOST_HOPS:
@@ -57,7 +57,7 @@ def schedule_cycles(schedule: Schedule) -> Cycles:
 
 
 def quick_run(
-    program: ProgramTable, memory: npt.NDArray[np.uint64], timing: Timing
+    program: Program, memory: npt.NDArray[np.uint64], timing: Timing
 ) -> Prediction | None:
     """Return the run of ``program``, without a trace if simulated; None if that takes too long.
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..base.errors import InvalidInput
+from ..collectives.declared.request import Request
 from ..collectives.registry import algorithms_for
-from ..collectives.request import Request
 from ..network.config import TIMINGS, NetworkConfig
 from ..network.port_model import PortModel
 from ..network.topology import Topology

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..collectives.cube.costs.tables import COLLECTIVES, find_costs
-from ..collectives.least import least_counts, schedule_bound
+from ..collectives.shown_bounds import least_counts, schedule_bound
 from ..collectives.task import Task
 from ..collectives.title import origin_name
 from ..network.port_model import PortModel

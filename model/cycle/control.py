@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
 from ..network.config import NetworkConfig
-from ..program.table import ProgramTable
+from ..program.program import Program
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -55,7 +55,7 @@ class Control:
             return np.zeros(nodes, dtype=np.int64)
         return np.where(self.hold > 0, self.hold + 1, 0)
 
-    def words_of(self, program: ProgramTable) -> int:
+    def words_of(self, program: Program) -> int:
         """Return the length of the slot in which the senders read ``program``, in words."""
         if self.slot_words is None:
             return int(program.table_sizes.max())

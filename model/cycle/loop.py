@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..base.loops import compiled_loop, hold, index, inlined, lowest_bit
+from ..base.loops import compiled_loop, index, inlined, lowest_bit, spill
 from ..network.exclusions import REFUSAL_CYCLES
 from .interface import end_coasting, next_alarm, next_step, observe, rise, senders, wake_sleepers
 from .links import take_credit
@@ -158,7 +158,7 @@ def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, i
     @compiled_loop
     def simulate(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_limit: int) -> int:
         now.total[SOURCES] = sources
-        return run_cycles(hold(net), hold(now), hold(lists), hold(trace), cycle_limit)
+        return run_cycles(spill(net), spill(now), spill(lists), spill(trace), cycle_limit)
 
     return simulate
 

@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words
 from ..base.errors import InvalidInput, require_range
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config import NetworkConfig, Timing
 from ..network.exclusions import REFUSAL_CYCLES
 from ..network.topology import NO_LINK
 from ..program.addresses import source_ends
 from ..program.checks import require_held
-from ..program.table import ProgramTable
+from ..program.program import Program
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
 from .combine import codes, own_addresses
@@ -43,7 +44,6 @@ from .state import (
     Network,
     Registers,
     Rows,
-    Words,
     empty_lists,
     reset_registers,
 )
@@ -52,7 +52,7 @@ _TRACE_CHUNK_ROWS = 1 << 16
 
 
 def run(
-    program: ProgramTable,
+    program: Program,
     memory: npt.NDArray[np.uint64],
     *,
     timing: Timing,
@@ -138,7 +138,7 @@ def _ending(registers: Registers, *, finished: bool) -> Ending:
     return Ending(EndState.TIMED_OUT, cycle, int(np.argmin(registers.finished)))
 
 
-def cycle_limit(program: ProgramTable, refusal: npt.NDArray[np.uint16] | None = None) -> int:
+def cycle_limit(program: Program, refusal: npt.NDArray[np.uint16] | None = None) -> int:
     """Return a number of cycles by which ``program`` is finished if it ever finishes.
 
     A network in which nothing changes never changes again. So after the latest start there is an
@@ -175,7 +175,7 @@ def _control(config: NetworkConfig, given: Control | None) -> Control:
 
 
 def _limit(
-    program: ProgramTable,
+    program: Program,
     refusal: npt.NDArray[np.uint16] | None,
     control: Control,
     given: int | None,
@@ -276,7 +276,7 @@ def _exits(config: NetworkConfig) -> Words:
     return np.concatenate((injected, (all_linked & ~bits) | deliver), axis=1).ravel()
 
 
-def _row_channel(program: ProgramTable, header: Words) -> Links:
+def _row_channel(program: Program, header: Words) -> Links:
     """Return ``Network.row_channel``: the injection channel of each row's packet, or ``BAD``.
 
     ``header`` has the header flits of all rows, in sender order.
@@ -298,7 +298,7 @@ def _row_channel(program: ProgramTable, header: Words) -> Links:
     return np.where(bad, BAD, channel).astype(np.int32)
 
 
-def _streams(program: ProgramTable) -> dict[str, Any]:
+def _streams(program: Program) -> dict[str, Any]:
     """Return the columns of a :class:`Network` for streaming rows and windows."""
     if not program.config.streams:
         return dict.fromkeys(("row_stream", "row_lead", "row_window"), np.zeros(0, dtype=np.int64))
@@ -368,7 +368,7 @@ def _wiring(config: NetworkConfig) -> dict[str, Any]:
 
 
 def _network(
-    program: ProgramTable,
+    program: Program,
     control: Control,
     *,
     barrier: bool,

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words
 from ..base.loops import Int, inlined
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
@@ -34,7 +35,6 @@ Counts: TypeAlias = npt.NDArray[np.uint16]
 Indices: TypeAlias = npt.NDArray[np.uint32]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Links: TypeAlias = npt.NDArray[np.int32]
-Words: TypeAlias = npt.NDArray[np.uint64]
 
 OVERFLOW, CREDIT_OVERFLOW, BAD_ROUTE = 1, 4, 8
 UNEXPECTED_RECEIVE, SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 16, 32, 64, 128

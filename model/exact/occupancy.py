@@ -16,27 +16,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..program.table import Numbers, ProgramTable
+from ..base.arrays import Numbers
+from ..program.program import Program
 from .declined import Declined
+from .passages import Passages
 from .timetable import Timetable
-from .ways import Passages
 
 
-def first_cycles(program: ProgramTable, times: Timetable, there: Passages) -> Numbers:
+def first_cycles(program: Program, times: Timetable, there: Passages) -> Numbers:
     """Return the cycle in which each passage's first flit leaves."""
     way = there.place * (program.config.link_registers + 1)
     cycles: Numbers = times.begin[there.row] + 1 + there.flit + way
     return cycles
 
 
-def last_cycles(program: ProgramTable, times: Timetable, there: Passages) -> Numbers:
+def last_cycles(program: Program, times: Timetable, there: Passages) -> Numbers:
     """Return the cycle in which each passage's tail leaves."""
     left = (program.row_hops[there.row] - there.place) * (program.config.link_registers + 1)
     cycles: Numbers = times.tail[there.row] - left
     return cycles
 
 
-def require_no_meeting(program: ProgramTable, times: Timetable, there: Passages) -> None:
+def require_no_meeting(program: Program, times: Timetable, there: Passages) -> None:
     """Decline if two packets occupy an output at the same time.
 
     An all-port network has an ejection port for each link of a node; packets that meet there have
@@ -59,7 +60,7 @@ def require_no_meeting(program: ProgramTable, times: Timetable, there: Passages)
         raise Declined(f"flits meet at node {node}, port {port}")
 
 
-def link_flits(program: ProgramTable, there: Passages) -> Numbers:
+def link_flits(program: Program, there: Passages) -> Numbers:
     """Count the flits that leave by each output: shape (nodes, ports); column 0 is deliveries."""
     ports = program.config.topology.ports
     flits = (program.header_flits + program.length)[there.row] - there.flit

@@ -1,6 +1,6 @@
 """The check that the words of a run do not depend on times.
 
-:mod:`.words` states the conditions. They are checked on pieces of memory, all at once.
+:mod:`.data_movement` states the conditions. They are checked on pieces of memory, all at once.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..program.addresses import PLACE_WORDS, Pieces, across, pieces_at
 from ..program.overwriting import least_steps
+from ..program.program import Program
 from ..program.streams import NO_FEEDER
-from ..program.table import Numbers, ProgramTable
 from .declined import Declined
 from .timetable import Timetable
 
 
-def require_no_races(program: ProgramTable, times: Timetable, *, barrier: bool) -> None:
+def require_no_races(program: Program, times: Timetable, *, barrier: bool) -> None:
     """Decline if the times decide whether a word is read or written first, or who writes it last.
 
     With a barrier only packets of one step can race, otherwise those of all steps.
@@ -46,7 +47,7 @@ def require_no_races(program: ProgramTable, times: Timetable, *, barrier: bool) 
         _require_in_order(program, times, streams, several)
 
 
-def _touched(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
+def _touched(program: Program, read: Pieces, written: Pieces) -> bool:
     """Tell whether a piece that is read shares a word with one that is written."""
     # Fast path: most schedules read no memory in a step in which it is written.
     places = np.zeros((program.steps + 1) * (program.nodes + 1), dtype=np.bool_)
@@ -60,7 +61,7 @@ def _touched(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
     return bool((latest[before] > read.begin[both]).any())
 
 
-def _early(program: ProgramTable, read: Pieces, written: Pieces) -> bool:
+def _early(program: Program, read: Pieces, written: Pieces) -> bool:
     """Tell whether a packet may arrive before a row of its step, or of an earlier one, is sent."""
     return bool((least_steps(program, read, written) <= program.step[written.row]).any())
 
@@ -79,7 +80,7 @@ def _several(written: Pieces) -> Numbers:
     return np.unique(written.row[order[shared]])
 
 
-def _require_alike(program: ProgramTable, several: Numbers, *, barrier: bool) -> None:
+def _require_alike(program: Program, several: Numbers, *, barrier: bool) -> None:
     """Decline unless the packets ``several``, which share words, all combine by one operator."""
     if not several.size:
         return
@@ -92,7 +93,7 @@ def _require_alike(program: ProgramTable, several: Numbers, *, barrier: bool) ->
 
 
 def _require_in_order(
-    program: ProgramTable, times: Timetable, streams: npt.NDArray[np.bool_], several: Numbers
+    program: Program, times: Timetable, streams: npt.NDArray[np.bool_], several: Numbers
 ) -> None:
     """Decline if a row sends on other words than those that it waits for."""
     rows = np.flatnonzero(streams)

@@ -19,11 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..base.pieces import offsets_of
+from ..base.arrays import Numbers
+from ..base.ragged import offsets_of
 from ..network.config import NetworkConfig
-from ..program.ends import Ends
+from ..program.program import Program
+from ..program.route_ends import Ends
 from ..program.streams import NO_FEEDER, feeders
-from ..program.table import Numbers, ProgramTable
 from .declined import Declined
 
 MOST_ROUNDS = 1 << 16
@@ -70,7 +71,7 @@ def interfaces(config: NetworkConfig) -> npt.NDArray[np.bool_]:
     return there
 
 
-def timetable(program: ProgramTable, ends: Ends, *, barrier: bool) -> Timetable:
+def timetable(program: Program, ends: Ends, *, barrier: bool) -> Timetable:
     """Return the timetable of ``program``, whose packets go to ``ends``, if no flit waits.
 
     Raises :class:`.Declined` if a flag would be set, or if streamed words arrive with gaps.
@@ -81,7 +82,7 @@ def timetable(program: ProgramTable, ends: Ends, *, barrier: bool) -> Timetable:
 class _Clock:
     """A walk through the steps of a program with the times of all rows."""
 
-    def __init__(self, program: ProgramTable, ends: Ends, *, barrier: bool) -> None:
+    def __init__(self, program: Program, ends: Ends, *, barrier: bool) -> None:
         self.program, self.barrier = program, barrier
         config = self.config = program.config
         rows = len(program.step)
@@ -189,7 +190,7 @@ class _Clock:
             raise Declined("words that are sent on come with gaps")
 
 
-def _require_receives(program: ProgramTable, target: Numbers, lane: Numbers) -> None:
+def _require_receives(program: Program, target: Numbers, lane: Numbers) -> None:
     """Decline unless every expected packet arrives exactly once, and no other."""
     rows = np.flatnonzero(program.header_step)
     config = program.config

@@ -6,16 +6,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..base.pieces import offsets_of, ranges
-from ..program.table import Numbers, ProgramTable
+from ..base.arrays import Numbers, Words
+from ..base.ragged import offsets_of, ranges
+from ..program.program import Program
 from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
 from .occupancy import first_cycles
+from .passages import Passages
 from .timetable import Timetable
-from .ways import Passages
-from .words import Words
 
 
-def trace_of(program: ProgramTable, times: Timetable, there: Passages, payload: Words) -> Trace:
+def trace_of(program: Program, times: Timetable, there: Passages, payload: Words) -> Trace:
     """Return the trace of all flits at all outputs, in order; ``payload`` has all rows' words."""
     flits = program.header_flits + program.length
     count = flits[there.row] - there.flit
@@ -40,7 +40,7 @@ def trace_of(program: ProgramTable, times: Timetable, there: Passages, payload: 
 
 
 def _data(
-    program: ProgramTable, there: Passages, passage: Numbers, flit: Numbers, payload: Words
+    program: Program, there: Passages, passage: Numbers, flit: Numbers, payload: Words
 ) -> Words:
     """Return the data of each flit as it leaves."""
     row = there.row[passage]
@@ -55,7 +55,7 @@ def _data(
     return data
 
 
-def _leading(program: ProgramTable, there: Passages) -> Words:
+def _leading(program: Program, there: Passages) -> Words:
     """Return the first flit of each passage as it leaves, rewritten by every router so far."""
     header = program.config.header
     now = np.zeros(len(program.step), dtype=np.uint64)

@@ -22,16 +22,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words
 from ..base.errors import require_range
 from ..base.files import write_atomically, write_pieces_atomically
-from ..base.pieces import ranges
+from ..base.ragged import ranges
 from ..network.config import NetworkConfig, Timing
 from ..network.config_file import identity, network_to_json
 from ..network.topology import NO_LINK, Topology
 from ..program.checks import require_loadable
+from ..program.memory_words import expected_words, table_words
 from ..program.program import Program
 from ..program.slots import Slot, slot_of
-from ..program.words import expected_words, table_words
 from ..run.run import Prediction
 from .host_port import (
     CONTROLLER,
@@ -44,8 +45,6 @@ from .host_port import (
     table_stride,
     widths,
 )
-
-Words = npt.NDArray[np.uint64]
 
 FORMAT = "eyecast-image"
 VERSION = 1

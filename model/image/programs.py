@@ -15,11 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
+from ..base.arrays import Words
 from ..network.config import Timing
 from ..program.program import Program
 from ..program.slots import slots_of
 from ..run.run import Prediction
-from .image import Entry, Words, identity_write, network_description, table_writes, write_files
+from .image import Entry, identity_write, network_description, table_writes, write_files
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -298,7 +298,7 @@ class NetworkConfig:
             )
         return TableFormat(self.flit_width, fields)
 
-    def said(self, name: str) -> int | str:
+    def display_value(self, name: str) -> int | str:
         """Return a parameter's value as options and tables show it: number, flag or names."""
         if PARAMETERS[name].names:
             return operator_names(getattr(self, name))

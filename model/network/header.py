@@ -20,11 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..base.pieces import offsets_of, ranges
+from ..base.arrays import Numbers, Words
+from ..base.ragged import offsets_of, ranges
 from .segment import Routes
-
-Numbers = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words
 from ..base.errors import InvalidInput, one_of, require_range
-
-Words = npt.NDArray[np.uint64]
 
 _LARGEST_WORD = (1 << 64) - 1
 MOST_LATENCY = 63

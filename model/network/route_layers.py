@@ -17,9 +17,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..base.circles import find_circle
+from ..base.arrays import Int32s
 from ..base.errors import InvalidInput
-from .routes import Nodes, Numbers, Offsets, route
+from ..base.graph_cycles import find_circle
+from .routes import Nodes, Offsets, route
 from .topology import Topology
 
 MOST_LAYERS = 256
@@ -34,7 +35,7 @@ Layer = dict[Link, set[Link]]
 
 def safe_routes(
     topology: Topology, sources: Nodes, targets: Nodes
-) -> tuple[Offsets, Numbers, Numbers]:
+) -> tuple[Offsets, Int32s, Int32s]:
     """Return routes on as few VCs as the rules need: ``(path_offsets, path_nodes, path_vcs)``.
 
     Shapes and errors are those of :func:`.route`.
@@ -55,7 +56,7 @@ _DIMENSION_ORDER = ("mesh", "torus", "hypercube", "line", "ring")
 """Kinds of network whose ports are those of a grid."""
 
 
-def layered_vcs(path_offsets: Offsets, path_nodes: Nodes) -> Numbers:
+def layered_vcs(path_offsets: Offsets, path_nodes: Nodes) -> Int32s:
     """Deal paths to VCs so that the channel dependency graph of all has no cycle.
 
     Paths are as in :func:`.route`. The result has one VC for each of their links, the same for all
@@ -73,7 +74,7 @@ def layered_vcs(path_offsets: Offsets, path_nodes: Nodes) -> Numbers:
     return np.repeat(np.array(vcs, np.int32), np.diff(path_offsets) - 1)
 
 
-def has_circle(path_offsets: Offsets, path_nodes: Numbers, vcs: Numbers) -> bool:
+def has_circle(path_offsets: Offsets, path_nodes: Int32s, vcs: Int32s) -> bool:
     """Tell whether packets on these paths may wait for each other in a circle.
 
     Paths and VCs are columns as in a schedule; parallel links count as one.

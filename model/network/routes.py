@@ -44,14 +44,14 @@ from collections import deque
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Int32s
 from ..base.errors import InvalidInput, require_range
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from .segment import Routes
 from .topology import NO_LINK, Topology
 
 Nodes = npt.NDArray[np.integer]
 Offsets = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.int32]
 
 FAR = 1 << 30
 """The distance of unreachable nodes, larger than any real one."""
@@ -59,7 +59,7 @@ FAR = 1 << 30
 
 def route(
     topology: Topology, sources: Nodes, targets: Nodes, vcs: int
-) -> tuple[Offsets, Numbers, Numbers]:
+) -> tuple[Offsets, Int32s, Int32s]:
     """Return routes from each source to its target: ``(path_offsets, path_nodes, path_vcs)``.
 
     ``sources`` and ``targets`` are nodes, shape (routes,). Path *i* is
@@ -87,7 +87,7 @@ def route(
     return path_offsets, path_nodes, path_vcs
 
 
-def dimension_order(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Numbers]:
+def dimension_order(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Int32s]:
     """Return paths on a grid without faults as ``(path_offsets, path_nodes)``: see :func:`route`.
 
     If both ways round an axis are equally long, a route goes up from an even coordinate and down
@@ -126,7 +126,7 @@ def dimension_order(topology: Topology, sources: Nodes, targets: Nodes) -> tuple
     return offsets_of(counts.sum(axis=1)), path_nodes
 
 
-def shortest_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Numbers]:
+def shortest_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Int32s]:
     """Return paths on any graph as ``(path_offsets, path_nodes)``: see :func:`route`.
 
     Each distinct target costs a search through the whole graph: suitable for thousands of nodes.
@@ -177,7 +177,7 @@ def _next_nodes(topology: Topology, before: list[list[int]], target: int) -> lis
     return following
 
 
-def dateline_vcs(topology: Topology, path_offsets: Offsets, path_nodes: Numbers) -> Numbers:
+def dateline_vcs(topology: Topology, path_offsets: Offsets, path_nodes: Int32s) -> Int32s:
     """Return the VCs of paths on a grid with wrapped axes; shapes as in :func:`route`.
 
     On each axis a path uses VC 0 up to and including the wrap link between the two ends, and VC 1
@@ -186,13 +186,13 @@ def dateline_vcs(topology: Topology, path_offsets: Offsets, path_nodes: Numbers)
     run, wraps = _dateline(topology, path_offsets, path_nodes)
     crossed: npt.NDArray[np.int64] = np.cumsum(wraps) - wraps
     crossed_before = crossed[np.flatnonzero(np.diff(run, prepend=-1))]
-    vcs: Numbers = (crossed > crossed_before[run]).astype(np.int32)
+    vcs: Int32s = (crossed > crossed_before[run]).astype(np.int32)
     return vcs
 
 
 def balanced_vcs(
-    topology: Topology, path_offsets: Offsets, path_nodes: Numbers, draw: np.random.Generator
-) -> Numbers:
+    topology: Topology, path_offsets: Offsets, path_nodes: Int32s, draw: np.random.Generator
+) -> Int32s:
     """Return :func:`dateline_vcs`, but draw the VC of a run along an axis without the wrap link.
 
     Such a run is on VC 0 or on VC 1 as a whole, with equal probability. The paths must be those of
@@ -224,7 +224,7 @@ def balanced_vcs(
 
 
 def _dateline(
-    topology: Topology, path_offsets: Offsets, path_nodes: Numbers
+    topology: Topology, path_offsets: Offsets, path_nodes: Int32s
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Return for each link of all paths its run along an axis, and whether it is a wrap link.
 
@@ -258,7 +258,7 @@ def segments_of_paths(
 
 def _links(
     topology: Topology, path_offsets: Offsets, path_nodes: Nodes
-) -> tuple[Nodes, Numbers, npt.NDArray[np.bool_]]:
+) -> tuple[Nodes, Int32s, npt.NDArray[np.bool_]]:
     """Return the links of all paths: node, port, and whether each is the first of its path."""
     inner = np.ones(path_nodes.size, dtype=bool)
     inner[path_offsets[1:] - 1] = False

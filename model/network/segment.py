@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ..base.pieces import offsets_of
-
-Numbers = npt.NDArray[np.int64]
+from ..base.arrays import Numbers
+from ..base.ragged import offsets_of
 
 
 class Segment(NamedTuple):

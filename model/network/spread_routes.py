@@ -17,13 +17,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Int32s
 from ..base.compiled import compiled
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from . import routes
 from .config import MOST_VCS
 from .links import linked_pairs
 from .route_layers import in_dimension_order, layered_vcs, safe_routes
-from .routes import Nodes, Numbers, Offsets
+from .routes import Nodes, Offsets
 from .topology import Topology
 
 SWEEPS = 10
@@ -42,7 +43,7 @@ Integers = npt.NDArray[np.int64]
 
 def spread_routes(
     topology: Topology, sources: Nodes, targets: Nodes, enough: int = 0
-) -> tuple[Offsets, Numbers, Numbers]:
+) -> tuple[Offsets, Int32s, Int32s]:
     """Return routes that share links evenly: ``(path_offsets, path_nodes, path_vcs)``.
 
     Shapes and errors are those of :func:`.safe_routes`. Packets on the routes never wait for each
@@ -70,7 +71,7 @@ def spread_routes(
     return given if vcs.max() >= MOST_VCS else (*found, vcs)
 
 
-def spread_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Numbers]:
+def spread_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Int32s]:
     """Return paths that share links evenly: ``(path_offsets, path_nodes)``.
 
     Shapes and errors are those of :func:`.route`. The same arguments give the same paths.
@@ -92,13 +93,13 @@ class _Links:
         self.number = np.full((topology.nodes, topology.nodes), -1)
         self.number[begins, self.ends] = np.arange(len(begins))
 
-    def busiest(self, offsets: Offsets, nodes: Numbers) -> int:
+    def busiest(self, offsets: Offsets, nodes: Int32s) -> int:
         """Return the number of routes on the most used link."""
         begins = np.delete(np.arange(len(nodes)), offsets[1:] - 1)
         links = self.number[nodes[begins], nodes[begins + 1]]
         return int(np.bincount(links, minlength=1).max())
 
-    def laid(self, offsets: Offsets, nodes: Numbers, width: int) -> tuple[Offsets, Numbers]:
+    def laid(self, offsets: Offsets, nodes: Int32s, width: int) -> tuple[Offsets, Int32s]:
         """Lay these routes again; return those of the sweep with the fewest on the busiest link.
 
         A path of more than ``width`` nodes stays as it is.
@@ -120,7 +121,7 @@ class _Links:
                 best, kept = self.busiest(*found), found
         return kept
 
-    def _groups(self, sources: Numbers, draw: np.random.Generator) -> tuple[Integers, Integers]:
+    def _groups(self, sources: Int32s, draw: np.random.Generator) -> tuple[Integers, Integers]:
         """Return the routes sorted by source, and the rows (begin, end) of groups laid together.
 
         One search finds the paths of a group; :data:`MOST_WORK` limits the number of groups.
@@ -142,7 +143,7 @@ def _lay(
     groups: Integers,
     power: float,
     length: Integers,
-    way: Numbers,
+    way: Int32s,
 ) -> None:
     """Remove the routes of each group, and lay them along the cheapest paths from their source.
 
@@ -175,7 +176,7 @@ def _lay(
 
 
 @compiled
-def _add(load: Integers, number: Integers, path: Numbers, routes: int) -> None:
+def _add(load: Integers, number: Integers, path: Int32s, routes: int) -> None:
     """Add ``routes`` to the load of each link of ``path``."""
     for hop in range(len(path) - 1):
         load[number[path[hop], path[hop + 1]]] += routes

@@ -9,17 +9,21 @@ file, must be one that its network can carry out (:func:`check_program`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..network.config import Timing
 from ..network.table_format import MOST_HEADER_FLITS
 from .addresses import across_ends, ends, source_ends, window_sizes
 from .overwriting import require_no_overwriting
+from .row import NO_START
 from .streams import require_streams
-from .table import NO_START, Numbers, ProgramTable
+
+if TYPE_CHECKING:
+    from .program import Program
 
 _ANY = int(np.iinfo(np.int64).max)
 """The largest value of a column."""
@@ -44,7 +48,7 @@ class _Limit(NamedTuple):
         return InvalidInput.of(f"{where}{self.name}", allowed, int(self.column[place]))
 
 
-def require_held(table: ProgramTable) -> None:
+def require_held(table: Program) -> None:
     """Raise :class:`.InvalidInput` for the first value that no table or register can hold."""
     require_interfaces(table)
     config = table.config
@@ -69,7 +73,7 @@ def require_held(table: ProgramTable) -> None:
     _require_received(table, 0, most_step)
 
 
-def check_program(table: ProgramTable) -> None:
+def check_program(table: Program) -> None:
     """Raise :class:`.InvalidInput` for the first row that the network cannot hold or carry out."""
     require_interfaces(table)
     config = table.config
@@ -106,7 +110,7 @@ def check_program(table: ProgramTable) -> None:
     require_no_overwriting(table)
 
 
-def require_timing(table: ProgramTable, timing: Timing) -> None:
+def require_timing(table: Program, timing: Timing) -> None:
     """Raise :class:`InvalidInput` for rows that combine or stream without a barrier between steps.
 
     Without a barrier, a packet of a later step would be combined, or counted, too early. In a
@@ -119,7 +123,7 @@ def require_timing(table: ProgramTable, timing: Timing) -> None:
         require_no_overwriting(table, self_timed=True)
 
 
-def require_interfaces(table: ProgramTable) -> None:
+def require_interfaces(table: Program) -> None:
     """Raise :class:`InvalidInput` for the first row, receive or awaited packet of a switch."""
     for switch in table.config.topology.switches:
         for name, count in (
@@ -132,7 +136,7 @@ def require_interfaces(table: ProgramTable) -> None:
                 raise InvalidInput.of(f"{name} of node {switch}", allowed, int(count))
 
 
-def require_table_room(table: ProgramTable, otherwise: str = "") -> None:
+def require_table_room(table: Program, otherwise: str = "") -> None:
     """Raise :class:`InvalidInput` for the first node with more rows than its table memory holds.
 
     ``otherwise`` tells the user what to do instead.
@@ -143,7 +147,7 @@ def require_table_room(table: ProgramTable, otherwise: str = "") -> None:
         raise limit.refusal(f"table of node {sender // table.config.lanes}", sender)
 
 
-def require_loadable(table: ProgramTable) -> None:
+def require_loadable(table: Program) -> None:
     """Raise :class:`InvalidInput` for a program that an image through the host port cannot hold.
 
     Timed rows are refused, and tables that are too short. With a controller the room depends on the
@@ -155,12 +159,12 @@ def require_loadable(table: ProgramTable) -> None:
         require_table_room(table)
 
 
-def _hops_limit(table: ProgramTable, least: int) -> _Limit:
+def _hops_limit(table: Program, least: int) -> _Limit:
     """Return a limit without a largest number of hops: the header flits limit their slots."""
     return _Limit("hops", table.routes.hops, least, _ANY, f"at least {least}")
 
 
-def _start_limits(table: ProgramTable) -> Iterator[_Limit]:
+def _start_limits(table: Program) -> Iterator[_Limit]:
     """Yield the limits of a row's start: none may be given in a network without timed rows."""
     if not table.config.timed_rows:
         yield _Limit("start", table.start, NO_START, NO_START, "left out here")
@@ -169,7 +173,7 @@ def _start_limits(table: ProgramTable) -> Iterator[_Limit]:
         yield _Limit("start", table.start, NO_START, latest, f"0 to {latest}")
 
 
-def _held_additions(table: ProgramTable) -> Iterator[_Limit]:
+def _held_additions(table: Program) -> Iterator[_Limit]:
     """Yield the limits of a delivery's operator and window, and of a row's stream and lead."""
     config = table.config
     for name, bits in (
@@ -181,7 +185,7 @@ def _held_additions(table: ProgramTable) -> Iterator[_Limit]:
         yield _Limit(name, getattr(table, name), 0, (1 << bits) - 1)
 
 
-def _additions(table: ProgramTable) -> Iterator[_Limit]:
+def _additions(table: Program) -> Iterator[_Limit]:
     """Yield limits to the operators, streams, windows and lengths that the network carries out."""
     config = table.config
     yield _Limit("operator", table.operator, 0, 2 * len(config.operators))
@@ -195,7 +199,7 @@ def _additions(table: ProgramTable) -> Iterator[_Limit]:
     yield _Limit("length", length, 0, 0, "at most the words of the window")
 
 
-def _require_rows(table: ProgramTable, rows: list[_Limit], segments: list[_Limit]) -> None:
+def _require_rows(table: Program, rows: list[_Limit], segments: list[_Limit]) -> None:
     """Raise :class:`InvalidInput` for the first row with a value out of its limits."""
     found = [(int(place), limit, int(place)) for limit in rows for place in limit.wrong()[:1]]
     for limit in segments:
@@ -214,7 +218,7 @@ def _require_rows(table: ProgramTable, rows: list[_Limit], segments: list[_Limit
         raise limit.refusal(f"{table.row_name(row)}: ", place)
 
 
-def _require_order_of_steps(table: ProgramTable) -> None:
+def _require_order_of_steps(table: Program) -> None:
     """Raise :class:`InvalidInput` for the first row of a sender after a row of a later step.
 
     The sender would wait for the later step to end, and that step for the row: a deadlock.
@@ -228,7 +232,7 @@ def _require_order_of_steps(table: ProgramTable) -> None:
         raise InvalidInput.of(where, allowed, int(step[place + 1]))
 
 
-def _require_continuations(table: ProgramTable) -> None:
+def _require_continuations(table: Program) -> None:
     """Raise :class:`InvalidInput` for a continued row that the next one does not continue."""
     order, sender = table.sender_order, table.sender
     follower = np.full(len(order), -1)
@@ -246,7 +250,7 @@ def _require_continuations(table: ProgramTable) -> None:
             raise InvalidInput.of(where, "followed by one of the same step and route", "not")
 
 
-def _require_received(table: ProgramTable, least: int, most: int) -> None:
+def _require_received(table: Program, least: int, most: int) -> None:
     """Raise :class:`InvalidInput` for a receive, or a count of packets, out of its limits."""
     config = table.config
     limits = [_Limit("receives of node", table.receive_step, least, most)]

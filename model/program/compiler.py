@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
 from ..network.operators import Operator, as_operators
 from ..network.port_model import PortModel
@@ -24,8 +25,8 @@ from ..schedule.streams import Streams, streams_of
 from .layout import Layout, power_for
 from .program import Program
 from .puts import Puts, puts_of
-from .table import NO_START, Numbers
-from .timed import require_no_other, require_timed_rows, timed
+from .row import NO_START
+from .timed_program import require_no_other, require_timed_rows, timed
 
 
 def compile_schedule(

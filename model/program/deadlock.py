@@ -41,14 +41,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..base.circles import find_circle
 from ..base.errors import InvalidInput
-from ..base.pieces import offsets_of
+from ..base.graph_cycles import find_circle
+from ..base.ragged import offsets_of
 from ..network.routes import dateline_vcs, segments_of_paths
 from ..network.topology import NO_LINK
-from .ends import hops_of
+from .program import Program
+from .route_ends import hops_of
 from .stream_waits import waiting_packets
-from .table import ProgramTable
 
 Channels = npt.NDArray[np.int64]
 """Channels by number: ``(node * ports + port) * vcs + vc``."""
@@ -95,7 +95,7 @@ class StreamDeadlockError(DeadlockError):
         self.cycle = []
 
 
-def certify(program: ProgramTable) -> None:
+def certify(program: Program) -> None:
     """Raise :class:`DeadlockError` unless ``program`` is free of deadlock.
 
     The theorem and its assumptions are at the top of this module. ``program`` must keep the limits
@@ -110,7 +110,7 @@ def certify(program: ProgramTable) -> None:
         raise StreamDeadlockError([program.row_name(row) for row in waiting])
 
 
-def find_cycle(program: ProgramTable) -> list[Channel]:
+def find_cycle(program: Program) -> list[Channel]:
     """Return a cycle of the channel dependency graph of ``program``, from its lowest channel on.
 
     Each channel depends on the next one, and the last on the first. The list is empty without a
@@ -122,7 +122,7 @@ def find_cycle(program: ProgramTable) -> list[Channel]:
     return [Channel(*each) for each in np.stack((nodes, ports, vcs), axis=1).tolist()]
 
 
-def remedy(program: ProgramTable) -> str:
+def remedy(program: Program) -> str:
     """Return advice to use two VCs if they free ``program`` from deadlock, otherwise "".
 
     The test gives each ring of a grid a dateline, as :func:`.dateline_vcs` does.
@@ -143,7 +143,7 @@ def remedy(program: ProgramTable) -> str:
     return "" if find_cycle(freed) else told
 
 
-def _dependencies(program: ProgramTable) -> Channels:
+def _dependencies(program: Program) -> Channels:
     """Return the distinct pairs of consecutive channels on all routes: (pairs, 2), ascending."""
     config, topology = program.config, program.config.topology
     # Each pair is kept as one number, because numbers are sorted much faster than rows.

@@ -34,8 +34,7 @@ from ..network.config_file import network_from_json, network_to_json
 from ..network.port_model import PortModel
 from ..network.segment import Segment
 from .program import Program
-from .row import Row
-from .table import ADDITIONS
+from .row import ADDITIONS, Row
 
 FORMAT = "eyecast-program"
 VERSION = 1

@@ -35,13 +35,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..network.operators import BUILT_IN
 from ..schedule.rules import LARGEST_STEP
 from ..schedule.schedule import Schedule
 from ..schedule.streamed_moves import Moves
 
-Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 _STEPS = LARGEST_STEP + 2

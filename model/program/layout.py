@@ -27,11 +27,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config import NetworkConfig
+from ..schedule.blocks import Blocks
 from ..schedule.schedule import Schedule
 from ..schedule.stream_runs import stream_runs, streamed_pairs
-from ..schedule.table import Blocks
 from .halves import Halves
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..network.place import place_name, port_name
-from .ends import ends_of
-from .table import Numbers, ProgramTable
-from .words import row_begins, table_words
+from ..base.arrays import Numbers
+from ..network.node_names import node_name, port_name
+from .memory_words import row_begins, table_words
+from .route_ends import ends_of
+
+if TYPE_CHECKING:
+    from .program import Program
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class TableLine:
     table: str
 
 
-def node_table(program: ProgramTable, node: int) -> list[TableLine]:
+def node_table(program: Program, node: int) -> list[TableLine]:
     """Return a line for each row of ``node``, in the order of its table."""
     first, last = program.first_row[node : node + 2].tolist()
     rows = np.arange(first, last)
@@ -55,13 +59,13 @@ def node_table(program: ProgramTable, node: int) -> list[TableLine]:
     ]
 
 
-def _line(program: ProgramTable, row: int, end: int, table: str) -> TableLine:
+def _line(program: Program, row: int, end: int, table: str) -> TableLine:
     topology, length = program.config.topology, int(program.length[row])
     route = list(program.routes[int(program.route[row])])
     return TableLine(
         step=int(program.step[row]),
         words=_addresses(int(program.source_address[row]), length),
-        target=place_name(topology, end),
+        target=node_name(topology, end),
         target_words=_addresses(int(program.target_address[row]), length),
         route=", ".join(f"{hops} {port_name(topology, port)}" for port, hops, _ in route),
         vcs=", ".join(dict.fromkeys(str(segment.vc) for segment in route)),
@@ -76,11 +80,11 @@ def _addresses(first: int, length: int) -> str:
     return str(first) if length == 1 else f"{first}-{first + length - 1}"
 
 
-def _starts(program: ProgramTable, row: int) -> list[str]:
+def _starts(program: Program, row: int) -> list[str]:
     return [f"from cycle {program.start[row]}"] if program.start[row] >= 0 else []
 
 
-def row_remarks(program: ProgramTable, row: int) -> list[str]:
+def row_remarks(program: Program, row: int) -> list[str]:
     """List a row's properties besides its step or start, its route, addresses and length."""
     remarks = []
     if program.continued[row]:
@@ -95,7 +99,7 @@ def row_remarks(program: ProgramTable, row: int) -> list[str]:
     return remarks
 
 
-def _table_words(program: ProgramTable, rows: Numbers) -> list[str]:
+def _table_words(program: Program, rows: Numbers) -> list[str]:
     """Return the words of each of ``rows`` in its table memory, in hexadecimal."""
     _, words = table_words(program)
     sizes = program.header_flits + program.config.table.control_words

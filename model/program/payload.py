@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words
 from ..network.config import NetworkConfig
 from ..network.topology import Topology
-from ..schedule.table import NO_OWNER, Blocks
+from ..schedule.blocks import NO_OWNER, Blocks
 from .compiler import Compiled
 from .layout import Layout
-
-Words = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)

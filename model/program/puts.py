@@ -16,14 +16,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput, one_of
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from ..network.config import NetworkConfig
 from ..schedule.rules import send_name
 from ..schedule.schedule import Schedule
 from ..schedule.streams import Streams
 from .layout import Layout
-from .table import Numbers
 
 
 class Puts(NamedTuple):

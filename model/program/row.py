@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from ..base.arrays import Numbers
 from ..network.segment import Segment
+
+NO_START = -1
+"""The start of a row that may begin as soon as its step begins."""
+
+ADDITIONS = ("operator", "stream", "lead", "window")
+"""Columns that are 0 in the rows of most programs: docs/router.md, sections 19 and 20."""
+
+
+def no_additions(rows: int) -> dict[str, Numbers]:
+    """Return the columns of :data:`ADDITIONS` for rows that neither combine nor stream."""
+    return dict.fromkeys(ADDITIONS, np.broadcast_to(np.int64(0), rows))
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..base.errors import InvalidInput, require_range
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config_file import identity
-from .table import ProgramTable
+from .program import Program
 
 
 class Slot(NamedTuple):
@@ -25,7 +25,7 @@ class Slot(NamedTuple):
     words: int
 
 
-def slot_of(program: ProgramTable, base: int = 0) -> Slot:
+def slot_of(program: Program, base: int = 0) -> Slot:
     """Return the slot of ``program`` from ``base`` on.
 
     Raises :class:`.InvalidInput` if it does not fit in the table memories, or if the network has no
@@ -43,7 +43,7 @@ def slot_of(program: ProgramTable, base: int = 0) -> Slot:
     return slot
 
 
-def slots_of(programs: Sequence[ProgramTable]) -> list[Slot]:
+def slots_of(programs: Sequence[Program]) -> list[Slot]:
     """Return the slots of ``programs`` of one network, one after the other from address 0 on.
 
     Raises :class:`.InvalidInput` if there are too many programs, or if they do not fit.

@@ -26,13 +26,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.circles import find_circle
-from .ends import hops_of
+from ..base.arrays import Numbers
+from ..base.graph_cycles import find_circle
+from .program import Program
+from .route_ends import hops_of
 from .streams import NO_FEEDER, feeders
-from .table import Numbers, ProgramTable
 
 
-def waiting_packets(table: ProgramTable) -> list[int]:
+def waiting_packets(table: Program) -> list[int]:
     """Return the rows of packets that may wait for each other in a circle; empty without one.
 
     Routes must follow links, and rows must stream as :func:`.streams.require_streams` allows.
@@ -64,7 +65,7 @@ def waiting_packets(table: ProgramTable) -> list[int]:
     return [each for each in circle if each < len(table.step)]
 
 
-def _channels(table: ProgramTable, rows: Numbers) -> tuple[Numbers, Numbers]:
+def _channels(table: Program, rows: Numbers) -> tuple[Numbers, Numbers]:
     """Return the channels of all ``rows``, row by row, and the row of each.
 
     Their numbers are above those of all rows, and differ from step to step.
@@ -94,7 +95,7 @@ def _shared(channel: Numbers, sender: Numbers) -> np.ndarray[tuple[int], np.dtyp
     return (least < most)[which]
 
 
-def _former(table: ProgramTable) -> Numbers:
+def _former(table: Program) -> Numbers:
     """Return the row that each row's sender sends before it in the same step, or ``NO_FEEDER``."""
     order, sender = table.sender_order, table.sender
     former = np.full(len(order), NO_FEEDER)

@@ -8,21 +8,24 @@ from another row that streams, and so on, back to a row that has all its words, 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..base.circles import find_circle
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
-from .ends import ends_of
-from .table import Numbers, ProgramTable
+from ..base.graph_cycles import find_circle
+from .route_ends import ends_of
+
+if TYPE_CHECKING:
+    from .program import Program
 
 NO_FEEDER = -1
 """No feeder: the row sends only words of its own."""
 
 
-def feeders(table: ProgramTable) -> Numbers:
+def feeders(table: Program) -> Numbers:
     """Return the row whose packet each row forwards while it arrives; ``NO_FEEDER`` without one.
 
     If several packets of one step arrive at one lane, the program's first row counts.
@@ -35,7 +38,7 @@ def feeders(table: ProgramTable) -> Numbers:
     return found
 
 
-def require_streams(table: ProgramTable) -> None:
+def require_streams(table: Program) -> None:
     """Raise :class:`.InvalidInput` for the first row whose stream is not allowed.
 
     Its packet must arrive, as the only one of its step, not continued and long enough. Rows must
@@ -75,7 +78,7 @@ class _Coming(NamedTuple):
     number: Numbers
 
     @classmethod
-    def of(cls, table: ProgramTable) -> _Coming:
+    def of(cls, table: Program) -> _Coming:
         """Return the packets of a program."""
         rows = np.flatnonzero(table.header_step)
         ends = ends_of(table, rows)
@@ -83,7 +86,7 @@ class _Coming(NamedTuple):
         order = np.argsort(number, kind="stable")
         return cls(rows[order], number[order])
 
-    def sought(self, table: ProgramTable, rows: Numbers) -> Numbers:
+    def sought(self, table: Program, rows: Numbers) -> Numbers:
         """Return the numbers of the packets that ``rows`` stream."""
         return _number(table, table.row_node[rows], table.stream[rows], table.step[rows])
 
@@ -98,13 +101,13 @@ class _Coming(NamedTuple):
         return end - np.searchsorted(self.number, sought)
 
 
-def _number(table: ProgramTable, node: Numbers, lane: Numbers, step: Numbers) -> Numbers:
+def _number(table: Program, node: Numbers, lane: Numbers, step: Numbers) -> Numbers:
     """Return a step at an ejection port as one number."""
     number: Numbers = (node * table.config.lanes + lane - 1) * (1 << table.config.step_bits) + step
     return number
 
 
-def _continues(table: ProgramTable) -> npt.NDArray[np.bool_]:
+def _continues(table: Program) -> npt.NDArray[np.bool_]:
     """Tell which rows continue the message of the row before, of the same sender."""
     order = table.sender_order
     result = np.zeros(len(order), dtype=np.bool_)

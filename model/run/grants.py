@@ -15,10 +15,11 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..network.config import NetworkConfig
 from ..program.program import Program
 from .matching import NEVER, Buffered
-from .packets import Numbers, Packets, flit_error
+from .packets import Packets, flit_error
 from .trace import TAIL_MARK
 
 

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..base.pieces import ranges
+from ..base.arrays import Numbers, Words
+from ..base.ragged import ranges
 from ..network.topology import NO_LINK, Topology
 from ..program.program import Program
-from .packets import Numbers, Packets
-
-Words = npt.NDArray[np.uint64]
+from .packets import Packets
 
 NO_ROW = -1
 

@@ -25,9 +25,9 @@ from operator import gt, le
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..program.program import Program
 from .packets import (
-    Numbers,
     Packets,
     TraceError,
     flit_error,

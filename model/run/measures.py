@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..program.program import Program
 from .run import Prediction, Run
 from .standstill import standstill

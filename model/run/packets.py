@@ -12,13 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
-from ..base.pieces import offsets_of, ranges
+from ..base.ragged import offsets_of, ranges
 from ..network.config import NetworkConfig
 from ..program.program import Program
 from .trace import HEAD_MARK, TAIL_MARK, Trace
-
-Numbers = npt.NDArray[np.int64]
 
 
 class TraceError(InvalidInput):

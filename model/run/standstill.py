@@ -19,11 +19,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.circles import find_circle
+from ..base.arrays import Numbers
+from ..base.graph_cycles import find_circle
 from ..program.deadlock import Channel, remedy
 from ..program.program import Program
 from .hops import NO_ROW, expected_hops, matched
-from .packets import Numbers, packets_of
+from .packets import packets_of
 from .run import Run
 
 

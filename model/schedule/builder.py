@@ -16,13 +16,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..network.port_model import PortModel
 from ..network.topology import Topology
+from .blocks import Blocks
 from .collective import Collective
 from .schedule import Schedule
-from .table import Blocks
-
-Numbers = npt.NDArray[np.int64]
 
 
 def one_block_schedule(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..network.port_model import PortModel
 from .fulfilment import check_requests
@@ -24,7 +25,6 @@ from .reduction import check_reductions
 from .rules import (
     LARGEST_STEP,
     LARGEST_VC,
-    IntArray,
     ScheduleError,
     broken,
     first_broken,
@@ -34,10 +34,10 @@ from .rules import (
 from .streams import check_streams
 
 if TYPE_CHECKING:
-    from .table import SendTable
+    from .schedule import Schedule
 
 
-def check_schedule(schedule: SendTable) -> None:
+def check_schedule(schedule: Schedule) -> None:
     """Raise :class:`.ScheduleError` for the first rule that ``schedule`` breaks, in this order.
 
     1. steps, nodes, VCs and blocks exist (:func:`check_ranges`), no send carries a block twice
@@ -70,7 +70,7 @@ def check_schedule(schedule: SendTable) -> None:
     check_timed(schedule)
 
 
-def check_ranges(schedule: SendTable) -> None:
+def check_ranges(schedule: Schedule) -> None:
     """Require steps, nodes, VCs and blocks within their ranges."""
     blocks = schedule.blocks
     last = schedule.topology.nodes - 1
@@ -94,7 +94,7 @@ def check_ranges(schedule: SendTable) -> None:
             raise ScheduleError(f"{name} must be 0 to {last}, not {outside[0]}")
 
 
-def check_carried(schedule: SendTable) -> None:
+def check_carried(schedule: Schedule) -> None:
     """Require that no send carries a block twice."""
     sends, count = schedule.block_sends, len(schedule.blocks)
     keys = sends * count + schedule.block_ids
@@ -106,7 +106,7 @@ def check_carried(schedule: SendTable) -> None:
         raise broken(schedule, int(sends[place]), complaint)
 
 
-def _named_nodes(schedule: SendTable) -> list[tuple[str, npt.NDArray[np.integer]]]:
+def _named_nodes(schedule: Schedule) -> list[tuple[str, npt.NDArray[np.integer]]]:
     """List the nodes that a collective names, each list with its name for errors."""
     blocks, root = schedule.blocks, schedule.root
     return [
@@ -118,12 +118,12 @@ def _named_nodes(schedule: SendTable) -> list[tuple[str, npt.NDArray[np.integer]
     ]
 
 
-def _named(lists: Iterable[tuple[int, ...] | None]) -> IntArray:
+def _named(lists: Iterable[tuple[int, ...] | None]) -> Numbers:
     """Return the nodes of all ``lists`` in one array; None adds none."""
     return np.fromiter(chain.from_iterable(nodes or () for nodes in lists), np.int64)
 
 
-def check_interfaces(schedule: SendTable) -> None:
+def check_interfaces(schedule: Schedule) -> None:
     """Require that no switch sends, gets or is owed anything; paths may cross switches."""
     switches = schedule.topology.switches
     if not switches:
@@ -141,7 +141,7 @@ def check_interfaces(schedule: SendTable) -> None:
             )
 
 
-def check_promise(schedule: SendTable) -> None:
+def check_promise(schedule: Schedule) -> None:
     """Require the blocks that the collective's name promises."""
     try:
         require_promise(schedule)
@@ -149,7 +149,7 @@ def check_promise(schedule: SendTable) -> None:
         raise ScheduleError(str(error)) from error
 
 
-def check_paths(schedule: SendTable) -> None:
+def check_paths(schedule: Schedule) -> None:
     """Require paths that follow links from their source to another node, their target."""
     source, target = schedule.source, schedule.target
     every = np.arange(schedule.sends)
@@ -172,7 +172,7 @@ def check_paths(schedule: SendTable) -> None:
         raise broken(schedule, int(schedule.hop_sends[hop]), gap)
 
 
-def check_ports(schedule: SendTable) -> None:
+def check_ports(schedule: Schedule) -> None:
     """Require the port model, which says what a node may do in one step.
 
     half-duplex
@@ -209,10 +209,10 @@ def check_ports(schedule: SendTable) -> None:
 
 
 def _require_one(
-    schedule: SendTable,
+    schedule: Schedule,
     what: str,
-    keys: IntArray,
-    sends: IntArray,
+    keys: Numbers,
+    sends: Numbers,
     nodes: npt.NDArray[np.int32],
 ) -> None:
     """Require that no key, a step with a node or a port, occurs twice in ``keys``."""
@@ -222,7 +222,7 @@ def _require_one(
         raise _port_error(schedule, nodes[second], what, sends[first], sends[second])
 
 
-def _check_partners(schedule: SendTable, sending: IntArray, receiving: IntArray) -> None:
+def _check_partners(schedule: Schedule, sending: Numbers, receiving: Numbers) -> None:
     """Require that a node that receives sends to the same node or not at all."""
     order = np.argsort(sending)
     places = np.searchsorted(sending[order], receiving)
@@ -234,7 +234,7 @@ def _check_partners(schedule: SendTable, sending: IntArray, receiving: IntArray)
 
 
 def _port_error(
-    schedule: SendTable, node: np.int32, what: str, other: np.int64 | int, send: np.int64 | int
+    schedule: Schedule, node: np.int32, what: str, other: np.int64 | int, send: np.int64 | int
 ) -> ScheduleError:
     return broken(
         schedule,
@@ -244,7 +244,7 @@ def _port_error(
     )
 
 
-def check_links(schedule: SendTable) -> None:
+def check_links(schedule: Schedule) -> None:
     """Require that no directed link and VC is crossed twice in one step."""
     sends = schedule.hop_sends
     links = schedule.topology.nodes * schedule.topology.ports
@@ -262,7 +262,7 @@ def check_links(schedule: SendTable) -> None:
     raise broken(schedule, send, f"it shares {where} with {send_name(schedule, other)}")
 
 
-def check_timed(schedule: SendTable) -> None:
+def check_timed(schedule: Schedule) -> None:
     """Require that a timed schedule is one-port, does not combine or stream, and is in order.
 
     A timetable takes the sends in the order of the table, so the send that brings a block to a node

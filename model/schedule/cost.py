@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
+from .blocks import CUSTOM
 from .collective import Collective
 from .schedule import Schedule
-from .table import CUSTOM
 
 _ONE_MESSAGE = (
     *(Collective.BROADCAST, Collective.MULTICAST, CUSTOM),

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..base.pieces import offsets_of
-from .rules import IntArray
+from ..base.arrays import Numbers
+from ..base.ragged import offsets_of
 from .schedule import Schedule
 from .streams import streams_of
 
@@ -47,7 +47,7 @@ def expected_cycles(schedule: Schedule) -> int:
     return max(0, int((longest[used] + STEP_CYCLES + written).sum()) - last)
 
 
-def _further_rows(schedule: Schedule) -> IntArray:
+def _further_rows(schedule: Schedule) -> Numbers:
     """Return the rows of each send beyond the first, if a block has the same address everywhere."""
     further = np.zeros(schedule.sends, np.int64)
     if len(schedule.block_ids) == schedule.sends:
@@ -62,7 +62,7 @@ def _further_rows(schedule: Schedule) -> IntArray:
     return further
 
 
-def _shared_links(schedule: Schedule, flits: IntArray) -> tuple[IntArray, IntArray]:
+def _shared_links(schedule: Schedule, flits: Numbers) -> tuple[Numbers, Numbers]:
     """Return columns: a step, and the cycles until all ``flits`` over one link of it have arrived.
 
     The first flit has the fewest hops before the link, and the last the fewest after it.
@@ -89,13 +89,13 @@ def _timed_cycles(schedule: Schedule) -> int:
     return int(ends(schedule, begin, lasting, hop_cycles=1).max(initial=0))
 
 
-def _arrivals(schedule: Schedule, stream_cycles: int) -> IntArray:
+def _arrivals(schedule: Schedule, stream_cycles: int) -> Numbers:
     """Return the cycles from a step's begin to each send's last word at its target: (sends,).
 
     A word that a node forwards takes ``stream_cycles`` in addition to its hops.
     """
     words = schedule.send_words
-    arrival: IntArray = schedule.distances + words
+    arrival: Numbers = schedule.distances + words
     if not schedule.stream.any():
         return arrival
     streams = streams_of(schedule)

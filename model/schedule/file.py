@@ -48,13 +48,13 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput
 from ..base.files import InputFile, write_atomically
 from ..base.json_file import decode_versioned, read_json
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.port_model import PortModel
 from ..network.topology_file import topology_from_json, topology_to_json
+from .blocks import NO_OWNER, Blocks
 from .requested import Requested
 from .rules import LARGEST_STEP, LARGEST_VC
 from .schedule import Schedule
-from .table import NO_OWNER, Blocks
 
 FORMAT = "eyecast-schedule"
 PLAIN_VERSION = 1

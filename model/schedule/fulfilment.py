@@ -25,14 +25,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, one_of
+from .blocks import CUSTOM
 from .collective import OF_OWNERS, OF_TARGETS, ROOTLESS, Collective
 from .promises import broken_promise
 from .rules import ScheduleError
-from .table import CUSTOM
 
 if TYPE_CHECKING:
+    from .blocks import Blocks
     from .requested import Requested
-    from .table import Blocks, SendTable
+    from .schedule import Schedule
 
 Nodes = npt.NDArray[np.int64]
 
@@ -44,7 +45,7 @@ _TABLES = (
 """Allowed words of a request, by the ends (owner, target) that a message has: 0, 1 or 2."""
 
 
-def check_requests(schedule: SendTable) -> None:
+def check_requests(schedule: Schedule) -> None:
     """Require blocks of the requested collective, words, root, targets and operator.
 
     A schedule without requests is not compared with any.
@@ -66,7 +67,7 @@ def check_requests(schedule: SendTable) -> None:
             raise ScheduleError(f"group {number}: {complaint}" if groups else complaint)
 
 
-def _group_of_blocks(schedule: SendTable) -> Nodes:
+def _group_of_blocks(schedule: Schedule) -> Nodes:
     """Return the group of the nodes that have each block before step 1, -1 without a group."""
     blocks = schedule.blocks
     if not schedule.groups:
@@ -78,7 +79,7 @@ def _group_of_blocks(schedule: SendTable) -> Nodes:
     return np.array([group[nodes[0]] if nodes else -1 for nodes in holders], np.int64)
 
 
-def _complaint(schedule: SendTable, request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:
+def _complaint(schedule: Schedule, request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:
     """Say how ``blocks`` differ from the request of the group ``nodes``; None if they do not."""
     name = request.collective
     if name not in tuple(Collective):
@@ -114,7 +115,7 @@ def _must_be(parameter: str, allowed: str, value: object) -> str:
     return str(InvalidInput.of(parameter, allowed, value))
 
 
-def _concerned(schedule: SendTable, blocks: Blocks) -> frozenset[int]:
+def _concerned(schedule: Schedule, blocks: Blocks) -> frozenset[int]:
     """List the nodes that have or get some of ``blocks``."""
     holders = (blocks.holders(block, schedule.topology) for block in range(len(blocks)))
     return frozenset(blocks.served(schedule.topology).union(*holders))

@@ -12,7 +12,7 @@ from ..network.topology import Topology
 from .rules import ScheduleError, broken, first_broken
 
 if TYPE_CHECKING:
-    from .table import SendTable
+    from .schedule import Schedule
 
 
 def require_groups(topology: Topology, groups: Sequence[tuple[int, ...]]) -> None:
@@ -37,7 +37,7 @@ def require_groups(topology: Topology, groups: Sequence[tuple[int, ...]]) -> Non
             taken[node] = number
 
 
-def check_groups(schedule: SendTable) -> None:
+def check_groups(schedule: Schedule) -> None:
     """Require valid groups, and sends that stay in one of them; without groups, require nothing.
 
     Paths may cross nodes of other groups, as they cross switches: other rules check the links.

@@ -28,14 +28,14 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from ..base.circles import circle_ahead
 from ..base.errors import InvalidInput
-from ..base.pieces import offsets_of
+from ..base.graph_cycles import circle_ahead
+from ..base.ragged import offsets_of
 from ..network.port_model import PortModel
 from ..network.route_layers import layered_vcs, safe_routes
 from ..network.topology import Topology
+from .blocks import Blocks
 from .schedule import Schedule
-from .table import Blocks
 
 
 @dataclass(frozen=True, kw_only=True)

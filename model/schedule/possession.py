@@ -11,25 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from .collective import Collective
-from .rules import (
-    LARGEST_STEP,
-    IntArray,
-    ScheduleError,
-    broken,
-    first_broken,
-    first_clash,
-    send_name,
-)
+from .rules import LARGEST_STEP, ScheduleError, broken, first_broken, first_clash, send_name
 
 if TYPE_CHECKING:
-    from .table import SendTable
+    from .schedule import Schedule
 
 NEVER = LARGEST_STEP + 1
 LARGEST_PAIR_TABLE = 1 << 26
 
 
-def check_blocks(schedule: SendTable) -> None:
+def check_blocks(schedule: Schedule) -> None:
     """Require that a node holds each block before it sends it, and that all owed nodes get it.
 
     A node holds its own blocks from step 0, and any other from the step in which it first receives
@@ -63,7 +56,7 @@ def check_blocks(schedule: SendTable) -> None:
         _check_reached_once(schedule, owned, arriving, sends)
 
 
-def _owed_pairs(schedule: SendTable) -> IntArray:
+def _owed_pairs(schedule: Schedule) -> Numbers:
     """Return the pairs, ``node * blocks + block``, that sends must bring; no reduced blocks."""
     blocks, count = schedule.blocks, len(schedule.blocks)
     left_out = (blocks.reduced | (blocks.words == 0)).tolist()
@@ -81,24 +74,24 @@ class _PairSteps:
     A table of all pairs if it is small enough; otherwise a sorted table of the pairs in use.
     """
 
-    def __init__(self, pairs: int, used: tuple[IntArray, ...]) -> None:
+    def __init__(self, pairs: int, used: tuple[Numbers, ...]) -> None:
         self._known = None if pairs <= LARGEST_PAIR_TABLE else np.unique(np.concatenate(used))
         size = pairs if self._known is None else self._known.size
         self._steps = np.full(size, NEVER, dtype=np.int32)
 
-    def _places(self, pairs: IntArray) -> IntArray:
+    def _places(self, pairs: Numbers) -> Numbers:
         return pairs if self._known is None else np.searchsorted(self._known, pairs)
 
-    def lower(self, pairs: IntArray, steps: npt.NDArray[np.int32]) -> None:
+    def lower(self, pairs: Numbers, steps: npt.NDArray[np.int32]) -> None:
         """Set each pair to its step in ``steps`` if that is lower than the step known so far."""
         np.minimum.at(self._steps, self._places(pairs), steps)
 
-    def __getitem__(self, pairs: IntArray) -> npt.NDArray[np.int32]:
+    def __getitem__(self, pairs: Numbers) -> npt.NDArray[np.int32]:
         return self._steps[self._places(pairs)]
 
 
 def _sent_early(
-    schedule: SendTable, send: int, pair: np.int64, arriving: IntArray, sends: IntArray
+    schedule: Schedule, send: int, pair: np.int64, arriving: Numbers, sends: Numbers
 ) -> ScheduleError:
     """Describe a ``send`` whose source does not have the block of ``pair`` in time."""
     node, block = divmod(int(pair), len(schedule.blocks))
@@ -110,7 +103,7 @@ def _sent_early(
 
 
 def _check_reached_once(
-    schedule: SendTable, owned: IntArray, arriving: IntArray, sends: IntArray
+    schedule: Schedule, owned: Numbers, arriving: Numbers, sends: Numbers
 ) -> None:
     at_home = first_broken(schedule, np.isin(arriving, owned), sends)
     if at_home is not None:

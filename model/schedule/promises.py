@@ -26,19 +26,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.errors import InvalidInput, one_of
+from .blocks import CUSTOM
 from .collective import ROOTLESS, Collective
-from .table import CUSTOM
 
 if TYPE_CHECKING:
     from ..network.topology import Topology
-    from .table import Blocks, SendTable
+    from .blocks import Blocks
+    from .schedule import Schedule
 
 NO_ROOT = -1
 
 Nodes = frozenset[int]
 
 
-def require_promise(schedule: SendTable) -> None:
+def require_promise(schedule: Schedule) -> None:
     """Raise :class:`InvalidInput` if the blocks break the promise of the collective's name."""
     name = schedule.collective
     if name == CUSTOM:

@@ -30,12 +30,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import one_of
-from .rules import IntArray, ScheduleError, broken, first_broken, send_name
+from .rules import ScheduleError, broken, first_broken, send_name
 from .streamed_moves import Moves, require_order
 
 if TYPE_CHECKING:
-    from .table import SendTable
+    from .schedule import Schedule
 
 NOTHING = -1
 """No value: the node has nothing of the block."""
@@ -44,7 +45,7 @@ BITS = 64
 """Marks that go back at the same time."""
 
 
-def check_reductions(schedule: SendTable) -> None:
+def check_reductions(schedule: Schedule) -> None:
     """Require that every result of a reduced block contains each contribution exactly once.
 
     A node has its own contribution from step 0. It may not send or combine a block before it has a
@@ -64,7 +65,7 @@ def check_reductions(schedule: SendTable) -> None:
     values.check_whole()
 
 
-def _check_combining(schedule: SendTable) -> None:
+def _check_combining(schedule: Schedule) -> None:
     """Require that sends combine reduced blocks only, each send by a single operator."""
     blocks, sends = schedule.blocks, schedule.block_sends
     combined = schedule.combine[sends]
@@ -88,9 +89,9 @@ class _Combined:
     """Values combined at one time: operands ``left`` and ``right``, and the row that combines."""
 
     first: int
-    left: IntArray
-    right: IntArray
-    move: IntArray
+    left: Numbers
+    right: Numbers
+    move: Numbers
 
 
 @dataclass(eq=False)
@@ -101,16 +102,16 @@ class _Values:
     each contribution, whose value is its index there.
     """
 
-    schedule: SendTable
+    schedule: Schedule
     moves: Moves
-    pairs: IntArray
-    origin: IntArray
-    held: IntArray
+    pairs: Numbers
+    origin: Numbers
+    held: Numbers
     combined: list[_Combined] = field(default_factory=list)
     count: int = 0
 
     @classmethod
-    def of(cls, schedule: SendTable, moves: Moves) -> _Values:
+    def of(cls, schedule: Schedule, moves: Moves) -> _Values:
         """Return the values before step 1."""
         blocks, count = schedule.blocks, len(schedule.blocks)
         reduced = np.flatnonzero(blocks.reduced).tolist()
@@ -139,7 +140,7 @@ class _Values:
             raise broken(self.schedule, int(moves.send[row]), complaint)
         self._combine(place[combine], carried[combine], rows[combine])
 
-    def _combine(self, place: IntArray, carried: IntArray, rows: IntArray) -> None:
+    def _combine(self, place: Numbers, carried: Numbers, rows: Numbers) -> None:
         """Combine ``carried`` with the values held at each ``place``, lower values first."""
         goals = _distinct(place)
         at = np.concatenate((goals, place))
@@ -158,7 +159,7 @@ class _Values:
                 continue
             self.held[at[now]] = self._made(self.held[at[now]], operand[now], latest[goal])
 
-    def _made(self, left: IntArray, right: IntArray, move: IntArray) -> IntArray:
+    def _made(self, left: Numbers, right: Numbers, move: Numbers) -> Numbers:
         """Return the combined values; the same two operands give the same value."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         _, first, number = np.unique(
@@ -199,7 +200,7 @@ class _Values:
                 if twice is not None:
                     raise self._combined_twice(twice)
 
-    def _blocks(self) -> IntArray:
+    def _blocks(self) -> Numbers:
         """Return the block of each value."""
         block = np.empty(self.count, np.int64)
         block[: self.origin.size] = self.origin % len(self.schedule.blocks)
@@ -259,7 +260,7 @@ class _Values:
         return ScheduleError(f"{who}: its block {block} lacks what node {lacks} contributes")
 
 
-def _distinct(numbers: IntArray) -> IntArray:
+def _distinct(numbers: Numbers) -> Numbers:
     """Return the distinct numbers, ascending.
 
     (np.unique hashes the numbers first, which takes ten times as long.)
@@ -275,9 +276,9 @@ class _Uses:
     ``value`` has the operands, ascending; ``made[first[i]:first[i + 1]]`` are made from operand i.
     """
 
-    value: IntArray
-    first: IntArray
-    made: IntArray
+    value: Numbers
+    first: Numbers
+    made: Numbers
 
     @classmethod
     def of(cls, batch: _Combined) -> _Uses:

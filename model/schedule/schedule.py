@@ -1,17 +1,265 @@
-"""Schedules: which node sends which blocks to which node, in which step and by which path."""
+"""Schedules: which node sends which blocks to which node, in which step and by which path.
+
+A schedule is a table of sends in whole arrays, so that millions of nodes are generated and checked
+in seconds. Columns of varying length are flat, with the offset at which each send begins::
+
+    send            0        1            path_nodes[path_offsets[i]:path_offsets[i + 1]]
+    path_offsets    0        3        5   is the path of send i, both ends included: here
+    path_nodes      0  1  5  5  6         0 -> 1 -> 5 and 5 -> 6
+    vcs             0  0     0            one for each link, so send i begins at path_offsets[i] - i
+"""
 
 from __future__ import annotations
 
-from .checks import check_schedule
-from .table import SendTable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.arrays import freeze
+from ..base.errors import InvalidInput
+from ..base.ragged import offsets_of, ranges
+from ..network.port_model import PortModel
+from ..network.topology import Topology
+from .blocks import CUSTOM, Blocks
+from .requested import Requested
 
 
-class Schedule(SendTable):
-    """A table of sends (:class:`~.table.SendTable`) that can prove that it is correct."""
+def _no_flags() -> npt.NDArray[np.bool_]:
+    return np.zeros(0, np.bool_)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Schedule:
+    """An immutable table of sends and the collective that they carry out.
+
+    ``step`` (from 1), ``source`` and ``target`` have shape (sends,), int32. ``path_offsets`` and
+    ``block_offsets`` have shape (sends + 1,), int64. ``path_nodes`` lists the nodes of all paths,
+    two or more for each send; ``vcs`` the virtual channel of each of their links, shape (TCD,);
+    ``block_ids`` the blocks that the sends carry, one or more each; int32. ``root`` is the node at
+    which the collective begins or ends, None if every node is a root.
+
+    ``combine`` and ``stream``, shape (sends,), bool, may be left out if no send has the mark. A
+    send that combines adds its words to those at its target instead of replacing them. A send that
+    streams may begin before its words are at its source. ``groups`` lists the nodes of each group,
+    and is empty for one collective of all nodes. In a ``timed`` schedule no send waits for the end
+    of a step: each begins in a cycle of a timetable made for one network (:mod:`.timetable`).
+    ``requests`` say what was asked for: one request of all nodes, one for each group, or none if
+    unknown.
+
+    Raises :class:`.InvalidInput` if the shapes do not fit together. ``check()`` proves
+    that the sends carry out the collective. The measures of
+    links mean something only if all paths follow links, as ``check()`` requires.
+    """
+
+    topology: Topology
+    collective: str
+    algorithm: str
+    port_model: PortModel
+    root: int | None
+    blocks: Blocks
+    step: npt.NDArray[np.int32]
+    source: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    path_offsets: npt.NDArray[np.int64]
+    path_nodes: npt.NDArray[np.int32]
+    vcs: npt.NDArray[np.int32]
+    block_offsets: npt.NDArray[np.int64]
+    block_ids: npt.NDArray[np.int32]
+    combine: npt.NDArray[np.bool_] = field(default_factory=_no_flags)
+    stream: npt.NDArray[np.bool_] = field(default_factory=_no_flags)
+    groups: tuple[tuple[int, ...], ...] = ()
+    timed: bool = False
+    requests: tuple[Requested, ...] = ()
+
+    def __post_init__(self) -> None:
+        columns = ("step", "source", "target", "path_nodes", "vcs", "block_ids")
+        freeze(self, *columns, dtype=np.int32)
+        freeze(self, "path_offsets", "block_offsets", dtype=np.int64)
+        for column in ("combine", "stream"):
+            if not getattr(self, column).size:
+                object.__setattr__(self, column, np.zeros(self.sends, np.bool_))
+        freeze(self, "combine", "stream", dtype=np.bool_)
+        object.__setattr__(self, "port_model", PortModel.named(self.port_model))
+        for column in ("source", "target", "combine", "stream"):
+            _require_size(column, getattr(self, column), self.sends)
+        _require_offsets("path_offsets", self.path_offsets, self.path_nodes, self.sends, 2)
+        _require_offsets("block_offsets", self.block_offsets, self.block_ids, self.sends, 1)
+        _require_size("vcs", self.vcs, self.tcd)
+
+    def __repr__(self) -> str:
+        what = f"{self.topology.label}, {self.algorithm} {self.collective}"
+        return f"<{type(self).__name__}: {what}, {self.sends} sends>"
 
     def check(self) -> None:
         """Prove that the sends carry out the collective, or raise :class:`.ScheduleError`.
 
         :func:`~.checks.check_schedule` lists the rules in the order in which it tries them.
         """
+        from .checks import check_schedule  # noqa: PLC0415 - reads schedules
+
         check_schedule(self)
+
+    @property
+    def sends(self) -> int:
+        """Number of sends."""
+        return int(self.step.size)
+
+    @cached_property
+    def steps(self) -> int:
+        """Number of steps: the last step with a send, 0 without sends."""
+        return int(self.step.max(initial=0))
+
+    @property
+    def tcd(self) -> int:
+        """Total communication distance: the hops of all sends together."""
+        return int(self.path_nodes.size - self.sends)
+
+    def with_sends(
+        self,
+        sends: npt.NDArray[np.int64],
+        step: npt.NDArray[np.integer],
+        block_offsets: npt.NDArray[np.int64],
+        block_ids: npt.NDArray[np.integer],
+    ) -> Schedule:
+        """Return the table of these of its ``sends``, in this order; a send may occur repeatedly.
+
+        Paths and marks are kept; the steps and the carried blocks are new.
+        """
+        nodes = np.diff(self.path_offsets)[sends]
+        return replace(
+            self,
+            step=step.astype(np.int32),
+            source=self.source[sends],
+            target=self.target[sends],
+            path_offsets=offsets_of(nodes),
+            path_nodes=self.path_nodes[ranges(self.path_offsets[sends], nodes)],
+            vcs=self.vcs[ranges(self.path_offsets[sends] - sends, nodes - 1)],
+            block_offsets=block_offsets,
+            block_ids=block_ids.astype(np.int32),
+            combine=self.combine[sends],
+            stream=self.stream[sends],
+        )
+
+    def carrying(self, kept: npt.NDArray[np.bool_]) -> Schedule:
+        """Return the table of the sends that carry blocks marked in ``kept``, shape (blocks,).
+
+        Each send carries only these blocks. Sends without a block are left out, and so are steps
+        without a send. The list of blocks stays as it is.
+        """
+        carried = kept[self.block_ids]
+        if carried.all():
+            return self
+        counts = np.bincount(self.block_sends[carried], minlength=self.sends)
+        sent = np.flatnonzero(counts)
+        _, steps = np.unique(self.step[sent], return_inverse=True)
+        return self.with_sends(sent, steps + 1, offsets_of(counts[sent]), self.block_ids[carried])
+
+    @cached_property
+    def unserved(self) -> tuple[int, ...]:
+        """The working nodes that neither have nor get anything in a custom collective.
+
+        Any other collective serves every node, except a multicast, whose targets are chosen.
+        """
+        if self.collective != CUSTOM:
+            return ()
+        holders = (self.blocks.holders(block, self.topology) for block in range(len(self.blocks)))
+        concerned = self.blocks.served(self.topology).union(*holders)
+        return tuple(sorted({*self.topology.working_nodes.tolist()} - concerned))
+
+    @property
+    def distances(self) -> npt.NDArray[np.int64]:
+        """Links that each send crosses, shape (sends,)."""
+        return np.diff(self.path_offsets) - 1
+
+    @property
+    def sends_per_step(self) -> npt.NDArray[np.int64]:
+        """Sends in each step, shape (steps,), step 1 first."""
+        return np.bincount(self.step, minlength=self.steps + 1)[1:]
+
+    @property
+    def longest_per_step(self) -> npt.NDArray[np.int64]:
+        """Links that the longest send of each step crosses, shape (steps,)."""
+        longest = np.zeros(self.steps + 1, dtype=np.int64)
+        np.maximum.at(longest, self.step, self.distances)
+        return longest[1:]
+
+    @property
+    def hop_sends(self) -> npt.NDArray[np.int64]:
+        """The send that each hop belongs to, shape (TCD,)."""
+        return np.repeat(np.arange(self.sends), self.distances)
+
+    @property
+    def block_sends(self) -> npt.NDArray[np.int64]:
+        """The send that carries each entry of ``block_ids``."""
+        return np.repeat(np.arange(self.sends), np.diff(self.block_offsets))
+
+    @property
+    def send_words(self) -> npt.NDArray[np.int64]:
+        """Words that each send carries, shape (sends,)."""
+        return np.diff(offsets_of(self.blocks.words[self.block_ids])[self.block_offsets])
+
+    @property
+    def hop_ends(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The nodes at which each hop begins and ends, shapes (TCD,)."""
+        begins = np.ones(self.path_nodes.size, dtype=bool)
+        begins[self.path_offsets[1:] - 1] = False
+        ends = np.ones(self.path_nodes.size, dtype=bool)
+        ends[self.path_offsets[:-1]] = False
+        return self.path_nodes[begins], self.path_nodes[ends]
+
+    @cached_property
+    def links(self) -> npt.NDArray[np.int64]:
+        """The directed link of each hop as ``node * ports + port``, shape (TCD,)."""
+        begins, ends = self.hop_ends
+        ports = self.topology.ports_between(begins, ends)
+        return begins.astype(np.int64) * self.topology.ports + ports
+
+    @property
+    def links_used(self) -> int:
+        """Number of directed links that at least one send crosses."""
+        used = np.zeros(self.topology.nodes * self.topology.ports, np.bool_)
+        used[self.links] = True
+        return int(np.count_nonzero(used))
+
+    @cached_property
+    def pairs_sharing_links(self) -> int:
+        """Pairs of sends of one step that share a directed link, whether on one VC or on two."""
+        sends = self.hop_sends
+        keys = self.step[sends] * np.int64(self.topology.nodes * self.topology.ports) + self.links
+        order = np.argsort(keys, kind="stable")
+        _, begins, counts = np.unique(keys[order], return_index=True, return_counts=True)
+        shared = np.stack((begins, begins + counts), axis=1)[counts > 1].tolist()
+        groups = (sorted({*sends[order[begin:end]].tolist()}) for begin, end in shared)
+        return len({pair for group in groups for pair in combinations(group, 2)})
+
+    @property
+    def largest_link_load(self) -> int:
+        """The largest number of sends that cross one directed link in one step, on any VC."""
+        step = self.step[self.hop_sends].astype(np.int64)
+        keys = step * (self.topology.nodes * self.topology.ports) + self.links
+        return int(np.unique(keys, return_counts=True)[1].max(initial=0))
+
+
+def _require_size(column: str, array: npt.NDArray[np.generic], size: int) -> None:
+    if array.size != size:
+        raise InvalidInput.of(column, f"{size} long", array.size)
+
+
+def _require_offsets(
+    column: str,
+    offsets: npt.NDArray[np.int64],
+    values: npt.NDArray[np.integer],
+    sends: int,
+    least: int,
+) -> None:
+    """Require that ``offsets`` cut ``values`` into ``sends`` pieces of at least ``least`` each."""
+    _require_size(column, offsets, sends + 1)
+    if offsets[0] != 0 or offsets[-1] != values.size or (np.diff(offsets) < least).any():
+        raise InvalidInput.of(
+            column,
+            f"ascending from 0 to {values.size} by at least {least}",
+            f"from {offsets[0]} to {offsets[-1]} by {np.diff(offsets).min(initial=least)} or more",
+        )

@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from .rules import IntArray
+from ..base.arrays import Numbers
+from .schedule import Schedule
 from .streams import streams_of
-from .table import SendTable
 
 Runs = dict[int, list[int]]
 """The whole run, in its order, for each ``node * blocks + block`` in it."""
 
 
-def streamed_pairs(schedule: SendTable) -> tuple[IntArray, IntArray, IntArray]:
+def streamed_pairs(schedule: Schedule) -> tuple[Numbers, Numbers, Numbers]:
     """Return columns: send, block, next block, of all packets with a fixed order of blocks."""
     streams = streams_of(schedule)
     fixed = np.zeros(schedule.sends, np.bool_)
@@ -32,7 +32,7 @@ def streamed_pairs(schedule: SendTable) -> tuple[IntArray, IntArray, IntArray]:
     return send[1:][kept], block[:-1][kept], block[1:][kept]
 
 
-def stream_runs(schedule: SendTable) -> tuple[Runs, set[int]]:
+def stream_runs(schedule: Schedule) -> tuple[Runs, set[int]]:
     """Return the runs of all nodes, and the nodes whose blocks fit no order of runs."""
     send, before, after = streamed_pairs(schedule)
     count = len(schedule.blocks)
@@ -52,11 +52,11 @@ def stream_runs(schedule: SendTable) -> tuple[Runs, set[int]]:
     return runs, crossed | circling
 
 
-def _ends(schedule: SendTable) -> tuple[IntArray, IntArray]:
+def _ends(schedule: Schedule) -> tuple[Numbers, Numbers]:
     return schedule.source.astype(np.int64), schedule.target.astype(np.int64)
 
 
-def _repeated(numbers: IntArray) -> list[int]:
+def _repeated(numbers: Numbers) -> list[int]:
     """Return the numbers that occur more than once."""
     known, times = np.unique(numbers, return_counts=True)
     repeated: list[int] = known[times > 1].tolist()

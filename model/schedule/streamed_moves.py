@@ -14,14 +14,17 @@ the other, it is unknown which word arrives first.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .rules import IntArray, broken, first_broken, send_name
+from ..base.arrays import Numbers
+from .rules import broken, first_broken, send_name
 from .streams import streams_of
-from .table import SendTable
+
+if TYPE_CHECKING:
+    from .schedule import Schedule
 
 FIRST = -1
 """No move ahead: the move carries the block as it was before the step."""
@@ -34,16 +37,16 @@ class Moves(NamedTuple):
     is the row of the move ahead, or ``FIRST``; ``depth`` counts the chain of moves ahead.
     """
 
-    send: IntArray
-    step: IntArray
-    source: IntArray
-    target: IntArray
+    send: Numbers
+    step: Numbers
+    source: Numbers
+    target: Numbers
     combine: npt.NDArray[np.bool_]
-    ahead: IntArray
-    depth: IntArray
+    ahead: Numbers
+    depth: Numbers
 
     @classmethod
-    def of(cls, schedule: SendTable) -> Moves:
+    def of(cls, schedule: Schedule) -> Moves:
         """Return the moves of all reduced blocks; the order must have no circle."""
         kept = schedule.blocks.reduced[schedule.block_ids]
         send, block = schedule.block_sends[kept], schedule.block_ids[kept].astype(np.int64)
@@ -77,7 +80,7 @@ class Moves(NamedTuple):
         begins = (begin + np.flatnonzero(new)).tolist()
         return list(zip(begins, [*begins, end][1:], strict=True))
 
-    def returning(self) -> tuple[IntArray, IntArray]:
+    def returning(self) -> tuple[Numbers, Numbers]:
         """Return the rows that bring a block back to a node, and the rows by which it left there.
 
         A block leaves as it was before the step; the returning words are made from those words.
@@ -90,13 +93,13 @@ class Moves(NamedTuple):
         back = np.flatnonzero((self.depth > 0) & (self.source[first] == self.target))
         return back, first[back]
 
-    def numbers(self, ends: IntArray) -> IntArray:
+    def numbers(self, ends: Numbers) -> Numbers:
         """Return the step and the pair of each row as one number, for ``source`` or ``target``."""
         pairs = 1 + max(int(self.source.max(initial=0)), int(self.target.max(initial=0)))
-        numbers: IntArray = self.step * pairs + ends
+        numbers: Numbers = self.step * pairs + ends
         return numbers
 
-    def in_order(self, one: IntArray, other: IntArray) -> npt.NDArray[np.bool_]:
+    def in_order(self, one: Numbers, other: Numbers) -> npt.NDArray[np.bool_]:
         """Tell for pairs of rows whether one row of the pair is ahead of the other."""
         low = np.where(self.depth[one] < self.depth[other], one, other)
         high = np.where(low == one, other, one)
@@ -109,7 +112,7 @@ class Moves(NamedTuple):
         return same
 
 
-def _ahead(schedule: SendTable, send: IntArray, block: IntArray) -> IntArray:
+def _ahead(schedule: Schedule, send: Numbers, block: Numbers) -> Numbers:
     """Return the index of the move that each move streams, or ``FIRST``."""
     streams = streams_of(schedule)
     feeder = np.full(schedule.sends, FIRST)
@@ -119,21 +122,21 @@ def _ahead(schedule: SendTable, send: IntArray, block: IntArray) -> IntArray:
     order = np.argsort(keys, kind="stable")
     sought = np.where(feeder[send] == FIRST, FIRST, feeder[send] * count + block)
     place = np.minimum(np.searchsorted(keys[order], sought), max(len(keys) - 1, 0))
-    found: IntArray = np.where(keys[order][place] == sought, order[place], FIRST)
+    found: Numbers = np.where(keys[order][place] == sought, order[place], FIRST)
     return found
 
 
-def _depths(ahead: IntArray) -> IntArray:
+def _depths(ahead: Numbers) -> Numbers:
     """Return the number of moves ahead of each; they must not form a circle."""
     jump = np.append(ahead, FIRST)
     depth = (jump != FIRST).astype(np.int64)
     while (jump != FIRST).any():
         depth, jump = depth + np.where(jump == FIRST, 0, depth[jump]), jump[jump]
-    depths: IntArray = depth[:-1]
+    depths: Numbers = depth[:-1]
     return depths
 
 
-def require_order(schedule: SendTable, moves: Moves) -> None:
+def require_order(schedule: Schedule, moves: Moves) -> None:
     """Require a known order of all moves of a block into and out of a node in one step.
 
     If one of the moves into a node replaces the block, all of them must form one chain. A node that
@@ -150,7 +153,7 @@ def require_order(schedule: SendTable, moves: Moves) -> None:
     _require(schedule, moves, ~moves.in_order(one, other), one, other, "comes at any time by")
 
 
-def _require_one_order(schedule: SendTable, moves: Moves) -> None:
+def _require_one_order(schedule: Schedule, moves: Moves) -> None:
     """Require that a replaced block is written by moves of one chain only."""
     keys = moves.numbers(moves.target)
     order = np.lexsort((moves.depth, keys))
@@ -170,11 +173,11 @@ def _require_one_order(schedule: SendTable, moves: Moves) -> None:
 
 
 def _require(
-    schedule: SendTable,
+    schedule: Schedule,
     moves: Moves,
     wrong: npt.NDArray[np.bool_],
-    one: IntArray,
-    other: IntArray,
+    one: Numbers,
+    other: Numbers,
     does: str,
 ) -> None:
     """Refuse the first of the streaming rows ``one`` that is ``wrong``, and name row ``other``."""
@@ -186,7 +189,7 @@ def _require(
         raise broken(schedule, int(moves.send[one[place]]), complaint)
 
 
-def _meeting(moves: Moves, streaming: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
+def _meeting(moves: Moves, streaming: Numbers, ends: Numbers) -> tuple[Numbers, Numbers]:
     """Pair each ``streaming`` row with every other row whose ``ends`` equal its source."""
     keys = moves.numbers(ends)
     order = np.argsort(keys, kind="stable")

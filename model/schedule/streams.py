@@ -25,11 +25,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.pieces import offsets_of
-from .rules import IntArray, ScheduleError, broken, first_broken, send_name
+from ..base.arrays import Numbers
+from ..base.ragged import offsets_of
+from .rules import ScheduleError, broken, first_broken, send_name
 
 if TYPE_CHECKING:
-    from .table import SendTable
+    from .schedule import Schedule
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +40,12 @@ class Streams:
     Columns of one length, int64.
     """
 
-    send: IntArray
-    feeder: IntArray
-    lead: IntArray
+    send: Numbers
+    feeder: Numbers
+    lead: Numbers
 
 
-def check_streams(schedule: SendTable) -> None:
+def check_streams(schedule: Schedule) -> None:
     """Raise :class:`.ScheduleError` unless every send that streams gets its words in time.
 
     One packet of the send's step must bring all blocks that its source lacks. No such block may
@@ -55,7 +56,7 @@ def check_streams(schedule: SendTable) -> None:
         _require_no_circle(schedule, streams_of(schedule))
 
 
-def streams_of(schedule: SendTable) -> Streams:
+def streams_of(schedule: Schedule) -> Streams:
     """Return the feeder and the lead of every send that streams.
 
     Raises :class:`.ScheduleError` if a send has no feeder, or would leave before its words arrive.
@@ -84,7 +85,7 @@ def streams_of(schedule: SendTable) -> Streams:
     return Streams(streaming, feeder, lead)
 
 
-def _require_in_time(schedule: SendTable, streams: Streams) -> None:
+def _require_in_time(schedule: Schedule, streams: Streams) -> None:
     """Require leads of 0 or more, and feeders with all the awaited words."""
     words = schedule.send_words
     place = first_broken(schedule, streams.lead < 0, streams.send)
@@ -107,13 +108,13 @@ class _Coming:
     ``offset`` counts the words before the block in the send, ``feeder_offset`` in the feeder.
     """
 
-    send: IntArray
-    offset: IntArray
-    feeder: IntArray
-    feeder_offset: IntArray
+    send: Numbers
+    offset: Numbers
+    feeder: Numbers
+    feeder_offset: Numbers
 
 
-def _coming(schedule: SendTable) -> _Coming:
+def _coming(schedule: Schedule) -> _Coming:
     """Match the blocks that leave a node with those that arrive there in the same step."""
     count = np.int64(len(schedule.blocks))
     send = schedule.block_sends
@@ -140,9 +141,7 @@ def _coming(schedule: SendTable) -> _Coming:
     return _Coming(send[leaving], offset[leaving], send[found], offset[found])
 
 
-def _of_its_kind(
-    schedule: SendTable, leaving: IntArray, coming: IntArray, row: IntArray
-) -> np.ndarray:
+def _of_its_kind(schedule: Schedule, leaving: Numbers, coming: Numbers, row: Numbers) -> np.ndarray:
     """Tell for each candidate whether it is the packet that ``row`` streams.
 
     A send that combines streams a packet that combines; a send that replaces, one that replaces.
@@ -153,7 +152,7 @@ def _of_its_kind(
     return np.asarray(same | ~some[row])
 
 
-def _there_before(schedule: SendTable, send: IntArray, block: IntArray) -> np.ndarray:
+def _there_before(schedule: Schedule, send: Numbers, block: Numbers) -> np.ndarray:
     """Tell for each block of each send whether its source holds all of it before the step.
 
     A reduced block always counts as arriving in the step, even if the source holds a value.
@@ -172,7 +171,7 @@ def _there_before(schedule: SendTable, send: IntArray, block: IntArray) -> np.nd
     return np.asarray(have | (earlier & plain[block]))
 
 
-def _require_no_circle(schedule: SendTable, streams: Streams) -> None:
+def _require_no_circle(schedule: Schedule, streams: Streams) -> None:
     """Require that no circle of feeders has leads that add up to 0."""
     feeder = np.full(schedule.sends, -1)
     feeder[streams.send[streams.lead == 0]] = streams.feeder[streams.lead == 0]
@@ -188,7 +187,7 @@ def _require_no_circle(schedule: SendTable, streams: Streams) -> None:
     raise ScheduleError(_around(schedule, feeder, send), send)
 
 
-def _around(schedule: SendTable, feeder: IntArray, send: int) -> str:
+def _around(schedule: Schedule, feeder: Numbers, send: int) -> str:
     """Return the error's words on the circle that ``send`` is on."""
     walk, at = [send], int(feeder[send])
     while at != send:

@@ -13,13 +13,16 @@ are known in advance if nothing is in their way (docs/router.md, sections 5 and 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from ..base.arrays import Numbers
 from ..base.loops import compiled_loop
-from ..base.pieces import offsets_of
-from .places import places_of
-from .rules import IntArray, broken
-from .table import SendTable
+from ..base.ragged import offsets_of
+from .resources import Resources, resources_of
+from .rules import broken
+from .schedule import Schedule
 
 READ_CYCLES = 2
 """Cycles from the one in which a word leaves the network to the one in which it can be sent on."""
@@ -28,110 +31,123 @@ NEVER = -1
 NO_CYCLES = np.iinfo(np.int64).max
 
 
-def begins(schedule: SendTable, lasting: IntArray, row_cycles: int, hop_cycles: int) -> IntArray:
+class _Busy(NamedTuple):
+    """The cycles in which resources are busy.
+
+    Resource r is busy from ``start[i]`` to ``end[i]`` for ``used[r]`` indices i from ``first[r]``
+    on, ascending.
+    """
+
+    first: Numbers
+    used: Numbers
+    start: Numbers
+    end: Numbers
+
+
+class _Carried(NamedTuple):
+    """The blocks that sends carry, as numbers of (node, block) pairs.
+
+    Send i carries the pairs ``source[first[i]:first[i + 1]]`` to the pairs of the same indices in
+    ``target``. From cycle ``there[p]`` on the node of pair p holds the block; ``NEVER`` if unknown.
+    """
+
+    first: Numbers
+    source: Numbers
+    target: Numbers
+    there: Numbers
+
+
+def begins(schedule: Schedule, lasting: Numbers, row_cycles: int, hop_cycles: int) -> Numbers:
     """Return the cycle in which each send of ``schedule`` begins, shape (sends,).
 
     ``lasting`` has the cycles that injecting the packets of each send takes, shape (sends,).
     ``row_cycles`` are the cycles that reading a row of the table takes, ``hop_cycles`` those of a
     hop. Raises :class:`.ScheduleError` for a send listed before the one that brings its blocks.
     """
-    first, place, number = places_of(schedule)
-    uses = offsets_of(np.bincount(place, minlength=number))
+    resources = resources_of(schedule)
+    uses = offsets_of(np.bincount(resources.resource, minlength=resources.number))
     start, end = np.full((2, uses[-1]), NO_CYCLES)
-    source, target, there = _holdings(schedule)
+    busy = _Busy(uses, np.zeros(resources.number, np.int64), start, end)
     begin = np.full(schedule.sends, NEVER)
-    _place(
-        first, place, uses, np.zeros(number, np.int64), start, end,
-        schedule.block_offsets, source, target, there, lasting, row_cycles, hop_cycles, begin,
-    )  # fmt: skip
+    _place(resources, busy, _carried(schedule), lasting, row_cycles, hop_cycles, begin)
     for send in np.flatnonzero(begin == NEVER)[:1].tolist():
         raise broken(schedule, send, "timed, it stands before the send that brings its blocks")
     return begin
 
 
-def ends(schedule: SendTable, begin: IntArray, lasting: IntArray, hop_cycles: int) -> IntArray:
+def ends(schedule: Schedule, begin: Numbers, lasting: Numbers, hop_cycles: int) -> Numbers:
     """Return the cycle after the one in which each send's last flit arrives, shape (sends,)."""
-    end: IntArray = begin + lasting + 1 + hop_cycles * schedule.distances
+    end: Numbers = begin + lasting + 1 + hop_cycles * schedule.distances
     return end
 
 
-def _holdings(schedule: SendTable) -> tuple[IntArray, IntArray, IntArray]:
-    """Number the (node, block) pairs of all sends, and return the cycle of each pair's block.
-
-    Returns the numbers at the sources, those at the targets, and for each number the cycle from
-    which the node holds the block: 0 for its owner, otherwise ``NEVER``.
-    """
+def _carried(schedule: Schedule) -> _Carried:
+    """Number the (node, block) pairs of all sends; owners hold their blocks from cycle 0 on."""
     send, count = schedule.block_sends, len(schedule.blocks)
     ends = (schedule.source[send], schedule.target[send])
     keys = [node.astype(np.int64) * count + schedule.block_ids for node in ends]
     known, numbers = np.unique(np.concatenate(keys), return_inverse=True)
     owned = schedule.blocks.owner[known % count] == known // count
-    return numbers[: len(send)], numbers[len(send) :], np.where(owned, 0, NEVER)
+    source, target = numbers[: len(send)], numbers[len(send) :]
+    return _Carried(schedule.block_offsets, source, target, np.where(owned, 0, NEVER))
 
 
 @compiled_loop
-def _free_from(begin: int, used: int, start: IntArray, end: IntArray, cycle: int, busy: int) -> int:
-    """Return the first cycle from ``cycle`` on from which a resource is free for ``busy`` cycles.
-
-    Its busy times are ``start[i]`` to ``end[i]`` for ``used`` indices from ``begin`` on, ascending.
-    """
-    at = begin + np.searchsorted(end[begin : begin + used], cycle, side="right")
-    while at < begin + used and start[at] < cycle + busy:
-        cycle = end[at]
+def _free_from(busy: _Busy, resource: int, cycle: int, cycles: int) -> int:
+    """Return the first cycle from ``cycle`` on from which a resource is free for ``cycles``."""
+    begin = busy.first[resource]
+    used = begin + busy.used[resource]
+    at = begin + np.searchsorted(busy.end[begin:used], cycle, side="right")
+    while at < used and busy.start[at] < cycle + cycles:
+        cycle = busy.end[at]
         at += 1
     return cycle
 
 
 @compiled_loop
-def _occupy(begin: int, used: int, start: IntArray, end: IntArray, cycle: int, busy: int) -> None:
-    """Record that a resource, as in :func:`_free_from`, is busy for ``busy`` cycles."""
-    at = begin + used
-    while at > begin and start[at - 1] > cycle:
-        start[at], end[at] = start[at - 1], end[at - 1]
+def _occupy(busy: _Busy, resource: int, cycle: int, cycles: int) -> None:
+    """Record that a resource is busy for ``cycles`` from ``cycle`` on."""
+    begin = busy.first[resource]
+    at = begin + busy.used[resource]
+    while at > begin and busy.start[at - 1] > cycle:
+        busy.start[at], busy.end[at] = busy.start[at - 1], busy.end[at - 1]
         at -= 1
-    start[at], end[at] = cycle, cycle + busy
+    busy.start[at], busy.end[at] = cycle, cycle + cycles
+    busy.used[resource] += 1
 
 
 @compiled_loop
 def _place(
-    first: IntArray,
-    place: IntArray,
-    uses: IntArray,
-    used: IntArray,
-    start: IntArray,
-    end: IntArray,
-    first_block: IntArray,
-    source: IntArray,
-    target: IntArray,
-    there: IntArray,
-    lasting: IntArray,
+    resources: Resources,
+    busy: _Busy,
+    carried: _Carried,
+    lasting: Numbers,
     row_cycles: int,
     hop_cycles: int,
-    begin: IntArray,
+    begin: Numbers,
 ) -> None:
-    """Set ``begin`` for each send in order; stop at a send whose blocks have not arrived.
-
-    Resource p is busy from ``start[i]`` to ``end[i]`` for ``used[p]`` indices i from ``uses[p]``.
-    """
+    """Set ``begin`` for each send in order; stop at a send whose blocks have not arrived."""
     for send in range(len(begin)):
         cycle = row_cycles
-        for block in range(first_block[send], first_block[send + 1]):
-            if there[source[block]] == NEVER:
+        for block in range(carried.first[send], carried.first[send + 1]):
+            held = carried.there[carried.source[block]]
+            if held == NEVER:
                 return
-            cycle = max(cycle, there[source[block]])
-        hop, hops = 0, first[send + 1] - first[send]
+            cycle = max(cycle, held)
+        first, hops = resources.first[send], resources.first[send + 1] - resources.first[send]
+        hop = 0
         while hop < hops:
-            at, delay = place[first[send] + hop], 1 + (hop - 1) * hop_cycles if hop else 0
-            busy = lasting[send] + (0 if hop else row_cycles)
-            later = _free_from(uses[at], used[at], start, end, cycle + delay, busy) - delay
+            delay = 1 + (hop - 1) * hop_cycles if hop else 0
+            cycles = lasting[send] + (0 if hop else row_cycles)
+            later = _free_from(busy, resources.resource[first + hop], cycle + delay, cycles) - delay
             # After a conflict, check every resource again.
             hop, cycle = hop + 1 if later == cycle else 0, later
         for hop in range(hops):
-            at, delay = place[first[send] + hop], 1 + (hop - 1) * hop_cycles if hop else 0
-            busy = lasting[send] + (0 if hop else row_cycles)
-            _occupy(uses[at], used[at], start, end, cycle + delay, busy)
-            used[at] += 1
+            delay = 1 + (hop - 1) * hop_cycles if hop else 0
+            cycles = lasting[send] + (0 if hop else row_cycles)
+            _occupy(busy, resources.resource[first + hop], cycle + delay, cycles)
         begin[send] = cycle
-        come = cycle + lasting[send] + (hops - 2) * hop_cycles + READ_CYCLES
-        for block in range(first_block[send], first_block[send + 1]):
-            there[target[block]] = max(there[target[block]], come)
+        arrived = cycle + lasting[send] + (hops - 2) * hop_cycles + READ_CYCLES
+        for block in range(carried.first[send], carried.first[send + 1]):
+            target = carried.target[block]
+            carried.there[target] = max(carried.there[target], arrived)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from .schedule import Schedule
 from .streams import streams_of
 

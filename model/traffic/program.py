@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
 from ..network.port_model import PortModel
 from ..network.routes import balanced_vcs, route, segments_of_paths
@@ -27,7 +27,7 @@ from ..network.segment import Routes
 from ..network.table_format import MOST_HEADER_FLITS
 from ..network.topology import Topology
 from ..program.program import Program
-from ..program.table import no_additions
+from ..program.row import no_additions
 from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
 from .traffic import Traffic
 

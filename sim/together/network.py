@@ -373,6 +373,11 @@ class _Turned:
         self.rows = [*rows, *[_literal(0)] * (self.size - len(rows))]
         self.declared: list[str] = []
         self.turned: list[str] = []
+        if self.size == 1:
+            # Verilog selects bits of a name only.
+            self.declared.append(f"  reg {WORD} {name}_0;")
+            self.turned.append(f"{name}_0 = {self.rows[0]};")
+            self.rows = [f"{name}_0"]
         block = self.size >> 1
         while block:
             low = sum(1 << place for place in range(TILES) if not place & block)

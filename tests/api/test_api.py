@@ -1,4 +1,4 @@
-"""The Python face: what a researcher gets by ``import eyecast``."""
+"""The Python interface: the names that ``import eyecast`` gives, and what they do."""
 
 import subprocess
 import sys

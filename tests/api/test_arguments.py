@@ -1,4 +1,4 @@
-"""Arguments of a wrong kind: one line names the parameter, what is allowed and what was given."""
+"""Arguments of a wrong kind: one line names the parameter, its allowed values and the argument."""
 
 import inspect
 import re
@@ -131,7 +131,7 @@ WRONG = object()
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_nothing_that_is_given_first_gets_into_the_depths(name):
-    """No function is called by what no parameter can be; ``algorithms`` and sizes refuse it too."""
+    """Every public function refuses an object that no parameter can be, in each required place."""
     function = getattr(face, name)
     needed = [
         parameter

@@ -1,4 +1,4 @@
-"""The command line and Python: one task has one comparison, or one refusal, at both."""
+"""The command line and Python give the same comparison, or the same refusal, for a task."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def coordinates(network: python.Topology, node: int) -> str:
 
 
 def drawn_task(seed: int) -> tuple[list[str], dict[str, Any]]:
-    """The options of a drawn task, and the arguments that say the same in Python."""
+    """Draw a task; return its options at the command line, and its arguments in Python."""
     draw = np.random.default_rng(seed)
     options = str(draw.choice([*NETWORKS]))
     network = NETWORKS[options]
@@ -74,7 +74,7 @@ def drawn_task(seed: int) -> tuple[list[str], dict[str, Any]]:
 
 
 def refused_alike(eyecast: Command, seed: int) -> bool:
-    """Compare a drawn task at both faces; tell whether both refuse it, in the same words."""
+    """Require equal answers to a drawn task from both; tell whether both refuse it."""
     typed, asked = drawn_task(seed)
     answer = eyecast("compare", *typed, "--json")
     try:

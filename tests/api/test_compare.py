@@ -1,4 +1,4 @@
-"""Comparisons in Python: they take what schedules and networks take."""
+"""Comparisons in Python: they take the same arguments as schedules and networks."""
 
 import re
 from collections.abc import Callable

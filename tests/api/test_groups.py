@@ -1,4 +1,4 @@
-"""Groups and unequal blocks in Python: the same as at the command line."""
+"""Groups and unequal blocks in Python, with the same results as at the command line."""
 
 from __future__ import annotations
 

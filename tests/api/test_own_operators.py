@@ -1,4 +1,4 @@
-"""Custom operators: where they are loaded from, and refusals."""
+"""Custom operators: the modules from which they are loaded, and refusals."""
 
 import re
 

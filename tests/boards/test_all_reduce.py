@@ -1,4 +1,4 @@
-"""All-reduces on boards: contributions go in over the serial line, and NumPy's sums come back."""
+"""All-reduces on boards: the serial line loads contributions, and reads back NumPy's sums."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from helpers.simulated_lines import rtl_board
 from eyecast.boards.run import compare_with_board, run_on_board
 from eyecast.boards.serial.computer import SerialHost
 from eyecast.boards.serial.frame import word_bytes
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
@@ -25,7 +25,7 @@ WORDS = 9
 
 
 def case_of(algorithm: str, operator: str = "add", config: NetworkConfig = SQUARE) -> Case:
-    """An all-reduce of nine words, drawn."""
+    """Return an all-reduce of nine random words."""
     request = Request(topology=config.topology, words=WORDS, operator=operator)
     made = find_algorithm("all-reduce", algorithm).generate(request)
     config, layouts = make_room(config, [made])

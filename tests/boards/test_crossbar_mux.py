@@ -1,7 +1,7 @@
 """The crossbar's multiplexer in the cells of each family, proved by yosys' solver.
 
-What is proved of it is written here anew: whatever the values, the one granted comes out, and on an
-iCE40 0 where none is.
+The proved property is written here again: the output is the granted value and, on an iCE40, 0
+without a grant.
 """
 
 import json
@@ -14,7 +14,7 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 
 WIDTH = 2
-# The cells, as their makers' libraries have them; yosys' own files of all cells take it a minute.
+# The cells as in their makers' libraries; yosys would need a minute to read its own files.
 CELLS = """
 module SB_LUT4 #(parameter [15:0] LUT_INIT = 0) (input I0, I1, I2, I3, output O);
   assign O = LUT_INIT >> {I3, I2, I1, I0};
@@ -35,7 +35,7 @@ RESTS_AT_ZERO = {
     family: technology_of(family, CONFIG, block_rams=0).crossbar_rests_at_zero for family in LUTS
 }
 
-# Groups, members, and the groups that a link leads to.
+# Groups, members, and the groups that have a link.
 SHAPES = [
     *((1, 1, 0b1), (1, 2, 0b1), (2, 1, 0b11)),
     *((4, 1, 0b1111), (4, 1, 0b1011), (4, 1, 0b0110), (4, 1, 0b0100)),
@@ -45,7 +45,7 @@ SHAPES = [
 
 
 def bench(groups, members, linked, *, rests_at_zero):
-    """Return a module whose output is 1 if the multiplexer is right, or free to do anything."""
+    """Return a module whose output is 1 if the multiplexer's value is right or does not matter."""
     inputs = groups * members
     bits = (groups - 1).bit_length() + 2
     number = " | ".join(f"(wins[{g}] ? {bits}'d{g} : {bits}'d0)" for g in range(groups))
@@ -76,7 +76,7 @@ endmodule
 
 
 def made(family, shape, folder, *, prove):
-    """Run yosys on a bench. Gives the number of LUTs for each bit."""
+    """Run yosys on a bench; return the number of LUTs for each bit."""
     files = {**synthesis_files(family), "cells.v": CELLS}
     files["bench.v"] = bench(*shape, rests_at_zero=RESTS_AT_ZERO[family])
     for name, text in files.items():

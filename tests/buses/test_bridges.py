@@ -1,4 +1,4 @@
-"""Bridges by themselves: handshakes, accesses that are given up, parts of words, reset."""
+"""Bridges alone: handshakes, accesses that are given up, parts of words, reset."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REFUSED = 7 * SIZE
 
 
 def with_reset(bridge: Any) -> tuple[Module, Signal]:
-    """A bridge in a module of its own, and its reset."""
+    """Return a module around a bridge, and the bridge's reset."""
     m, reset = Module(), Signal()
     m.domains += ClockDomain("sync")
     m.d.comb += ResetSignal().eq(reset)
@@ -43,7 +43,7 @@ def with_reset(bridge: Any) -> tuple[Module, Signal]:
 
 
 def of_bus(*directions: str) -> Callable[[Any], Iterable[tuple[Any, list[str], list[str]]]]:
-    """The buses of a bridge, each with the names of its inputs and of its outputs."""
+    """Return a function that lists a bridge's buses, with the names of their inputs and outputs."""
 
     def listed(bridge: Any) -> Iterable[tuple[Any, list[str], list[str]]]:
         for name in directions:
@@ -58,7 +58,7 @@ def of_bus(*directions: str) -> Callable[[Any], Iterable[tuple[Any, list[str], l
 
 OF_HOST = ("host.ready", "host.answered", "host.refusal", "host.read_data")
 AT_ONCE = {"ack_o", "err_o"}
-"""Outputs that depend on inputs of the same cycle: those of an access that is given up."""
+"""Outputs that depend on inputs of the same cycle, because an access may be given up."""
 BRIDGES = {
     "axi4-lite": (Axi4Lite, of_bus("bus"), OF_HOST),
     "wishbone": (Wishbone, of_bus("bus"), OF_HOST),
@@ -102,12 +102,12 @@ def test_no_output_of_a_bus_depends_on_its_inputs_at_once(name: str) -> None:
 
     simulate(module, bench)
     for _, _, names in buses(bridge):
-        # Each output was 1 at times: what is compared is not always the same.
+        # Each output has changed, so the comparison can fail.
         assert set(names) <= set(seen), name
 
 
 class Network:
-    """What a bridge asks of a network, which answers after some cycles with the address."""
+    """A network for a bridge: it answers a request after some cycles, with the address."""
 
     def __init__(self, bridge: Any, wait: int = 3) -> None:
         self.host, self.wait = bridge.host, wait
@@ -134,7 +134,7 @@ class Network:
 
 
 def tried(bridge: Any, bench: Callable[[Any, Signal], Any]) -> Network:
-    """Run a bench with a bridge between it and a network."""
+    """Run a bench in front of a bridge and a network; return the network."""
     module, reset = with_reset(bridge)
     network = Network(bridge)
 
@@ -146,7 +146,7 @@ def tried(bridge: Any, bench: Callable[[Any, Signal], Any]) -> Network:
 
 
 async def wishbone(ctx: Any, bus: Any, address: int, data: int | None = None, sel: int = 15) -> Any:
-    """One access; what was answered, and the word read."""
+    """Carry out one access; return the answer and the word read."""
     ctx.set(bus.cyc_i, 1)
     ctx.set(bus.stb_i, 1)
     ctx.set(bus.adr_i, address)
@@ -169,7 +169,7 @@ async def wishbone(ctx: Any, bus: Any, address: int, data: int | None = None, se
 @pytest.mark.parametrize("falls", ["cyc_i", "stb_i"])
 @pytest.mark.parametrize("cycles", range(1, 6))
 def test_an_access_of_wishbone_that_is_given_up_is_not_answered(cycles: int, falls: str) -> None:
-    """The answer is due in the fifth cycle; an access given up in that cycle gets none, either."""
+    """The answer is due in the fifth cycle; even an access given up in that cycle gets none."""
     bridge = Wishbone(CONFIG)
     bus = bridge.bus
 
@@ -186,7 +186,7 @@ def test_an_access_of_wishbone_that_is_given_up_is_not_answered(cycles: int, fal
             assert not ctx.get(bus.ack_o)
             assert not ctx.get(bus.err_o)
             await ctx.tick()
-        # The next one gets its own answer, not that of the one before it.
+        # The next access gets its own answer, not that of the access before.
         assert await wishbone(ctx, bus, MESSAGES + 6 * SIZE) == ("ack", 1006)
 
     assert tried(bridge, bench).asked[-1][1:4] == (0, 0, 6)
@@ -218,7 +218,7 @@ def test_parts_of_words_on_axi4_lite() -> None:
         for name, value in (("awvalid", 1), ("wvalid", 1), ("wstrb", strobes), ("bready", 1)):
             ctx.set(getattr(bus, name), value)
         for _ in range(20):
-            # As they are at the clock's edge: the network sets its answer later in the cycle.
+            # Sample at the clock's edge, because the network sets its answer later in the cycle.
             *_, awready, wready = await ctx.tick().sample(bus.awready, bus.wready)
             assert awready == wready
             if awready:
@@ -239,7 +239,7 @@ def test_parts_of_words_on_axi4_lite() -> None:
 
 
 def test_reads_and_writes_of_axi4_lite_take_turns() -> None:
-    """Also where the answer to a read is not taken: it stays, and only writes go on."""
+    """If nobody takes the answer to a read, the answer stays, and only writes go on."""
     bridge = Axi4Lite(CONFIG)
     bus, held = bridge.bus, {}
 
@@ -279,7 +279,7 @@ def test_nothing_is_asked_before_the_controller_has_left_its_reset() -> None:
             await ctx.tick()
             assert not ctx.get(bridge.host.valid)
         ctx.set(reset, 0)
-        # In the first cycle without reset the controller, behind a register, is still in it.
+        # The controller's reset passes a register, so it lasts one cycle longer.
         assert not ctx.get(bridge.host.valid)
         await ctx.tick()
         assert ctx.get(bridge.host.valid)
@@ -314,9 +314,9 @@ WIDE = replace(CONFIG, flit_width=40, message_words=300, parity=True)
 
 
 def widths_of_the_page(config: NetworkConfig, rows: list[list[str]]) -> dict[str, tuple[str, int]]:
-    """Direction and width of the ports in the rows of a table: name, direction, width."""
+    """Return direction and width of each port in the rows of a table of the page, by name."""
     data = 32 if config.flit_width == 32 else 64
-    host = {CONFIG: 5, WIDE: 9}[config]  # Their most words are those of the message memory.
+    host = {CONFIG: 5, WIDE: 9}[config]  # The message memory is the largest space.
     numbers = {
         **{"D": data, "D/8": data // 8, "A": 2 + 1 + host + (data // 8).bit_length() - 1},
         **{"W": config.flit_width, "address_bits": config.address_bits},
@@ -331,7 +331,7 @@ def widths_of_the_page(config: NetworkConfig, rows: list[list[str]]) -> dict[str
 
 
 def ports(signature: Any, prefix: str) -> dict[str, tuple[str, int]]:
-    """Direction and width of a signature's ports, by name."""
+    """Return direction and width of a signature's ports, by name."""
     return {
         name: (member.flow.name.lower(), Shape.cast(member.shape).width)
         for name, member in signature.members.items()
@@ -367,7 +367,7 @@ def often(draw: random.Random) -> bool:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_stream_of_messages_becomes_writes(seed: int) -> None:
-    """Every word is written once and in its order; those beyond the memory are told."""
+    """Every word is written once and in order; words beyond the memory are reported."""
     writer, draw, words = StreamWriter(CONFIG), random.Random(seed), CONFIG.message_words
     beats: list[tuple[int, bool]] = []
     expected, refused = [], 0
@@ -430,7 +430,7 @@ def test_commands_of_a_stream_become_words(config: NetworkConfig) -> None:
             ctx.set(reader.commands.tdata, commands[0] if offered else draw.getrandbits(32))
             ctx.set(reader.ready, ready)
             ctx.set(stream.tready, taken)
-            # Only in the cycle after it was asked for is a word shown.
+            # The memory shows a word only in the cycle after its request.
             ctx.set(reader.data, draw.getrandbits(32) if asked is None else memory[asked])
             if config.parity:
                 ctx.set(reader.damaged, asked in damaged)

@@ -1,4 +1,4 @@
-"""Engines behind buses on Verilator, driven by bus models that others keep."""
+"""Engines behind buses on Verilator, driven by published bus models."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from helpers.programs import simulated
 from helpers.switch_networks import switch_star
 from systemrdl.node import MemNode, RegNode
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.buses import HostBus, TileBus
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.config_file import identity
@@ -25,11 +25,11 @@ from eyecast.registers.register_map import compiled, register_map
 
 LIMITS: dict[str, Any] = {"message_words": 20, "table_words": 40, "steps": 7}
 BASES = (3, 20)
-"""Where the two programs are that are loaded: the same one twice."""
+"""First addresses of the two loaded programs, which are equal."""
 
 
 def told(flit_width: int, **more: Any) -> tuple[NetworkConfig, dict[str, Any]]:
-    """A network whose node 0 is a switch, and what a bench is told of it."""
+    """Return a network whose node 0 is a switch, and the parameters of a bench for it."""
     plain = NetworkConfig(topology=switch_star(2), flit_width=flit_width, **LIMITS)
     request = Request(topology=plain.topology, source=1, words=4)
     schedule = find_algorithm("broadcast", "tree").generate(request)
@@ -65,7 +65,7 @@ def told(flit_width: int, **more: Any) -> tuple[NetworkConfig, dict[str, Any]]:
 
 
 def listed_words(config: NetworkConfig, folder: Path) -> Iterator[dict[str, Any]]:
-    """Every word that SystemRDL has: where it is, who may use it, and which bits it has."""
+    """Yield every word in the SystemRDL file: its address, its permitted accesses, its bits."""
     path = folder / "map.rdl"
     path.write_text(register_map(config))
     for node in compiled(path).descendants(unroll=True):
@@ -109,7 +109,7 @@ BUSES = {
     HostBus.AXI4_LITE: ("cocotbext.axi", "helpers.axi_lite_bench", 32),
     HostBus.WISHBONE: ("cocotbext.wishbone", "helpers.wishbone_bench", 40),
 }
-"""The package of the bus model, the bench, and the flit width, of which one is not a bus's."""
+"""Bus model's package, bench and flit width; one width differs from the bus's data width."""
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Outputs and files of the commands, which agree."""
+"""Outputs and files of the commands, which must agree with each other."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_predict_says_the_same_of_options_and_of_files(
     assert found["steps"][-1]["ends"] <= found["cycles"]
     # A head and 16 more flits over each link of each path.
     assert sum(found["link_flits"].values()) == 17 * source_tcd(2, 0, 0)
-    # A program file does not say what the words are: they are 0, and the rest is the same.
+    # A program file has no words of messages: they are 0, and the rest is the same.
     traces = {name: Trace.read_csv(f"{name}.csv") for name in ("o", "schedule", "program")}
     assert (here / "o.csv").read_bytes() == (here / "schedule.csv").read_bytes()
     assert (traces["o"].cycle == traces["program"].cycle).all()
@@ -284,7 +284,7 @@ def test_verify_keeps_what_it_was_about(eyecast: Command, here: Path) -> None:
     traces = [Trace.read_csv(out / name) for name in names[2:]]
     assert len(traces[0]) == len(traces[1]) > 0
     assert (out / names[2]).read_bytes() == (out / names[3]).read_bytes()
-    # What was kept can be verified in its turn, now in numbers.
+    # The kept schedule can be verified again, now with numbers.
     found = result(eyecast("verify", "--schedule", out / "schedule.json", "--json"))
     checks = {check["name"]: check for check in found["checks"]}
     assert found["agrees"]
@@ -354,7 +354,7 @@ def test_traffic_on_the_model_and_on_the_hardware(eyecast: Command, here: Path) 
     assert again["measures"] == model["measures"]
 
 
-# ---- What a broadcast is asked for -------------------------------------------------------------
+# ---- Requests for a broadcast ------------------------------------------------------------------
 
 DRAWN = (
     "schedule",
@@ -376,7 +376,7 @@ def drawn_faults(eyecast: Command, here: Path, *options: str) -> list[int]:
 
 
 def test_drawn_faults_are_those_of_the_seed(eyecast: Command, here: Path) -> None:
-    """Every working source draws the same faults; a spared node is replaced by one other."""
+    """Every working source draws the same faults; another node replaces a spared node."""
     faulty = drawn_faults(eyecast, here, "--source", "0,0")
     assert len(faulty) == 39
     working = [node for node in range(130) if node not in faulty]

@@ -1,4 +1,4 @@
-"""``eyecast compare``: every number against an independent source, and its refusals."""
+"""``eyecast compare``: each number equals that of an independent source; refusals."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from eyecast import __version__
 from eyecast.cli import compare as cli_compare
 from eyecast.model.collectives import task
 from eyecast.model.collectives.algorithm import Algorithm
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.halving.eye import eye_broadcast, eyes, source_tcd
 from eyecast.model.collectives.halving.minimum import best_sources, minimum_tcds
 from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import mesh
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.picture.compare import Panel, draw_comparison
@@ -71,7 +71,7 @@ def test_every_number_is_what_other_commands_say(eyecast: Command) -> None:
         for timing in entry["cycles"]:
             predicted = result(eyecast("predict", *options, "--timing", timing))
             assert entry["cycles"][timing] == predicted["cycles"]
-            # A send is a head flit and five more on each of its links.
+            # A send has six flits on each of its links: a head flit and five more.
             assert entry["busiest_link"] == max(predicted["link_flits"].values()) / 6
         assert entry["hardware"] == {}
 

@@ -86,5 +86,5 @@ def test_a_narrow_terminal_gets_whole_numbers() -> None:
 def _read(terminal: int) -> bytes:
     try:
         return os.read(terminal, 1 << 16)
-    except OSError:  # Its other end is closed.
+    except OSError:  # The terminal's other end is closed.
         return b""

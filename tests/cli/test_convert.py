@@ -44,7 +44,7 @@ def test_from_a_foreign_file_to_ours_and_back(eyecast: Command, here: Path, ring
 def test_commands_take_foreign_schedules_as_they_are(eyecast: Command, ring: str) -> None:
     found = result(eyecast("predict", "--schedule", ring, "--mesh", "2x2", "--json"))
     assert (found["finished"], found["network"], found["algorithm"]) == (True, "2x2 mesh", "mine")
-    # The blocks are as long as --flits says.
+    # Each block has as many words as --flits.
     longer = eyecast("predict", "--schedule", ring, "--mesh", "2x2", "--flits", "64", "--json")
     assert result(longer)["cycles"] > found["cycles"]
 

@@ -1,4 +1,4 @@
-"""``eyecast costs``, and its formulas beside the counts of ``eyecast compare``."""
+"""``eyecast costs``: its formulas agree with the counts of ``eyecast compare``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COSTS = ("costs", "--collective", "all-gather", "--dimension", "7", "--flits", "
 
 
 def test_the_table(eyecast: Command) -> None:
-    """SBT with one port: log N start-ups if packets are large, (N - 1) M words (Table 11)."""
+    """With large packets, SBT with one port takes log N start-ups, (N - 1) M words (Table 11)."""
     options = (*COSTS, "--packet", "1024", "--tau", "3", "--tc", "2")
     found = result(eyecast(*options, "--json"))
     rows = found.pop("rows")
@@ -38,7 +38,7 @@ def costs(eyecast: Command, *options: str) -> dict[tuple[str, str], dict[str, An
 
 
 def test_best_packets_are_of_the_message(eyecast: Command) -> None:
-    """B_opt by the square roots is 163 words; nESBT's T is then that of one packet of 8 words."""
+    """The formula's B_opt is 163 words, so T is that of one packet with the whole 8 words."""
     options = ("--collective", "broadcast", "--dimension", "4", "--flits", "8", "--packet", "2")
     rows = costs(eyecast, *options, "--tau", "1000", "--tc", "1")
     nesbt, bound = rows["nesbt", "one-port"], rows["lower bound", "one-port"]
@@ -46,14 +46,14 @@ def test_best_packets_are_of_the_message(eyecast: Command) -> None:
     assert (nesbt["best_packet"], nesbt["least_time"]) == (8, 5 * 1000 + 5 * 8)
     assert bound["least_time"] == 4 * 1000 + 11
     assert not any(row.get("below_bound") for row in rows.values())
-    # More than the message does not fit into a packet either.
+    # A larger packet size has the same effect.
     larger = costs(eyecast, *options[:-1], "100", "--tau", "1000", "--tc", "1")
     assert larger["nesbt", "one-port"]["time"] == 5 * 1000 + 5 * 8
     assert "*" not in eyecast("costs", *options).output
 
 
 def test_what_is_below_the_bound_is_marked(eyecast: Command) -> None:
-    """One word by n trees: the formula gives each tree a quarter of the word."""
+    """With one word and n = 4 trees, the formula gives each tree a quarter of the word."""
     options = ("--dimension", "4", "--flits", "1", "--packet", "1", "--tau", "1", "--tc", "1")
     rows = costs(eyecast, *options)
     assert [key for key, row in rows.items() if row.get("below_bound")] == [("nrsbt", "n-port")]
@@ -70,7 +70,7 @@ def rows_of(eyecast: Command, table: int, *options: str) -> list[list[object]]:
 
 
 def test_table_1_is_what_links_carry(eyecast: Command) -> None:
-    """SBT has a binomial number of links of each dimension at each level, and 2^d in all."""
+    """SBT has C(d, level) links of dimension d at a level, and 2^d links of it in all."""
     rows = rows_of(eyecast, 1)
     sbt = {
         (level, d): [links, share] for graph, level, d, links, share, *_ in rows if graph == "sbt"
@@ -78,7 +78,7 @@ def test_table_1_is_what_links_carry(eyecast: Command) -> None:
     assert sbt == {
         (level, d): [str(2**d), str(comb(d, level))] for level in range(3) for d in range(3)
     }
-    # Of nESBT every dimension has 7/3 of a tree, and of its first level a third of one link.
+    # In nESBT every dimension has 7/3 links of a tree, and 1/3 of a link at level 0.
     assert ["nesbt", 0, 0, "7/3", "1/3"] in [row[:5] for row in rows]
 
 
@@ -104,7 +104,7 @@ def test_tables_of_numbers(eyecast: Command) -> None:
 
 
 def test_tables_of_times(eyecast: Command) -> None:
-    """The rows are those of its collective and ports without ``--table``."""
+    """The table's rows are those for its collective and ports without ``--table``."""
     table = result(eyecast("costs", "--table", "13", "--json"))
     whole = result(eyecast("costs", "--collective", "all-gather", "--json"))
     assert table["rows"] == [row for row in whole["rows"] if row["ports"] == "n-port"]
@@ -165,7 +165,7 @@ def test_formulas_beside_what_is_counted(eyecast: Command, collective: str, port
 
 
 def test_copies_go_round_broken_links(eyecast: Command) -> None:
-    """Whole copies down n trees reach every node, whatever n - 1 links fail."""
+    """Whole copies down n trees reach every node, whichever n - 1 links fail."""
     options = ("--hypercube", "3", "--source", "0,0,0", "--algorithm", "nesbt-copies")
     broken = ("--faulty-link", "0,0,0:1,0,0", "--faulty-link", "0,1,0:0,1,1")
     found = result(eyecast("predict", *options, *broken, "--ports", "all", "--json"))

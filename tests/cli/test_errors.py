@@ -246,7 +246,7 @@ BAD_OPTIONS = {
         "sweep, traffic, transmit, verify, verilog, not frobnicate"
     ),
     "schedule --qqq": "No such option '--qqq' (see eyecast schedule --help)",
-    # Options that exclude each other, or need each other
+    # Options that exclude or need each other
     f"verify --mesh 4x4 {CORNER} --waves": "--waves needs -o FOLDER, to have a place for waves.vcd",
     f"verify --mesh 4x4 {CORNER} --signals": "--signals needs -o FOLDER, to have a place for "
     "signals.vcd",
@@ -331,7 +331,7 @@ def test_files_that_are_not_what_they_should_be(eyecast: Command, here: Path, wh
     for name in (what, other):
         eyecast(name, *CORNER_4X4, "-o", f"{name}.json")
     whole = (here / f"{what}.json").read_bytes()
-    # A schedule may be of any known format, so what looks like none is told them all.
+    # A schedule may have any known format, so the error for an unknown one lists all.
     formats = "schedule, msccl, goal, chakra or forestcoll"
     unlike = f"format must be {formats}, and it looks like none" * (what == "schedule")
     versions = {"schedule": "1 or 2", "program": "1"}[what]
@@ -493,7 +493,7 @@ def test_hops_of_a_file_are_counted_before_they_are_encoded(eyecast: Command, he
     program = json.loads((here / "p.json").read_text())
     program["nodes"][0]["rows"][0]["route"] = [[1, 2**31 - 1, 0]]
     (here / "p.json").write_text(json.dumps(program))
-    # A slot of five bits counts four hops, and a flit has six of them.
+    # A slot of five bits counts four hops, and a flit has six slots.
     flits = -(-(2**31) // 4 // 6)
     line = f"node 0, row 0: header flits of the route must be 1 to 15, not {flits}"
     assert eyecast("predict", "--program", "p.json") == refusal(f"p.json: {line}")
@@ -511,7 +511,7 @@ def test_a_schedule_that_breaks_a_rule_is_refused_with_the_send(
 ) -> None:
     eyecast("schedule", *CORNER_4X4, "-o", "s.json")
     text = (here / "s.json").read_text()
-    # In step 4 node 0 sends to 4, and 1 to 5: the first send now goes a way round, over 1 -> 5.
+    # In step 4 node 0 sends to 4 and node 1 to 5: the first send now takes a detour over 1 -> 5.
     text = text.replace('"path":[0,4],"vcs":[0],', '"path":[0,1,5,4],"vcs":[0,0,0],')
     (here / "s.json").write_text(text.replace('"tcd":18', '"tcd":20'))
     line = "send 11 (step 4, 1 -> 5): it shares link 1 -> 5, VC 0 with send 7 (step 4, 0 -> 4)"

@@ -30,7 +30,7 @@ def test_the_demo_runs_what_it_prints(eyecast: Command, here: Path) -> None:
     assert sum("trace rows" in line and line.endswith("ok │") for line in lines) == 2
     pictures = {f"{name}.{kind}" for name in ("corner", "eye") for kind in ("svg", "png")}
     assert {path.name for path in (here / "out").iterdir()} == {"corner", "eye", *pictures}
-    # What was printed can be typed: it writes the same.
+    # A printed command, when typed, writes the same file.
     before = (here / "out" / "eye" / "trace-hardware.csv").read_bytes()
     shutil.rmtree(here / "out" / "eye")
     assert eyecast(*typed[1].split()).status == 0
@@ -123,7 +123,7 @@ def completed(words: str, monkeypatch: pytest.MonkeyPatch, eyecast: Command) -> 
         ("predict --program p", ["file,p"]),
         ("traffic --on m", ["plain,model"]),
         ("completion f", ["plain,fish"]),
-        # What has been typed before need not be right yet.
+        # Words typed before need not be valid.
         ("verify --mesh what --vcs x --tim", ["plain,--timing"]),
         ("no-such-command --me", []),
     ],

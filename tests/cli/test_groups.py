@@ -11,7 +11,7 @@ from helpers.command import Command, refusal, result
 
 from eyecast.model.compare import cycles
 from eyecast.model.compare.best import Candidate
-from eyecast.model.exact import predict as exact_predict
+from eyecast.model.exact import arithmetic
 from eyecast.model.program import compiler
 from eyecast.model.schedule.file import read_schedule
 
@@ -56,7 +56,7 @@ def test_unequal_blocks(eyecast: Command) -> None:
     command = (*NETWORK, "--collective", "all-gather", "--block-words", "words.json")
     answer = eyecast("schedule", *command, "--algorithm", "ring", "-o", "made.json", "--json")
     found = result(answer)
-    # Node 1 has nothing, and gets all 72 words by its one port.
+    # Node 1 has no words, and gets all 72 words by its one port.
     assert found["least"] == {"cycles": 72 + 1}
     again = result(eyecast("predict", "--schedule", "made.json", "--json"))
     assert again["cycles"] == result(eyecast("predict", *command, "--json"))["cycles"]
@@ -157,7 +157,7 @@ def test_what_was_found_of_the_best_is_kept(
     )
     monkeypatch.setattr(cycles, "exact_run", lambda *a, **b: predicted.append(1) or run(*a, **b))
     again = []
-    monkeypatch.setattr(exact_predict, "run", lambda *a, **b: again.append(1) or run(*a, **b))
+    monkeypatch.setattr(arithmetic, "run", lambda *a, **b: again.append(1) or run(*a, **b))
     command = ("predict", *NETWORK, "--source", "0,0", "--flits", "64", "--json")
     answer = eyecast(*command, "--algorithm", "best", "-o", "best.csv")
     assert (len(compiled), again) == (len(predicted), [])

@@ -1,4 +1,4 @@
-"""Side topics of the papers, reached by the commands."""
+"""Less common results of the papers, at the command line."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from helpers.command import Command, refusal, result
 
 from eyecast.model.collectives.cube.all_to_all import ORDERS
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.fault_blocks.broadcast import most_steps, most_tcd
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.collectives.transmit.diagonal_mesh import table_1_row
 from eyecast.model.network.topology import hypercube
 from eyecast.model.schedule.file import read_schedule, schedule_json
@@ -26,7 +26,7 @@ CUBE = ("schedule", "--hypercube", "4", "--source", "0,1,0,0", "--json", "-o", "
 def test_ports_that_send_or_receive_and_ports_that_do_both(
     eyecast: Command, here: Path, graph: str, half: int, full: int
 ) -> None:
-    """4 packets: 2 P + N - 3 and P + N - 2 steps by BRG; 2 P + n - 1 by nESBT (Theorem 4.3)."""
+    """P = 4 packets: BRG takes 2 P + N - 3 or P + N - 2 steps; nESBT 2 P + n - 1 (Theorem 4.3)."""
     for ports, steps in (("half-duplex", half), ("full-duplex", full)):
         options = ("--algorithm", graph, "--ports", ports, "--flits", "8", "--packet", "2")
         assert result(eyecast(*CUBE, *options))["steps"] == steps
@@ -70,7 +70,7 @@ def test_formulas_of_these_ports_beside_what_is_counted(eyecast: Command) -> Non
     options = ("--hypercube", "3", "--source", "0,1,0", "--flits", "6", "--ports", "half-duplex")
     found = result(eyecast("compare", *options, "--json"))["algorithms"]
     made = {entry["algorithm"] for entry in found}
-    # Some algorithms are half-duplex as they are; the chain is full-duplex.
+    # Some algorithms make half-duplex schedules; the chain makes full-duplex ones.
     assert made >= {"brg", "sbt", "tcbt", "nesbt", "eye", "tree"} and "chain" not in made
     (nesbt,) = [entry for entry in found if entry["algorithm"] == "nesbt"]
     assert nesbt["formula"] == ["4.1.5", nesbt["start_ups"], nesbt["words"]]
@@ -89,7 +89,7 @@ def test_the_scatter_in_the_order_of_the_gray_code(eyecast: Command, here: Path)
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_orders_of_an_all_to_all(eyecast: Command, here: Path, order: str) -> None:
-    """Theorems 7.3 and 7.4."""
+    """Check the steps of Theorems 7.3 and 7.4."""
     options = ("--collective", "all-to-all", "--algorithm", "sbt", "--ports", "all", "--flits", "2")
     cube = ("schedule", "--hypercube", "3", *options, "-o", "s.json", "--json")
     result(eyecast(*cube, "--order", order))
@@ -111,7 +111,7 @@ def test_orders_make_a_difference(eyecast: Command, here: Path) -> None:
 
 
 def test_bounds_of_theorem_6_beside_jiang_wu(eyecast: Command) -> None:
-    """Two faults on a diagonal are one block, of 2 x 2 nodes."""
+    """Two diagonally adjacent faults make one fault block, of 2 x 2 nodes."""
     options = ("--mesh", "6x5", "--source", "0,0", "--algorithm", "jiang-wu")
     faults = ("--faulty-node", "1,1", "--faulty-node", "2,2")
     found = result(eyecast("schedule", *options, *faults, "--json"))
@@ -122,7 +122,7 @@ def test_bounds_of_theorem_6_beside_jiang_wu(eyecast: Command) -> None:
 
 
 def test_separate_lines(eyecast: Command, here: Path) -> None:
-    """Theorem 3 of Ho, Hsu & Sung: a star tree without its center; 3 lines of 12 in 6 steps."""
+    """Theorem 3 of Ho, Hsu & Sung: 3 separate lines of 12 nodes are reached in 6 steps."""
     found = result(
         eyecast("transmit", "--star-tree", "3x12", "--faulty-node", "0", "--json", "-o", "s.json")
     )

@@ -14,8 +14,8 @@ from helpers.networks_one_way import dead_end
 from eyecast import InvalidInput, Operator, mesh, predict, schedule, verify
 from eyecast.formats.msccl_writer import write_msccl
 from eyecast.model.collectives import task
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 
 NAMES = "add, min, max, min-signed, max-signed, and, or or xor"
 CORNER_CUT = "--mesh 3x3 --faulty-link 0,0:1,0 --faulty-link 0,0:0,1"
@@ -55,7 +55,7 @@ BAD_OPTIONS = {
         "network for greedy must be one in which every node reaches all others, not a 3x3 mesh "
         "with 2 faulty links"
     ),
-    # What does not reduce
+    # Collectives that do not reduce
     "predict --mesh 2x2 --source 0,0 --operator add": (
         "--operator must be left out with eye broadcast"
     ),

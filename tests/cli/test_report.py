@@ -1,4 +1,4 @@
-"""``--report``: pages of the commands, and refusals before any work."""
+"""``--report``: pages that commands write, and refusals before any work."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_trace_from_anywhere_is_shown_as_recorded(eyecast: Command, here: Path
     text = "the trace is as the model says, flit for flit"
     assert page["verdict"] == {"good": True, "text": text}
     assert run["steps"]["end"] == [each["ends"] for each in run["measures"]]
-    # Row 3, a word, is another one; the last row is missing.
+    # Row 3 has another word, and the last row is missing.
     *lines, _ = Path("trace.csv").read_text().splitlines()
     assert lines[4].startswith("4,0,1,0,body,")
     broken = [*lines[:4], "4,0,1,0,body,5", *lines[5:], ""]
@@ -74,7 +74,7 @@ def test_a_trace_from_anywhere_is_shown_as_recorded(eyecast: Command, here: Path
     assert [3, lines[4], "4,0,1,0,body,5"] in run["difference"]["rows"]
     assert page["verdict"]["text"].startswith("the trace is not as predicted: ")
     assert run["waiting"][0].startswith("broken rule: ")
-    # Without a program there are flits, and no rows that they belong to.
+    # Without a program the page has flits, but not the rows that they belong to.
     network = ("--mesh", "2x2", "--no-program")
     assert eyecast("check", "trace.csv", *network, "--report", "page.html").status == 1
     (run,) = (page := read_file("page.html"))["runs"]
@@ -92,7 +92,7 @@ def test_any_algorithm_of_a_comparison_can_be_watched(eyecast: Command, here: Pa
     assert len(page["runs"]) == sum(map(len, runs)) >= 12
     for row, numbers in zip(rows[1:], runs[1:], strict=True):
         names = [page["runs"][number]["name"] for number in numbers]
-        # What streams keeps to the barrier.
+        # The chain streams, which needs barrier timing.
         timings = ("barrier",) if row[0] == "chain" else ("barrier", "self-timed")
         assert names == [f"{row[0]}, {timing}" for timing in timings]
         cycles = [str(page["runs"][number]["cycles"]) for number in numbers]

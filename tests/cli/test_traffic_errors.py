@@ -1,4 +1,4 @@
-"""Bad input of ``eyecast traffic``: one line, exit status 2, and no file; the model alone runs."""
+"""Bad input of ``eyecast traffic``: one line, exit status 2, and no file."""
 
 from __future__ import annotations
 
@@ -240,5 +240,5 @@ def test_a_million_packets_take_four_gigabytes_at_most(here: Path) -> None:
     options = ("--mesh", "8x8", "--depth", "4", "--on", "model", "--traffic-file", "t.csv")
     answer = result(shell("traffic", *options, "--json"))
     assert answer["measures"]["packets_delivered"] == len(traffic)
-    # In kilobytes, of the largest process so far that this one has started.
+    # The peak memory, in kilobytes, of the largest child process so far.
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 4_000_000

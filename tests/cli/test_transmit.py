@@ -35,7 +35,7 @@ def write_graph(path: Path, edges: list[tuple[str, str]], **more: Any) -> None:
     path.write_text(json.dumps({**fields, **more}))
 
 
-# ---- What it finds --------------------------------------------------------------------------
+# ---- Its table ------------------------------------------------------------------------------
 
 
 def test_a_star_tree_better_than_the_paper(eyecast: Command) -> None:
@@ -117,7 +117,7 @@ def test_graph_files(eyecast: Command, here: Path) -> None:
     assert (found["bound"], found["proved"]) == ({"t": 2, "s": 1}, True)
 
 
-# ---- What it writes -------------------------------------------------------------------------
+# ---- Its files ------------------------------------------------------------------------------
 
 
 def test_the_schedule_is_that_of_the_plan(eyecast: Command, here: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_broadcast_owed_to_nobody_is_refused(eyecast: Command, here: Path) -> 
 
 @pytest.mark.slow
 def test_every_source_of_a_network_that_not_all_links_lead_back_from(eyecast: Command) -> None:
-    """No link leads to node 0, so five of the six sources leave it out."""
+    """No link leads to node 0, so a broadcast from any of the other five leaves it out."""
     cut = ("--mesh", "3x2", "--faulty-link", "1,0:0,0", "--faulty-link", "0,1:0,0")
     answer = eyecast("verify", *cut, "--all-sources", "--algorithm", "tree", "--partial")
     assert answer.status == 0

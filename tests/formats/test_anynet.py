@@ -1,4 +1,4 @@
-"""BookSim2's anynet: in, out, there and back, and in BookSim2 itself."""
+"""BookSim2's anynet files: read, written, read again, and accepted by BookSim2 itself."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_what_anynet_cannot_say_is_refused(tmp_path: Path) -> None:
 
 
 def test_nodes_behind_a_switch_are_numbered_without_it(here: Path) -> None:
-    """The switch, node 0 here, comes after all nodes when the file is read."""
+    """A reader numbers the switch, node 0 here, after all other nodes."""
     path = here / "star.anynet"
     star = graph([[-1, 1, 2], [-1, 0, -1], [-1, 0, -1]], switches=[0])
     write_anynet(star, path)
@@ -121,7 +121,7 @@ def test_booksim_builds_the_same_network(topology: Topology, tmp_path: Path) -> 
         "traffic = uniform; injection_rate = 0.02; num_vcs = 8; sample_period = 200;\n"
         "sim_count = 1; max_samples = 3; warmup_periods = 1;\n"
     )
-    # Its exit status is not 0 where all is well.
+    # BookSim2 exits with a status other than 0 on success.
     command = [booksim, "config"]
     run = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60

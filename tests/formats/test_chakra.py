@@ -1,4 +1,4 @@
-"""Chakra's execution traces: sets of files, there and back, and through Chakra's own schema."""
+"""Chakra's execution traces: sets of files written, read, and read by Chakra's own schema."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from eyecast.formats.chakra_schema import COLLECTIVE, COMPUTATION, RECEIVE, SEND
 from eyecast.formats.format import Setting
 from eyecast.formats.registry import format_of
 from eyecast.model.base.files import InputFile
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import mesh, ring
 from eyecast.model.schedule.file import read_schedule
 from eyecast.model.schedule.schedule import Schedule
@@ -44,7 +44,7 @@ def node(number: int, kind: int, after: tuple[int, ...] = (), **values: int) -> 
 
 
 def trace(*nodes: dict[str, Any], field: str = "int32_val") -> bytes:
-    """A file of nodes as somebody else may write it."""
+    """Return a file of nodes as another program may write it."""
     protobuf = Protobuf()
     messages = [protobuf.metadata()]
     for each in nodes:
@@ -207,7 +207,7 @@ def test_commands_take_it(eyecast: Command, here: Path) -> None:
 
 
 def owners_module(name: str, path: Path) -> Any:
-    """A module of Chakra's, in a file that Python would not find."""
+    """Return a module of Chakra, from a file outside Python's path."""
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -217,7 +217,7 @@ def owners_module(name: str, path: Path) -> Any:
 
 @pytest.fixture
 def owners(tmp_path: Path) -> tuple[Any, Any]:
-    """Chakra's own schema, compiled, and its reader and writer of files; or else a skip."""
+    """Return Chakra's compiled schema and its reader and writer of files; skip without them."""
     source = os.environ.get("EYECAST_CHAKRA")
     if source is None:
         pytest.skip("EYECAST_CHAKRA does not say where Chakra's source is")
@@ -284,7 +284,7 @@ def test_astra_sims_ring_all_reduce_is_read(caplog: pytest.LogCaptureFixture) ->
     setting = Setting(topology=ring(8))
     schedule = read_chakra(InputFile.read(folder / "custom_allreduce.0.et"), setting)
     schedule.check()
-    # Seven sends of an eighth to reduce and seven to gather, of each NPU to the next.
+    # Each NPU sends an eighth to the next seven times to reduce, and seven times to gather.
     steps = sorted((step, node, (node + 1) % 8) for step in range(1, 15) for node in range(8))
     assert [row[:3] for row in message_rows(schedule)] == steps
     assert {row[3] for row in message_rows(schedule)} == {1048576 // 8 // 4}

@@ -1,4 +1,4 @@
-"""ForestColl trees: an all-gather by its own paths, or on a network by its routes."""
+"""ForestColl trees: an all-gather with the file's paths, or with the routes of a network."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CHAINS = forest(
     tree(1, 1, send(1, 0), send(1, 2, SWITCH)),
     tree(2, 2, send(2, 1, SWITCH), send(1, 0)),
 )
-"""Chains; the first has its sends in the wrong order."""
+"""Chains; the sends of the first are in the wrong order."""
 
 
 def alone(text: str, **wishes: object) -> Schedule:

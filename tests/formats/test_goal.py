@@ -1,4 +1,4 @@
-"""GOAL: messages in the order that the file demands, and no other; there and back; LogGOPSim."""
+"""GOAL files: messages keep exactly the file's order; written and read again; LogGOPSim."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from eyecast.formats.format import Setting
 from eyecast.formats.goal import read_goal, write_goal
 from eyecast.formats.operations import Operation, schedule_of
 from eyecast.model.base.files import InputFile
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring
@@ -85,7 +85,7 @@ def test_ranks_that_send_before_they_wait_for_each_other() -> None:
 
 
 def test_a_message_may_be_there_before_it_is_waited_for() -> None:
-    """The first rank receives from 1 first, whose message comes after that of 2."""
+    """The first rank waits for rank 1 first, but the message of rank 2 arrives before."""
     text = program(
         "a: recv 4b from 1\nb: recv 8b from 2\nb requires a\nc: send 12b to 1\nc requires b",
         "a: recv 4b from 2\nb: send 4b to 0\nb requires a\nc: recv 12b from 0",
@@ -154,7 +154,7 @@ def test_there_and_back(name: str, tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 
 def operations_in(text: str) -> list[list[tuple[str, int, int, list[int]]]]:
-    """The operations of each rank in a file of ours."""
+    """Return the operations of each rank in a file written by Eyecast."""
     ranks = []
     for part in text.split("rank ")[1:]:
         lines = re.findall(r"l(\d+): (send|recv) \d+b \w+ (\d+) tag (\d+)", part)
@@ -254,7 +254,7 @@ def test_loggopsim_runs_it_to_its_end(name: str, tmp_path: Path) -> None:
         told = subprocess.run(
             command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
         ).stdout
-    # It counts a send, a receive and the message's arrival as events.
+    # LogGOPSim counts three events for a message: send, receive and arrival.
     assert int(re.search(r"Events: (\d+)", told)[1]) == 3 * schedule.sends
     times = [int(time) for time in re.findall(r"Host \d+: (\d+)", told)]
     assert not times or len(times) == schedule.topology.nodes

@@ -1,4 +1,4 @@
-"""Graphs of GraphML, node-link, Matrix Market and edge lists, and what is said or refused."""
+"""Graphs in GraphML, node-link, Matrix Market and edge lists; notices and refusals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SQUARE = graph([[-1, 1, 2], [-1, 0, 3], [-1, 0, 3], [-1, 1, 2]])
 
 
 def drawn(draw: st.DataObject, kind: type[nx.Graph]) -> nx.Graph:
-    """A graph of networkx's of some kind, with loops and parallel edges where it may have them."""
+    """Draw a networkx graph of a kind, with loops and parallel edges if the kind allows them."""
     nodes = draw.draw(st.integers(1, 6))
     ends = st.integers(0, nodes - 1)
     given_graph = kind()

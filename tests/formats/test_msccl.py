@@ -1,4 +1,4 @@
-"""MSCCL XML: what it moves is found out, what it cannot be is refused with its line."""
+"""MSCCL XML: its collective is recognized from its moves; a wrong file is refused by line."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from eyecast.formats.registry import format_of
 from eyecast.formats.xml_file import LARGEST_XML
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import InputFile
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PORT_MODELS, PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 PAIR = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"))]
 HEARS = [threadblock(0, -1, 0, 0, step(0, "r", "i0", "o0"))]
@@ -254,7 +254,7 @@ def test_files_of_it_are_recognised() -> None:
 
 
 def round_trips(topology: Topology, tmp_path: Path) -> int:
-    """Write and read everything that is generated on a network; how many schedules that are."""
+    """Write and read every generated schedule of a network; return the number of schedules."""
     made = 0
     for collective in (each for each in COLLECTIVES if not each.reduces):
         root = None if collective in ROOTLESS else 1
@@ -283,7 +283,7 @@ def test_what_is_written_delivers_the_same_when_it_is_read(
 
 
 def test_a_gpu_copies_its_own_chunks_in_few_steps(tmp_path: Path) -> None:
-    """The executor takes 256 steps of a threadblock, of 71 chunks each."""
+    """MSCCL's executor allows at most 256 steps in a threadblock, and 71 chunks in a step."""
     schedule = pairs(3000)
     schedule.check()
     write_msccl(schedule, path := tmp_path / "a.xml")
@@ -351,7 +351,7 @@ PIECES = [
 
 
 def mutated(base: str, places: list[tuple[float, int, str]]) -> str:
-    """Put a piece in place of some characters, at each of some places."""
+    """Replace some characters by another text at each given place."""
     text = base
     for part, length, piece in places:
         at = int(part * len(text))
@@ -368,7 +368,7 @@ NUMBERS = st.lists(st.tuples(st.integers(0, 400), st.integers(-2, 5)), min_size=
 
 
 def renumbered(base: str, changes: list[tuple[int, int]]) -> str:
-    """Give some of the attributes that are numbers other numbers."""
+    """Replace the values of some numeric attributes."""
     pieces = base.split('="')
     for place, number in changes:
         at = 1 + place % (len(pieces) - 1)
@@ -379,7 +379,7 @@ def renumbered(base: str, changes: list[tuple[int, int]]) -> str:
 
 
 def survives(text: str) -> None:
-    """A schedule that is right, or one line."""
+    """Require a correct schedule, or a refusal of one line."""
     try:
         read(text, line(3))
     except InvalidInput as error:

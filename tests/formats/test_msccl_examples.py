@@ -1,4 +1,4 @@
-"""The examples of msccl-tools on the hardware: the tables of the docs page are what is found.
+"""The examples of msccl-tools on the hardware: the results are the tables of the docs page.
 
 ``MSCCL_EXAMPLES`` names their folder ``examples/mscclang``, and ``msccl`` must be installed.
 """
@@ -45,11 +45,11 @@ LARGE = {
     "allreduce_a100_allpairs_v2 8 2": ((4, 2), "all-reduce"),
     "alltoall_allpairs 16 1": ((4, 4), "all-to-all"),
 }
-"""More GPUs and instances, for the proof alone: the mesh and the collective."""
+"""Larger cases with more GPUs and instances, only proved: mesh and collective."""
 
 
 class Row(NamedTuple):
-    """A row of a table; ``found`` are its columns after the mesh."""
+    """A row of a table of the page; ``found`` has the columns after the mesh."""
 
     example: str
     arguments: str
@@ -70,7 +70,7 @@ def rows(columns: int) -> list[Row]:
 
 @cache
 def algorithms(example: str, arguments: str, *, translated: bool) -> list[str]:
-    """The XML texts that an example writes, one or several."""
+    """Return the XML texts, one or more, that an example writes."""
     program = Path(os.environ["MSCCL_EXAMPLES"]) / f"{example}.py"
     script = [OLD_CALLS] if translated else []
     command = [sys.executable, *script, program, *arguments.split()]
@@ -86,7 +86,7 @@ def read(text: str, sides: tuple[int, ...]) -> Schedule:
 
 
 def schedules(sides: str) -> list[tuple[Row, Schedule]]:
-    """The rows on a mesh and their schedules."""
+    """Return the page's rows for a mesh, each with its schedule."""
     found: list[tuple[Row, Schedule]] = []
     places: defaultdict[tuple[str, str], int] = defaultdict(int)
     for row in rows(7):

@@ -10,14 +10,14 @@ from helpers.algorithms import algorithm, read, refusal, step, threadblock
 
 from eyecast.formats.msccl_writer import write_msccl
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import Topology, line, mesh, torus
 from eyecast.model.schedule.schedule import Schedule
 
 
 def exchange(kind: str = "rrc", scratch: bool = False) -> str:
-    """Two GPUs exchange their one chunk, and each adds the received chunk to its own."""
+    """Write an all-reduce: two GPUs exchange their chunk, and each adds the received one."""
     gpus = []
     for rank in range(2):
         other = 1 - rank

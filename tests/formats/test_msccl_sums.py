@@ -62,7 +62,7 @@ def test_all_kinds_and_steps_give_right_sums(
 
 
 def late_relay() -> str:
-    """GPU 1 has sent all of its own when it passes on the chunk of GPU 0 to be added at GPU 2."""
+    """Let GPU 1 send its own chunks to GPU 2 before it passes on GPU 0's, which GPU 2 adds."""
     first = [threadblock(0, 1, -1, 1, step(0, "s", "i0", "s0"))]
     second = [
         threadblock(0, 2, -1, 0, step(0, "s", "i1", "o1"), step(1, "s", "i0", "o0")),
@@ -84,7 +84,7 @@ def test_what_replaces_comes_after_all_that_was_sent() -> None:
 
 
 def relayed_after() -> str:
-    """GPU 1 has its sum when it passes on a part of it, the chunk of GPU 0, to GPU 2."""
+    """Let GPU 1 finish its sum before it passes on one of the summed chunks, GPU 0's, to GPU 2."""
     first = [
         threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0")),
         threadblock(1, 1, -1, 1, step(0, "s", "i0", "s0")),
@@ -155,7 +155,7 @@ def test_where_no_gpu_has_an_output_sums_end_in_inputs() -> None:
 
 
 def scan() -> str:
-    """GPU 1 gets the sum of two, and GPU 2 of three; two results, of which one needs the other."""
+    """Give GPU 1 the sum of two chunks and GPU 2 of three: the second result needs the first."""
     first = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"))]
     second = [threadblock(0, 2, 0, 0, step(0, "rrcs", "i0", "o0"))]
     third = [threadblock(0, -1, 1, 0, step(0, "rrc", "i0", "o0"))]
@@ -163,7 +163,7 @@ def scan() -> str:
 
 
 def relayed_part() -> str:
-    """GPU 1 passes on the chunk of GPU 0, and gets it back with that of GPU 2, for its own."""
+    """Let GPU 1 pass on GPU 0's chunk, get it back summed with GPU 2's, and add its own."""
     first = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "s0"))]
     second = [
         threadblock(0, 2, 0, 0, step(0, "rcs", "s0", "s0")),
@@ -174,14 +174,14 @@ def relayed_part() -> str:
 
 
 def unused() -> str:
-    """GPU 0 sends its chunk to GPU 1 once more, to a scratch buffer."""
+    """Let GPU 0 send its chunk to GPU 1 a second time, to a scratch buffer."""
     first = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"), step(1, "s", "i0", "s0"))]
     second = [threadblock(0, -1, 0, 0, step(0, "rrc", "i0", "o0"), step(1, "r", "i0", "s0"))]
     return algorithm("custom", [first, second], "1 1 1", 1)
 
 
 def two_of_one() -> str:
-    """GPU 1 adds two chunks of GPU 0."""
+    """Let GPU 1 add two chunks of GPU 0."""
     first = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"), step(1, "s", "i1", "o0"))]
     heard = [step(0, "rrc", "i0", "o0"), step(1, "rrc", "o0", "o0")]
     return algorithm("custom", [first, [threadblock(0, -1, 0, 0, *heard)]], "2 2 0", 2)

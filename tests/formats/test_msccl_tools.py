@@ -1,7 +1,7 @@
-"""MSCCL XML and the tools of its owners, where ``msccl`` (microsoft/msccl-tools) is installed.
+"""MSCCL XML and msccl-tools (microsoft/msccl-tools), if ``msccl`` is installed.
 
-What their language writes is read; what we write is carried out in their language, whose checks of
-collectives judge the result.
+Eyecast reads the files that MSCCLang writes. MSCCLang carries out the files that Eyecast writes,
+and checks the collective.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from eyecast.formats.format import Setting
 from eyecast.formats.msccl_reader import read_msccl
 from eyecast.formats.msccl_writer import write_msccl
 from eyecast.model.base.files import InputFile
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import Topology, hypercube, mesh
 from eyecast.model.schedule.schedule import Schedule
 
@@ -64,7 +64,7 @@ def test_a_program_of_their_language_is_read(inplace: bool) -> None:
 
 
 class Replay:
-    """Carries out the steps of our XML in their language, in an order that they allow."""
+    """Execution of Eyecast's XML in MSCCLang, in an order that the steps allow."""
 
     def __init__(self, root: ElementTree.Element) -> None:
         from msccl.language import Buffer
@@ -95,7 +95,7 @@ class Replay:
         kind, channel = step.attrib["type"], block.attrib["chan"]
         if kind == "s":
             target = int(block.attrib["send"])
-            # Their language has one order for all; what leaves is kept as it was then.
+            # MSCCLang has one order for all ranks, so a sent chunk is kept as it was when sent.
             held = self.chunks(rank, step, "src").copy(target, f"from {rank}")
             self.underway[rank, target, channel].append(held)
         elif kind == "cpy":
@@ -135,7 +135,7 @@ def test_ours_keeps_the_promise_by_their_checks(
     ranks = topology.nodes
     for each in algorithms_for(collective):
         try:
-            # A multiple of what any of them cuts a message into, so that blocks are equally long.
+            # A multiple of every algorithm's number of pieces, so that all blocks are equally long.
             schedule = each.generate(Request(topology=topology, words=840))
             write_msccl(schedule, tmp_path / "a.xml")
         except ValueError:

@@ -1,4 +1,4 @@
-"""MSCCL++ plans: executed here by their rules, all outputs get what they are owed."""
+"""MSCCL++ plans: executed by their rules, they write every owed chunk to its output."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from helpers.plans import Chunk, Executor, Memory
 
 from eyecast.formats.mscclpp import write_mscclpp
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.schedule import Schedule

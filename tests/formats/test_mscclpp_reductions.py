@@ -1,4 +1,4 @@
-"""Reductions as MSCCL++ plans: in whatever order threadblocks go on, all sums are right."""
+"""Reductions as MSCCL++ plans: all sums are right in every order of threadblocks."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from helpers.schedules import Send, build
 
 from eyecast.formats.mscclpp import write_mscclpp
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import Topology, hypercube, mesh
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 Sum = tuple[Chunk, ...]
-"""A sum as all that is in it, each as often as it is."""
+"""A sum, as the tuple of its chunks; a chunk that is added twice is in it twice."""
 
 
 def generated(topology: Topology, collective: str, **more: Any) -> list[Schedule]:
@@ -43,7 +43,7 @@ def written(schedule: Schedule, path: Path) -> dict[str, Any]:
 
 
 def start(plan: dict[str, Any]) -> list[Memory[Sum]]:
-    """Every rank has its chunk of every place: in the output, or where that is a part of it."""
+    """Return each rank's memory at the start: its own chunk at every index of its input."""
     buffer = "i" if plan["collective"] == "reducescatter" else "o"
     return [
         {(buffer, place): ((gpu["id"], place),) for place in range(gpu["input_chunks"])}
@@ -52,7 +52,7 @@ def start(plan: dict[str, Any]) -> list[Memory[Sum]]:
 
 
 def wrong_sums(schedule: Schedule, plan: dict[str, Any], memory: list[Memory[Sum]]) -> list[str]:
-    """Name all that is owed and not there, by what the collective promises."""
+    """Return the names of the sums that the collective owes and the memories lack."""
     ranks = range(len(plan["gpus"]))
     found = []
     for rank, gpu in enumerate(plan["gpus"]):
@@ -89,7 +89,7 @@ def test_all_sums_are_right_whatever_the_order(
 
 
 def by_hand(port_model: str, root: int, *sends: Send) -> Schedule:
-    """A reduce of one block by three nodes in a line."""
+    """Return a reduce of one block by three nodes in a line."""
     blocks = Blocks.reduced_to(((root,),), 1, "add")
     schedule = replace(build((3,), list(sends), blocks, "reduce", port_model), root=root)
     schedule.check()

@@ -1,4 +1,4 @@
-"""Noxim's traffic: tables of rates become packets as often as they say, lists as they stand."""
+"""Noxim's traffic: tables become packets at their rates, lists become exactly their packets."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def test_packets_come_as_often_as_the_rates_say() -> None:
         for source, target in ((0, 5), (0, 6), (3, 1))
     }
     assert sum(counts.values()) == len(traffic)
-    # Cycle 0 is not above t_on. Six standard deviations.
+    # Cycle 0 is not above t_on, so there is no packet in it. The others are within six standard
+    # deviations.
     assert counts[3, 1] == 19_999
     for pair, rate in (((0, 5), 0.1), ((0, 6), 0.3)):
         assert abs(counts[pair] - 20_000 * rate) < 6 * np.sqrt(20_000 * rate * (1 - rate))
@@ -161,7 +162,7 @@ def test_the_command_takes_both(eyecast: Command, here: Path) -> None:
     ],
 )
 def test_noxim_sends_as_many_packets(kind: str, text: str, tmp_path: Path) -> None:
-    """Of rates that are 0 or 1, so that nothing is drawn."""
+    """Compare with Noxim at rates of 0 or 1, where no packet is drawn."""
     noxim = owners_tool("noxim", "EYECAST_NOXIM")
     (tmp_path / "traffic").write_text(text)
     config = noxim.parent.parent / "config_examples" / "default_config.yaml"

@@ -15,7 +15,7 @@ OKAY, SLVERR, DECERR = 0, 2, 3
 
 
 class AxiLite:
-    """The master, with pauses on all five channels."""
+    """The AXI4-Lite master of cocotbext-axi, with pauses on all five channels."""
 
     def __init__(self, dut: Any, seed: int) -> None:
         self.master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.clk, dut.rst)

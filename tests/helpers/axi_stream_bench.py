@@ -1,6 +1,6 @@
 """A bench: tile ports behind AXI-Stream, driven by sources and sinks of cocotbext-axi.
 
-What a tile writes and reads is compared with what AXI4-Lite and a plain list say of the memory.
+The words that a tile writes and reads are compared with a list and with reads by AXI4-Lite.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Tile:
 
         self.dut, self.node, self.draw = dut, node, random.Random(seed)
         clock = dut.clk, dut.rst
-        # A beat is a word: the models count in these, not in bytes.
+        # A beat is a word: the models then count words, not bytes.
         self.writer = AxiStreamSource(bus("s_axis_write"), *clock, byte_lanes=1)
         self.commands = AxiStreamSource(bus("s_axis_read"), *clock, byte_lanes=1)
         self.reader = AxiStreamSink(bus("m_axis_read"), *clock, byte_lanes=1)
@@ -44,7 +44,7 @@ class Tile:
         cocotb.start_soon(self.count_refused())
 
     async def count_refused(self) -> None:
-        """Count the words for which there is no place."""
+        """Count the refused words, those beyond the memory."""
         told_of = getattr(self.dut, f"tile_{self.node}__write_refused")
         while True:
             await RisingEdge(self.dut.clk)
@@ -68,7 +68,7 @@ class Tile:
                 self.must_be_refused += 1
 
     async def read(self) -> None:
-        """Ask for one or more messages at once; all of their words must come."""
+        """Ask for one or more messages at once; require all their words."""
         asked = [(self.address(), self.draw.randrange(1, LONGEST)) for _ in range(3)]
         for address, count in asked:
             await self.commands.send(AxiStreamFrame([address | count - 1 << 16]))
@@ -84,7 +84,7 @@ class Tile:
             assert list(frame.tuser) == [int(not is_there) for is_there in there]
 
     async def use(self, messages: int) -> None:
-        """Write and read in turns; a read begins when all that was written is there."""
+        """Write and read in turns; a read begins when all written words are in the memory."""
         while self.messages < messages:
             for _ in range(self.draw.randrange(4)):
                 await self.write()

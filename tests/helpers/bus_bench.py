@@ -41,10 +41,10 @@ RUNNING_STATE = 2
 
 
 class Bus(Protocol):
-    """A driver of the bus."""
+    """A driver of a bus, for the benches of all buses."""
 
     async def carry_out(self, access: Access, address: int) -> tuple[int, int]:
-        """Give the word read, or 0 for a write, and what the bus answered."""
+        """Carry out an access; return the word read, or 0 for a write, and the bus's answer."""
 
     def answer(self, refusal: int) -> int:
         """Return the bus's answer to an access that the engine refuses this way."""
@@ -94,7 +94,7 @@ class Bench:
         self.answers = {DONE: 0, NO_SUCH_WORD: 0, NOT_NOW: 0}
 
     async def check(self, access: Access) -> int:
-        """Carry out an access; its answer must be the model's. Gives the word read."""
+        """Carry out an access, require the model's answer, and return the word read."""
         expected, refusal = self.spaces.carry_out(access)
         word, answer = await self.bus.carry_out(access, self.spaces.byte_address(access))
         assert answer == self.bus.answer(refusal), (access, answer, refusal)
@@ -122,7 +122,7 @@ class Bench:
         await self.write(CONTROLLER, 0, COMMAND, command | program << 8, refusal)
 
     async def load(self, program: int) -> None:
-        """Load the program behind its base, and the identity."""
+        """Load the program from its base on, and the identity."""
         first = 8 + ENTRY_WORDS * program
         base = self.told["bases"][program]
         for node, table in enumerate(self.told["tables"]):
@@ -151,7 +151,7 @@ class Bench:
         spaces.state, spaces.program, spaces.cycle = DONE_STATE, program, self.told["cycles"]
 
     async def random_accesses(self, count: int) -> None:
-        """Accesses at random, with a run in the middle; then every word of every message."""
+        """Carry out random accesses with a run in the middle; then read every message word."""
         for _ in range(count // 2):
             await self.check(drawn(self.spaces, self.draw))
         await self.load(1)
@@ -164,13 +164,13 @@ class Bench:
                 await self.check(Access(MESSAGE, node, word))
 
     async def refusals(self) -> None:
-        """Each thing that cannot be done says so, and is done when it can be."""
+        """Require the refusal of every impossible request, and its success once it is possible."""
         spaces, held = self.spaces, getattr(self.dut, self.told["hold"])
         bases, length = self.told["bases"], self.told["length"]
         node = self.told["copies"][0]
         assert await self.read(CONTROLLER, 0, IDENTITY) == spaces.identity
         await self.write(MESSAGE, spaces.nodes, 0, 1, NO_SUCH_WORD)
-        # What is not loaded; then what is of another network, and what does not fit.
+        # A program that is not loaded; one of another network; one that does not fit.
         await self.command(START, 0, NOT_NOW)
         await self.load(0)
         await self.load(1)
@@ -180,7 +180,7 @@ class Bench:
         await self.write(CONTROLLER, 0, 8, spaces.table_words - length + 1)
         await self.command(START, 0, NOT_NOW)
         await self.write(CONTROLLER, 0, 8, bases[0])
-        # A run that is held back, and what it keeps from being written.
+        # During a held run, its program cannot be written.
         await self.write(CONTROLLER, 0, ENABLE, 1)
         held.value = 1
         await self.command(START, 0)
@@ -194,7 +194,7 @@ class Bench:
         await self.write(TABLE, node, bases[1] + length - 1, 0, NOT_NOW)
         await self.write(MESSAGE, node, 19, 77)
         assert await self.read(MESSAGE, node, 19) == 77
-        # The second one follows the first at once.
+        # The queued run follows the first at once.
         assert not int(self.dut.interrupt.value)
         held.value = 0
         await self.until("interrupt")
@@ -218,9 +218,10 @@ class Bench:
         await self.command(9, 0, NO_SUCH_WORD)
 
     async def register_map(self) -> None:
-        """Every word that SystemRDL has is there, for reading or writing as it says; no other is.
+        """Require exactly the words of the SystemRDL file, readable and writable as it says.
 
-        A register starts as it says, its fields keep what is written, and it has no other bits.
+        A register has the file's reset value, its fields keep written values, and it has no other
+        bits.
         """
         size, registers = self.spaces.bus_bytes, self.told["registers"]
         there = {register["address"]: register for register in registers}

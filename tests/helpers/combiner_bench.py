@@ -1,4 +1,4 @@
-"""A combiner by itself, with words drawn at random, and the words that it must write.
+"""A combiner alone, with random words, and the words that it must write.
 
 The expected words are computed one by one, from docs/router.md, section 19, with Python's numbers.
 """
@@ -109,7 +109,7 @@ class Bench:
         return m
 
     def _module_of_programs(self) -> Module:
-        """The memory that the network shares with a host and tiles, which leave it alone."""
+        """Return the bench with a shared memory, which host and tiles do not use."""
         m = Module()
         m.submodules.combiner = combiner = self.combiner
         m.submodules.memory = self.shared = SharedMemory(self.config)
@@ -150,7 +150,7 @@ class Bench:
         return dict(self.written.pop(0))
 
     async def require_writes(self, ctx: Any) -> None:
-        """What the memory's ports write is what must be written, and no two write one word."""
+        """Require that the memory's ports write the expected words, and no word twice."""
         ports = self.combiner.stored if self.config.programs else self.combiner.writes
         writes = [port for port in ports if ctx.get(port.enable)]
         places = [ctx.get(write.address) for write in writes]
@@ -273,7 +273,7 @@ def run_slow(bench: Bench) -> int:
 
     async def testbench(ctx: Any) -> None:
         nonlocal waited
-        # The places of the words that left in the last cycles.
+        # The addresses of the words that left in the last cycles.
         left: list[int | None] = [None] * latency
         nexts = [bench.drawn() for _ in range(2)]
         for _ in range(CYCLES):

@@ -84,7 +84,7 @@ class Drawing:
         window = self.draw.choice([0, self.config.address_bits - 2])
         length = self.draw.randrange(1, self.half // 2 + 1)
         ends = list(pairwise(nodes))
-        # In one half, and with one place for all, so that nothing else is sent on.
+        # In one half, with the same address at all nodes, so that they send on nothing else.
         first = self.half * self.draw.randrange(2)
         if not window:
             first += self.draw.randrange(self.half - length)
@@ -156,7 +156,7 @@ class Drawing:
                 nodes[following],
                 step=step,
                 source_address=own[number],
-                # What comes lies behind the words that a node sends first.
+                # Arriving words come after the words that a node sends first.
                 target_address=base + (own[following] + lead) % size,
                 length=lead * (len(nodes) - 1),
                 operator=0,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import draw_faults, with_faults
@@ -122,7 +122,7 @@ def wrong_nodes(case: Case, memory: np.ndarray) -> list[tuple[int, int]]:
             if layout.halves.any:
                 places.append(places[0] + (1 << (config.address_bits - 1)))
             loaded = [before[node, place : place + words] for place in places]
-            # Drawn words are all 0 about never.
+            # Random words are practically never all 0.
             contributions.append(max(loaded, key=lambda found: int(found.any())))
         expected = by_numpy(operator, np.array(contributions))
         owed = blocks.owed[block]

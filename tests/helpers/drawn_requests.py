@@ -36,7 +36,7 @@ Asked = dict[str, Any]
 
 
 def draw_network(draw: np.random.Generator) -> Topology:
-    """A small network of any kind, most of them with faulty nodes or links."""
+    """Draw a small network of any kind, in most cases with faulty nodes or links."""
     sides = tuple(int(side) for side in draw.integers(2, 6, draw.integers(1, 4)))[
         : draw.integers(1, 4)
     ]

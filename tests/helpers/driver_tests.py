@@ -62,7 +62,7 @@ async def test_a_host_loads_starts_and_reads(dut: Any, idles: bool) -> None:
 
 @cocotb.test()
 async def test_a_host_is_refused(dut: Any) -> None:
-    """Tables cannot be read, and no program starts that is not loaded; then all goes on."""
+    """The network refuses to read tables and to start a missing program; then it works on."""
     host, *_ = await begin(dut, None)
     for asked, refusal in ((host.read(0, Space.TABLE, 0), NO_SUCH_WORD), (host.start(), NOT_NOW)):
         try:
@@ -78,7 +78,7 @@ async def test_a_host_is_refused(dut: Any) -> None:
 @cocotb.test()
 @cocotb.parametrize(idles=[False, True])
 async def test_tiles_write_and_read_at_the_same_time(dut: Any, idles: bool) -> None:
-    """A tile's words are where it and the host find them again."""
+    """The tile and the host read back the words that the tile wrote."""
     host, first, second = await begin(dut, pauses(6) if idles else None)
     ours, others = drawn(10 + idles), drawn(20 + idles)
     await write_all(second, others)

@@ -17,8 +17,8 @@ from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.config_file import identity
+from eyecast.model.program.memory_words import expected_words, table_words
 from eyecast.model.program.program import Program
-from eyecast.model.program.words import expected_words, table_words
 from eyecast.model.run.run import Run
 from eyecast.rtl.network import Network
 
@@ -87,7 +87,7 @@ class Host:
     async def request(
         self, space: int, node: int, address: int, write: int | None = None
     ) -> tuple[int, int]:
-        """Carry out a request. Gives the word read and the refusal."""
+        """Carry out a request; return the word read and the refusal."""
         ctx, port = self.ctx, self.network.host
         ctx.set(port.valid, 1)
         ctx.set(port.write, write is not None)
@@ -98,7 +98,7 @@ class Host:
         while not ctx.get(port.ready):
             await ctx.tick()
         await ctx.tick()
-        # Nothing that is shown when a request has been taken matters.
+        # Once a request has been taken, the network ignores the port.
         ctx.set(port.valid, 0)
         for name in ("write", "space", "node", "address", "write_data"):
             ctx.set(getattr(port, name), 0)
@@ -123,7 +123,7 @@ class Host:
         return word
 
     async def command(self, command: int, program: int = 0) -> int:
-        """Give a command. Gives the refusal."""
+        """Give a command; return the refusal."""
         word, refusal = await self.request(CONTROLLER, 0, COMMAND, command | program << 8)
         assert word == 0
         return refusal
@@ -148,7 +148,7 @@ class Host:
         limit: int = 0,
         length: int | None = None,
     ) -> None:
-        """Load a program, and say where it is."""
+        """Load a program, and write its directory entry."""
         tables = [*program_words(program)]
         for receiver, words in enumerate(tables):
             node, lane = divmod(receiver, self.config.lanes)
@@ -217,7 +217,7 @@ def _place(row: tuple[int, ...]) -> tuple[int, ...]:
 
 def program_words(program: Program) -> Iterator[list[int]]:
     """Return each sender's words of ``expected`` and then its table, node by node."""
-    # In a network without programs a table has its rows alone.
+    # In a network without programs a table has only its rows.
     program = Program.from_rows(
         replace(program.config, programs=0, tile_ports=False, parity=False),
         program.port_model,

@@ -1,10 +1,10 @@
-"""The least TCD of a broadcast in log2 N steps, by a search that knows nothing of boxes.
+"""The least TCD of a broadcast in log2 N steps, by a search without boxes.
 
-In log2 N steps every node that has the message must send in every step, each to a node of its own
-that has not got it. So a broadcast is a chain of sets of 1, 2, 4, ..., N nodes, and the least cost
-from one set to a set twice as large is a least assignment of new nodes to old ones. That sends of
-one step must not share links is left out, so that what is found here is a lower bound for every
-contention-free broadcast; and a broadcast that reaches it is least.
+In log2 N steps every node that has the message must send it in every step, each to a different node
+without it. So a broadcast is a chain of sets of 1, 2, 4, ..., N nodes. The least cost from one set
+to a set twice as large is a least assignment of new nodes to old nodes. Sends of one step may share
+links here, so the result is a lower bound for every contention-free broadcast. A broadcast that
+reaches it is cheapest.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def least_tcds(dims: tuple[int, ...], wrapped: bool = False) -> list[int]:
 
 
 def _one_step_earlier(distances: Costs, remaining: Costs, size: int) -> Costs:
-    """The cost from each set of ``size`` nodes, given that from each set of twice as many."""
+    """Return the least cost from each set of ``size`` nodes, given that of sets twice as large."""
     nodes = len(distances)
     sets = np.array(list(combinations(range(nodes), size)))
     choices = np.array(list(combinations(range(nodes - size), size)))
@@ -56,9 +56,10 @@ def _one_step_earlier(distances: Costs, remaining: Costs, size: int) -> Costs:
 
 
 def _least_assignments(costs: Costs) -> Costs:
-    """The least sum of one entry for each row and column of matrices: shape (..., n, n) to (...).
+    """Return the least assignment of matrices: shape (..., n, n) to (...).
 
-    Row by row, for every set of columns that are taken.
+    An assignment takes one entry from each row and each column. The search goes row by row, with
+    the least sum for every set of taken columns.
     """
     least = {0: np.zeros(costs.shape[:-2], np.int16)}
     for row in range(costs.shape[-1]):

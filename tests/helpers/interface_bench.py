@@ -72,7 +72,7 @@ class DrawnRun:
         self.read_words, self.first_written = bench.read_words, bench.first_written
         self.draw = random.Random(seed)
         self.mischief = (0.0, 0.03, 0.15)[seed % 3]
-        # How often a router gives a credit back, and a flit leaves port 0: at times too seldom.
+        # Probabilities of a credit from the router, and of a flit at port 0; both are low at times.
         self.credit_rate, self.flit_rate = (self.draw.choice([0.15, 0.7]) for _ in range(2))
         self.hold_rate = self.draw.choice([0.1, 0.6])
         config, draw = self.config, self.draw
@@ -142,7 +142,7 @@ class DrawnRun:
         most = self.read_words if window else self.read_words - fields["length"] + 1
         fields["source_address"] = draw.randrange(most)
         if config.streams:
-            # Lanes to which a packet of the step comes, which has the words that the row waits for.
+            # Lanes that get a packet of the step: it has the words that the row waits for.
             coming = [one + 1 for one in range(config.lanes) if self.expected[one] >> step & 1]
             stream = draw.choice([0, *coming, *coming])
             waits = draw.randrange(min(fields["length"], STREAMED) + 1)

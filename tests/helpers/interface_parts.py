@@ -116,7 +116,7 @@ class Lane:
 
 
 def after(address: int, words: int, window: int) -> int:
-    """Return the address this many words behind another."""
+    """Return the address ``words`` words after another one, in its window."""
     if not window:
         return address + words
     size = 1 << window

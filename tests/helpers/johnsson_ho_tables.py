@@ -1,7 +1,8 @@
-"""Tables 4 to 18 of Johnsson & Ho as they stand on the page, formula by formula, for tests.
+"""Tables 4 to 18 of Johnsson & Ho as printed, formula by formula, for tests.
 
 A table is a function of n, M, B, τ, t_c that gives, for each graph, (start-ups, words) of T, or
-(B_opt, T_min). ``docs/errata.md`` has what the scan has lost and is put back here. All need n >= 3.
+(B_opt, T_min). Signs that the scan has lost are restored here; ``docs/errata.md`` lists them. All
+tables need n >= 3.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Table = Callable[[int, int, int, int, int], dict[str, tuple[object, object]]]
 
 
 def drawn(count: int) -> list[tuple[int, int, int, int]]:
-    """M, B, τ and t_c."""
+    """Draw values of M, B, τ and t_c."""
     random = np.random.default_rng(500)
     return [
         (int(m), int(random.integers(1, 3 * m + 1)), int(tau), int(tc))

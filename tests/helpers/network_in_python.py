@@ -83,7 +83,7 @@ class NetworkBench:
         ctx.set(self.reset, 0)
 
     async def cycles_to_done(self, ctx, limit: int) -> int:
-        """Cycles from the first one that the network is not in reset."""
+        """Return the cycles until ``done``, counted from the first cycle without reset."""
         await ctx.tick()
         for cycle in range(limit):
             if ctx.get(self.network.done):
@@ -102,7 +102,7 @@ class NetworkBench:
 
 
 async def wait(ctx, cycles: int) -> None:
-    """Not ``repeat``, which ends with a reset."""
+    """Wait this many cycles. A tick with ``repeat`` would end at a reset."""
     for _ in range(cycles):
         await ctx.tick()
 
@@ -143,7 +143,7 @@ def run_by_hand(
 
 
 async def cycle_of_error(ctx: Any, bench: NetworkBench, limit: int) -> int:
-    """The first cycle in which ``error`` is shown, from a reset on."""
+    """Return the first cycle after reset in which ``error`` is high."""
     await ctx.tick()
     for cycle in range(limit):
         if ctx.get(bench.network.error):

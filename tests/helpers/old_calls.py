@@ -1,10 +1,10 @@
-"""Runs a program of msccl-tools that calls its language as it once was; a script, not a module.
+"""Run a program of msccl-tools that calls an old version of its language; this is a script.
 
     python old_calls.py PROGRAM [ARGUMENT ...]
 
-In the language as it is, ``chunk`` needs an index, ``reduce`` takes the chunk that is added, and
-``copy`` is the name of what was ``send``. Checks of collectives that do not run any more are left
-out: nothing here relies on them. A program for 8 GPUs that asks for a network of 4 gets one of 8.
+In the new language, ``chunk`` needs an index, ``reduce`` takes the chunk that is added, and
+``send`` is called ``copy``. The language's checks of collectives that no longer run are left out;
+no test relies on them. A program for 8 GPUs that asks for a network of 4 gets one of 8.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def chunk_from_the_first(rank: int, buffer: Any, index: int = 0, size: int = 1) 
 
 
 def reduce_onto(self: Any, other: Any, buffer: Any = None, index: int = -1, **where: int) -> Any:
-    """Add this chunk to another GPU's; with the new meaning, add a chunk to this one."""
+    """Add this chunk to another GPU's, as before; with a chunk as argument, add that to this."""
     if isinstance(other, int):
         return reduce(chunk(other, buffer, index, self.size), self, **where)
     return reduce(self, other, **where)

@@ -15,10 +15,10 @@ RANKS = 5
 
 @st.composite
 def drawn_operations(draw: st.DrawFn) -> list[Operation]:
-    """Sends, receives and local operations of some ranks that end, with much order among them.
+    """Draw sends, receives and local operations of ranks, with dependencies but no deadlock.
 
-    They are listed in an order in which they could be carried out one by one; a receive stands
-    anywhere behind its send. The message of tag t has t + 1 words.
+    The list is an order in which they can be carried out one by one; a receive comes after its
+    send. The message of tag t has t + 1 words.
     """
     pairs = st.tuples(st.integers(0, RANKS - 1), st.integers(0, RANKS - 1))
     messages = draw(st.lists(pairs.filter(lambda pair: pair[0] != pair[1]), max_size=10))
@@ -44,8 +44,8 @@ def drawn_operations(draw: st.DrawFn) -> list[Operation]:
 def require_in_time(operations: Sequence[Operation], step_of: dict[int, int]) -> None:
     """Carry the operations out in the order of the list; require that no send is too late.
 
-    ``step_of`` is the step of each message, by its tag. A receive has ended when it has begun and
-    its message is there; steps count from 1.
+    ``step_of`` is the step of each message, by its tag; steps count from 1. A receive ends when it
+    has begun and its message has arrived.
     """
     begun: list[int] = []
     ended: list[int] = []

@@ -11,13 +11,13 @@ from eyecast.rtl.operators import OperatorPorts
 
 
 class Twice(Component):
-    """An operator that doubles the old word and adds the arriving one."""
+    """An operator that doubles the stored word and adds the arriving word."""
 
     def __init__(self, width: int) -> None:
         super().__init__(OperatorPorts(width))
 
     def elaborate(self, _platform: object) -> Module:
-        """Combine two words a cycle; the result, and the values before it, pass registers."""
+        """Combine two words in each cycle; operands and results pass registers."""
         m = Module()
         product, coming, total = (Signal.like(self.there) for _ in range(3))
         m.d.sync += [

@@ -14,7 +14,7 @@ Patch = Callable[[str], str]
 CROSSING = [(number + 1, [(4, 1, 9)[number % 3], 5, 6]) for number in range(12)]
 """Steps and paths on a grid of sides 4: three nodes repeatedly send through one link.
 
-Each node goes on by itself, so that packets wait for each other and their turns show.
+With self-timed nodes the packets wait for each other, which shows the order of grants.
 """
 
 

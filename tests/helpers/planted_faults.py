@@ -10,7 +10,7 @@ NEW_REGISTERS = {"late": "reg late", "last": "reg [31:0] last"}
 
 
 class Fault(NamedTuple):
-    """A place in the Verilog, and its faulty replacement.
+    """A pattern in the Verilog, and its faulty replacement.
 
     ``module`` is a pattern of file names without their prefix and suffix; in each such file the
     first ``count`` matches of ``pattern`` are replaced. The registers ``late`` (one bit) and

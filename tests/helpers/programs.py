@@ -10,9 +10,9 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.program.memory_words import expected_words, table_words
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
-from eyecast.model.program.words import expected_words, table_words
 from eyecast.model.run.run import FLAGS, Run
 
 BODY, HEAD, TAIL, SINGLE = range(4)

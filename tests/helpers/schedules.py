@@ -8,9 +8,9 @@ from itertools import chain
 import numpy as np
 
 from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.collective import ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 
 @dataclass

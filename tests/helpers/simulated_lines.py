@@ -21,7 +21,7 @@ PERIOD = 1e-6
 DIVISOR = 4
 TIMEOUT = 128
 BYTE_CYCLES = 10 * DIVISOR
-# A board whose clock is such that a bit of the line takes eight cycles.
+# A board whose clock is so slow that a bit of the line takes eight cycles.
 FAST = replace(find_board("ice40-hx8k"), clock=8 * BAUD)
 
 
@@ -40,7 +40,7 @@ class SimulatedLine:
         )
         self.sent, self.received = deque(), bytearray()
         self._design, self._divisor = design, divisor
-        # Whole cycles: the simulator must never be asked for a time that is over.
+        # Whole cycles: the simulator must not be asked for a time in the past.
         self._cycles = 0
         self.simulator = Simulator(design)
         self.simulator.add_clock(PERIOD)
@@ -59,7 +59,7 @@ class SimulatedLine:
         self.run((cycles + 20 * BYTE_CYCLES) * PERIOD)
 
     def read(self, most, seconds):
-        # Bytes still on their way to the board take their time first.
+        # Bytes that are still being sent come first.
         while self.sent:
             self.run(self.pace.byte)
         deadline = self.now() + seconds
@@ -73,7 +73,7 @@ class SimulatedLine:
         self.simulator.run_until(self._cycles * PERIOD)
 
     async def _bits_pass(self, ctx, bits):
-        # A delay: to be told of every cycle would take longer than the design itself.
+        # A delay, because waiting for every cycle would take longer than the design itself.
         await ctx.delay(bits * self._divisor * PERIOD)
 
     async def _drive(self, ctx):

@@ -1,4 +1,4 @@
-"""A network loaded by an image, written from docs/router.md and the image's two files alone.
+"""A network loaded by an image, written only from docs/router.md and the image's two files.
 
 It shares no code with Eyecast: it takes requests at its host port, and carries out the loaded
 tables packet by packet, without cycles.

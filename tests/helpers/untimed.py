@@ -1,9 +1,8 @@
-"""Effect of a program on the message memories, without any time: an interpreter of a page.
+"""Effect of a program on the message memories, without time: an interpreter of docs/router.md.
 
-Within a step it moves one word of one row after another, in an order that is drawn: a word is read,
-combined by NumPy's meaning of the operator and written at once. A row that streams goes on when the
-word that it waits for has come. For programs in which no order matters, the memories are those of
-every network that keeps docs/router.md.
+Within a step it moves one word of one row at a time, in random order. It reads a word, combines it
+by NumPy's version of the operator, and writes it at once. A row that streams waits for its word. If
+no order matters to a program, every network that follows docs/router.md ends with these memories.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Waveforms for tests, read by a reader that is not ours."""
+"""Waveforms for tests, read by pyvcd's reader."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from vcd.reader import TokenKind, tokenize
 
-from eyecast.model.network.place import port_name
+from eyecast.model.network.node_names import port_name
 from eyecast.model.network.topology import Topology
 from eyecast.model.run.trace import KINDS, Flit
 

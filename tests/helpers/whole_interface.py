@@ -1,6 +1,6 @@
 """A network interface by the tables of docs/router.md, section 22, cycle by cycle.
 
-The page decides which row of a table applies and what follows from it. The meanings of the page's
+The page decides which row of a table applies, and the row's actions. The meanings of the page's
 words are written here, without the hardware's sources or the cycle model.
 """
 
@@ -37,7 +37,7 @@ RECEIVER = states_of("### Receiver, all variants")
 
 
 class Interface:
-    """A network interface by the page."""
+    """A network interface that carries out the page's tables."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Interface:
         for lane, mask in zip(self.lanes, expected, strict=True):
             lane.credits = [config.depth] * config.vcs
             lane.state = EXPECT if config.programs else CONTROL
-            # With a controller it is in the table.
+            # With a controller ``expected`` is in the table.
             lane.expected = 0 if config.programs else mask
             lane.receiver = dict.fromkeys(range(config.vcs), "between")
         self.memory, self.memory_before = list(memory), list(memory)
@@ -75,7 +75,7 @@ class Interface:
         self.left: list[tuple[int, int]] = []
         self.rows_seen: set[tuple[str, str, str]] = set()
 
-    # ---- What is seen in a cycle ----------------------------------------------------------------
+    # ---- A cycle --------------------------------------------------------------------------------
 
     def cycle_of(self, advance: bool, leaving: Sequence[Leaving | None]) -> Seen:
         """Carry out a cycle up to its end; :meth:`end` then changes the state."""
@@ -275,7 +275,7 @@ class Interface:
     # ---- Receiver -------------------------------------------------------------------------------
 
     def _there(self, packet: Packet) -> int:
-        """Return the address of x for the packet's next word."""
+        """Return the address of x, the stored word, for the packet's next word."""
         across = packet.operator > 0 and packet.operator % 2 == 0
         return packet.address ^ (across << self.config.address_bits - 1)
 

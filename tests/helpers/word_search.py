@@ -1,8 +1,8 @@
 """Collectives carried out word by word on small networks: times that no bound may exceed.
 
-Every directed link carries one word a cycle. With one port a node also injects and takes out one
-word a cycle. Routers keep and copy words, which no real network improves on. The moves are drawn,
-so each time found belongs to a schedule, and after enough tries to the best one.
+Every directed link carries one word per cycle. With one port a node also injects and ejects at most
+one word per cycle. Routers keep and copy words, so no real network is faster. The moves are random:
+each time found belongs to a schedule, after enough tries to the best one.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _try(
     words = [word for word in words if word.lacking]
     cycle = 0
     while any(word.lacking for word in words):
-        # Those that have the farthest to go first; equal ones, and a few others, as they are drawn.
+        # The words with the most hops left come first; ties and a few others in random order.
         lots = draw.random(len(words)) * draw.choice((0.5, 2.5))
         far = [max((hops[w.owner][t] for t in w.lacking), default=0) for w in words]
         order = sorted(range(len(words)), key=lambda at: lots[at] - far[at])

@@ -1,4 +1,4 @@
-"""The pages in docs/ and at the root: line lengths, and existing paths and sections."""
+"""The pages in docs/ and at the root: line lengths, and the paths and sections they name."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 The language of a fenced block says what the test does with it; blocks of a page run in order, in
 one folder. ``python`` runs; ``text`` is the output of the block before it; ``pycon`` is a session;
 ``json``, ``toml`` and ``xml`` are files, named in the text before them; ``console`` has commands
-and their output. A page may leave a command's output out, or must show all of it.
+and their output. A page shows all of a command's output, or none.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 READS = ("--graph", "--schedule", "--program", "--traffic-file", "--block-words")
 """Options that name an input file."""
 ELSEWHERE = ("make", "pip", "source", "gtkwave", "surfer")
-"""Commands that set the project up or show a file, and run in no test of a guide."""
+"""Commands that no test of a guide runs: they install the project or show a file."""
 
 
 class Block(NamedTuple):
@@ -77,7 +77,7 @@ def is_run(line: str) -> bool:
 
 
 def run_session(text: str, names: dict[str, Any], page: Path) -> None:
-    """Type a session in, and compare its answers."""
+    """Run a session line by line, and compare its answers."""
     session = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), 0)
     complaints: list[str] = []
     doctest.DocTestRunner().run(session, out=complaints.append, clear_globs=False)

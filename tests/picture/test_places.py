@@ -25,8 +25,8 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 from eyecast.picture.file import save_picture
 from eyecast.picture.links import Lines
 from eyecast.picture.places import Places

@@ -14,8 +14,8 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast, eye_line
 from eyecast.model.network.routes import dimension_order
 from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 from eyecast.picture.file import save_picture
 from eyecast.picture.schedule import draw_schedule
 

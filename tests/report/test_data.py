@@ -30,8 +30,8 @@ from helpers.report_page import flits, read_page, trace_text, words
 import eyecast
 from eyecast import InvalidInput
 from eyecast.model.collectives.algorithm import Algorithm
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import ALGORITHMS
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.recorded import check_recorded
 from eyecast.model.compare.traffic_case import TrafficCase

@@ -13,9 +13,9 @@ from helpers.amaranth_simulation import simulate
 from helpers.network_in_python import NetworkBench, wait
 from helpers.programs import NORTH, UP, program, put, simulated
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import TIMINGS, NetworkConfig

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 from amaranth.hdl import ClockDomain
 from helpers.amaranth_simulation import simulate
-from helpers.network_in_python import NetworkBench, cycle_of_error, run_by_hand
+from helpers.network_in_python import NetworkBench, cycle_of_error, run_by_hand, wait
 from helpers.own_operator import TWICE
-from helpers.programs import DOWN, UP, C, program, put
+from helpers.programs import DOWN, UP, C, program, put, words
 
+from eyecast.model.cycle.model import run
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.row import Row
 from eyecast.rtl.host_map import HostSpace, StatusWord
@@ -24,6 +25,8 @@ from eyecast.sim.loading import prepare
 PAIR, THREE = mesh((2,)), mesh((3,))
 BAD_WRITE, UNEXPECTED_RECEIVE = 1 << 7, 1 << 4
 SLOW = pytest.mark.slow
+LIMIT = 40
+"""More cycles than any program here takes."""
 
 
 def by(operator: int, row: Row) -> Row:
@@ -126,6 +129,37 @@ def test_what_a_slow_operator_needs_is_waited_for(clock: ClockDomain) -> None:
         cycles=second_word + 1 + 3 + 1,
         barrier=False,
     )
+
+
+@pytest.mark.parametrize(
+    ("target", "stalled"), [(7, 1), (6, 2)], ids=["beyond the memory", "the same word"]
+)
+def test_a_word_beyond_the_memory_is_not_waited_for(
+    clock: ClockDomain, target: int, stalled: int
+) -> None:
+    """Node 2's second word is for address 8, which is none, or 7; node 0's word is for 0 or 7.
+
+    Node 0's header waits until the packet of node 2 has ended; its word only if that is for 7.
+    """
+    rows = {
+        0: [by(1, put(1, (UP, 1), target=(target + 1) % 8))],
+        2: [put(1, (DOWN, 1), length=2, target=target)],
+    }
+    made = program(rows, {1: [1]}, THREE, operators=[TWICE], message_words=8)
+    predicted = run(made, words(made), timing="barrier", cycle_limit=LIMIT)
+    bench = NetworkBench(clock, made.config, trace=True)
+    job = prepare(made, [], timing="barrier", read_words=0, cycle_limit=0)
+
+    async def testbench(ctx: Any) -> None:
+        await bench.load(ctx, job)
+        await wait(ctx, LIMIT)
+        counts = [
+            await bench.read(ctx, node, HostSpace.STATUS, StatusWord.STALLED_FLITS)
+            for node in range(3)
+        ]
+        assert counts == predicted.stalled_flits.tolist() == [0, stalled, 0]
+
+    simulate(bench.module, testbench)
 
 
 @SLOW

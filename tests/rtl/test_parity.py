@@ -33,8 +33,8 @@ from helpers.engine_host import (
 from helpers.memories import Memories
 from helpers.programs import UP, program, put, words
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh

@@ -18,8 +18,8 @@ from helpers.amaranth_simulation import simulate
 from helpers.engine_host import START, Engine, Host, expected_rows, rows_before
 from helpers.programs import UP, program, put, words
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh

@@ -11,8 +11,8 @@ from helpers.all_port_bench import CUBE
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.checks import Verification
 from eyecast.model.network.config import NetworkConfig

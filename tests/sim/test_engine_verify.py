@@ -13,8 +13,8 @@ from helpers.programs import UP, program, put, words
 from helpers.switch_networks import switch_star
 
 import eyecast
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.waiting import waiting
 from eyecast.model.cycle.control import Control

@@ -6,8 +6,8 @@ import pytest
 from helpers.switch_networks import fat_tree, switch_mesh
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.faults import with_faults

@@ -6,8 +6,8 @@ import pytest
 from helpers.drawn_reductions import together
 from helpers.switch_networks import switch_tree
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults

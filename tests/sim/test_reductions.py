@@ -9,8 +9,8 @@ import pytest
 from helpers.drawn_reductions import draw_reduction, together, wrong_nodes
 from helpers.own_operator import TWICE
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from helpers.drawn_reductions import together, wrong_nodes
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, mesh

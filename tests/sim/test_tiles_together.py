@@ -14,8 +14,8 @@ import pytest
 from helpers.own_operator import TWICE
 from helpers.switch_networks import fat_tree, switch_mesh
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case, watchdog
 from eyecast.model.compare.traffic_case import TrafficCase, compare_traffic
 from eyecast.model.network.config import TIMINGS, NetworkConfig, Timing

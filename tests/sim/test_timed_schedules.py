@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, torus

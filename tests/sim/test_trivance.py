@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import Topology, ring, torus
 from eyecast.sim.verify import verify
 

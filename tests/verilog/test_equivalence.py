@@ -121,6 +121,6 @@ def test_the_verilog_of_an_engine_is_its_circuit(name: str, tmp_path: Path) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("name", TOGETHER)
 def test_tiles_in_one_module_are_the_same_circuit(name: str, tmp_path: Path) -> None:
-    config = NetworkConfig(**{**NETWORKS[name], "message_words": 4, "table_words": 4})
+    config = NetworkConfig(**NETWORKS[name])
     written = Circuit(fast_verilog(config), TOP_MODULE)
     assert first_difference(circuit(Network(config)), written, tmp_path) is None

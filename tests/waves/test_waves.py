@@ -8,7 +8,7 @@ from helpers.waves import Waves, flits_in, read_waves
 import eyecast
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig, Timing
-from eyecast.model.network.place import port_name
+from eyecast.model.network.node_names import port_name
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.run import Run

@@ -30,10 +30,10 @@ import numpy as np
 
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.builder import build_schedule
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from .packing import from_all, pack, require_cube, require_no_source, require_served, to_all
 from .routing_cycles import ONE_DIMENSION_A_CYCLE, level_cycles, one_port_cycles
 from .spanning_graphs import spanning_graph

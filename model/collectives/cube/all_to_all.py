@@ -33,10 +33,10 @@ import numpy as np
 from ...base.errors import InvalidInput, one_of
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.builder import build_schedule
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from .packing import (
     Crossings,
     from_all,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Numbers = npt.NDArray[np.int64]
+from ...base.arrays import Numbers
 
 NO_PARENT = -1
 """The parent of a tree's root, and the dimension of the link to it."""

@@ -28,14 +28,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...base.pieces import even_shares
+from ...base.arrays import Numbers
+from ...base.ragged import even_shares
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.builder import Rows, build_schedule
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
-from .bits import Numbers
 from .packing import (
     even_pieces,
     pack,

@@ -18,11 +18,11 @@ import numpy.typing as npt
 from ...base.errors import InvalidInput, require_range, with_article
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.builder import Rows, build_schedule
 from ...schedule.collective import Collective
 from ...schedule.promises import broadcast_name
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, Declared, rooted
 from .bits import NO_PARENT
 from .spanning_graphs import SpanningTree, spanning_graph

@@ -14,7 +14,7 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
-from ..declared.asked import Asked
+from ..declared.request import Request
 from .all_gather import ALL_PORT_ALL_GATHER, ONE_PORT_ALL_GATHER, cube_all_gather
 from .all_to_all import ALL_PORT_ALL_TO_ALL, ONE_PORT_ALL_TO_ALL, cube_all_to_all
 from .broadcast import ALL_PORT_BROADCAST, ONE_PORT_BROADCAST, cube_broadcast
@@ -106,7 +106,7 @@ _TABLES = {
 def _declared(collective: str, graph: str) -> Declared:
     """Return the algorithm for ``collective`` on one spanning graph."""
 
-    def make(asked: Asked) -> Schedule:
+    def make(asked: Request) -> Schedule:
         return cube_schedule(
             collective,
             asked.topology,

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .bits import NO_PARENT, Numbers
+from ...base.arrays import Numbers
+from .bits import NO_PARENT
 from .spanning_graphs import SpanningGraph, SpanningTree
 
 

@@ -23,11 +23,12 @@ from math import gcd
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, one_of, require_range, with_article
-from ...base.pieces import even_shares, ranges
+from ...base.ragged import even_shares, ranges
 from ...network.topology import Topology
 from ...schedule.builder import Rows
-from .bits import NO_PARENT, Numbers
+from .bits import NO_PARENT
 from .link_measures import ancestors_of_nodes
 from .spanning_graphs import SpanningGraph
 

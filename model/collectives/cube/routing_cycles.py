@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .bits import NO_PARENT, Numbers
+from ...base.arrays import Numbers
+from .bits import NO_PARENT
 from .spanning_graphs import SpanningGraph, SpanningTree, bases
 
 ONE_DIMENSION_A_CYCLE = ("brg", "sbt", "nrsbt", "nesbt", "sbnt")

@@ -36,14 +36,14 @@ from math import gcd
 
 import numpy as np
 
+from ...base.arrays import Numbers
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.builder import Rows, build_schedule
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import Declared
-from .bits import Numbers
 from .link_measures import ancestors_of_nodes
 from .packing import (
     Crossings,

@@ -44,8 +44,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, one_of, require_range
-from .bits import NO_PARENT, Numbers, count_ones, highest_bit, rotate_right
+from .bits import NO_PARENT, count_ones, highest_bit, rotate_right
 from .two_rooted_tree import binary_tree_children, binary_tree_parents
 
 LARGEST_CUBE = 20

@@ -25,7 +25,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from .bits import NO_PARENT, Numbers, highest_bit
+from ...base.arrays import Numbers
+from .bits import NO_PARENT, highest_bit
 
 
 @dataclass(frozen=True, eq=False)

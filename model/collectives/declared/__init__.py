@@ -1,1 +1,1 @@
-"""Declarations of algorithms, and the part of a request that their generators read."""
+"""Requests, and the algorithms' declarations of what they serve."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 from ...network.topology import Topology
 from ...schedule.schedule import Schedule
-from .asked import Asked
+from .request import Request
 
 ONE, ALL = "one", "all"
 """The ports that a node uses in a step."""
@@ -21,8 +20,8 @@ class Declared:
     collective, name
         The collective, and the name after ``--algorithm``.
     make
-        A function that makes the schedule of a request and reads only :class:`.Asked`. Raises
-        :class:`.InvalidInput` for a topology that the algorithm does not serve.
+        A function that makes the schedule of a request. Raises :class:`.InvalidInput` for a
+        topology that the algorithm does not serve.
     networks
         The networks that it serves, as text.
     steps
@@ -49,7 +48,7 @@ class Declared:
 
     collective: str
     name: str
-    make: Callable[[Any], Schedule]
+    make: Callable[[Request], Schedule]
     _: KW_ONLY
     networks: str
     steps: str
@@ -64,13 +63,13 @@ class Declared:
     most: Callable[[Topology], dict[str, int]] = lambda _topology: {}
 
 
-def rooted(generate: Callable[[Topology, int, int], Schedule]) -> Callable[[Asked], Schedule]:
+def rooted(generate: Callable[[Topology, int, int], Schedule]) -> Callable[[Request], Schedule]:
     """Return a function that calls ``generate`` with a request's network, root and words."""
     return lambda request: generate(request.topology, request.root, request.words)
 
 
 def multicast(
     generate: Callable[[Topology, int, Iterable[int] | None, int], Schedule],
-) -> Callable[[Asked], Schedule]:
+) -> Callable[[Request], Schedule]:
     """Return a function that calls ``generate`` with a request's network, root, targets, words."""
     return lambda request: generate(request.topology, request.root, request.targets, request.words)

@@ -24,15 +24,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...base.arrays import Numbers
 from ...base.errors import require_range
-from ...base.pieces import Numbers
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.duration import TIMED_ROW_CYCLES
-from ...schedule.places import places_of
+from ...schedule.resources import resources_of
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, ONE, Declared
 
 MOST_NODES = 512
@@ -64,7 +64,7 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
         first, number = made.path_offsets - np.arange(len(source) + 1), topology.neighbor.size
         packets = Packets(first, made.links, number, flits, gap=0, hop_cycles=0)
     else:
-        packets = Packets(*places_of(made), flits, TIMED_ROW_CYCLES, hop_cycles=1)
+        packets = Packets(*resources_of(made), flits, TIMED_ROW_CYCLES, hop_cycles=1)
     begin = pack(packets, max(1, min(MOST_TRIES, TRIED_FLITS // (flits * len(source)))))
     step = begin + 1 if all_port else steps_of(packets, begin)
     ports = PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX

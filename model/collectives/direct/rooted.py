@@ -21,9 +21,9 @@ from ...base.errors import require_range
 from ...network.port_model import PortModel
 from ...network.route_layers import safe_routes
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import Declared, rooted
 
 Nodes = npt.NDArray[np.int32]

@@ -16,10 +16,10 @@ import numpy as np
 from ...base.errors import InvalidInput, require_range
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.ordered import OrderedSends, packed_schedule
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 
 MOST_NODES = 1 << 11
 """Most working nodes of an all-gather in rounds: every node gets the blocks of all others."""

@@ -17,12 +17,12 @@ import numpy as np
 from ...base.errors import require_range
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.ordered import OrderedSends, packed_schedule
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import Declared
-from ..declared.asked import Asked
+from ..declared.request import Request
 from .partners import Partners, recursive_doubling_partners, swing_partners
 from .rounds import Send, all_gather_of_rounds
 
@@ -87,7 +87,7 @@ ALGORITHM = Declared(
 )
 
 
-def _exchanged(partners: Partners) -> Callable[[Asked], Schedule]:
+def _exchanged(partners: Partners) -> Callable[[Request], Schedule]:
     return lambda asked: exchanged_all_reduce(
         asked.topology, asked.words, asked.combining, partners
     )

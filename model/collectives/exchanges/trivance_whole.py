@@ -29,9 +29,9 @@ from ...network.operators import BUILT_IN
 from ...network.port_model import PortModel
 from ...network.route_layers import Layer, Link, joins
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, Declared
 from ..streaming.sends import SendList
 from .rounds import MOST_NODES, require_ring

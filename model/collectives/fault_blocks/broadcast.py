@@ -59,21 +59,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import Int32s
 from ...base.errors import InvalidInput, require_range
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from ...network.topology import Topology, mesh
+from ...schedule.blocks import Blocks
 from ...schedule.builder import one_block_schedule
 from ...schedule.collective import Collective
 from ...schedule.promises import broadcast_name
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import Declared, rooted
 from ..halving.rectangle import rectangle_broadcast, rectangle_steps, rectangle_tcd
 from .blocks import NO_BLOCK, Node
 from .regions import NO_REGION, FaultRegions
 from .unicasts import Walk, distance, unicast
-
-Numbers = npt.NDArray[np.int32]
 
 
 def most_steps(dims: tuple[int, ...], blocks: int) -> int:
@@ -165,10 +164,10 @@ class _Sends(NamedTuple):
     ``path_nodes`` and ``vcs`` are as in :class:`.Schedule`.
     """
 
-    step: Numbers
+    step: Int32s
     lengths: npt.NDArray[np.int64]
-    path_nodes: Numbers
-    vcs: Numbers
+    path_nodes: Int32s
+    vcs: Int32s
 
 
 def _sends(topology: Topology, regions: FaultRegions, source: int) -> list[_Sends]:

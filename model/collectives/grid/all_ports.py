@@ -23,12 +23,12 @@ from math import prod
 
 import numpy as np
 
-from ...base.pieces import even_shares
+from ...base.ragged import even_shares
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, Declared
 from .rings import ring_order
 from .sends import Columns, GridCollective, Sends, grid_schedule

@@ -37,7 +37,7 @@ from math import prod
 
 import numpy as np
 
-from ...base.pieces import ranges
+from ...base.ragged import ranges
 from .sends import Columns, GridCollective, LineSends, Sends, reach
 
 

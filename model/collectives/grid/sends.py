@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import InvalidInput, one_of, require_range, with_article
-from ...base.pieces import offsets_of, ranges
+from ...base.ragged import offsets_of, ranges
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..halving.boxes import is_whole_grid
 
 Columns = npt.NDArray[np.int64]

@@ -17,17 +17,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import Int32s
 from ...base.errors import require_range
 from ...network.routes import dimension_order
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.builder import one_block_schedule
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 
 SENDS_AT_ONCE = 1 << 20
 """Sends for which routes are made at a time, to bound memory."""
 
-Numbers = npt.NDArray[np.int32]
 Coordinates = npt.NDArray[np.int32]
 """The coordinates of nodes: shape (axes, nodes)."""
 
@@ -58,7 +58,7 @@ class Numbering:
     """
 
     start: tuple[int, ...]
-    nodes: Numbers | None
+    nodes: Int32s | None
 
     @classmethod
     def of(cls, topology: Topology, source: int, best: tuple[int, ...]) -> Numbering:
@@ -82,16 +82,16 @@ def is_whole_grid(topology: Topology) -> bool:
     return topology.whole_grid
 
 
-def node_numbers(dims: tuple[int, ...], coordinates: Coordinates) -> Numbers:
+def node_numbers(dims: tuple[int, ...], coordinates: Coordinates) -> Int32s:
     """Return the nodes at ``coordinates`` in a grid with sides ``dims``: shape (nodes,)."""
-    numbers: Numbers = coordinates[-1].copy()
+    numbers: Int32s = coordinates[-1].copy()
     for axis in reversed(range(len(dims) - 1)):
         numbers *= dims[axis]
         numbers += coordinates[axis]
     return numbers
 
 
-def doubling_schedule(broadcast: Broadcast, numbering: Numbering, reached: Numbers) -> Schedule:
+def doubling_schedule(broadcast: Broadcast, numbering: Numbering, reached: Int32s) -> Schedule:
     """Return the schedule of a broadcast in which all nodes with the message send in every step.
 
     ``reached`` lists the nodes of the mesh in the order in which they get the message, shape
@@ -105,7 +105,11 @@ def doubling_schedule(broadcast: Broadcast, numbering: Numbering, reached: Numbe
 
 
 def halving_schedule(
-    broadcast: Broadcast, numbering: Numbering, step: Numbers, source: Numbers, target: Numbers
+    broadcast: Broadcast,
+    numbering: Numbering,
+    step: Int32s,
+    source: Int32s,
+    target: Int32s,
 ) -> Schedule:
     """Return the half-duplex schedule with these sends, on dimension-order routes of the mesh.
 
@@ -121,8 +125,8 @@ def halving_schedule(
 
 
 def _routes(
-    topology: Topology, source: Numbers, target: Numbers
-) -> tuple[npt.NDArray[np.int64], Numbers]:
+    topology: Topology, source: Int32s, target: Int32s
+) -> tuple[npt.NDArray[np.int64], Int32s]:
     """Return dimension-order paths in the mesh with the sides of ``topology``."""
     mesh = replace(topology, wrapped=())
     offsets, nodes = [np.zeros(1, dtype=np.int64)], [source[:0]]

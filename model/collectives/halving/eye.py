@@ -76,12 +76,13 @@ from math import log2
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import Int32s
 from ...base.errors import InvalidInput, with_article
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared, rooted
-from .boxes import Broadcast, Numbering, Numbers, doubling_schedule, is_whole_grid, node_numbers
+from .boxes import Broadcast, Numbering, doubling_schedule, is_whole_grid, node_numbers
 
 
 def eye_square_side(k: int) -> int:
@@ -168,7 +169,7 @@ def _levels(topology: Topology) -> int:
     raise InvalidInput.of("network for the eye broadcast", allowed, with_article(topology.label))
 
 
-def _target_coordinates(k: int, level: int) -> tuple[Numbers, Numbers, Numbers]:
+def _target_coordinates(k: int, level: int) -> tuple[Int32s, Int32s, Int32s]:
     """Return the target's coordinates for sends in submeshes of side 2^level.
 
     Three tables of shape (2^k,), by the sender's coordinate: on the axis of the cut; on the axes
@@ -185,7 +186,7 @@ def _target_coordinates(k: int, level: int) -> tuple[Numbers, Numbers, Numbers]:
     inner = eye_line(level - 1)[0]
     closer = np.where(np.abs(near - inner) < np.abs(near - low), inner, low)
 
-    def turned_back(line: int | npt.NDArray[np.int64]) -> Numbers:
+    def turned_back(line: int | npt.NDArray[np.int64]) -> Int32s:
         return (corner + np.where(far, last - line, line)).astype(np.int32)
 
     return turned_back(high), turned_back(closer), turned_back(low)

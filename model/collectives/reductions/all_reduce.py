@@ -17,13 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.errors import InvalidInput, with_article
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from ...network.route_layers import has_circle, layered_vcs
-from ...schedule.carrying import carrying
+from ...schedule.blocks import CUSTOM, Blocks
 from ...schedule.collective import Collective
 from ...schedule.rules import ScheduleError
 from ...schedule.schedule import Schedule
-from ...schedule.table import CUSTOM, Blocks
 from .streamed import in_pieces
 
 
@@ -127,6 +126,6 @@ def without_empty_blocks(schedule: Schedule) -> Schedule:
     kept = blocks.words > 0
     if kept.all():
         return schedule
-    made = carrying(schedule, kept)
+    made = schedule.carrying(kept)
     number = np.cumsum(kept) - 1
     return replace(made, blocks=blocks.some(kept), block_ids=number[made.block_ids])

@@ -23,12 +23,12 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.errors import InvalidInput
-from ...base.pieces import offsets_of, ranges
+from ...base.ragged import offsets_of, ranges
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.topology import NO_LINK, Topology
+from ...schedule.blocks import CUSTOM, NO_OWNER, Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import CUSTOM, NO_OWNER, Blocks
 from .streamed import streamed_backwards
 
 

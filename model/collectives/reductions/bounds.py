@@ -31,8 +31,8 @@ import numpy as np
 from ...base.texts import counted
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK, Topology
+from ...schedule.blocks import Blocks
 from ...schedule.broadcast_bounds import least_broadcast_steps
-from ...schedule.table import Blocks
 from .backwards import against
 
 if TYPE_CHECKING:

@@ -21,11 +21,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...base.pieces import even_shares, offsets_of, ranges
+from ...base.ragged import even_shares, offsets_of, ranges
+from ...schedule.blocks import Blocks
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
 from ...schedule.streams import streams_of
-from ...schedule.table import Blocks
 
 MOST_PIECES = 64
 LEAST_PIECE = 16

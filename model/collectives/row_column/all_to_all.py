@@ -19,9 +19,9 @@ from ...base.errors import InvalidInput, require_range, with_article
 from ...network.port_model import PortModel
 from ...network.routes import dateline_vcs
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, ONE, Declared
 from ..halving.boxes import is_whole_grid
 from ..streaming.sends import SendList

@@ -22,7 +22,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from .messages import Message, Passage, Place
 
 WALKS = 12

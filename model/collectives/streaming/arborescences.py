@@ -23,7 +23,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from ...bounds.flow import Graph, Numbers, push
+from ...base.arrays import Numbers
+from ...bounds.flow import Graph, push
 from ...schedule.duration import STREAM_CYCLES
 from .passing import Path, PathLinks
 

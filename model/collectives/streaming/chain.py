@@ -28,10 +28,10 @@ from ...base.errors import InvalidInput, with_article
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order, shortest_paths
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import Declared, multicast, rooted
 from ..halving.boxes import is_whole_grid
 from .sends import SendList

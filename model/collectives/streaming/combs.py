@@ -27,14 +27,15 @@ from itertools import pairwise, zip_longest
 
 import numpy as np
 
+from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, require_range, with_article
-from ...base.pieces import Numbers, even_shares
+from ...base.ragged import even_shares
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.duration import COMBINED_CYCLES, STEP_CYCLES, STREAM_CYCLES
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, Declared
 from ..halving.boxes import is_whole_grid
 from .sends import SendList

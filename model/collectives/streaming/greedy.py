@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, require_range, with_article
-from ...base.pieces import Numbers, shares_of
+from ...base.ragged import shares_of
 from ...bounds.hops import hops_from
 from ...network.links import linked_pairs
 from ...network.port_model import PortModel

@@ -25,18 +25,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, require_range, with_article
-from ...base.pieces import Numbers, even_shares
+from ...base.ragged import even_shares
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
 from ...network.route_layers import has_circle, layered_vcs
 from ...network.topology import NO_LINK, Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, Declared
-from ..declared.asked import Asked
+from ..declared.request import Request
 from ..reductions.backwards import against
 from .sends import SendList
 
@@ -287,7 +288,7 @@ def _add(
             sends.add(step, way, carried, stream=begin != 0)
 
 
-def _chained(asked: Asked, *, gather: bool) -> Schedule:
+def _chained(asked: Request, *, gather: bool) -> Schedule:
     # Streaming blocks must be equal.
     streams = asked.block_words is None
     return packed_chains(asked.topology, asked.root, asked.words, gather=gather, streams=streams)

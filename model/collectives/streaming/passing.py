@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...base.arrays import Numbers
 from ...base.compiled import compiled
 from ...base.errors import require_range
-from ...bounds.flow import Numbers
 from ...network.links import linked_pairs
 from ...network.topology import Topology
 

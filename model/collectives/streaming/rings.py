@@ -45,16 +45,17 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, one_of, require_range, with_article
-from ...base.pieces import Numbers, even_shares, ranges
+from ...base.ragged import even_shares, ranges
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, Declared
-from ..declared.asked import Asked
+from ..declared.request import Request
 from ..halving.boxes import is_whole_grid
 from .sends import SendList, blocks_for_all
 from .snakes import mesh_cycle, torus_cycles
@@ -246,22 +247,22 @@ def _known_cycles(topology: Topology) -> list[list[int]]:
     return [] if cycle is None else [cycle]
 
 
-def _stream_ring(asked: Asked) -> Schedule:
+def _stream_ring(asked: Request) -> Schedule:
     # Blocks in windows must be equal.
     return stream_ring(asked.topology, asked.words, windows=asked.block_words is None)
 
 
-def _stream_ring_reduce_scatter(asked: Asked) -> Schedule:
+def _stream_ring_reduce_scatter(asked: Request) -> Schedule:
     windows = asked.block_words is None
     return stream_ring_reduce_scatter(asked.topology, asked.words, asked.combining, windows=windows)
 
 
-def _hamiltonian(asked: Asked) -> Schedule:
+def _hamiltonian(asked: Request) -> Schedule:
     # Streaming blocks must be equal.
     return hamiltonian(asked.topology, asked.words, streams=asked.block_words is None)
 
 
-def _hamiltonian_reduce_scatter(asked: Asked) -> Schedule:
+def _hamiltonian_reduce_scatter(asked: Request) -> Schedule:
     streams = asked.block_words is None
     return hamiltonian_reduce_scatter(asked.topology, asked.words, asked.combining, streams=streams)
 

@@ -9,11 +9,11 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 
 
 def blocks_for_all(owners: npt.ArrayLike, words: npt.ArrayLike) -> Blocks:

@@ -18,9 +18,9 @@ from ...base.errors import InvalidInput, require_range, with_article
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import ALL, Declared, multicast, rooted
 from .sends import SendList
 

@@ -18,11 +18,11 @@ from ...base.errors import require_range
 from ...network.attached_host import with_host
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK
+from ...schedule.blocks import Blocks
 from ...schedule.builder import one_block_schedule
 from ...schedule.collective import Collective
 from ...schedule.requested import Requested
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from .plan import NOT_REACHED, Plan
 
 ALGORITHM = "transmit"

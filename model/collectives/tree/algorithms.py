@@ -5,17 +5,17 @@ from __future__ import annotations
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared
-from ..declared.asked import Asked
+from ..declared.request import Request
 
 
-def _broadcast(asked: Asked) -> Schedule:
+def _broadcast(asked: Request) -> Schedule:
     from .broadcast import partial_tree_broadcast, tree_broadcast  # noqa: PLC0415
 
     generate = partial_tree_broadcast if asked.partial else tree_broadcast
     return generate(asked.topology, asked.root, asked.words)
 
 
-def _multicast(asked: Asked) -> Schedule:
+def _multicast(asked: Request) -> Schedule:
     from .broadcast import tree_multicast  # noqa: PLC0415
 
     return tree_multicast(asked.topology, asked.root, asked.targets, asked.words)

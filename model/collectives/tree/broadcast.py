@@ -33,16 +33,17 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import Int32s
 from ...base.errors import InvalidInput, with_article
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from ...network.topology import Topology
+from ...schedule.blocks import Blocks
 from ...schedule.broadcast_bounds import least_broadcast_steps
 from ...schedule.builder import one_block_schedule
 from ...schedule.collective import Collective
 from ...schedule.promises import broadcast_name
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
-from .graph import UNKNOWN, Graph, Numbers, one_way_graph, two_way_graph
+from .graph import UNKNOWN, Graph, one_way_graph, two_way_graph
 from .one_way import one_way_sends
 from .parts import PartSearch, Send, sends_of, tree_sends
 
@@ -101,7 +102,7 @@ def _require_reached(
         )
 
 
-def _reached(graph: Graph, source: int) -> Numbers:
+def _reached(graph: Graph, source: int) -> Int32s:
     """Return the nodes to which ``source`` has a path, with ``source``."""
     return np.flatnonzero(graph.distances(source) < UNKNOWN).astype(np.int32)
 
@@ -135,7 +136,7 @@ def _sends_in_parts(graph: Graph, guides: npt.NDArray[np.integer], root: int) ->
     return sorted(sends_of(part, graph, root))
 
 
-def _guides(topology: Topology, graph: Graph, reached: Numbers) -> npt.NDArray[np.integer]:
+def _guides(topology: Topology, graph: Graph, reached: Int32s) -> npt.NDArray[np.integer]:
     """Return coordinates of the nodes reached: those of the grid, or made from distances.
 
     On a graph four nodes far from each other stand for the corners of a mesh. A coordinate is the

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...base.arrays import Int32s
 from ...base.compiled import compiled
-from .graph import UNKNOWN, Numbers
+from .graph import UNKNOWN
 
 EXACT = 8
 """Parts of up to this many nodes try all cuts."""
@@ -14,9 +15,7 @@ EXACT_STEPS = 3
 
 
 @compiled
-def exact_cuts(
-    offsets: Numbers, neighbors: Numbers, steps: int
-) -> tuple[Numbers, Numbers, Numbers]:
+def exact_cuts(offsets: Int32s, neighbors: Int32s, steps: int) -> tuple[Int32s, Int32s, Int32s]:
     """Serve a part of at most :data:`EXACT` nodes in ``steps`` steps, 1 to :data:`EXACT_STEPS`.
 
     Sets of nodes are bit masks. Returns for each node as the source: the least TCD, UNKNOWN if
@@ -63,12 +62,12 @@ def lowest(members: int) -> int:
 
 @compiled
 def cut_all_ways(
-    linked: Numbers,
+    linked: Int32s,
     members: int,
-    before: Numbers,
-    costs: Numbers,
-    kept: Numbers,
-    target: Numbers,
+    before: Int32s,
+    costs: Int32s,
+    kept: Int32s,
+    target: Int32s,
 ) -> None:
     """Set the ``costs`` of the set ``members`` from those of its subsets, ``before``.
 
@@ -97,7 +96,7 @@ def cut_all_ways(
 
 
 @compiled
-def hops_within(linked: Numbers, members: int, start: int, hops: Numbers) -> None:
+def hops_within(linked: Int32s, members: int, start: int, hops: Int32s) -> None:
     """Set ``hops`` from ``start`` to each node of ``members``, by paths within ``members``."""
     reached = border = 1 << start
     distance = 0

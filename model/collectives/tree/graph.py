@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import Int32s
 from ...base.compiled import compiled
 from ...network.topology import NO_LINK, Topology
 
-Numbers = npt.NDArray[np.int32]
 Members = npt.NDArray[np.bool_]
 """For each node, whether it is served; otherwise it only passes words on."""
 
@@ -27,25 +27,25 @@ UNKNOWN = 1 << 29
 class Graph:
     """The neighbours of each node, as at the top of this module."""
 
-    offsets: Numbers
-    neighbors: Numbers
+    offsets: Int32s
+    neighbors: Int32s
 
     @property
     def nodes(self) -> int:
         """Number of nodes."""
         return int(self.offsets.size - 1)
 
-    def part(self, nodes: Numbers) -> Graph:
+    def part(self, nodes: Int32s) -> Graph:
         """Return the part of ``nodes``, ascending, and the links among them."""
         return Graph(*induced(self.offsets, self.neighbors, nodes))
 
-    def distances(self, node: int) -> Numbers:
+    def distances(self, node: int) -> Int32s:
         """Return hops from ``node`` to each node, :data:`UNKNOWN` without path; shape (nodes,)."""
         costs = np.full(self.nodes, UNKNOWN, np.int32)
         costs[node] = 0
         return self.spread(costs)[0]
 
-    def spread(self, costs: Numbers) -> tuple[Numbers, Numbers]:
+    def spread(self, costs: Int32s) -> tuple[Int32s, Int32s]:
         """Return for each node the least of hops to a node + the cost there, and the path to it.
 
         ``costs`` has shape (nodes,), :data:`UNKNOWN` at nodes that do not count. Returns the sums,
@@ -84,7 +84,7 @@ def _graph(links: npt.NDArray[np.int64], nodes: int) -> Graph:
 
 
 @compiled
-def induced(offsets: Numbers, neighbors: Numbers, nodes: Numbers) -> tuple[Numbers, Numbers]:
+def induced(offsets: Int32s, neighbors: Int32s, nodes: Int32s) -> tuple[Int32s, Int32s]:
     """Return the arrays of the part that consists of ``nodes``, ascending."""
     part_offsets = np.zeros(nodes.size + 1, np.int32)
     degrees = 0
@@ -105,11 +105,11 @@ def induced(offsets: Numbers, neighbors: Numbers, nodes: Numbers) -> tuple[Numbe
 
 @compiled
 def spread(
-    offsets: Numbers,
-    neighbors: Numbers,
+    offsets: Int32s,
+    neighbors: Int32s,
     by_cost: npt.NDArray[np.int64],
-    total: Numbers,
-    following: Numbers,
+    total: Int32s,
+    following: Int32s,
 ) -> None:
     """Lower the costs ``total`` to the sums of :meth:`Graph.spread`, and set ``following``.
 
@@ -140,7 +140,7 @@ def spread(
 
 @compiled
 def label_components(
-    offsets: Numbers, neighbors: Numbers, side: Numbers, which: int, label: Numbers
+    offsets: Int32s, neighbors: Int32s, side: Int32s, which: int, label: Int32s
 ) -> tuple[int, int]:
     """Number the connected pieces of the nodes whose ``side`` is ``which``.
 
@@ -174,8 +174,8 @@ def label_components(
 
 @compiled
 def halves(
-    offsets: Numbers, neighbors: Numbers, order: Numbers, first: int, least: int, most: int
-) -> tuple[Numbers, int]:
+    offsets: Int32s, neighbors: Int32s, order: Int32s, first: int, least: int, most: int
+) -> tuple[Int32s, int]:
     """Cut a connected graph into two connected parts of ``least`` to ``most`` nodes each.
 
     The first part should be the ``first`` nodes of ``order``, a permutation of all nodes. To meet
@@ -208,14 +208,14 @@ def halves(
 
 @compiled
 def shift(
-    offsets: Numbers,
-    neighbors: Numbers,
-    order: Numbers,
-    side: Numbers,
+    offsets: Int32s,
+    neighbors: Int32s,
+    order: Int32s,
+    side: Int32s,
     big: int,
     size: int,
     room: int,
-    label: Numbers,
+    label: Int32s,
 ) -> int:
     """Move a node of the part ``big`` to the other part, with all nodes that this cuts off.
 

@@ -25,8 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...base.arrays import Int32s
 from ...base.compiled import compiled
-from .graph import UNKNOWN, Graph, Members, Numbers
+from .graph import UNKNOWN, Graph, Members
 
 WINDOW = 64
 """Most nodes of an interval that is cut optimally."""
@@ -36,8 +37,8 @@ class TreeSends(NamedTuple):
     """A broadcast along a tree: rows (step from 1, source, target); the root's parent is -1."""
 
     tcd: int
-    rows: Numbers
-    parents: Numbers
+    rows: Int32s
+    parents: Int32s
 
 
 def interval_sends(
@@ -66,7 +67,7 @@ def interval_sends(
 
 
 def _sends_along(
-    parents: Numbers, ranks: Numbers, root: int, steps: int, members: Members
+    parents: Int32s, ranks: Int32s, root: int, steps: int, members: Members
 ) -> TreeSends:
     order, _, above = preorder(parents, ranks, root)
     tcd, rows = cut_intervals(*depths_of_members(order, above, members), steps)
@@ -76,13 +77,13 @@ def _sends_along(
 
 @compiled
 def improve(
-    offsets: Numbers,
-    neighbors: Numbers,
-    parents: Numbers,
-    ranks: Numbers,
+    offsets: Int32s,
+    neighbors: Int32s,
+    parents: Int32s,
+    ranks: Int32s,
     root: int,
     steps: int,
-    draws: Numbers,
+    draws: Int32s,
     members: Members,
 ) -> None:
     """Change a tree at random; keep changes that do not raise the TCD.
@@ -115,7 +116,7 @@ def improve(
             parents[node], ranks[node] = old_parent, old_rank
 
 
-def tree_path(parents: Numbers, source: int, target: int) -> list[int]:
+def tree_path(parents: Int32s, source: int, target: int) -> list[int]:
     """Return the nodes of the path from ``source`` to ``target`` in the tree of ``parents``."""
     up, down = [source], [target]
     while up[-1] >= 0:
@@ -126,7 +127,7 @@ def tree_path(parents: Numbers, source: int, target: int) -> list[int]:
     return up[: above[down[-1]]] + down[::-1]
 
 
-def _broad_tree(graph: Graph, root: int) -> Numbers:
+def _broad_tree(graph: Graph, root: int) -> Int32s:
     """Return the parents of a tree of shortest paths: each node's lowest closer neighbour."""
     distances = graph.distances(root)
     parents = np.full(graph.nodes, -1, np.int32)
@@ -136,7 +137,7 @@ def _broad_tree(graph: Graph, root: int) -> Numbers:
     return parents
 
 
-def _deep_tree(graph: Graph, root: int) -> Numbers:
+def _deep_tree(graph: Graph, root: int) -> Int32s:
     """Return the parents of a tree of depth-first search, with few and long branches."""
     parents = np.full(graph.nodes, -1, np.int32)
     following = graph.offsets[:-1].tolist()
@@ -156,7 +157,7 @@ def _deep_tree(graph: Graph, root: int) -> Numbers:
 
 
 @compiled
-def preorder(parents: Numbers, ranks: Numbers, root: int) -> tuple[Numbers, Numbers, Numbers]:
+def preorder(parents: Int32s, ranks: Int32s, root: int) -> tuple[Int32s, Int32s, Int32s]:
     """List a tree in preorder, children by ascending rank, which is -nodes to nodes.
 
     Returns the nodes by place, the place of each node, and for each place that of the parent, -1 at
@@ -181,7 +182,7 @@ def preorder(parents: Numbers, ranks: Numbers, root: int) -> tuple[Numbers, Numb
 
 
 @compiled
-def children_by_rank(parents: Numbers, ranks: Numbers) -> tuple[Numbers, Numbers]:
+def children_by_rank(parents: Int32s, ranks: Int32s) -> tuple[Int32s, Int32s]:
     """Return the first child of each node and each node's next sibling, -1 for none."""
     nodes = parents.size
     last_of_rank, before = np.full(2 * nodes + 1, -1, np.int32), np.empty(nodes, np.int32)
@@ -201,7 +202,7 @@ def children_by_rank(parents: Numbers, ranks: Numbers) -> tuple[Numbers, Numbers
 
 
 @compiled
-def sizes_beneath(parents: Numbers, root: int) -> Numbers:
+def sizes_beneath(parents: Int32s, root: int) -> Int32s:
     """Return the number of nodes beneath each node of a tree, the node included."""
     order, _, _ = preorder(parents, parents, root)
     beneath = np.ones(parents.size, np.int32)
@@ -211,7 +212,7 @@ def sizes_beneath(parents: Numbers, root: int) -> Numbers:
 
 
 @compiled
-def depths_of_members(order: Numbers, above: Numbers, members: Members) -> tuple[Numbers, Numbers]:
+def depths_of_members(order: Int32s, above: Int32s, members: Members) -> tuple[Int32s, Int32s]:
     """Return each member's depth, in preorder, and the highest depth on the path from the last.
 
     ``above`` has the place of the parent of each place, -1 at place 0; ``members`` is by node. The
@@ -235,7 +236,7 @@ def depths_of_members(order: Numbers, above: Numbers, members: Members) -> tuple
 
 
 @compiled
-def cut_intervals(depth: Numbers, meeting: Numbers, steps: int) -> tuple[int, Numbers]:
+def cut_intervals(depth: Int32s, meeting: Int32s, steps: int) -> tuple[int, Int32s]:
     """Cut the whole list down to single nodes: the TCD, and rows (step, source, target) of places.
 
     ``depth`` and ``meeting`` are those of :func:`depths_of_members`, shape (listed nodes,).
@@ -270,13 +271,13 @@ def cut_intervals(depth: Numbers, meeting: Numbers, steps: int) -> tuple[int, Nu
 
 
 @compiled
-def set_row(rows: Numbers, at: int, first: int, second: int, third: int) -> None:
+def set_row(rows: Int32s, at: int, first: int, second: int, third: int) -> None:
     """Set a row of three columns: compiled in no time, other than ``rows[at] = ...``."""
     rows[at, 0], rows[at, 1], rows[at, 2] = first, second, third
 
 
 @compiled
-def hops_from(depth: Numbers, meeting: Numbers, begin: int, end: int) -> Numbers:
+def hops_from(depth: Int32s, meeting: Int32s, begin: int, end: int) -> Int32s:
     """Return the tree's hops from place ``begin`` to the places from there up to ``end``."""
     hops = np.zeros(end - begin, np.int32)
     highest = depth[begin]
@@ -288,7 +289,13 @@ def hops_from(depth: Numbers, meeting: Numbers, begin: int, end: int) -> Numbers
 
 @compiled
 def cut_window(
-    depth: Numbers, meeting: Numbers, begin: int, end: int, before: int, steps: int, rows: Numbers
+    depth: Int32s,
+    meeting: Int32s,
+    begin: int,
+    end: int,
+    before: int,
+    steps: int,
+    rows: Int32s,
 ) -> int:
     """Cut an interval, from step ``before`` + 1 on, at the least TCD, which is returned.
 
@@ -318,7 +325,7 @@ def cut_window(
 
 
 @compiled
-def read_cuts(cuts: Numbers, begin: int, before: int, rows: Numbers) -> None:
+def read_cuts(cuts: Int32s, begin: int, before: int, rows: Int32s) -> None:
     """Set ``rows`` to the sends of a whole window: see :func:`cut_window`."""
     rounds, width = cuts.shape[0] - 1, cuts.shape[1]
     intervals = np.empty((2 * width, 3), np.int32)

@@ -24,9 +24,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ...base.pieces import offsets_of
+from ...base.arrays import Int32s
+from ...base.ragged import offsets_of
 from ...schedule.broadcast_bounds import least_broadcast_steps
-from .graph import UNKNOWN, Graph, Members, Numbers
+from .graph import UNKNOWN, Graph, Members
 from .parts import Send
 
 DRAWN_TREES = 4
@@ -102,8 +103,8 @@ def _best_branch(
 
 
 def _trees(
-    graph: Graph, root: int, hops: Numbers, draw: np.random.Generator
-) -> Iterator[tuple[Numbers, Numbers]]:
+    graph: Graph, root: int, hops: Int32s, draw: np.random.Generator
+) -> Iterator[tuple[Int32s, Int32s]]:
     """Trees in preorder: the node at each place, and the place behind its branch."""
     ends = [
         graph.neighbors[graph.offsets[node] : graph.offsets[node + 1]].tolist()
@@ -117,7 +118,7 @@ def _trees(
         yield _depth_first([draw.permutation(row).tolist() for row in ends], root)
 
 
-def _depth_first(ends: Sequence[Sequence[int]], root: int) -> tuple[Numbers, Numbers]:
+def _depth_first(ends: Sequence[Sequence[int]], root: int) -> tuple[Int32s, Int32s]:
     last = np.zeros(len(ends), np.int32)
     place = {root: 0}
     stack = [(root, iter(ends[root]))]

@@ -24,8 +24,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from ...base.arrays import Int32s
 from .exact_cuts import EXACT, EXACT_STEPS, exact_cuts
-from .graph import UNKNOWN, Graph, Members, Numbers, halves
+from .graph import UNKNOWN, Graph, Members, halves
 from .intervals import interval_sends, tree_path
 
 TRIALS = ((16, 8), (32, 4), (64, 2))
@@ -48,11 +49,11 @@ class Part:
     node; a small part has none. ``along_tree`` says that no cuts were found.
     """
 
-    nodes: Numbers
+    nodes: Int32s
     steps: int
-    costs: Numbers
+    costs: Int32s
     cuts: list[tuple[Part, Part]] = field(default_factory=list)
-    chosen: Numbers | None = None
+    chosen: Int32s | None = None
     along_tree: bool = False
 
 
@@ -69,7 +70,7 @@ class PartSearch:
         self._source = source
         self._known: dict[tuple[bytes, int], Part] = {}
 
-    def solve(self, nodes: Numbers, steps: int) -> Part:
+    def solve(self, nodes: Int32s, steps: int) -> Part:
         """Find cuts for the connected part ``nodes``, to be served in ``steps`` steps."""
         key = nodes.tobytes(), steps
         if key not in self._known:
@@ -79,7 +80,7 @@ class PartSearch:
             self._known[key] = part
         return self._known[key]
 
-    def _solve(self, nodes: Numbers, steps: int) -> Part:
+    def _solve(self, nodes: Int32s, steps: int) -> Part:
         if nodes.size == 1:
             return Part(nodes, steps, np.zeros(1, np.int32))
         graph = self._graph.part(nodes)
@@ -97,7 +98,7 @@ class PartSearch:
                 part.costs[root] = interval_sends(graph, root, steps, 0).tcd
         return part
 
-    def _try(self, part: Part, graph: Graph, side: Numbers) -> None:
+    def _try(self, part: Part, graph: Graph, side: Int32s) -> None:
         """Follow a cut to the end, and choose it for the nodes for which it is the best so far."""
         assert part.chosen is not None
         pair = [self.solve(part.nodes[side == which], part.steps - 1) for which in range(2)]
@@ -111,7 +112,7 @@ class PartSearch:
             part.chosen[better] = len(part.cuts)
         part.cuts.append((pair[0], pair[1]))
 
-    def _roots(self, graph: Graph, nodes: Numbers) -> list[int]:
+    def _roots(self, graph: Graph, nodes: Int32s) -> list[int]:
         """Return the nodes of a part from which it is served along trees."""
         if nodes.size <= MOST_ROOTS:
             return list(range(nodes.size))
@@ -120,12 +121,12 @@ class PartSearch:
             return [at]
         return [int(np.argmin(np.abs(_outward(graph, 0))))]
 
-    def _cuts(self, graph: Graph, nodes: Numbers, steps: int) -> list[Numbers]:
+    def _cuts(self, graph: Graph, nodes: Int32s, steps: int) -> list[Int32s]:
         """Return the cuts to follow, those of the fewest links: the half (0 or 1) of each node."""
         half = 1 << steps - 1
         least, most = max(1, nodes.size - half), min(nodes.size - 1, half)
         wanted = next((trials for size, trials in TRIALS if nodes.size <= size), 1)
-        found: dict[bytes, tuple[int, Numbers]] = {}
+        found: dict[bytes, tuple[int, Int32s]] = {}
         for order, first in self._proposals(graph, nodes, least, most, wanted):
             side, links = halves(graph.offsets, graph.neighbors, order, first, least, most)
             if links >= 0:
@@ -135,8 +136,8 @@ class PartSearch:
         return [side for _, side in ranked[:wanted]]
 
     def _proposals(
-        self, graph: Graph, nodes: Numbers, least: int, most: int, wanted: int
-    ) -> Iterator[tuple[Numbers, int]]:
+        self, graph: Graph, nodes: Int32s, least: int, most: int, wanted: int
+    ) -> Iterator[tuple[Int32s, int]]:
         """Orders of the nodes of a part, and how many of them are to be one half."""
         guides = self._guides[nodes]
         columns = guides.shape[1]
@@ -145,7 +146,7 @@ class PartSearch:
             ties = [guides[:, (column + later) % columns] for later in range(columns - 1, 0, -1)]
             for sign in (1, -1) if wanted > 1 else (1,):
                 keys = [*(sign * tie for tie in ties), guides[:, column]]
-                order: Numbers = np.lexsort(keys).astype(np.int32)
+                order: Int32s = np.lexsort(keys).astype(np.int32)
                 yield order, middle
                 edges = np.flatnonzero(np.diff(guides[order, column])) + 1
                 edges = edges[(edges >= least) & (edges <= most)]
@@ -158,7 +159,7 @@ class PartSearch:
             yield order, middle
 
 
-def _outward(graph: Graph, node: int) -> Numbers:
+def _outward(graph: Graph, node: int) -> Int32s:
     """Distance of each node from the farthest node of ``node``, less that from the opposite."""
     one = graph.distances(int(graph.distances(node).argmax()))
     other = graph.distances(int(one.argmax()))
@@ -217,7 +218,7 @@ def _best_send(part: Part, graph: Graph, source: int) -> tuple[Part, Part, list[
     return own, other, _way(graph, start, source)
 
 
-def _way(graph: Graph, costs: Numbers, source: int) -> list[int]:
+def _way(graph: Graph, costs: Int32s, source: int) -> list[int]:
     """Return the way from ``source`` to where hops + cost is least."""
     _, following = graph.spread(costs)
     way = [source]

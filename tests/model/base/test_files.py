@@ -15,9 +15,9 @@ from eyecast.model.base import files
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import read_input, require_writable, write_atomically
 from eyecast.model.base.folders import new_folder
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import mesh
 from eyecast.model.network.topology_file import read_topology
 from eyecast.model.schedule.file import schedule_json, write_schedule

@@ -8,12 +8,12 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from eyecast.model.bounds.cuts import Cutter
 from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.bounds.tightest_cut import Cutter
 from eyecast.model.network.faults import draw_faults, with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
-from eyecast.model.schedule.table import Blocks
+from eyecast.model.schedule.blocks import Blocks
 
 SOME = Fraction(1, 1000)
 

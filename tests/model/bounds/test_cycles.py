@@ -9,7 +9,7 @@ from eyecast.model.bounds.cycles import least_cycles
 from eyecast.model.collectives.reductions.bounds import reduction_cycles
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, line, mesh, torus
-from eyecast.model.schedule.table import Blocks
+from eyecast.model.schedule.blocks import Blocks
 
 ONE, ALL = PortModel.FULL_DUPLEX, PortModel.ALL_PORT
 

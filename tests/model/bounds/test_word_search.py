@@ -16,7 +16,7 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import binary_tree, star_tree
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, line, mesh, ring, torus
-from eyecast.model.schedule.table import NO_OWNER, Blocks
+from eyecast.model.schedule.blocks import NO_OWNER, Blocks
 
 ONE, ALL = PortModel.FULL_DUPLEX, PortModel.ALL_PORT
 Asked = list[tuple[int, tuple[int, ...], int]]

@@ -10,9 +10,9 @@ import pytest
 from helpers.schedule_judge import problems
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.base.pieces import even_shares, shares_of
+from eyecast.model.base.ragged import even_shares, shares_of
 from eyecast.model.bounds.cycles import least_cycles
-from eyecast.model.collectives.block_words import (
+from eyecast.model.collectives.declared.block_words import (
     SERVED,
     BlockWords,
     as_block_words,
@@ -22,9 +22,9 @@ from eyecast.model.collectives.block_words import (
     selected,
     with_block_words,
 )
-from eyecast.model.collectives.least import least_counts, schedule_bound, word_measures
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import least_counts, schedule_bound, word_measures
 from eyecast.model.collectives.streaming.rings import stream_ring
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
@@ -32,12 +32,12 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh
 from eyecast.model.program.certified import compile_certified
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.collective import Collective
 from eyecast.model.schedule.cost import message_words
 from eyecast.model.schedule.file import read_schedule, write_schedule
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 
 def made_of(topology: Topology, collective: str, words: BlockWords | int) -> dict[str, Schedule]:

@@ -10,9 +10,9 @@ from helpers.switch_networks import fat_tree
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.algorithm import Algorithm
+from eyecast.model.collectives.declared.request import Ports, Request
 from eyecast.model.collectives.halving.boxes import is_whole_grid
 from eyecast.model.collectives.registry import ALGORITHMS
-from eyecast.model.collectives.request import Ports, Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import binary_tree
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus

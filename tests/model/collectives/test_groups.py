@@ -9,13 +9,13 @@ import pytest
 from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.group_choice import Grouping
 from eyecast.model.collectives.group_file import Group, groups_of
 from eyecast.model.collectives.groups import boxes_of, part_of, side_by_side
 from eyecast.model.collectives.halving.eye import eye_broadcast
-from eyecast.model.collectives.least import schedule_bound
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.collectives.streaming.chain import chain_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
@@ -23,10 +23,10 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line, mesh, ring, torus
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.deadlock import DeadlockError
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.groups import require_groups
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 
 def rows_of_broadcasts(width: int, height: int) -> Schedule:

@@ -7,9 +7,9 @@ import pytest
 from helpers.irregular_networks import drawn_networks
 from helpers.switch_networks import fat_tree
 
-from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.case import Case
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, mesh

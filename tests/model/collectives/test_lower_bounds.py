@@ -11,7 +11,7 @@ from helpers.schedules import Send, build
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.lower_bounds import Costs, counted_costs, lower_bounds
 from eyecast.model.network.topology import Topology, line, mesh, ring, torus
-from eyecast.model.schedule.table import Blocks
+from eyecast.model.schedule.blocks import Blocks
 
 Known = tuple[frozenset[int], ...]
 """Of which nodes each node has something."""

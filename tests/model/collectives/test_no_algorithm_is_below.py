@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.least import least_counts, word_measures
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import least_counts, word_measures
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
 from eyecast.model.schedule.collective import Collective
 

@@ -15,8 +15,8 @@ from eyecast.model.compare.case import Case
 from eyecast.model.network.operators import Operator
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.certified import compile_certified
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 
 def odd(there: Any, coming: Any, _bits: Any) -> Any:

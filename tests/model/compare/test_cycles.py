@@ -7,8 +7,8 @@ import pytest
 from helpers.command import Command, result
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for, find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare import cycles
 from eyecast.model.compare.cycles import schedule_cycles
 from eyecast.model.cycle.model import run

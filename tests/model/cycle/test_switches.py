@@ -21,9 +21,9 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import with_switches
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.compiler import Compiled, fit
+from eyecast.model.program.memory_words import expected_words, table_words
 from eyecast.model.program.payload import Payload, empty_memory
 from eyecast.model.program.program import Program
-from eyecast.model.program.words import expected_words, table_words
 from eyecast.model.run.rules import TraceError, check_trace
 from eyecast.model.run.trace import Trace
 from eyecast.model.traffic.program import message_words_for, traffic_program

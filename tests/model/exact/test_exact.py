@@ -15,13 +15,12 @@ from helpers.drawn import Drawn, draw_network
 from helpers.programs import DOWN, NORTH, UP, program, put, words
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.control import Control
+from eyecast.model.exact.arithmetic import predict, run
 from eyecast.model.exact.declined import Declined
-from eyecast.model.exact.model import run
-from eyecast.model.exact.predict import predict
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.operators import Operator
 from eyecast.model.network.topology import hypercube, mesh, torus

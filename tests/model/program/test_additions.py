@@ -12,9 +12,9 @@ from helpers.programs import UP, pack, program, put
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config_file import network_to_json
 from eyecast.model.program.file import program_json, read_program, write_program
+from eyecast.model.program.memory_words import table_words
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
-from eyecast.model.program.words import table_words
 
 NETWORK: dict[str, Any] = {"operators": "add,max", "streams": True}
 

@@ -26,8 +26,8 @@ from eyecast.model.program.layout import Layout, held_words
 from eyecast.model.program.payload import Payload
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 Send = tuple[int, list[int], list[int]]
 """Step, path, blocks."""

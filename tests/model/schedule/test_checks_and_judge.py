@@ -16,9 +16,9 @@ from helpers.schedules import build, listed
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.network.port_model import PORT_MODELS
 from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 
 def named(schedule: Schedule) -> str | None:

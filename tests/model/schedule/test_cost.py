@@ -13,9 +13,9 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.cost import count_cost
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 
 def blocks_of(words: list[int]) -> Blocks:

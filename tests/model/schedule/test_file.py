@@ -15,9 +15,9 @@ import pytest
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.file import read_schedule, schedule_json, write_schedule
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 Edit = Callable[[dict[str, Any]], object]
 

@@ -14,9 +14,9 @@ from helpers.schedules import Send, build
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.network.topology import mesh
+from eyecast.model.schedule.blocks import NO_OWNER, Blocks
 from eyecast.model.schedule.file import read_schedule, schedule_json
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import NO_OWNER, Blocks
 
 
 def reduction() -> Schedule:

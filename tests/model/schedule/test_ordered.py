@@ -12,9 +12,9 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.port_model import PORT_MODELS, PortModel
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.ordered import CircleError, OrderedSends, packed_schedule
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 CHORDS = graph([[-1, (i + 1) % 9, (i - 1) % 9, (i + 3) % 9, (i - 3) % 9] for i in range(9)])
 NETWORKS = (mesh((3, 3)), torus((3, 3)), ring(9), hypercube(3), CHORDS)

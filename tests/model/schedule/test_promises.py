@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
-from eyecast.model.collectives.request import Request
 from eyecast.model.collectives.tree.broadcast import partial_tree_broadcast, tree_broadcast
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh
+from eyecast.model.schedule.blocks import CUSTOM, Blocks
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
 from eyecast.model.schedule.promises import require_promise
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import CUSTOM, Blocks
 
 EVERY = None
 LINE = mesh((3, 1))

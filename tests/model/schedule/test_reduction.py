@@ -9,9 +9,9 @@ import pytest
 from helpers.schedules import Send, build
 
 from eyecast.model.network.topology import mesh, ring
+from eyecast.model.schedule.blocks import NO_OWNER, Blocks
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import NO_OWNER, Blocks
 
 LINE = mesh((4, 1))
 TO_ALL = (None,)

@@ -16,8 +16,8 @@ import pytest
 from helpers.schedule_judge import REDUCED_KINDS, problems
 from helpers.schedules import Send, build, listed
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.topology import Topology, mesh
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule

@@ -18,17 +18,17 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import InputFile
 from eyecast.model.collectives import registry
 from eyecast.model.collectives.algorithm import Algorithm
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.group_choice import Grouping
 from eyecast.model.collectives.group_file import Group, groups_of
 from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.file import read_schedule, schedule_json
 from eyecast.model.schedule.requested import Requested
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 from eyecast.sweeps.collective import prepare
 
 NETWORKS = [mesh((3, 3)), mesh((4, 2)), hypercube(3), torus((4, 4)), torus((3, 3))]

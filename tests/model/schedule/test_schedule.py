@@ -12,9 +12,9 @@ from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.port_model import PORT_MODELS
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 # A 3x3 mesh      0 1 2
 #                 3 4 5

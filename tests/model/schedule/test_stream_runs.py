@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.collectives.streaming.rings import stream_ring, stream_ring_reduce_scatter
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, ring

@@ -14,10 +14,10 @@ from helpers.schedules import Send, build
 from helpers.streamed_contributions import Held, Packet, carried_out
 
 from eyecast.model.network.topology import mesh, ring
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.streams import streams_of
-from eyecast.model.schedule.table import Blocks
 
 LINE = mesh((4, 1))
 

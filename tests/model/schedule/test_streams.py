@@ -12,10 +12,10 @@ from helpers.schedules import Send, build
 from helpers.stream_words import Packet, all_leads, works
 
 from eyecast.model.network.topology import ring
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.streams import streams_of
-from eyecast.model.schedule.table import Blocks
 
 
 def streaming(

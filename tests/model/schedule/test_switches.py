@@ -15,16 +15,16 @@ from helpers.schedules import Send, build, listed
 from helpers.switch_networks import fat_tree, switch_mesh, switch_star, switch_tree
 from helpers.tree_networks import graph_of
 
-from eyecast.model.collectives.least import least_measures
+from eyecast.model.collectives.shown_bounds import least_measures
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.broadcast_bounds import least_tcd
 from eyecast.model.schedule.cost import message_words
 from eyecast.model.schedule.file import read_schedule, write_schedule
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 STAR = switch_star(4)
 ONE_TO_FOUR = [Send(1, [1, 0, 2]), Send(2, [1, 0, 3]), Send(2, [2, 0, 4])]

@@ -11,18 +11,18 @@ import pytest
 from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.compiler import Compiled
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.checks import check_timed
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 from eyecast.model.schedule.timetable import begins, ends
 
 FOUR_WORDS, ROW = 5, 2

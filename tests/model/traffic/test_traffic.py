@@ -16,9 +16,9 @@ from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import hypercube, line, mesh, ring, torus
 from eyecast.model.program.checks import require_table_room
 from eyecast.model.program.deadlock import certify
+from eyecast.model.program.memory_words import table_words
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
-from eyecast.model.program.words import table_words
 from eyecast.model.traffic.measures import measure_traffic
 from eyecast.model.traffic.program import (
     deliveries,

@@ -8,10 +8,10 @@ from helpers.irregular_networks import KINDS, drawn_network
 from helpers.switch_networks import fat_tree
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
 from eyecast.model.collectives.direct.packing import Packets, pack, steps_of
-from eyecast.model.collectives.least import schedule_bound
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.best import choose_best
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing

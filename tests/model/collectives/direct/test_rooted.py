@@ -8,7 +8,7 @@ from helpers.switch_networks import fat_tree
 from helpers.topologies import refusal
 
 from eyecast.model.collectives.direct.rooted import direct_gather, direct_scatter
-from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.case import Case
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line, mesh, torus

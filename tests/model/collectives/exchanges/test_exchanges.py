@@ -7,6 +7,7 @@ import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.exchanges.circulant import circulant_all_gather
 from eyecast.model.collectives.exchanges.partners import swing_distance, swing_partners
 from eyecast.model.collectives.exchanges.swing import swing_all_gather
@@ -14,7 +15,6 @@ from eyecast.model.collectives.exchanges.trivance import trivance_all_gather
 from eyecast.model.collectives.halving.eye import eye_tcd
 from eyecast.model.collectives.halving.eye_tcd import line_eye_tcd
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import hypercube, mesh, ring, torus

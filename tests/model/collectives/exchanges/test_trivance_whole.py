@@ -9,8 +9,8 @@ import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, mesh, ring, torus

@@ -9,9 +9,9 @@ from helpers.schedules import listed
 from helpers.switch_networks import switch_mesh
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.reductions.all_reduce import scattered_all_reduce
 from eyecast.model.collectives.registry import algorithms_for, find_algorithm
-from eyecast.model.collectives.request import Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.schedule.rules import ScheduleError

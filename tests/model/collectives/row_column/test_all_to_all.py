@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.least import schedule_bound
 from eyecast.model.collectives.row_column.all_to_all import row_column_all_to_all
 from eyecast.model.collectives.row_column.messages import Message, passage_of, way_of
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults

@@ -11,9 +11,9 @@ from helpers.schedules import listed
 from helpers.switch_networks import fat_tree, switch_star
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.collectives.streaming.packed_chains import packed_chains
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing

@@ -13,9 +13,9 @@ from helpers.switch_networks import fat_tree, switch_mesh, switch_star
 from helpers.tree_networks import graph_of
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.collectives.streaming.greedy import greedy_all_gather
 from eyecast.model.collectives.streaming.passing import links_past
 from eyecast.model.collectives.streaming.trees import (

@@ -11,14 +11,14 @@ from helpers.schedules import Send, build
 from helpers.switch_networks import fat_tree
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.request import Request
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.network.faults import draw_faults, with_faults
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.duration import expected_cycles
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.table import Blocks
 
 FAULTY = with_faults(mesh((5, 5)), draw_faults(mesh((5, 5)), 0.1, seed=1, keep=(0,)))
 

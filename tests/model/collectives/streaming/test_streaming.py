@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.least import schedule_bound
+from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.collectives.streaming.arborescences import packed_arborescences
 from eyecast.model.collectives.streaming.chain import chain_broadcast
 from eyecast.model.collectives.streaming.greedy import greedy_all_gather

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.errors import InvalidInput
-from ..base.pieces import offsets_of
+from ..base.ragged import offsets_of
 from ..network.config import NetworkConfig
 from ..network.exclusions import incompatible
-from .table import ADDITIONS
+from .row import ADDITIONS
 
 if TYPE_CHECKING:
     from ..schedule.schedule import Schedule

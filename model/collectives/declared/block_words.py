@@ -28,14 +28,13 @@ from typing import Annotated
 import msgspec
 import numpy as np
 
-from ..base.errors import InvalidInput, one_of
-from ..base.json_file import decode_versioned, read_json
-from ..base.pieces import shares_of
-from ..network.topology import Topology
-from ..schedule.carrying import carrying
-from ..schedule.collective import OF_OWNERS, OF_TARGETS, Collective
-from ..schedule.schedule import Schedule
-from ..schedule.stream_runs import stream_runs
+from ...base.errors import InvalidInput, one_of
+from ...base.json_file import decode_versioned, read_json
+from ...base.ragged import shares_of
+from ...network.topology import Topology
+from ...schedule.collective import OF_OWNERS, OF_TARGETS, Collective
+from ...schedule.schedule import Schedule
+from ...schedule.stream_runs import stream_runs
 
 FORMAT = "eyecast-block-words"
 MOST_WORDS = 1 << 30
@@ -154,4 +153,4 @@ def with_block_words(schedule: Schedule, words: BlockWords) -> Schedule:
     if schedule.stream.any() and not lengths.all():
         raise InvalidInput.of(f"block words with {name}, which streams,", "at least 1", 0)
     made = replace(schedule, blocks=replace(blocks, words=lengths.astype(np.int32)))
-    return carrying(made, lengths > 0)
+    return made.carrying(lengths > 0)

@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..model.base.errors import InvalidInput
+from ..model.schedule.blocks import CUSTOM
 from ..model.schedule.collective import Collective
-from ..model.schedule.table import CUSTOM
-from .msccl_reduction import ReducingExecution, Value
+from .msccl_reducing_execution import ReducingExecution, Value
 from .msccl_xml import Algorithm
 
 

@@ -18,10 +18,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..base.arrays import Numbers
 from ..network.links import directed_links
 from ..network.topology import Topology
 from .cut import Cut, NodeSet
-from .flow import UNREACHED, Graph, Numbers, push, set_levels
+from .flow import UNREACHED, Graph, push, set_levels
 
 
 class Cutter:

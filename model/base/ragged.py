@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-Numbers = npt.NDArray[np.int64]
+from .arrays import Numbers
 
 
 def offsets_of(lengths: Sequence[int] | npt.NDArray[np.integer]) -> Numbers:

@@ -6,7 +6,7 @@ from .attached_host import HostedTopology
 from .topology import Topology
 
 
-def place_numbers(topology: Topology, node: int | None) -> list[int] | str | None:
+def node_coordinates(topology: Topology, node: int | None) -> list[int] | str | None:
     """Return a node as JSON values: its coordinates, or "host"; None for None."""
     if node is None:
         return None
@@ -16,9 +16,9 @@ def place_numbers(topology: Topology, node: int | None) -> list[int] | str | Non
     return coordinates
 
 
-def place_name(topology: Topology, node: int) -> str:
+def node_name(topology: Topology, node: int) -> str:
     """Return the name of a node: "(1,0)", or "host"."""
-    numbers = place_numbers(topology, node)
+    numbers = node_coordinates(topology, node)
     return numbers if isinstance(numbers, str) else f"({','.join(map(str, numbers or ()))})"
 
 

@@ -12,14 +12,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ..base.pieces import offsets_of, ranges
+from ..base.arrays import Numbers, Words
+from ..base.ragged import offsets_of, ranges
+from ..program.program import Program
 from ..program.streams import NO_FEEDER
-from ..program.table import Numbers, ProgramTable
 from .timetable import Timetable
-
-Words = npt.NDArray[np.uint64]
 
 
 class Moved(NamedTuple):
@@ -35,7 +33,7 @@ class Moved(NamedTuple):
     payload: Words
 
 
-def moved(program: ProgramTable, times: Timetable, memory: Words) -> Moved:
+def move_words(program: Program, times: Timetable, memory: Words) -> Moved:
     """Move the words of all steps; ``memory`` is not changed."""
     result = Moved(memory.copy(), np.zeros(int(program.length.sum()), dtype=np.uint64))
     first = offsets_of(program.length)
@@ -54,7 +52,7 @@ def moved(program: ProgramTable, times: Timetable, memory: Words) -> Moved:
     return result
 
 
-def _may_go(program: ProgramTable, times: Timetable, rows: Numbers, gone: Numbers) -> Numbers:
+def _may_go(program: Program, times: Timetable, rows: Numbers, gone: Numbers) -> Numbers:
     """Return how many words each of a step's rows may have sent when ``gone`` have left."""
     fed, length = times.feeder[rows], program.length[rows]
     if (fed == NO_FEEDER).all():
@@ -64,9 +62,7 @@ def _may_go(program: ProgramTable, times: Timetable, rows: Numbers, gone: Number
     return np.where(fed == NO_FEEDER, length, np.minimum(program.lead[rows] + come[fed], length))
 
 
-def _move(
-    program: ProgramTable, times: Timetable, memory: Words, row: Numbers, word: Numbers
-) -> Words:
+def _move(program: Program, times: Timetable, memory: Words, row: Numbers, word: Numbers) -> Words:
     """Read one word of each row, write or combine all at the targets, and return those read."""
     window, operator = program.window[row], program.operator[row]
     coming = memory[program.row_node[row], _address(program.source_address[row], word, window)]

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.pieces import offsets_of
+from ..base.arrays import Numbers
+from ..base.ragged import offsets_of
 from ..network.topology import NO_LINK
-from ..program.ends import Ends, hops_of
-from ..program.table import Numbers, ProgramTable
+from ..program.program import Program
+from ..program.route_ends import Ends, hops_of
 from .declined import Declined
 
 
@@ -32,7 +33,7 @@ class Passages(NamedTuple):
     flit: Numbers
 
 
-def passages(program: ProgramTable) -> tuple[Passages, Ends]:
+def passages(program: Program) -> tuple[Passages, Ends]:
     """Follow all rows to their targets.
 
     Raises :class:`.Declined` for a route that no router accepts: back by the link that it came by,

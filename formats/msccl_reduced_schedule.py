@@ -9,13 +9,13 @@ import numpy as np
 
 from ..model.base.files import InputFile
 from ..model.network.port_model import PortModel
+from ..model.schedule.blocks import CUSTOM, NO_OWNER, Blocks
 from ..model.schedule.ordered import CircleError, OrderedSends, packed_schedule
 from ..model.schedule.schedule import Schedule
-from ..model.schedule.table import CUSTOM, NO_OWNER, Blocks
 from .format import Setting
-from .msccl_reduction import ReducingExecution
+from .msccl_promises import results_of
+from .msccl_reducing_execution import ReducingExecution
 from .msccl_registers import RegisterError, Registers, registers_of
-from .msccl_results import results_of
 from .msccl_xml import Algorithm
 from .notes import say
 from .ranks import name_on, nodes_of_parts

@@ -25,16 +25,16 @@ from ..cycle.control import Control
 from ..network.config import Timing
 from ..network.topology import Topology
 from ..program.checks import check_program
-from ..program.table import ProgramTable
+from ..program.program import Program
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
+from .data_movement import Moved, move_words
 from .declined import Declined
 from .occupancy import link_flits, require_no_meeting
+from .passages import Passages, passages
 from .races import require_no_races
 from .timetable import Timetable, timetable
 from .trace import trace_of
-from .ways import Passages, passages
-from .words import Moved, moved
 
 
 class ExactPrediction(Prediction):
@@ -43,11 +43,11 @@ class ExactPrediction(Prediction):
     Until then the memories before the run must not be changed.
     """
 
-    _parts: tuple[ProgramTable, npt.NDArray[np.uint64], Timetable, Passages]
+    _parts: tuple[Program, npt.NDArray[np.uint64], Timetable, Passages]
 
     def __init__(
         self,
-        program: ProgramTable,
+        program: Program,
         memory: npt.NDArray[np.uint64],
         times: Timetable,
         there: Passages,
@@ -71,7 +71,7 @@ class ExactPrediction(Prediction):
     @cached_property
     def _moved(self) -> Moved:
         program, memory, times, _ = self._parts
-        return moved(program, times, memory)
+        return move_words(program, times, memory)
 
     @cached_property
     def memory(self) -> npt.NDArray[np.uint64]:  # type: ignore[override]
@@ -91,7 +91,7 @@ class ExactPrediction(Prediction):
 
 
 def run(
-    program: ProgramTable,
+    program: Program,
     memory: npt.NDArray[np.uint64],
     *,
     timing: Timing,
@@ -118,7 +118,26 @@ def run(
     return ExactPrediction(program, memory, times, there)
 
 
-def _require_simple(program: ProgramTable, control: Control | None) -> None:
+def predict(
+    program: Program,
+    memory: npt.NDArray[np.uint64],
+    *,
+    timing: Timing,
+    control: Control | None = None,
+) -> Prediction:
+    """Predict the run of ``program`` by arithmetic, or by the cycle model if that declines.
+
+    Arguments and result are those of :func:`~..cycle.model.run`.
+    """
+    try:
+        return run(program, memory, timing=timing, control=control)
+    except Declined:
+        from ..cycle.model import run as simulated  # noqa: PLC0415 - loads what is compiled
+
+        return simulated(program, memory, timing=timing, control=control)
+
+
+def _require_simple(program: Program, control: Control | None) -> None:
     """Decline features that arithmetic does not cover."""
     config = program.config
     if config.timed_rows:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..network.topology import NO_LINK
-from .table import Numbers, ProgramTable
+
+if TYPE_CHECKING:
+    from .program import Program
 
 
 class Hop(NamedTuple):
@@ -37,7 +40,7 @@ class Hop(NamedTuple):
     left: Numbers
 
 
-def hops_of(table: ProgramTable, rows: Numbers) -> Iterator[Hop]:
+def hops_of(table: Program, rows: Numbers) -> Iterator[Hop]:
     """Follow the routes of ``rows``, all at the same time, link by link."""
     topology, routes = table.config.topology, table.routes
     segment, end = routes.first[table.route[rows]], routes.first[table.route[rows] + 1]
@@ -70,7 +73,7 @@ class Ends(NamedTuple):
     lane: Numbers
 
 
-def ends_of(table: ProgramTable, rows: Numbers) -> Ends:
+def ends_of(table: Program, rows: Numbers) -> Ends:
     """Return the ends of the routes of ``rows``."""
     ends = Ends(np.full(len(rows), NO_LINK), np.full(len(rows), NO_LINK))
     for hop in hops_of(table, rows):

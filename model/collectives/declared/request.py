@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ..network.port_model import PortModel
-from ..network.topology import Topology
-from ..schedule.collective import REDUCTIONS, Collective
-from ..schedule.requested import Requested
+from ...network.port_model import PortModel
+from ...network.topology import Topology
+from ...schedule.collective import REDUCTIONS, Collective
+from ...schedule.requested import Requested
 from .block_words import BlockWords, selected
 
 _USUAL, _OF_BARRIER = "add", "and"

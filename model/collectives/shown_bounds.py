@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from ..network.port_model import PortModel
 from ..network.topology import Topology
+from ..schedule.blocks import CUSTOM, NO_OWNER
 from ..schedule.broadcast_bounds import least_broadcast_steps, least_spanning_tcd, least_tcd
 from ..schedule.collective import Collective
 from ..schedule.cost import message_words, share_words
 from ..schedule.schedule import Schedule
-from ..schedule.table import CUSTOM, NO_OWNER
 from .halving.boxes import is_whole_grid
 from .lower_bounds import counted_costs, lower_bounds, most_links
 from .reductions.bounds import all_reduce_bounds, reduction_cycles

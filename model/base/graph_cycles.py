@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-Numbers = npt.NDArray[np.int64]
+from .arrays import Numbers
 
 
 def find_circle(edges: Numbers) -> list[int]:
