@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
-from ..base.loops import Int, compiled_loop, hold, inlined
+from ..base.loops import Int, compiled_loop, inlined, spill
 from ..network.topology import NO_LINK
 from ..program.circuits import FIRST_CYCLE, CircuitProgram
 from ..run.run import Ending, EndState, Prediction
@@ -506,7 +506,7 @@ def _compiled_from(sources: int) -> Callable[[_Tables, _Registers, _Rows, int], 
     def simulate(
         net: _Tables, now: _Registers, trace: _Rows, limit: int
     ) -> tuple[bool, int, int, int, int, int]:
-        return *_run(hold(net), hold(now), hold(trace), limit), sources
+        return *_run(spill(net), spill(now), spill(trace), limit), sources
 
     return simulate
 

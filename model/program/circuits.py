@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..network.config import NetworkConfig, bits_for
 from ..network.port_model import PortModel
@@ -28,8 +29,6 @@ LONGEST_RUN = (1 << DURATION_BITS) - 1
 
 FIRST_CYCLE = 2
 """The cycle in which the first entry of every table becomes current."""
-
-Numbers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

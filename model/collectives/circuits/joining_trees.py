@@ -25,15 +25,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...base.errors import require_range
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from ...bounds.hops import hops_from
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK, Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import Declared
-from ..declared.asked import Asked
+from ..declared.request import Request
 from ..reductions.backwards import against, require_reached
 from .light_trees import MOST_NODES, light_tree
 
@@ -189,7 +189,7 @@ def _middles(topology: Topology) -> list[int]:
     """Return up to four working nodes with the least greatest distance to all others."""
     working = topology.working_nodes
     eccentricity = hops_from(topology, working)[:, working].max(axis=1, initial=0)
-    return working[np.argsort(eccentricity, kind="stable")[:4]].tolist()
+    return [int(node) for node in working[np.argsort(eccentricity, kind="stable")[:4]]]
 
 
 def _schedule(
@@ -224,11 +224,11 @@ def _schedule(
     )
 
 
-def _reduce(request: Asked) -> Schedule:
+def _reduce(request: Request) -> Schedule:
     return joining_reduce(request.topology, request.root, request.words, request.combining)
 
 
-def _all_reduce(request: Asked) -> Schedule:
+def _all_reduce(request: Request) -> Schedule:
     return joining_all_reduce(request.topology, request.words, request.combining)
 
 

@@ -16,13 +16,13 @@ from __future__ import annotations
 import numpy as np
 
 from ...base.errors import InvalidInput, require_range, with_article
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared
-from ..declared.asked import Asked
+from ..declared.request import Request
 from ..streaming.rings import ring_of_all
 from ..streaming.sends import blocks_for_all
 
@@ -72,7 +72,7 @@ def light_ring(topology: Topology, words: int) -> Schedule:
     )
 
 
-def _all_gather(request: Asked) -> Schedule:
+def _all_gather(request: Request) -> Schedule:
     return light_ring(request.topology, request.words)
 
 

@@ -16,19 +16,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
+from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, require_range
-from ...base.pieces import offsets_of
+from ...base.ragged import offsets_of
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK, Topology
+from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ...schedule.table import Blocks
 from ..declared.algorithm import Declared, multicast, rooted
-
-Numbers = npt.NDArray[np.int64]
 
 MOST_NODES = 1 << 12
 """Most working nodes: the schedule lists a whole path for each target."""
