@@ -121,6 +121,8 @@ def _convert(
         refuse_beside("FROM", option_names(drawing_options), "it holds a schedule")
         schedule = schedule_of_file(chosen, file, origin, SizeLimit.SCHEDULE, "FROM")
         assert target.write_schedule is not None
+        if schedule.circuits and target.omits:
+            raise InvalidInput.of("schedule in FROM", "one without trees", "one for circuits")
         target.write_schedule(schedule, path)
         if schedule.timed and target.omits:
             return f"timetable, {target.omits}"

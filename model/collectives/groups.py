@@ -125,6 +125,7 @@ def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> 
         stream=joined(lambda made: made.stream),
         groups=tuple(part.members for part, _ in parts),
         timed=all(made.timed for _, made in parts),
+        circuits=any(made.circuits for _, made in parts),
         requests=_requests(parts),
     )
 

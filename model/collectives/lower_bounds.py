@@ -43,6 +43,7 @@ from ..network.topology import NO_LINK, Topology
 from ..schedule.broadcast_bounds import least_broadcast_steps
 from ..schedule.collective import Collective
 from ..schedule.cost import count_cost
+from ..schedule.same_sends import first_of_pairs
 from ..schedule.schedule import Schedule
 from .grid.sends import GridCollective
 
@@ -88,11 +89,15 @@ def counted_costs(schedule: Schedule) -> Costs:
     carried = schedule.send_words
     nodes = schedule.topology.nodes
     ends = (schedule.source, schedule.target)
+    once = [first_of_pairs(schedule.trees, end) for end in ends]
     return Costs(
         steps=schedule.steps,
         hops=schedule.tcd,
-        word_hops=int(carried @ schedule.distances),
-        node_words=max(int(np.bincount(end, carried, nodes).max()) for end in ends),
+        word_hops=int(carried[schedule.hop_sends[schedule.crossings]].sum()),
+        node_words=max(
+            int(np.bincount(end[sends], carried[sends], nodes).max())
+            for end, sends in zip(ends, once, strict=True)
+        ),
         link_words=count_cost(schedule).busiest_link,
     )
 

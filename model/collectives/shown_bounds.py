@@ -44,11 +44,13 @@ def least_counts(schedule: Schedule) -> dict[str, int]:
     blocks are equally long, the measures of :func:`word_measures` are bounded too.
     """
     counts = _least_counts(schedule)
-    if schedule.stream.any():
-        # A node may pass words on in the step that brings them, any number of times.
+    if schedule.stream.any() or schedule.circuits:
+        # A node may pass words on in the step that brings them, any number of times, and a tree
+        # may reach all nodes in one step.
         counts["steps"] = min(1, counts.get("steps", 1))
         if schedule.collective in _AMONG_ALL and "tcd" in counts:
-            # A send may begin before all its words have arrived, so one send per node may do.
+            # A send may begin before all its words have arrived, and the last tree may bring all
+            # nodes their last blocks, so one link into each node may do.
             counts["tcd"] = min(counts["tcd"], schedule.topology.working_nodes.size)
     return counts
 
@@ -57,17 +59,23 @@ def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound
     """Return the least cycles of any schedule with the promise and port model of ``schedule``.
 
     The bound is :func:`.least_cycles` for links with ``link_registers`` registers. If some blocks
-    are copied and others reduced, it is the larger of both bounds.
+    are copied and others reduced, it is the larger of both bounds. A schedule for circuits is
+    compared with schedules whose routers combine words.
     """
     # Compiled code takes long to import, and most commands refuse bad input before they need it.
     from ..bounds.cycles import least_cycles  # noqa: PLC0415
 
     topology, blocks, ports = schedule.topology, schedule.blocks, schedule.port_model
-    found = [
-        bound(topology, blocks.some(kind), ports, hop_cycles=1 + link_registers)
-        for bound, kind in ((least_cycles, ~blocks.reduced), (reduction_cycles, blocks.reduced))
-        if kind.any()
-    ]
+    kept, reduced, hop_cycles = ~blocks.reduced, blocks.reduced, 1 + link_registers
+    found = []
+    if kept.any():
+        found.append(least_cycles(topology, blocks.some(kept), ports, hop_cycles=hop_cycles))
+    if reduced.any():
+        joins = schedule.circuits
+        bound = reduction_cycles(
+            topology, blocks.some(reduced), ports, hop_cycles=hop_cycles, joins=joins
+        )
+        found.append(bound)
     return max(found)
 
 
@@ -87,27 +95,30 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
     if schedule.topology.nodes < 2:
         return {"steps": 0, "tcd": 0}
     if schedule.collective in _TO_EVERYONE:
-        return all_reduce_bounds(
+        words = int(schedule.blocks.words.sum())
+        bounds = all_reduce_bounds(
             schedule.topology,
             schedule.topology.working_nodes.size,
-            int(schedule.blocks.words.sum()),
+            words,
             schedule.port_model,
             most_links(schedule.topology),
         )
+        # Routers that join and fork send most words for the nodes.
+        return {**bounds, "node_words": words} if schedule.circuits else bounds
     if not is_whole_grid(schedule.topology) or not share_words(schedule).all():
         return {}
-    words = message_words(schedule)
+    each = message_words(schedule)
     # A reduce-scatter backwards is an all-gather, with the same costs.
     backwards = schedule.collective == Collective.REDUCE_SCATTER
     found = lower_bounds(
         Collective.ALL_GATHER if backwards else schedule.collective,
         schedule.topology,
         schedule.root,
-        1 if words is None else words,
+        1 if each is None else each,
         schedule.port_model,
     )
     counts = {"steps": found.steps.value, "tcd": found.hops.value}
-    if words is None:
+    if each is None:
         return counts
     return counts | {
         "word_hops": found.word_hops.value,

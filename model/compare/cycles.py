@@ -42,7 +42,7 @@ def schedule_cycles(schedule: Schedule) -> Cycles:
     large to compile or simulate at once, or if no such network can carry it out.
     """
     estimate = Cycles(expected_cycles(schedule), estimated=True)
-    if schedule.topology.nodes > MOST_NODES or schedule.tcd > MOST_HOPS:
+    if schedule.topology.nodes > MOST_NODES or schedule.hops > MOST_HOPS:
         return estimate
     all_port = schedule.port_model == PortModel.ALL_PORT
     try:

@@ -62,8 +62,9 @@ class Entry:
 
     @property
     def busiest_link(self) -> int:
-        """The most sends that cross one directed link, over all steps."""
-        return int(np.unique(self.schedule.links, return_counts=True)[1].max(initial=0))
+        """The most sends, or trees of sends, that cross one directed link, over all steps."""
+        links = self.schedule.links[self.schedule.crossings]
+        return int(np.unique(links, return_counts=True)[1].max(initial=0))
 
     @cached_property
     def bound(self) -> CycleBound:

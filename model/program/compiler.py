@@ -49,6 +49,8 @@ def compile_schedule(
         raise InvalidInput.of("network", "one with streams, for a schedule that streams", "without")
     if schedule.timed:
         require_timed_rows(config)
+    if schedule.circuits:
+        raise InvalidInput.of("network", "one with circuits, for a schedule with trees", "without")
     puts, receives = puts_of(schedule, layout, streams, config), _receives(schedule, config)
     # A node's rows are ordered by step, and within a step as the sends of the schedule.
     order = np.lexsort((schedule.step[puts.send], schedule.source[puts.send]))

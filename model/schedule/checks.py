@@ -31,7 +31,9 @@ from .rules import (
     first_clash,
     send_name,
 )
+from .same_sends import first_of_pairs
 from .streams import check_streams
+from .trees import check_trees
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -51,9 +53,12 @@ def check_schedule(schedule: Schedule) -> None:
        broadcast reaches no node twice (:func:`.check_blocks`);
     5. a streamed word arrives before it leaves again (:func:`.check_streams`);
     6. every result of a reduced block contains each contribution once (:func:`.check_reductions`);
-    7. the port model holds (:func:`check_ports`);
-    8. no two sends of one step share a directed link and VC (:func:`check_links`);
-    9. a timed schedule can be put on a timetable (:func:`check_timed`).
+    7. routers can fork and join the trees of a schedule for circuits (:func:`.check_trees`);
+    8. the port model holds (:func:`check_ports`);
+    9. no two trees of one step share a directed link and VC (:func:`check_links`);
+    10. a timed schedule can be put on a timetable (:func:`check_timed`).
+
+    Without circuits each send is a tree alone.
     """
     check_ranges(schedule)
     check_carried(schedule)
@@ -65,6 +70,7 @@ def check_schedule(schedule: Schedule) -> None:
     check_blocks(schedule)
     check_streams(schedule)
     check_reductions(schedule)
+    check_trees(schedule)
     check_ports(schedule)
     check_links(schedule)
     check_timed(schedule)
@@ -183,16 +189,13 @@ def check_ports(schedule: Schedule) -> None:
         send once and receive once, and if both, to and from the same node;
     all-port
         send once by each port (the first link of the path) and receive once by each (the last).
+
+    The sends of a tree with a common end are one send there.
     """
     step = schedule.step.astype(np.int64)
     every = np.arange(schedule.sends)
     sending = step * schedule.topology.nodes + schedule.source
     receiving = step * schedule.topology.nodes + schedule.target
-    if schedule.port_model == PortModel.HALF_DUPLEX:
-        both = np.concatenate((schedule.source, schedule.target))
-        keys = np.concatenate((sending, receiving))
-        _require_one(schedule, "in two sends", keys, np.tile(every, 2), both)
-        return
     if schedule.port_model == PortModel.ALL_PORT:
         links = schedule.topology.nodes * schedule.topology.ports
         first = schedule.path_offsets[:-1] - every
@@ -202,8 +205,15 @@ def check_ports(schedule: Schedule) -> None:
         _require_one(schedule, "the source of two sends by one port", out, every, schedule.source)
         _require_one(schedule, "the target of two sends by one port", into, every, schedule.target)
         return
-    _require_one(schedule, "the source of two sends", sending, every, schedule.source)
-    _require_one(schedule, "the target of two sends", receiving, every, schedule.target)
+    out, into = (first_of_pairs(schedule.trees, end) for end in (schedule.source, schedule.target))
+    if schedule.port_model == PortModel.HALF_DUPLEX:
+        sends = np.concatenate((out, into))
+        nodes = np.concatenate((schedule.source[out], schedule.target[into]))
+        keys = np.concatenate((sending[out], receiving[into]))
+        _require_one(schedule, "in two sends", keys, sends, nodes)
+        return
+    _require_one(schedule, "the source of two sends", sending[out], out, schedule.source[out])
+    _require_one(schedule, "the target of two sends", receiving[into], into, schedule.target[into])
     if schedule.port_model == PortModel.EXCHANGE:
         _check_partners(schedule, sending, receiving)
 
@@ -245,18 +255,19 @@ def _port_error(
 
 
 def check_links(schedule: Schedule) -> None:
-    """Require that no directed link and VC is crossed twice in one step."""
-    sends = schedule.hop_sends
+    """Require that no directed link and VC is crossed twice in one step, except by one tree."""
+    crossed = schedule.crossings
+    sends = schedule.hop_sends[crossed]
     links = schedule.topology.nodes * schedule.topology.ports
-    keys = schedule.step[sends] * np.int64(links) + schedule.links
-    keys = keys * (LARGEST_VC + 1) + schedule.vcs
+    keys = schedule.step[sends] * np.int64(links) + schedule.links[crossed]
+    keys = keys * (LARGEST_VC + 1) + schedule.vcs[crossed]
     clash = first_clash(schedule, keys, sends)
     if clash is None:
         return
-    first, second = clash
+    first, second = crossed[list(clash)].tolist()
     begins, ends = schedule.hop_ends
     where = f"link {begins[second]} -> {ends[second]}, VC {schedule.vcs[second]}"
-    send, other = int(sends[second]), int(sends[first])
+    send, other = (int(schedule.hop_sends[hop]) for hop in (second, first))
     if send == other:
         raise broken(schedule, send, f"its path crosses {where} twice")
     raise broken(schedule, send, f"it shares {where} with {send_name(schedule, other)}")

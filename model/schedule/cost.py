@@ -99,6 +99,7 @@ def count_cost(schedule: Schedule) -> ScheduleCost:
     words = schedule.send_words
     longest = np.zeros(schedule.steps + 1, dtype=np.int64)
     np.maximum.at(longest, schedule.step, words)
-    _, places = np.unique(schedule.links, return_inverse=True)
-    loads = np.bincount(places, weights=words[schedule.hop_sends])
+    crossed = schedule.crossings
+    _, places = np.unique(schedule.links[crossed], return_inverse=True)
+    loads = np.bincount(places, weights=words[schedule.hop_sends[crossed]])
     return ScheduleCost(longest[1:], int(loads.max(initial=0)))

@@ -72,7 +72,7 @@ def _shared_links(schedule: Schedule, flits: Numbers) -> tuple[Numbers, Numbers]
     behind = schedule.distances[send] - 1 - before
     links = np.int64(schedule.topology.nodes * schedule.topology.ports)
     keys, number = np.unique(schedule.step[send] * links + schedule.links, return_inverse=True)
-    fewest = np.full((2, len(keys)), schedule.tcd)
+    fewest = np.full((2, len(keys)), schedule.hops)
     for hops, way in zip(fewest, (before, behind), strict=True):
         np.minimum.at(hops, number, way)
     load = np.bincount(number, flits[send]).astype(np.int64)

@@ -8,14 +8,15 @@ One object: the schedule's properties, its blocks, and the sends, one per line::
      "steps": 1, "tcd": 1, "blocks": [{"owner": 0, "owed": null, "words": 16}],
      "sends": [{"step": 1, "source": 0, "target": 1, "path": [0, 1], "vcs": [0], "blocks": [0]}]}
 
-A file is of version 2 if the schedule combines, streams, is timed, or has groups or blocks of no
-words; any other file is of version 1. A reduced block has contributors and an operator instead of
-an owner. ``combine`` and ``stream`` mark sends, ``timed`` marks the schedule, and groups are lists
-of nodes::
+A file is of version 2 if the schedule combines, streams, is timed or for circuits, or has groups or
+blocks of no words; any other file is of version 1. A reduced block has contributors and an operator
+instead of an owner. ``combine`` and ``stream`` mark sends, ``timed`` and ``circuits`` mark the
+schedule, and groups are lists of nodes::
 
     "blocks": [{"owner": null, "owed": [0], "words": 16, "contributors": null, "operator": "add"}]
     "groups": [[0, 1], [2, 3]]
     "timed": true
+    "circuits": true
     {"step": 1, "source": 1, "target": 0, "path": [1, 0], "vcs": [0], "blocks": [0],
      "combine": true}
 
@@ -113,6 +114,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     blocks: Annotated[list[_Block], msgspec.Meta(min_length=1)]
     groups: _Groups | msgspec.UnsetType = msgspec.UNSET
     timed: bool = False
+    circuits: bool = False
     requests: list[_Request] = []
     sends: list[_Send]
 
@@ -152,6 +154,7 @@ def schedule_json(schedule: Schedule) -> str:
         "blocks": [_block(schedule.blocks, block) for block in range(len(schedule.blocks))],
         **({"groups": schedule.groups} if schedule.groups else {}),
         **({"timed": True} if schedule.timed else {}),
+        **({"circuits": True} if schedule.circuits else {}),
         **({"requests": [*map(_request, schedule.requests)]} if schedule.requests else {}),
         # JSON escapes a newline in a string, so every newline here lies between two sends.
         "sends": msgspec.Raw(b"[\n" + lines.replace(b"\n", b",\n") + b"\n]"),
@@ -162,8 +165,8 @@ def schedule_json(schedule: Schedule) -> str:
 def _needs_more(schedule: Schedule) -> bool:
     """Tell whether a schedule needs version 2 of the file."""
     marked = schedule.combine.any() or schedule.stream.any() or schedule.blocks.reduced.any()
-    more = bool(schedule.groups) or schedule.timed or bool((schedule.blocks.words == 0).any())
-    return bool(marked) or more
+    more = bool(schedule.groups) or bool((schedule.blocks.words == 0).any())
+    return bool(marked) or more or schedule.timed or schedule.circuits
 
 
 def _block(blocks: Blocks, block: int) -> _Block:
@@ -204,6 +207,7 @@ def _decoded(text: bytes) -> _File:
             "a block of no words": any(block.words == 0 for block in file.blocks),
             "groups": file.groups is not msgspec.UNSET,
             "timed": file.timed,
+            "circuits": file.circuits,
             "combine": any(send.combine for send in file.sends),
             "stream": any(send.stream for send in file.sends),
         }
@@ -230,6 +234,7 @@ def _schedule(file: _File) -> Schedule:
         blocks=_blocks(file.blocks),
         groups=() if file.groups is msgspec.UNSET else tuple(map(tuple, file.groups)),
         timed=file.timed,
+        circuits=file.circuits,
         requests=tuple(map(_requested, file.requests)),
         **_columns(file.sends, topology.nodes, len(file.blocks)),
     )

@@ -25,6 +25,7 @@ from ..network.port_model import PortModel
 from ..network.topology import Topology
 from .blocks import CUSTOM, Blocks
 from .requested import Requested
+from .same_sends import first_alike, first_of_pairs
 
 
 def _no_flags() -> npt.NDArray[np.bool_]:
@@ -37,7 +38,7 @@ class Schedule:
 
     ``step`` (from 1), ``source`` and ``target`` have shape (sends,), int32. ``path_offsets`` and
     ``block_offsets`` have shape (sends + 1,), int64. ``path_nodes`` lists the nodes of all paths,
-    two or more for each send; ``vcs`` the virtual channel of each of their links, shape (TCD,);
+    two or more for each send; ``vcs`` the virtual channel of each of their links, shape (hops,);
     ``block_ids`` the blocks that the sends carry, one or more each; int32. ``root`` is the node at
     which the collective begins or ends, None if every node is a root.
 
@@ -45,7 +46,9 @@ class Schedule:
     send that combines adds its words to those at its target instead of replacing them. A send that
     streams may begin before its words are at its source. ``groups`` lists the nodes of each group,
     and is empty for one collective of all nodes. In a ``timed`` schedule no send waits for the end
-    of a step: each begins in a cycle of a timetable made for one network (:mod:`.timetable`).
+    of a step: each begins in a cycle of a timetable made for one network (:mod:`.timetable`). In a
+    schedule for ``circuits`` some sends of a step are one tree, which routers fork or join
+    (:mod:`.trees`).
     ``requests`` say what was asked for: one request of all nodes, one for each group, or none if
     unknown.
 
@@ -72,6 +75,7 @@ class Schedule:
     stream: npt.NDArray[np.bool_] = field(default_factory=_no_flags)
     groups: tuple[tuple[int, ...], ...] = ()
     timed: bool = False
+    circuits: bool = False
     requests: tuple[Requested, ...] = ()
 
     def __post_init__(self) -> None:
@@ -87,7 +91,7 @@ class Schedule:
             _require_size(column, getattr(self, column), self.sends)
         _require_offsets("path_offsets", self.path_offsets, self.path_nodes, self.sends, 2)
         _require_offsets("block_offsets", self.block_offsets, self.block_ids, self.sends, 1)
-        _require_size("vcs", self.vcs, self.tcd)
+        _require_size("vcs", self.vcs, self.hops)
 
     def __repr__(self) -> str:
         what = f"{self.topology.label}, {self.algorithm} {self.collective}"
@@ -113,9 +117,53 @@ class Schedule:
         return int(self.step.max(initial=0))
 
     @property
-    def tcd(self) -> int:
-        """Total communication distance: the hops of all sends together."""
+    def hops(self) -> int:
+        """Number of hops of all sends together."""
         return int(self.path_nodes.size - self.sends)
+
+    @cached_property
+    def forks(self) -> npt.NDArray[np.int64]:
+        """The first send of each one's node and step with the same blocks and marks: (sends,).
+
+        Without circuits, each send itself.
+        """
+        sends = np.arange(self.sends)
+        return self._first_alike(sends, self.source) if self.circuits else sends
+
+    @cached_property
+    def joins(self) -> npt.NDArray[np.int64]:
+        """The first combining send to each one's target, as ``forks``; others themselves."""
+        joins = np.arange(self.sends)
+        if self.circuits:
+            sends = np.flatnonzero(self.combine)
+            joins[sends] = self._first_alike(sends, self.target[sends])
+        return joins
+
+    def _first_alike(
+        self, sends: npt.NDArray[np.int64], ends: npt.NDArray[np.int32]
+    ) -> npt.NDArray[np.int64]:
+        """Return the first of ``sends`` with the same step, end, blocks and marks as each."""
+        keys = self.step[sends].astype(np.int64) * self.topology.nodes + ends
+        keys = keys * 4 + 2 * self.combine[sends] + self.stream[sends]
+        return first_alike(keys, sends, self.block_offsets, self.block_ids)
+
+    @cached_property
+    def trees(self) -> npt.NDArray[np.int64]:
+        """The tree of each send, named by its first send: shape (sends,) (:mod:`.trees`)."""
+        alone = np.bincount(self.forks, minlength=self.sends)[self.forks] == 1
+        return np.where(alone, self.joins, self.forks)
+
+    @cached_property
+    def crossings(self) -> npt.NDArray[np.int64]:
+        """The hops, but only the first of those of one tree that cross the same link, ascending."""
+        if not self.circuits:
+            return np.arange(self.hops)
+        return first_of_pairs(self.trees[self.hop_sends], self.links)
+
+    @property
+    def tcd(self) -> int:
+        """Total communication distance: the links that all trees cross together."""
+        return int(self.crossings.size) if self.circuits else self.hops
 
     def with_sends(
         self,
@@ -188,7 +236,7 @@ class Schedule:
 
     @property
     def hop_sends(self) -> npt.NDArray[np.int64]:
-        """The send that each hop belongs to, shape (TCD,)."""
+        """The send that each hop belongs to, shape (hops,)."""
         return np.repeat(np.arange(self.sends), self.distances)
 
     @property
@@ -203,7 +251,7 @@ class Schedule:
 
     @property
     def hop_ends(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        """The nodes at which each hop begins and ends, shapes (TCD,)."""
+        """The nodes at which each hop begins and ends, shapes (hops,)."""
         begins = np.ones(self.path_nodes.size, dtype=bool)
         begins[self.path_offsets[1:] - 1] = False
         ends = np.ones(self.path_nodes.size, dtype=bool)
@@ -212,7 +260,7 @@ class Schedule:
 
     @cached_property
     def links(self) -> npt.NDArray[np.int64]:
-        """The directed link of each hop as ``node * ports + port``, shape (TCD,)."""
+        """The directed link of each hop as ``node * ports + port``, shape (hops,)."""
         begins, ends = self.hop_ends
         ports = self.topology.ports_between(begins, ends)
         return begins.astype(np.int64) * self.topology.ports + ports
@@ -226,9 +274,10 @@ class Schedule:
 
     @cached_property
     def pairs_sharing_links(self) -> int:
-        """Pairs of sends of one step that share a directed link, whether on one VC or on two."""
-        sends = self.hop_sends
-        keys = self.step[sends] * np.int64(self.topology.nodes * self.topology.ports) + self.links
+        """Pairs of trees of one step that share a directed link, whether on one VC or on two."""
+        sends = self.hop_sends[self.crossings]
+        keys = self.step[sends] * np.int64(self.topology.nodes * self.topology.ports)
+        keys += self.links[self.crossings]
         order = np.argsort(keys, kind="stable")
         _, begins, counts = np.unique(keys[order], return_index=True, return_counts=True)
         shared = np.stack((begins, begins + counts), axis=1)[counts > 1].tolist()
@@ -237,9 +286,9 @@ class Schedule:
 
     @property
     def largest_link_load(self) -> int:
-        """The largest number of sends that cross one directed link in one step, on any VC."""
-        step = self.step[self.hop_sends].astype(np.int64)
-        keys = step * (self.topology.nodes * self.topology.ports) + self.links
+        """The largest number of trees that cross one directed link in one step, on any VC."""
+        step = self.step[self.hop_sends[self.crossings]].astype(np.int64)
+        keys = step * (self.topology.nodes * self.topology.ports) + self.links[self.crossings]
         return int(np.unique(keys, return_counts=True)[1].max(initial=0))
 
 

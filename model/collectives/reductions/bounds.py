@@ -17,7 +17,8 @@ In **cycles**, a reduce or reduce-scatter is bounded as a broadcast or all-gathe
 round: any schedule of the one, backwards, is one of the other. A block owed to several nodes takes
 at least the cycles to bring one contributor's words to all of them. In addition, the ports or links
 of all nodes share the sends of all words. Before some node has the result, each other contributor
-sends once; after it, each other node that is owed the result receives once.
+sends once; after it, each other node that is owed the result receives once. This last bound does
+not hold where routers join and fork words: one send of a port is then a send to many.
 """
 
 from __future__ import annotations
@@ -40,11 +41,17 @@ if TYPE_CHECKING:
 
 
 def reduction_cycles(
-    topology: Topology, blocks: Blocks, port_model: PortModel, *, hop_cycles: int
+    topology: Topology,
+    blocks: Blocks,
+    port_model: PortModel,
+    *,
+    hop_cycles: int,
+    joins: bool = False,
 ) -> CycleBound:
     """Return the least cycles of any schedule for reduced ``blocks``, as :func:`.least_cycles`.
 
-    The bound does not depend on how the words are cut into blocks.
+    The bound does not depend on how the words are cut into blocks. ``joins`` tells that routers
+    join and fork words.
     """
     # Compiled code takes long to import, and most commands refuse bad input before they need it.
     from ...bounds.cycles import CycleBound, least_cycles  # noqa: PLC0415
@@ -54,7 +61,7 @@ def reduction_cycles(
         return CycleBound(0, "nothing has to be sent")
     alone = {ends: words for ends, words in asked.items() if len(ends.owed) == 1}
     several = {ends: words for ends, words in asked.items() if len(ends.owed) > 1}
-    found = [_shared(topology, several, port_model)]
+    found = [] if joins and several else [_shared(topology, several, port_model)]
     if alone:
         turned = Blocks(
             np.array([ends.owed[0] for ends in alone], np.int32),
