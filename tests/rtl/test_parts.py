@@ -58,7 +58,7 @@ def test_arbiter_grants_the_first_request_from_the_turn_of_the_next_ready_vc(
 
     async def testbench(ctx):
         turns, next_vc = [first] * vcs, 0
-        for _ in range(600):
+        for _ in range(250):
             # Sometimes few ask, so that the order goes round.
             few = draw.choice([0, draw.getrandbits(inputs), draw.getrandbits(inputs), -1])
             # What is delivered asks for its own VC.
