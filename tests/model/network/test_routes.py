@@ -1,4 +1,4 @@
-"""Routes against walks that take one hop at a time and know only neighbours and division."""
+"""Routes against walks of single hops that know only neighbors and division."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def cut(offsets: np.ndarray, nodes: np.ndarray) -> list[list[int]]:
 
 
 def routed(topology: Topology, source: int, target: int, vcs: int) -> tuple[list[int], list[int]]:
-    """The nodes and VCs of one route."""
+    """Return the nodes and VCs of one route."""
     _, nodes, path_vcs = route(topology, np.array([source]), np.array([target]), vcs)
     return nodes.tolist(), path_vcs.tolist()
 
