@@ -1,4 +1,4 @@
-"""An interface that reads its memories ahead does, in every cycle, what the other does."""
+"""An interface that reads its memories ahead equals, in every cycle, one that does not."""
 
 import random
 from dataclasses import replace
@@ -22,10 +22,9 @@ from eyecast.rtl.technology import Technology
 
 STEPS = 6
 REGION = 16
-"""Words of the message memory that the packet of a step is written to; those of step 0 are sent
-first."""
+"""Words of the message memory for the packet of a step; the region of step 0 is sent first."""
 NO_PORT = 6
-"""A router of a mesh has ports 0 to 4; this one comes in a slot of its own."""
+"""A port that no router of a mesh has: its ports are 0 to 4."""
 
 
 def configuration(**changes):
@@ -34,7 +33,7 @@ def configuration(**changes):
 
 
 class Draw(random.Random):
-    """Rows of which none sends a word that arrives in its step; packets, one in most steps."""
+    """Random rows, which send no word that arrives in their step, and at most one packet a step."""
 
     def rows(self, config):
         return [self.row(config, step) for step in range(1, STEPS + 1) for _ in range(self.few())]
@@ -57,7 +56,7 @@ class Draw(random.Random):
         )
 
     def packet(self, config, step):
-        """Its flits: data, head, tail."""
+        """Return the flits of a packet: data, head, tail."""
         length = self.choice((0, 1, 5, REGION))
         address = REGION * step
         delivery = config.header.deliver_code | step << config.header.port_bits
@@ -113,7 +112,7 @@ class Pair:
         ctx.set(self.reset, 0)
 
     def load(self, ctx, space, words):
-        """Writes of these words, one a cycle, the last one first."""
+        """Yield the writes of these words, one per cycle, the last word first."""
         host = self.plain.host
         ctx.set(host.write, 1)
         ctx.set(host.space, space)
@@ -125,7 +124,7 @@ class Pair:
 
     @staticmethod
     def seen(ctx, interface):
-        """What comes out of an interface; no data where nothing does."""
+        """Return an interface's outputs, without the data of an idle link."""
         link = interface.injections[0]
         valid = ctx.get(link.valid)
         flit = ctx.get(link.flit.as_value()) if valid else None
@@ -134,7 +133,7 @@ class Pair:
 
 
 class World:
-    """What is around the interfaces: links that carry packets in, and credits back, at leisure."""
+    """The network around both interfaces: it delivers packets and returns credits at random."""
 
     def __init__(self, ctx, pair, draw, packets):
         self.ctx, self.interface, self.draw = ctx, pair.plain, draw
@@ -142,7 +141,7 @@ class World:
         self.step, self.advance = 1, 0
 
     def act(self):
-        """Inputs of a cycle. With the barrier a packet comes in its step, without also before."""
+        """Drive the inputs of a cycle; without the barrier, a packet may come before its step."""
         ctx, link, ejection = self.ctx, self.interface.injections[0], self.interface.ejections[0]
         barrier = ctx.get(self.interface.barrier)
         ctx.set(self.interface.advance, self.advance & barrier)
@@ -156,7 +155,7 @@ class World:
             ctx.set(ejection.flit, {"data": data, "head": head, "tail": tail})
 
     def note(self, valid, over, finished):
-        """What follows from what came out in that cycle; the step advances as soon as it may."""
+        """Take the outputs of the cycle; the step advances as soon as it may."""
         if valid:
             self.waiting_credits.append(valid)
         barrier = self.ctx.get(self.interface.barrier)

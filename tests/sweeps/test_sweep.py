@@ -1,4 +1,4 @@
-"""Sweeps from their grids to their rows, in this process."""
+"""Sweeps in this process, from their grids to their rows."""
 
 from __future__ import annotations
 
