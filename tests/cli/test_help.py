@@ -26,7 +26,7 @@ BEFORE = {
         "eyecast verify --mesh 4x4 --source 0,0 --signals -o run",
         "mv run/signals.vcd trace.vcd",
         "eyecast program --mesh 4x4 --source 0,0 -o program.json --image image.csv",
-        "eyecast predict --program program.json -o table.csv",
+        "eyecast predict --mesh 4x4 --source 0,0 -o table.csv",
     ),
     "convert": (
         "eyecast schedule --mesh 8x8 --source 0,0 -o corner.json",
