@@ -11,8 +11,8 @@ from typing import Any
 
 from .. import __version__
 from ..model.base.errors import InvalidInput
-from ..model.collectives.registry import algorithms_for
 from ..model.collectives.declared.request import words_of
+from ..model.collectives.registry import algorithms_for
 from ..sim.cache import digest, source_digest
 from .file import Grid
 from .layout import ALL, COLLECTIVE
