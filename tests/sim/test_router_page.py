@@ -249,7 +249,7 @@ def test_what_combines_and_what_streams(
 ) -> None:
     """Compare the worked examples of sections 19 and 20: words, trace, cycles, final memory."""
     page = section(heading)
-    writes, shown = blocks(page)
+    _, writes, shown = blocks(page)
     loads = [(node, 0, np.array(held, dtype=np.uint64)) for node, held in words.items()]
     job = prepare(program, loads, timing="barrier", read_words=8, cycle_limit=100)
     assert sorted(host_words(writes)) == sorted(job.writes.tolist())
@@ -259,6 +259,28 @@ def test_what_combines_and_what_streams(
     assert re.search(rf"= {cycles}\s+cycles", page)
     assert not measured.flags.any()
     assert measured.memory[1, 4 : 4 + len(there)].tolist() == there
+
+
+def test_the_drawing_of_a_stream() -> None:
+    program = chain_of_streams()
+    trace = run(program, empty_memory(program.config), timing="barrier").trace
+    cycles = int(trace.cycle.max()) + 1
+    outputs = {(0, 1): "A", (1, 0): "A", (1, 1): "B", (2, 0): "B"}
+    drawing = ["cycle          " + "".join(f"{cycle:3d}" for cycle in range(cycles))[1:]]
+    for (node, port), packet in outputs.items():
+        left_in = [flit.cycle for flit in trace if (flit.node, flit.port) == (node, port)]
+        names = dict(zip(left_in, (f"{packet}{each}" for each in "h123"), strict=True))
+        row = "".join(f" {names.get(cycle, '..')}" for cycle in range(cycles))
+        drawing.append(f"node {node}, port {port}{row}")
+    assert blocks(section("## 20. Variant: streams"))[0].splitlines() == drawing
+
+
+def test_the_drawing_of_the_interface_has_every_state() -> None:
+    (sender, receiver) = blocks(section("## 22. The whole sender and the whole receiver"))
+    for name, drawing in (("Sender", sender), ("Receiver", receiver)):
+        rows = cells(section(f"### {name}, all variants"))
+        states = {row[0].strip("*") for row in rows if row[0][0] == "*"}
+        assert states <= {*drawing.split()}
 
 
 def waves(text: str) -> tuple[list[int], dict[str, list[str]]]:
@@ -292,7 +314,7 @@ def left(result: Run, node: int, port: int) -> list[int]:
 
 @pytest.mark.parametrize(("place", "depth", "flits", "start"), [(0, 2, 1, 3), (1, 1, 3, 2)])
 def test_waves_of_a_hop_and_of_a_credit(place: int, depth: int, flits: int, start: int) -> None:
-    cycles, signals = waves(blocks(section("## 2. Links and credits"))[place])
+    cycles, signals = waves(blocks(section("## 2. Links and credits"))[1 + place])
     row = Row(1, (Segment(1, 2, 0),), 0, 0, flits - 1, start)
     program = program_of({"vcs": 1, "depth": depth}, {0: row})
     result = run(program, empty_memory(program.config), timing="self-timed")

@@ -72,6 +72,13 @@ def test_operators_are_those_of_the_commands(eyecast: Command) -> None:
     assert (refused["status"], refused["error"]) == ("refused", complaint)
 
 
+def test_a_barrier_has_one_word(eyecast: Command) -> None:
+    asked = {"kind": "collective", "network": "mesh 2x2", "algorithm": "eye", "source": None}
+    (row,) = rows_of(points_of(asked | {"collective": "barrier", "flits": [1, 16, 256]}))
+    predicted = result(eyecast("predict", "--mesh", "2x2", "--collective", "barrier", "--json"))
+    assert (row["flits"], row["cycles"]) == (1, predicted["cycles"])
+
+
 def test_every_value_of_a_row_has_a_column(six_points: list[Point]) -> None:
     found = dict(run_here(groups_of(six_points)))
     named = {name for rows in found.values() for row in rows for name in row}
