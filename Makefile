@@ -15,7 +15,7 @@ CHECKS_READY := $(VENV)/.checks-ready
 DOCS_READY := $(VENV)/.docs-ready
 PAGES := build/docs
 
-.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-collectives bench-fpga bench-report docs docs-links moving-picture lint format clean help
+.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-algorithms bench-collectives bench-fpga bench-report docs docs-links moving-picture lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
@@ -26,6 +26,7 @@ help:
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
 	@echo "make bench-fpga  what a router takes of an FPGA;  make bench-boards  and whole networks"
 	@echo "make bench-collectives  cycles beside cost formulas and lower bounds, and of all all-reduces"
+	@echo "make bench-algorithms  the fastest algorithms of some cases, which eyecast algorithms lists"
 	@echo "make bench-report  size and speed of the page that --report writes, in a browser"
 	@echo "make docs      the guides and the reference as pages, in $(PAGES)/html"
 	@echo "make docs-links  whether what the pages link to elsewhere is still there"
@@ -106,6 +107,10 @@ bench: $(COMPILED)
 # Size of the page, time to open it, and frames per second while it plays, in a browser.
 bench-report: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python bench/report.py
+
+# The fastest algorithms of some cases; kept in the package, in two minutes.
+bench-algorithms: $(COMPILED)
+	$(BIN)/python bench/algorithms.py
 
 # Cycles of all collectives on a hypercube, beside the papers' formula with fitted times; and the
 # cycles of the fastest algorithms beside the lower bound.

@@ -1,6 +1,6 @@
 """Find the fastest algorithms of some cases, which ``eyecast algorithms`` then lists.
 
-``python bench/algorithms.py`` takes two minutes of CPU time. As ``--algorithm best`` does, it
+``make bench-algorithms`` takes two minutes of CPU time. As ``--algorithm best`` does, it
 compares every algorithm that serves a case, and simulates on the cycle model those that may be the
 fastest.
 """

@@ -48,7 +48,7 @@ Samples = Iterator[list[int]]
 @command(
     "check",
     "eyecast check trace.vcd --mesh 4x4 --source 0,0",
-    "eyecast check table.csv --program program.json --image image.json",
+    "eyecast check table.csv --program program.json --image image.csv",
 )
 @click.argument("trace_file", metavar="TRACE", shell_complete=complete_files)
 @network_options

@@ -33,7 +33,7 @@ from .options.values import complete_files, was_typed
 @command(
     "ip",
     "eyecast ip --mesh 4x4 --source 0,0 -o engine",
-    "eyecast ip --mesh 4x4 --source 0,0 --bus axi4-lite --tile axi-stream -o engine",
+    "eyecast ip --mesh 4x4 --source 0,0 --bus axi4-lite --tile axi-stream --tile-ports -o chip",
 )
 @network_options
 @collective_options

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import InputFile
+from ..model.base.texts import counted
 from ..model.network.config import NetworkConfig
 from ..model.network.network_text import SizeLimit
 from ..model.program.checks import require_table_room
@@ -236,7 +237,7 @@ def _write_report(
 
 
 def _title(setting: Setting) -> str:
-    return f"{setting.config.topology.label}, {len(setting.traffic)} packets"
+    return f"{setting.config.topology.label}, {counted(len(setting.traffic), 'packet')}"
 
 
 def _measure_rows(measured: dict[str, float | int]) -> list[tuple[str, object]]:

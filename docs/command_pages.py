@@ -50,7 +50,17 @@ def _lines(command: Command, parent: click.Context) -> Iterator[str]:
         yield ""
 
 
+def list_commands(_app: Sphinx, page: str, source: list[str]) -> None:
+    """Add to the page of commands a line for each, as ``eyecast --help`` has it."""
+    if page == FOLDER.as_posix():
+        link = f"- [eyecast {{0}}]({FOLDER.name}/{{0}}.md): {{1}}"
+        lines = (link.format(name, line) for name, line in COMMANDS.items())
+        source[0] += "\n".join(("", *lines, ""))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Write the pages before the sources are looked for."""
+    """Write the pages before the sources are looked for, and list them in each build."""
     app.connect("builder-inited", write_pages)
+    app.connect("source-read", list_commands)
+    app.connect("env-get-outdated", lambda *_: [FOLDER.as_posix()])
     return {"parallel_read_safe": True}

@@ -60,7 +60,8 @@ class LivePage(SphinxDirective):
             title=html.escape(self.arguments[0]),
             height=self.options.get("height", 760),
         )
-        return [nodes.raw("", frame, format="html"), nodes.literal_block(line, line)]
+        shown = " \\\n    ".join(self.content)
+        return [nodes.raw("", frame, format="html"), nodes.literal_block(shown, shown)]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

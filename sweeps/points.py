@@ -11,10 +11,11 @@ from typing import Any
 
 from .. import __version__
 from ..model.base.errors import InvalidInput
+from ..model.collectives.declared.request import words_of
 from ..model.collectives.registry import algorithms_for
 from ..sim.cache import digest, source_digest
 from .file import Grid
-from .layout import ALL
+from .layout import ALL, COLLECTIVE
 
 MOST_POINTS = 100_000
 
@@ -70,11 +71,13 @@ def points_of(grids: Sequence[Grid], graphs: dict[str, dict[str, object]]) -> li
 
 
 def _combinations(grids: Iterable[Grid]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Cross the values of each grid; "all" stands for every algorithm."""
+    """Cross the values of each grid; "all" stands for every algorithm, and a barrier has 1 word."""
     for grid in grids:
         for combination in product(*grid.axes.values()):
             values = dict(zip(grid.axes, combination, strict=True))
             values |= {name: [*each] for name, each in values.items() if isinstance(each, range)}
+            if grid.kind == COLLECTIVE:
+                values["flits"] = words_of(values["collective"], values["flits"])
             if values.get("algorithm") != ALL:
                 yield grid.kind, values
                 continue

@@ -1,6 +1,7 @@
-"""A plugin for slow tests: they run for as long as there is time, in an order of their own.
+"""A plugin that runs slow tests in a fixed order, until a time limit.
 
-The proofs of boards and of the Verilog come first, then the tests that are known to be short.
+The proofs of boards and of the Verilog come first, then the tests with known times, the shortest
+first.
 """
 
 from __future__ import annotations
@@ -48,14 +49,14 @@ SECONDS = {
     "sim/test_verify.py::test_every_source": 40,
     "sim/test_verify.py::test_the_largest_network_32x32": 450,
 }
-"""CPU seconds of slow tests, roughly, from an empty cache: by function, or by file."""
+"""Approximate CPU seconds of slow tests from an empty cache, by function or by file."""
 UNKNOWN = 60
 LIMIT_MINUTES = 15
-"""For a single test, which is let finish when the time for all is over."""
+"""Minutes for a single test, which may finish after the time for all tests."""
 
 
 def rank(node: str) -> tuple[bool, float]:
-    """What tests are sorted by, given the name of one."""
+    """Return the sort key of the test with this name."""
     path, _, rest = node.partition("::")
     file = path.removeprefix("tests/")
     known = (f"{file}::{rest.partition('[')[0]}", file)
@@ -74,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Deadline:
-    """A plugin: it sorts tests by rank, and begins none after a time limit in minutes."""
+    """A plugin that sorts tests by rank, and begins none after a time limit in minutes."""
 
     def __init__(self, minutes: float) -> None:
         self.minutes = minutes
@@ -97,7 +98,7 @@ class Deadline:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Fail a test that takes longer."""
+    """Fail a test that takes longer than ``seconds``."""
 
     def fail(_number: int, _frame: FrameType | None) -> None:
         pytest.fail(f"not over after {seconds:g} seconds")

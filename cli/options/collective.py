@@ -13,7 +13,14 @@ from ...model.collectives.declared.block_words import read_block_words
 from ...model.collectives.declared.request import Ports, combining_operator
 from ...model.collectives.group_choice import named_groups
 from ...model.collectives.registry import ALGORITHMS
-from ...model.collectives.task import BEST, MOST_FLITS, USUAL_ALGORITHMS, USUAL_FLITS, Task
+from ...model.collectives.task import (
+    BEST,
+    MOST_FLITS,
+    STRAIGHT,
+    USUAL_ALGORITHMS,
+    USUAL_FLITS,
+    Task,
+)
 from ...model.compare.answer import Answer, answer
 from ...model.network.config import Timing
 from ...model.network.node_names import node_coordinates
@@ -42,6 +49,21 @@ source_option = click.option(
     help="The root: the node that has the message, or that gets the blocks or the result.",
 )
 flits_option = integer_option("--flits", USUAL_FLITS, "Length of the message, or of each block.")
+
+
+def _usual_algorithms() -> str:
+    """Say which algorithm :attr:`.Task.usual_algorithm` is."""
+    by_name: dict[str, list[str]] = {}
+    for collective, name in USUAL_ALGORITHMS.items():
+        by_name.setdefault(name, []).append(collective)
+    usual = ", ".join(f"{name} for {one_of(those)}" for name, those in by_name.items())
+    return (
+        f"The default is {usual}. Any other collective defaults to sbt on a hypercube, otherwise "
+        f"to ring; in trees, in other graphs and with faults {one_of(STRAIGHT)} defaults to "
+        "direct. The default is best if these cannot use all ports."
+    )
+
+
 request_options = option_group(
     source_option,
     click.option(
@@ -92,10 +114,8 @@ collective_options = option_group(
         "--algorithm",
         shell_complete=complete_words(dict.fromkeys((BEST, *(each.name for each in ALGORITHMS)))),
         help=(
-            "The algorithm; eyecast algorithms lists all, best is the fastest. The default is eye "
-            "for a broadcast, reduce or barrier, and u-mesh for a multicast. Any other collective "
-            "defaults to sbt on a hypercube, otherwise to ring; best if that cannot use all "
-            "ports."
+            "The algorithm; eyecast algorithms lists all, best is the fastest. "
+            f"{_usual_algorithms()}"
         ),
     ),
     click.option(

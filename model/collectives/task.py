@@ -42,7 +42,7 @@ USUAL_ALGORITHMS: dict[str, str] = {
 }
 """The default algorithm of a collective."""
 
-_STRAIGHT = (Collective.SCATTER, Collective.GATHER, Collective.ALL_TO_ALL)
+STRAIGHT = (Collective.SCATTER, Collective.GATHER, Collective.ALL_TO_ALL)
 """Collectives whose default is direct messages on a network that is no grid without faults."""
 
 Choose = Callable[[str, Request, int | None], Schedule]
@@ -168,7 +168,7 @@ class Task:
         name = USUAL_ALGORITHMS.get(self.collective)
         if name is None and is_whole_grid(self.topology):
             name = "sbt" if self.topology.kind == "hypercube" else "ring"
-        name = name or ("direct" if self.collective in _STRAIGHT else "ring")
+        name = name or ("direct" if self.collective in STRAIGHT else "ring")
         all_ports = self.ports == Ports.ALL
         served = not all_ports or "all_port" in find_algorithm(self.collective, name).takes
         return name if served else BEST

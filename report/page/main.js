@@ -191,7 +191,7 @@ class Page {
     const nodes = run.network.points.map((_, node) => run.share(node, cycle));
     const full = nodes.filter((share) => share === 1).length;
     const due = nodes.filter((share) => share !== null).length;
-    const has = `${full} of ${due} nodes have all their data`;
+    const has = `${full} of ${count(due, "node")} ${due === 1 ? "has" : "have"} all their data`;
     const held = run.detailed && run.held_up[cycle] ? `, ${count(run.held_up[cycle], "flit")} held up` : "";
     if (cycle >= run.cycles) return `End, after ${run.cycles} cycles: ${has}${held}.`;
     const place = `${run.steps.end.length ? `, step ${step} of ${run.steps.end.length}` : ""}`;

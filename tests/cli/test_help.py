@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from helpers.command import Command as Run
@@ -14,6 +16,35 @@ from eyecast.cli.command import Command
 from eyecast.cli.main import COMMANDS, cli
 from eyecast.cli.options.values import OPTIONS
 from eyecast.model.collectives.task import Task
+from eyecast.model.network.named_graphs import binary_tree
+from eyecast.model.network.topology import hypercube, mesh
+from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
+
+SWEEPS = Path(__file__).parents[2] / "bench" / "sweeps"
+BEFORE = {
+    "check": (
+        "eyecast verify --mesh 4x4 --source 0,0 --signals -o run",
+        "mv run/signals.vcd trace.vcd",
+        "eyecast program --mesh 4x4 --source 0,0 -o program.json --image image.csv",
+        "eyecast predict --mesh 4x4 --source 0,0 -o table.csv",
+    ),
+    "convert": (
+        "eyecast schedule --mesh 8x8 --source 0,0 -o corner.json",
+        "eyecast schedule --mesh 4x4 --collective all-gather -o all-gather.json",
+        "eyecast convert all-gather.json all-gather.xml",
+    ),
+    "image": (
+        "eyecast program --mesh 4x4 --source 0,0 --programs 2 -o a.json",
+        "eyecast program --mesh 4x4 --source 3,3 --programs 2 -o b.json",
+        "eyecast program --mesh 4x4 --source 0,0 --programs 1 -o program.json",
+    ),
+    "show": ("eyecast schedule --mesh 8x8 --source 0,0 -o corner.json",),
+    "sweep": (f"cp {SWEEPS / 'cycles.toml'} .",),
+}
+"""Lines that make the files of a command's examples."""
+QUICK = ("algorithms", "boards", "cache", "completion", "convert", "image", "schedule")
+"""Commands whose examples take a fraction of a second each."""
+NEEDS_A_BOARD = "board-run"
 
 
 def command_of(name: str) -> Command:
@@ -23,15 +54,43 @@ def command_of(name: str) -> Command:
     return command
 
 
+def examples_of(name: str) -> list[list[str]]:
+    """Return the words of a command's examples, without those of the shell."""
+    bare = [
+        example.removeprefix('eval "$(').removesuffix(')"').partition(" | ")[0]
+        for example in command_of(name).examples
+    ]
+    return [shlex.split(line) for line in bare]
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_examples_of_a_command_can_be_typed(name: str) -> None:
-    command = command_of(name)
-    assert len(command.examples) == 2
-    for example in command.examples:
-        line = example.removeprefix('eval "$(').removesuffix(')"').partition(" | ")[0]
-        eyecast, called, *words = shlex.split(line)
+    examples = examples_of(name)
+    assert len(examples) == 2
+    for eyecast, called, *words in examples:
         assert (eyecast, called) == ("eyecast", name)
-        command.make_context(name, words)
+        command_of(name).make_context(name, words)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+        for name in COMMANDS
+        if name != NEEDS_A_BOARD
+    ],
+)
+def test_the_examples_of_a_command_run(
+    name: str, here: Path, eyecast: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name == "cache":
+        monkeypatch.setenv("EYECAST_CACHE", str(here / "cache"))
+    for words in [*map(shlex.split, BEFORE.get(name, ())), *examples_of(name)]:
+        if words[0] != "eyecast":
+            subprocess.run(words, check=True)
+            continue
+        answer = eyecast(*words[1:])
+        assert answer.status == 0, (words, answer.errors)
 
 
 def test_help_shows_options_in_groups(eyecast: Run) -> None:
@@ -43,6 +102,17 @@ def test_help_shows_options_in_groups(eyecast: Run) -> None:
     assert sections == [
         *("Network", "Collective", "Hardware", "Run", "Output", "Options", "Examples")
     ]
+
+
+def test_help_names_the_default_algorithm_of_every_collective(eyecast: Run) -> None:
+    text = " ".join(eyecast("predict", "--help").output.partition("--algorithm")[2].split())
+    described = text.partition("--seconds")[0]
+    for topology in (mesh((4, 4)), hypercube(3), binary_tree(7)):
+        for collective in COLLECTIVES:
+            source = None if collective in ROOTLESS else 0
+            targets = (1,) if collective == Collective.MULTICAST else None
+            task = Task(topology=topology, collective=collective, source=source, targets=targets)
+            assert re.search(rf"\b{task.usual_algorithm}\b", described), task.usual_algorithm
 
 
 def test_a_mistyped_command_is_answered_with_the_one_meant(eyecast: Run) -> None:

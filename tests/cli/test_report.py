@@ -111,6 +111,13 @@ def test_traffic_has_its_latencies(eyecast: Command, here: Path) -> None:
     assert any(each["stalled"] for each in flits(page))
 
 
+def test_the_title_of_one_packet_is_in_the_singular(eyecast: Command, here: Path) -> None:
+    (here / "train.csv").write_text("cycle,source,target,flits\n0,0,4,6\n")
+    traffic = ("--line", "5", "--traffic-file", "train.csv", "--on", "model")
+    assert eyecast("traffic", *traffic, "--report", "page.html").status == 0
+    assert read_file("page.html")["title"] == "line of 5, 1 packet"
+
+
 def test_a_run_that_does_not_finish_is_shown_all_the_same(eyecast: Command, here: Path) -> None:
     ring = ("--ring", "6", "--vcs", "1", "--rate", "1", "--cycles", "2000", "--force")
     answer = eyecast("traffic", *ring, "--on", "model", "--report", "page.html")

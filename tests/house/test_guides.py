@@ -205,7 +205,7 @@ def test_signals_are_what_the_guide_says(here: Path, eyecast: Command) -> None:
     }
     assert (steps[9], steps[10]) == ("1", "2")
     assert next(cycle for cycle, now in cycles.items() if now["done"] == "1") == 17
-    # The same registers, by the names that a person knows.
+    # The same registers, by readable names.
     shown = read_waves(here / "signals" / "waves.vcd")
     node = "network.node_1,0.interface."
     assert shown.changes[f"{node}step"] == [(0, 1), (10, 2)]

@@ -1,6 +1,6 @@
-"""The floor plan: which folder may import which, and that all folders are installed.
+"""The floor plan: the folders that each folder may import; all folders are installed.
 
-Read from the import statements alone.
+The tests read import statements and import nothing.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ FLOORS: dict[str, set[str]] = {
         *("sweeps", "waves"),
     },
 }
-"""For each floor, the lower floors that it may import, beside itself and ``eyecast``."""
+"""For each floor, the lower floors that it may import in addition to itself and ``eyecast``."""
 
 
 def sources() -> list[Path]:

@@ -18,7 +18,7 @@ from eyecast.sim.cache import PACKAGE
 
 NOTEBOOKS = sorted((PACKAGE / "notebooks").glob("*.ipynb"))
 OTHERS = {"IPython.display", "itertools", "matplotlib.pyplot"}
-"""Modules that notebooks import beside ``eyecast``: for display, and ``islice`` and the like."""
+"""Modules that notebooks may import in addition to ``eyecast``."""
 
 a_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 

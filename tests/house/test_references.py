@@ -1,9 +1,9 @@
 """References in docstrings: every role names a module, a class, a function or a value that exists.
 
-A name with dots before it is looked up as an import would: one dot for the module's own package,
-one more for each package around it. After one dot the name of an object anywhere in the package
-will do as well: ``.InvalidInput``. A name without a dot is one of the module or of a class in it,
-a built-in one, or a whole path: ``eyecast.api``. Nothing is imported.
+A name with leading dots is looked up as in an import: one dot stands for the module's own package,
+each further dot for the package around it. After one dot, the name of any object in the package is
+valid too: ``.InvalidInput``. A name without a dot is a name of the module or of a class in it, a
+built-in name, or a whole path: ``eyecast.api``. The tests import nothing.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def is_there(parts: tuple[str, ...]) -> bool:
 
 
 def resolves(role: str, name: str, path: Path) -> bool:
-    """Tell whether a role in a docstring of the module at ``path`` leads to anything."""
+    """Tell whether a role in a docstring of the module at ``path`` names something that exists."""
     plain = name.lstrip(".")
     dots, parts, package = len(name) - len(plain), tuple(plain.split(".")), package_of(path)
     if dots:

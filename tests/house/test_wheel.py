@@ -118,7 +118,7 @@ def test_an_installed_wheel_does_what_the_tour_says(programs: Path, here: Path) 
             done = subprocess.run(
                 ["bash", "-c", line], env=variables, capture_output=True, check=False
             )
-            # The page says that this one is refused.
+            # The page shows this command's refusal.
             refused = "--torus 5x5 --vcs 1" in line
             assert done.returncode == (2 if refused else 0), f"{line}\n{done.stderr.decode()}"
 
@@ -143,6 +143,6 @@ def test_an_installed_wheel_does_the_demo(programs: Path, tmp_path: Path) -> Non
     assert found["cache"]["entries"] >= 1
     missing = {part["name"] for part in found["parts"] if part["version"] is None}
     assert {"sphinx", "ortools"} <= missing
-    # Files that are no modules are read, too.
+    # The command reads data files, too.
     boards = json.loads(run(programs / "eyecast", "boards", "--json", **alone))
     assert sum(len(board["networks"]) for board in boards["boards"]) > 3

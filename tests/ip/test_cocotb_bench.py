@@ -1,4 +1,4 @@
-"""The cocotb bench of a package: it passes on each bus, and fails where the network is broken."""
+"""The cocotb bench of a package: it passes on each bus, and fails with a broken network."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ FAULTS: dict[str, dict[str, tuple[Fault, str]]] = {
         ),
     },
 }
-"""Faults in the Verilog, and a part of what the bench then says."""
+"""Faults in the Verilog, each with a part of the bench's message."""
 
 
 def make_cocotb(package: Path, *options: str) -> tuple[int, str]:
@@ -92,7 +92,7 @@ def make(*arguments: str) -> tuple[int, str]:
 def test_a_missing_part_is_one_line(
     tmp_path: Path, found: int, options: tuple[str, ...], refusal: str
 ) -> None:
-    """A Python stands in for one that has or has not got cocotb."""
+    """A script replaces Python; it behaves as if cocotb were installed, or not."""
     python = tmp_path / "python3"
     python.write_text(f"#!/bin/sh\nexit {found}\n")
     python.chmod(0o755)
@@ -157,7 +157,7 @@ async def test_chip(dut):
 @pytest.mark.slow
 @needs_all
 def test_monitors_of_the_guide_work_deep_in_a_chip(eyecast: Command) -> None:
-    """The lines of the guide, on an engine two modules below the top."""
+    """Run the lines of the guide on an engine two modules below the top."""
     options = ("--mesh", "2x2", "--source", "0,0", "--flits", "4")
     assert eyecast("ip", *options, "-o", "package").status == 0
     guide = (ROUTER_PAGE.parent / "guides" / "into-a-chip.md").read_text()

@@ -1,4 +1,4 @@
-"""Packages for chips: the bench passes as it is written, and fails with any fault planted."""
+"""Packages for chips: the written bench passes, and fails with each planted fault."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ HERE = Path(__file__).parent
 LINE = ("--line", "2", "--source", "0", "--algorithm", "tree")
 
 NETWORKS = {"mesh": 1, "torus": 2}
-"""Kinds of grids of sides 4, and their VCs."""
+"""Kinds of 4x4 grids, and their VCs."""
 
 
 def in_line(text: str, place: int, bit: int) -> str:
-    """A line of a vector file with a bit of its last ``place`` digits flipped."""
+    """Return a line of a vector file with a bit of its last ``place`` digits flipped."""
     digit = len(text) - 1 - bit // 4
     assert len(text) - digit <= place
     return f"{text[:digit]}{int(text[digit], 16) ^ 1 << bit % 4:x}{text[digit + 1 :]}"
 
 
 def first_load(package: Path) -> list[str]:
-    """The writes of the first run, which begin with the identity, as those of other runs do."""
+    """Return the writes of the first run; those of every run begin with the identity."""
     lines = (package / "sim" / "writes.hex").read_text().splitlines()
     return lines[: next(at for at, line in enumerate(lines[1:], 1) if line == lines[0])]
 
 
 def change_write(package: Path, space: int, number: int, change: Callable[[str], str]) -> None:
-    """Change one of the first run's writes to a space, wherever it is written again."""
+    """Change one of the first run's writes to a space, and all equal writes of other runs."""
     path = package / "sim" / "writes.hex"
     line = [each for each in first_load(package) if int(each[8:10], 16) == space][number]
     changed = change(line)
@@ -55,19 +55,19 @@ def change_write(package: Path, space: int, number: int, change: Callable[[str],
 
 
 def with_word(word: int) -> Callable[[str], str]:
-    """The same write of another word."""
+    """Return a function that replaces the word of a write."""
     return lambda line: f"{line[:18]}{word:016x}"
 
 
 def rows_of(package: Path, node: int) -> tuple[int, int]:
-    """Among the writes to tables, the number of the first of a node, and how many it has."""
+    """Return the index of a node's first write among all writes to tables, and their number."""
     lines = first_load(package)
     tables = [int(line[:8], 16) for line in lines if int(line[8:10], 16) == 1]
     return tables.index(node), tables.count(node)
 
 
 def a_flit_late(package: Path) -> None:
-    """What comes to node 5 by one of its ports comes a cycle late."""
+    """Delay the flits that arrive at one port of node 5 by a cycle."""
     network = package / "rtl" / "eyecast_network.v"
     for name in ("valid", "flit"):
         found = re.search(
@@ -80,7 +80,7 @@ def a_flit_late(package: Path) -> None:
 
 
 def delay(module: Path, wire: str, before: int) -> None:
-    """Let the last use of a wire in the text before a place see it a cycle late."""
+    """Delay the last use of a wire before the text position ``before`` by a cycle."""
     text = module.read_text()
     width = re.search(rf"wire (\[\d+:0\] )?{wire};", text)
     assert width
@@ -96,7 +96,7 @@ def a_bit_of_a_message(package: Path) -> None:
 
 
 def a_bit_of_a_route(package: Path) -> None:
-    """Bit 3 of node 4's first header flit, behind its mask and control words."""
+    """Flip bit 3 of node 4's first header flit, which follows its mask and control words."""
     first, _ = rows_of(package, 4)
     change_write(package, 1, first + 2, lambda line: in_line(line, 16, 3))
 
@@ -112,7 +112,7 @@ def an_end_row_missing(package: Path) -> None:
 
 
 def a_wrong_credit(package: Path) -> None:
-    """A buffer is thought to have one place less."""
+    """Reset the credit counters to one credit too few."""
     counter = package / "rtl" / "eyecast_credit_counter.v"
     text = counter.read_text()
     at = text.index("if (rst)")
@@ -123,19 +123,19 @@ def a_wrong_credit(package: Path) -> None:
 
 
 def an_arbiter_that_favours(package: Path) -> None:
-    """No turn moves on."""
+    """Keep the turns of all arbiters as they are."""
     for arbiter in (package / "rtl").glob("eyecast_arbiter*.v"):
         patched(arbiter, r"from_turn_(\d+) <= ", r"from_turn_\1 <= 1'b1 ? from_turn_\1 : ", count=9)
 
 
 def a_dropped_write(package: Path) -> None:
-    """The message memory takes no word at one address."""
+    """Let the message memory drop words whose lowest bit is 0."""
     memory = package / "rtl" / "eyecast_message_memory.v"
     patched(memory, r"if \(write_enable\)", "if (write_enable && write_data[0])")
 
 
 def a_wrong_limit(package: Path) -> None:
-    """The run is timed out: the last word but one of the program's entry."""
+    """Set the run's limit to 20 cycles: its word is the second to last of the program's entry."""
     change_write(package, 2, -2, with_word(20))
 
 
@@ -188,14 +188,14 @@ def test_the_bench_of_a_package_passes(eyecast: Command) -> None:
     assert said.startswith("PASS: ")
     play_registers(Path("package"))
     constrain_all_inputs(Path("package"))
-    # A flit that leaves a cycle later than the vectors say is seen.
+    # The bench detects a flit that leaves a cycle later than in the vectors.
     flits = Path("run") / "flits.hex"
     first, *others = flits.read_text().splitlines()
     flits.write_text("\n".join([f"{int(first[:8], 16) + 1:08x}{first[8:]}", *others, ""]))
     status, said = run_icarus(Path("package"), Path("run"))
     assert status != 0
     assert "FAIL" in said
-    # So is a bus without a response to writes.
+    # It also detects a bus without a response to writes.
     OF_AXI["no response to a write"].plant(Path("package"))
     status, said = run_icarus(Path("package"), Path("broken"))
     assert status != 0
@@ -203,7 +203,7 @@ def test_the_bench_of_a_package_passes(eyecast: Command) -> None:
 
 
 def play_registers(package: Path) -> None:
-    """Compile the driver as strictly as can be, and run it on registers that a program plays."""
+    """Compile the driver with all warnings, and run it on registers that a program simulates."""
     strict = ["-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic"]
     driver = package / "driver"
     subprocess.run(["gcc", *strict, "-c", driver / "eyecast.c", "-o", "driver.o"], check=True)
@@ -215,7 +215,7 @@ def play_registers(package: Path) -> None:
 
 
 def constrain_all_inputs(package: Path) -> None:
-    """Each input of the engine except the clock has its delay, in commands of plain SDC."""
+    """Require an input delay in plain SDC for each input of the engine except the clock."""
     sdc = (package / "constraints" / "eyecast.sdc").read_text()
     commands = {"create_clock", "get_ports", "get_cells", "set_false_path"}
     commands |= {"set_input_delay", "set_output_delay", "all_outputs"}
@@ -232,14 +232,14 @@ BUSES = {
     "axi4-lite": (("--tile", "axi-stream", "--parity"), IN_BOTH | OF_AXI),
     "wishbone": ((), OF_WISHBONE),
 }
-"""Further options of a package, and the faults that its bench must see."""
+"""Further options of a package, and the faults that its bench must detect."""
 
 
 @pytest.mark.slow
 @needs_icarus
 @pytest.mark.parametrize("bus", BUSES)
 def test_each_fault_of_an_engine_is_seen(eyecast: Command, bus: str) -> None:
-    """Buffers are small and packets wait for each other, so that credits and turns count."""
+    """Buffers are small and packets wait for each other, so that credits and turns matter."""
     more, faults = BUSES[bus]
     network = ("--mesh", "3x2", "--depth", "2", "--tile-ports", "--bus", bus, *more)
     options = (*network, "--source", "0,0", "--algorithm", "tree", "--flits", "6")
@@ -279,7 +279,7 @@ def test_each_fault_of_an_engine_is_seen(eyecast: Command, bus: str) -> None:
 def test_benches_of_other_networks_pass(
     eyecast: Command, network: tuple[str, ...], ports: tuple[str, ...]
 ) -> None:
-    """Also in four states, where each register is unknown before the one cycle of reset."""
+    """Run the bench with four states too: all registers are unknown before the reset cycle."""
     done = eyecast("ip", *network, *ports, "-o", "package")
     assert done.status == 0, done.errors
     status, said = run_icarus(Path("package"), Path("run"))
@@ -295,7 +295,7 @@ def test_benches_of_other_networks_pass(
 @pytest.mark.slow
 @needs_icarus
 def test_two_engines_are_compiled_together(eyecast: Command) -> None:
-    """They differ in every name of a module; each bench finds its own."""
+    """Two packages with different prefixes share no module name; each bench finds its engine."""
     for prefix, length in (("left", "2"), ("right_2", "3")):
         options = ("--line", length, "--source", "0", "--algorithm", "tree", "--prefix", prefix)
         assert eyecast("ip", *options, "-o", prefix).status == 0
@@ -313,7 +313,7 @@ def test_two_engines_are_compiled_together(eyecast: Command) -> None:
         "eyecast:ip:left_engine:1.0",
         "eyecast:ip:right_2_engine:1.0",
     ]
-    # Functions and macros, too, so that one program drives both.
+    # Their C functions and macros differ too, so one program can drive both.
     includes = [f"-I{each}/driver" for each in ("left", "right_2")]
     Path("both.c").write_text('#include "left.h"\n#include "right_2.h"\n')
     subprocess.run(["gcc", "-Wall", "-Werror", *includes, "-c", "both.c"], check=True)
@@ -337,7 +337,7 @@ def test_each_planted_fault_is_seen(eyecast: Command, kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_verilator_passes_alone(eyecast: Command, kind: str, tmp_path: Path) -> None:
-    """In an empty folder, with nothing on PATH but Verilator and what it needs itself."""
+    """Run in an empty folder, with only Verilator and its own needs on PATH."""
     package = make_package(eyecast, kind, "package")
     alone = Path(shutil.move(package, tmp_path / "alone"))
     variables = dict(environment()) | {"PYTHONPATH": ""}
@@ -356,7 +356,7 @@ def test_verilator_passes_alone(eyecast: Command, kind: str, tmp_path: Path) -> 
 
 @pytest.mark.slow
 def test_the_driver_loads_and_runs_an_engine(eyecast: Command) -> None:
-    """Compiled as C, in a program that plays the processor and the bus of a simulated engine."""
+    """Run the driver as C, in a program that simulates processor and bus of an engine."""
     assert eyecast("ip", *LINE, "-o", "package").status == 0
     accesses, driver = HERE / "axi.h", Path("package") / "driver"
     compiler = ["gcc", "-std=c99", "-include", accesses, "-c", driver / "eyecast.c"]

@@ -1,4 +1,4 @@
-"""Pictures of costs on hypercubes: every point against the formulas as they are printed."""
+"""Pictures of costs on hypercubes: every point against the printed formulas."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def points(figure: Figure, name: str) -> list[tuple[float, float]]:
 
 
 def broadcast(graph: str, n: int, words: int, packet: int) -> float:
-    """Table 4, at the times of section 8.1: 8 ms, and 8 bits at 10 Mbit/s."""
+    """Return T in seconds by Table 4, with the times of section 8.1: 8 ms, 8 bits at 10 Mbit/s."""
     start_ups, moved = table_4_time(n, words, packet, 0, 0)[graph]
     return start_ups * 0.008 + moved * 8 / 10e6
 
@@ -56,7 +56,7 @@ def test_figure_16_is_table_4() -> None:
 
 
 def test_figure_18_is_table_7() -> None:
-    """The SBT's N - 1 messages of one packet each; the SBnT takes longer, as section 5.2 has it."""
+    """SBT takes N - 1 messages of one packet each; SBnT takes longer, as in section 5.2."""
     times = draw_times("scatter")
     for n, y in points(times, "line-0-0"):
         assert y == pytest.approx((2**n - 1) * (0.008 + EACH * 8 / 10e6))
@@ -66,7 +66,7 @@ def test_figure_18_is_table_7() -> None:
 
 
 def test_figure_19_is_table_11() -> None:
-    """To first order the same for all (section 8.4): SBnT has at most n start-ups more."""
+    """All graphs are equal to first order (section 8.4): SBnT has at most n more start-ups."""
     times = draw_times("all-gather")
     for number, graph in enumerate(("brg", "sbt")):
         for n, y in points(times, f"line-0-{number}")[1:]:
@@ -79,7 +79,7 @@ def test_figure_19_is_table_11() -> None:
 
 
 def test_figure_17_rises_to_n() -> None:
-    """Section 8.2: about n. A single packet is slower, n / (n + 1) (Table 6)."""
+    """By section 8.2 the ratio is about n; for a single packet it is n / (n + 1) (Table 6)."""
     figure = draw_speed_up()
     for number, words in enumerate((1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18)):
         for n, y in points(figure, f"line-0-{number}"):

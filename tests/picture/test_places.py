@@ -39,7 +39,7 @@ Path_ = list[int]
 
 
 def from_links(nodes: int, links: list[tuple[int, int]]) -> Topology:
-    """A graph of links that work both ways."""
+    """Return a graph of two-way links."""
     beside: list[list[int]] = [[-1] for _ in range(nodes)]
     for a, b in links:
         beside[a].append(b)
@@ -49,7 +49,7 @@ def from_links(nodes: int, links: list[tuple[int, int]]) -> Topology:
 
 
 def drawn_graph(nodes: int, links: int) -> Topology:
-    """A ring with chords, drawn at random."""
+    """Return a ring with random chords."""
     pairs = {(n, n + 1) for n in range(nodes - 1)} | {(0, nodes - 1)}
     draw = np.random.default_rng(7)
     while len(pairs) < links:
@@ -59,7 +59,7 @@ def drawn_graph(nodes: int, links: int) -> Topology:
 
 
 def closed_line() -> Topology:
-    """A ring by the table of its links alone: no axis is said to be wrapped."""
+    """Return a ring given only by the table of its links, without a wrapped axis."""
     straight = mesh((5,))
     neighbor, peer = straight.neighbor.copy(), straight.peer.copy()
     neighbor[4, 1], neighbor[0, 2], peer[4, 1], peer[0, 2] = 0, 4, 2, 1
@@ -98,7 +98,7 @@ every_network = pytest.mark.parametrize("name", NETWORKS)
 
 
 def shortest_paths(topology: Topology, source: int) -> list[Path_]:
-    """A shortest path to every other node that can be reached, by breadth-first search."""
+    """Return a shortest path to every other node in reach, by breadth-first search."""
     paths = {source: [source]}
     queue = [source]
     for node in queue:
@@ -112,7 +112,7 @@ def shortest_paths(topology: Topology, source: int) -> list[Path_]:
 def schedule_of(
     topology: Topology, paths: list[Path_], steps: list[int], root: int | None = 0
 ) -> Schedule:
-    """Sends along ``paths`` in ``steps``; whether they make a collective is not drawn."""
+    """Return sends along ``paths`` in ``steps``, which need not make a collective."""
     sizes = [len(path) for path in paths]
     return Schedule(
         topology=topology,
@@ -133,7 +133,7 @@ def schedule_of(
 
 
 def flood(topology: Topology) -> Schedule:
-    """Each node hears in the step that is its distance from the root, the last node."""
+    """Return a flood: each node gets the message in the step of its distance from the last node."""
     root = topology.nodes - 1
     paths = shortest_paths(topology, root)
     hops, steps = [path[-2:] for path in paths], [len(path) - 1 for path in paths]
@@ -141,7 +141,7 @@ def flood(topology: Topology) -> Schedule:
 
 
 def long_sends(topology: Topology) -> Schedule:
-    """The root sends to one node after another: many sends share links."""
+    """Return sends from the root to one node after another, many of which share links."""
     root = topology.nodes - 1
     paths = shortest_paths(topology, root)
     return schedule_of(topology, paths, list(range(1, len(paths) + 1)), root)
@@ -149,12 +149,12 @@ def long_sends(topology: Topology) -> Schedule:
 
 @cache
 def drawn_flood(name: str) -> Figure:
-    """The picture of :func:`flood` on one of ``NETWORKS``."""
+    """Return the picture of :func:`flood` on one of ``NETWORKS``."""
     return draw_schedule(flood(NETWORKS[name]))
 
 
 def sampled(curve: Curve) -> npt.NDArray[np.float64]:
-    """Points all along a curve, not across its gaps; shape (n, 2)."""
+    """Return points all along a curve, without its gaps; shape (n, 2)."""
     points = []
     for vertices, code in curve.iter_segments(simplify=False):
         ends = vertices.reshape(-1, 2)
@@ -171,7 +171,7 @@ def sampled(curve: Curve) -> npt.NDArray[np.float64]:
 
 
 def ids(path: Path, kind: str) -> list[int]:
-    """Numbers n of the groups ``kind-n`` of an SVG file, in order."""
+    """Return the numbers n of the groups ``kind-n`` of an SVG file, in order."""
     groups = ET.parse(path).iter("{http://www.w3.org/2000/svg}g")
     found = (re.fullmatch(rf"{kind}-(\d+)", group.get("id", "")) for group in groups)
     return sorted(int(match[1]) for match in found if match)
@@ -239,7 +239,7 @@ def test_where_all_are_roots_nodes_have_no_numbers(dims: tuple[int, ...]) -> Non
     whole, *panels = draw_schedule(schedule).axes
     assert {text.get_text() for text in whole.texts} <= {"x", "y"}
     assert len(panels) == schedule.steps
-    # Nor a colour: that of a node is none of the steps'.
+    # A node's color is not the color of a step.
     for axes in (whole, *panels):
         nodes = {tuple(color) for color in axes.collections[-1].get_facecolor()}
         assert len(nodes) == 1
@@ -277,12 +277,12 @@ def test_what_leaves_a_torus_on_one_side_comes_back_on_the_other() -> None:
 
 
 def test_on_an_axis_of_two_the_way_back_goes_round() -> None:
-    # A path means the link by the lowest port, which leads up the axis: from the last node round.
+    # A path takes the link by the lowest port, which leads up the axis, from the last node around.
     lines = Lines(torus((2, 2)), Places.of(torus((2, 2))))
     assert [len(lines.between(*ends).curves) for ends in ((0, 1), (1, 0), (0, 2), (2, 0))] == [
         *(1, 2, 1, 2)
     ]
-    # Of each pair of nodes both links are drawn: one straight, one as two stubs.
+    # Both links between each pair of nodes are drawn: one straight, one as two stubs.
     assert len(lines.all()) == 4 * 3
 
 
@@ -311,7 +311,7 @@ def test_trees_are_drawn_in_levels() -> None:
     assert sorted(heights, key=min) == heights
     for node in range(3):
         assert points[node, 0] == pytest.approx(points[[2 * node + 1, 2 * node + 2], 0].mean())
-    # A path hangs from its middle.
+    # The root of a path graph is its middle.
     path = Places.of(from_links(5, [(0, 1), (1, 2), (2, 3), (3, 4)])).points
     assert np.argsort(path[:, 1], kind="stable")[0] == 2
 
@@ -327,7 +327,7 @@ def test_a_large_grid_that_is_given_as_a_graph_looks_like_one() -> None:
 def test_faulty_links_are_not_drawn() -> None:
     whole, faulty = torus((4, 4)), with_faults(torus((4, 4)), [5], [(0, 3), (3, 0)])
     count = len(Lines(whole, Places.of(whole)).all())
-    # Four straight links of the node; and the link round the end, which is two stubs.
+    # The faulty node's four straight links, and its link around the end, which is two stubs.
     assert len(Lines(faulty, Places.of(faulty)).all()) == count - 4 - 2
     assert (Places.of(faulty).points == Places.of(whole).points).all()
 

@@ -21,7 +21,7 @@ from eyecast.picture.schedule import draw_schedule
 
 
 def one_after_another(dims: tuple[int, ...]) -> Schedule:
-    """Node 0 sends to every other node, one in each step."""
+    """Return a schedule in which node 0 sends to every other node, one in each step."""
     topology = mesh(dims)
     targets = np.arange(1, topology.nodes)
     path_offsets, path_nodes = dimension_order(topology, 0 * targets, targets)
@@ -48,7 +48,7 @@ def eyes(k: int) -> list[int]:
 
 
 def ids(path: Path, kind: str) -> list[int]:
-    """Numbers n of the groups ``kind-n`` of an SVG file, in order."""
+    """Return the numbers n of the groups ``kind-n`` of an SVG file, in order."""
     groups = ET.parse(path).iter("{http://www.w3.org/2000/svg}g")
     found = (re.fullmatch(rf"{kind}-(\d+)", group.get("id", "")) for group in groups)
     return sorted(int(match[1]) for match in found if match)

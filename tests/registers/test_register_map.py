@@ -1,4 +1,4 @@
-"""The register map: what SystemRDL says is what docs/router.md says, and the C header compiles."""
+"""The register map: the SystemRDL file agrees with docs/router.md, and the C header compiles."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NETWORKS = {
 
 @pytest.fixture(params=NETWORKS)
 def mapped(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[NetworkConfig, Any]:
-    """A network, and the root of its map as SystemRDL's own compiler reads it."""
+    """Return a network, and the root of its map as SystemRDL's own compiler reads it."""
     config = NETWORKS[request.param]
     path = tmp_path / "map.rdl"
     path.write_text(register_map(config))
@@ -40,12 +40,12 @@ def mapped(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[NetworkConfi
 
 
 def bits(count: int) -> int:
-    """The page's bits(n)."""
+    """Return the page's bits(n)."""
     return count.bit_length()
 
 
 def scheme(config: NetworkConfig) -> tuple[int, int, int]:
-    """Bytes of a word, bits of a word's number, and bits of a node's, by the page's formulas."""
+    """Return the bytes of a word, and the bits of word and node numbers, by the page's formulas."""
     lanes = config.topology.ports - 1 if config.all_port else 1
     masks = -(-(1 << bits(config.steps)) // config.flit_width)
     largest = max(
@@ -59,7 +59,7 @@ def scheme(config: NetworkConfig) -> tuple[int, int, int]:
 
 
 def place(config: NetworkConfig, region: int, node: int, word: int) -> int:
-    """A byte address, by the page's formula."""
+    """Return a byte address by the page's formula."""
     size, words, nodes = scheme(config)
     return ((region * 2**nodes + node) * 2**words + word) * size
 
@@ -120,7 +120,7 @@ def test_registers_of_the_controller_are_those_of_the_page(
 
 
 def access(register: Any) -> str:
-    """What software may do with a register; where it may write, some fields may only be read."""
+    """Return software's access to a register; a writable register may have read-only fields."""
     fields = {str(field.get_property("sw").name) for field in register.fields()}
     (found,) = fields - ({"r"} if "rw" in fields else set())
     return found
@@ -250,10 +250,10 @@ def test_networks_that_cannot_stand_behind_a_bus() -> None:
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc must be on PATH: install gcc")
 def test_the_guide_s_c_runs_a_program(tmp_path: Path) -> None:
-    """On registers that are an array of words, of which it writes the command alone."""
+    """Run the C code on an array of words as registers; it writes only the command register."""
     _, _, page = (ROOT / "docs" / "guides" / "buses.md").read_text().partition("is started so:\n\n")
     code, _, _ = page.partition("\n\nThe header's types")
-    # A field of a packed type may be written byte by byte.
+    # A compiler may write a field of a packed type byte by byte.
     assert "->" not in code
     main = """
     int main(void)

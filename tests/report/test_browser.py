@@ -1,4 +1,4 @@
-"""The page in a browser: it is opened from disk, and looked at and driven as people do."""
+"""The page in a browser: opened from disk, and used by mouse and keys as people do."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Opened = Callable[..., Any]
 
 @pytest.fixture
 def opened(chromium: Any, tmp_path: Path) -> Iterator[Opened]:
-    """A page of a report, opened from disk; it must load nothing and complain of nothing."""
+    """Yield a report's page, opened from disk; it must load nothing and log no error."""
     seen: list[str] = []
     contexts = []
 
@@ -82,7 +82,7 @@ def crowded() -> Report:
 
 
 def go(page: Any, cycle: int) -> None:
-    """Move the slider as a script may: what moves it by hand is tested by itself."""
+    """Move the slider by script; another test moves it by hand."""
     page.evaluate(
         "cycle => { const slider = document.getElementById('cycle'); slider.value = cycle;"
         "slider.dispatchEvent(new Event('input')); }",
@@ -91,7 +91,7 @@ def go(page: Any, cycle: int) -> None:
 
 
 def wait_until(page: Any, condition: str) -> None:
-    """Ask again and again: to be told would need what the page's policy forbids."""
+    """Poll until a condition holds, because the page's policy forbids Playwright's own waiting."""
     for _ in range(500):
         if page.evaluate(condition):
             return
@@ -119,13 +119,13 @@ def test_flits_that_never_go_on_are_there_at_the_end(opened: Opened) -> None:
 
 
 def table_rows(page: Any, caption: str) -> list[list[str]]:
-    """The cells of the table that begins with these words."""
+    """Return the cells of the table whose caption begins with these words."""
     rows = page.locator("table", has=page.locator("caption", has_text=caption)).locator("tbody tr")
     return [row.locator("th, td").all_inner_texts() for row in rows.all()]
 
 
 def opacities(page: Any, places: list[tuple[float, float]]) -> list[int]:
-    """How opaque the canvas of flits is at places of the drawing, 0 to 255."""
+    """Return the opacity, 0 to 255, of the canvas of flits at points of the drawing."""
     return page.evaluate(
         """places => {
           const canvas = document.getElementById('flits');
@@ -144,7 +144,7 @@ def opacities(page: Any, places: list[tuple[float, float]]) -> list[int]:
 
 
 def middles(data: dict[str, Any]) -> dict[tuple[int, int], tuple[float, float]]:
-    """The middle of each straight link, in units of the drawing, right of the way to its end."""
+    """Return the middle of each straight link, in units of the drawing, right of its direction."""
     links, points = data["network"]["links"], data["network"]["points"]
     found = {}
     for node, port, to in zip(links["from"], links["port"], links["to"], strict=True):
@@ -265,7 +265,7 @@ def test_who_wants_no_motion_gets_none(opened: Opened) -> None:
 
 
 def injection_table(case: Case, node: int) -> list[list[str]]:
-    """The rows of a node of a broadcast as the page shows them: each node gets one packet."""
+    """Return the rows that the page must show for a node; each node gets one packet."""
     trace = case.predicted.trace
     tails = [flit for flit in trace if flit.port == 0 and flit.kind & TAIL_MARK]
     arrival = {f"({flit.node % 4},{flit.node // 4})": flit.cycle for flit in tails}
@@ -278,7 +278,7 @@ def injection_table(case: Case, node: int) -> list[list[str]]:
 
 
 def late_trace() -> Report:
-    """The page of a recorded broadcast in which what node 15 gets comes a cycle late."""
+    """Return the page of a recorded broadcast in which node 15's packet arrives a cycle late."""
     case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=6))
     whole = case.predicted.trace
     late = [
@@ -300,7 +300,7 @@ def test_a_recorded_trace_shows_its_first_difference(opened: Opened, tmp_path: P
     assert page.inner_text("#selected h2") == "Node (3,3)"
     assert page.locator("#difference tr.wrong").count() == 1
     assert table_rows(page, "First difference")[0][0].isdigit()
-    # The node that has sent it shows when it came, and when it should have come.
+    # The sender's table shows the packet's actual and its expected cycle.
     sender = page.locator("#selected tbody tr td").first.inner_text()
     x, y = map(int, sender.strip("()").split(","))
     page.locator(f'[data-node="{4 * y + x}"]').click()
@@ -311,7 +311,7 @@ def test_a_recorded_trace_shows_its_first_difference(opened: Opened, tmp_path: P
 
 @pytest.mark.parametrize("size", [(1280, 900), (1024, 768)])
 def test_the_injection_table_is_shown_whole(opened: Opened, size: tuple[int, int]) -> None:
-    """Also with remarks, routes of two segments and addresses of three digits."""
+    """Nothing is cut off, even with remarks, routes of two segments and three-digit addresses."""
     made = eyecast.schedule(mesh((8, 8)), "eye", collective="reduce", source=0, flits=200)
     case = predicted(made, operators=("add",), message_words=1024)
     page = opened(report_case(case), viewport={"width": size[0], "height": size[1]})

@@ -1,4 +1,4 @@
-"""What is in a page, read back by a reader of its own and held against the run that it is of."""
+"""The data in a page, read by a separate reader and compared with the page's run."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def same_trace(page: dict, trace: Trace, here: Path, run: int = 0) -> bool:
 
 @dataclass
 class Shown:
-    """A schedule to carry out, and how."""
+    """A schedule, its timing and the parameters of its network."""
 
     make: Callable[[], eyecast.Schedule]
     timing: str = "barrier"
@@ -140,14 +140,14 @@ REDUCING = [each for each in ALGORITHMS if each.collective in REDUCTIONS]
 
 @pytest.mark.parametrize("algorithm", REDUCING, ids=lambda each: f"{each.collective}, {each.name}")
 def test_steps_of_every_reduction_end_as_predicted(algorithm: Algorithm) -> None:
-    """A node writes what it combines a cycle after the words have come."""
+    """A node writes a combined word one cycle after the word's arrival."""
     case = predicted(smallest(algorithm))
     (run,) = page_of(case)["runs"]
     assert run["steps"]["end"] == [each["ends"] for each in run["measures"]]
 
 
 def smallest(algorithm: Algorithm) -> eyecast.Schedule:
-    """A schedule of the first of these networks, with one port or all, that is served."""
+    """Return a schedule on the first network, with one port or all, that the algorithm serves."""
     root = 0 if algorithm.collective == Collective.REDUCE else None
     networks = (hypercube(2), eyecast.ring(3), eyecast.ring(4), mesh((3, 3)))
     for topology, all_port in product(networks, (False, True)):
@@ -175,7 +175,7 @@ def drawn_links(page: dict) -> dict[tuple[int, int], tuple[int, int]]:
 
 
 def table_texts(run: dict) -> list[str]:
-    """The words of each row in its table memory, in hex, from what a page has."""
+    """Return the table words of each row in hex, from the data of a page."""
     program, table, rows = run["program"], [], len(run["program"]["step"])
     for change in words(program["table"]):
         table.append(change ^ (table[-1] if table else 0))
@@ -247,7 +247,7 @@ def test_broken_links_are_drawn_as_broken() -> None:
 
 def test_a_host_and_links_that_go_round_an_end_are_drawn() -> None:
     page = page_of(predicted(eyecast.schedule(torus((2, 4)), "tree", source=0)))
-    # On an axis of two nodes there are two links each way; one of them goes round the end.
+    # An axis of two nodes has two links in each direction; one of them goes around the end.
     curves = page["network"]["links"]["curves"]
     assert sum(len(curve) == 2 for curve in curves.values()) == 8 + 4
     assert page["network"]["port_names"] == ["node", "east", "west", "south", "north"]
@@ -255,7 +255,7 @@ def test_a_host_and_links_that_go_round_an_end_are_drawn() -> None:
 
 @pytest.mark.parametrize("flit_width", [32, 16])
 def test_flits_that_wait_are_those_of_the_rules(flit_width: int, tmp_path: Path) -> None:
-    """The matching of ``model/run/matching.py`` knows nothing of rows: it must find the same."""
+    """``model/run/matching.py``, which does not know rows, must find the same waiting flits."""
     case = crowd(flit_width=flit_width)
     program, trace = case.program, case.predicted.trace
     buffered = check_routes(program, check_packets(program, trace))
@@ -283,7 +283,7 @@ def test_flits_that_wait_are_those_of_the_rules(flit_width: int, tmp_path: Path)
         if each["stalled"]
     )
     assert stalled.total() > 100
-    # The model counts the node's own flits, too, that no link has brought.
+    # The model also counts the node's own flits.
     counted = case.predicted.stalled_flits
     assert all(number <= counted[node] for node, number in stalled.items())
 
@@ -295,7 +295,7 @@ def test_a_packet_that_never_goes_on_waits_to_the_end() -> None:
     assert shown["cycles"] == 1 + max(each["cycle"] for each in flits(page))
     waiting = [each for each in flits(page) if each["stalled"]]
     assert {(each["node"], each["port"]) for each in waiting} == {(0, 1), (1, 1), (2, 1)}
-    # They are still there at the end.
+    # These flits are still in the network at the end.
     assert all(each["cycle"] + each["stay"] == shown["cycles"] + 1 for each in waiting)
     assert page["verdict"]["text"] == "predicted by the model: deadlock"
     assert shown["waiting"][1].startswith("node 0 -> 1 VC 0 holds the packet from 0 to 2, which ")

@@ -1,4 +1,4 @@
-"""The rows of flits, and when they go on, against programs of one packet drawn by hand."""
+"""The row of each flit and the cycles in which it moves, for hand-drawn programs of one packet."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eyecast.model.run.trace import Trace
 from eyecast.report.following import NEVER, follow
 
 MADE = program({0: [put(1, (UP, 3), length=2)]}, {3: [1]})
-"""Three flits from node 0 to node 3, past nodes 1 and 2."""
+"""A packet of three flits from node 0 to node 3, through nodes 1 and 2."""
 
 
 def test_the_hops_of_a_packet_are_counted_from_its_sender() -> None:
@@ -23,7 +23,7 @@ def test_the_hops_of_a_packet_are_counted_from_its_sender() -> None:
 
 def test_a_flit_leaves_by_the_next_hop_alone() -> None:
     whole = simulated(MADE).trace
-    # What leaves node 1 is missing: nothing tells when it left there, though it is at node 2 later.
+    # The flits that leave node 1 are missing: the cycle is unknown, although node 2 sends them.
     trace = Trace(*(column[whole.node != 1] for column in whole.columns))
     followed = follow(MADE, trace, expected_hops(MADE))
     assert followed.row.tolist() == [0] * 9

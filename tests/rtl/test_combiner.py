@@ -1,4 +1,4 @@
-"""Arriving words meet old words: each is written in its cycle, and none is lost."""
+"""Arriving words and stored words: each result is written in its cycle, and none is lost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_several_operators_chosen_word_by_word() -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_words_of_several_lanes_for_one_place_are_all_in_it(seed: int) -> None:
-    """The lower lane's first, and of those that only replace the highest one's stays."""
+    """The lower lane's word is combined first; of words that replace, the highest lane's stays."""
     run(Bench("add", "min", all_port=True, seed=seed))
 
 
@@ -72,7 +72,7 @@ def test_a_clash_is_found_where_writes_are_not_compared(
 
 @pytest.mark.parametrize("operators", [(TWICE,), ("max", TWICE), (TWICE, "add")])
 def test_a_slow_operator_waits_for_what_it_needs(operators: tuple[Operator | str, ...]) -> None:
-    """As the page says: while the word that it needs left port 0 in one of the D cycles before."""
+    """By the page, it waits if the needed word left port 0 in one of the D cycles before."""
     assert CYCLES // 10 < run_slow(Bench(*operators, vcs=2)) < CYCLES
 
 

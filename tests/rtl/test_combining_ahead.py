@@ -1,4 +1,4 @@
-"""An interface that reads ahead what words are combined with writes what the other one does."""
+"""An interface that reads stored words ahead writes the same words as one that does not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WORDS, ROUNDS, PACKETS = 8, 6, 15
 
 TECHNOLOGIES = (PLAIN, Technology(look_ahead=True))
 HOST_CYCLES = 3
-"""So late is the word that the host reads, at most."""
+"""Cycles until the host has a word that it reads, at most."""
 
 
 def configuration(operators: tuple[str, ...], *, streams: bool = False) -> NetworkConfig:
@@ -34,7 +34,7 @@ def configuration(operators: tuple[str, ...], *, streams: bool = False) -> Netwo
 
 
 class Packets:
-    """Packets of step 0, drawn, and what they leave behind, by section 19 and 20 of the page."""
+    """Random packets of step 0, and the final memory by sections 19 and 20 of the page."""
 
     def __init__(self, config: NetworkConfig, seed: int) -> None:
         self.config, self.draw = config, random.Random(seed)
@@ -42,7 +42,7 @@ class Packets:
         self.memory = list(self.start)
 
     def flits(self) -> Iterator[tuple[int, bool, bool] | None]:
-        """Data, head and tail of each; None for a cycle in which none comes."""
+        """Yield data, head and tail of each flit; None for a cycle without a flit."""
         for _ in range(PACKETS):
             for flit in self.packet():
                 while self.draw.random() < 0.2:
@@ -77,7 +77,7 @@ class Packets:
 
 
 class Pair:
-    """Two interfaces, of either technology, with the same inputs."""
+    """Two interfaces, one of each technology, with the same inputs."""
 
     def __init__(self, config: NetworkConfig) -> None:
         self.module, self.reset = Module(), Signal(init=1)
@@ -95,7 +95,7 @@ class Pair:
         connect(self.module, flipped(first.router_causes), second.router_causes)
 
     async def write(self, ctx: Any, words: list[int]) -> None:
-        """The host writes them, from the first cycle of reset on."""
+        """Write words as the host, from the first cycle of reset on."""
         host = self.both[0].host
         ctx.set(self.reset, 1)
         ctx.set(host.space, HostSpace.MESSAGE)
@@ -107,7 +107,7 @@ class Pair:
         ctx.set(host.write, 0)
 
     async def read(self, ctx: Any) -> list[list[int]]:
-        """The memories, read by the host in reset."""
+        """Read the memories as the host, in reset."""
         words: list[list[int]] = [[], []]
         ctx.set(self.reset, 1)
         for address in range(WORDS):
@@ -119,7 +119,7 @@ class Pair:
         return words
 
     async def send(self, ctx: Any, flits: Iterator[tuple[int, bool, bool] | None]) -> None:
-        """The flits come out of the network; the last one is written in the cycle behind."""
+        """Eject the flits; the interface writes the last word in the cycle after it."""
         ejection = self.both[0].ejections[0]
         ctx.set(self.reset, 0)
         for flit in flits:
@@ -132,12 +132,12 @@ class Pair:
 
 
 def require_right(config: NetworkConfig, seed: int) -> None:
-    """Both memories hold what the packets must leave, and what the host writes behind them."""
+    """Require the packets' results, and the words that the host writes later, in both memories."""
     pair, packets = Pair(config), Packets(config, seed)
 
     async def testbench(ctx: Any) -> None:
         await pair.write(ctx, packets.start)
-        # What is wrong may be replaced by what comes later.
+        # A later word may replace a wrong word, so the memories are compared after every round.
         for _ in range(ROUNDS):
             await pair.send(ctx, packets.flits())
             await ctx.tick()

@@ -1,4 +1,4 @@
-"""The controller by itself: refused starts, and interrupts (section 16)."""
+"""The controller alone: refused starts, and interrupts (docs/router.md, section 16)."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from eyecast.rtl.controller import Controller
 
 CONFIG = NetworkConfig(topology=mesh((2, 2)), programs=3, table_words=20)
 FLAGS = 0x40
-"""What the culprit says when it is asked."""
+"""The culprit's flags, as it answers the controller."""
 
 
 class Alone(Engine):
-    """A controller whose nodes are the bench."""
+    """A controller whose nodes the bench plays."""
 
     def __init__(self, clock: ClockDomain) -> None:
         controller = Controller(CONFIG)
@@ -53,13 +53,13 @@ def engine(clock: ClockDomain) -> Alone:
 
 
 async def enter(host: Host, number: int, base: int, words: int, limit: int = 0) -> None:
-    """Write the entry of a program."""
+    """Write the directory entry of a program."""
     for place, word in enumerate((base, words, 0, limit), 8 + 4 * number):
         await host.write(CONTROLLER, 0, place, word)
 
 
 async def end(host: Host, **seen: int) -> None:
-    """Let the controller see this of the nodes for a cycle."""
+    """Show the controller this state of the nodes for one cycle."""
     nodes = host.network.nodes
     for name, value in seen.items():
         host.ctx.set(getattr(nodes, name), value)
@@ -82,7 +82,7 @@ def test_starts_that_are_refused(engine: Alone) -> None:
             await host.write(CONTROLLER, 0, IMAGE, image)
             assert await host.command(START, 0) == NOT_NOW
         await host.write(CONTROLLER, 0, IMAGE, mine)
-        # Not loaded; one more than there are; beyond the table by a word, and by much.
+        # Programs that are not loaded: an empty entry, and numbers beyond the directory.
         for number in (1, 3, 16, 255):
             assert await host.command(START, number) == NOT_NOW
         for base, words in ((13, 8), (12, 9), (2**32 - 1, 2)):
@@ -92,7 +92,7 @@ def test_starts_that_are_refused(engine: Alone) -> None:
         assert await host.command(START, 0) == 0
         await enter(host, 1, base=0, words=1)
         assert await host.command(START, 1) == 0
-        # One is queued: neither the same nor another takes its place.
+        # With one program queued, neither the same nor another can be queued.
         for number in (0, 1):
             assert await host.command(START, number) == NOT_NOW
         assert await host.read(CONTROLLER, 0, QUEUED) == 2

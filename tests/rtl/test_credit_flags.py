@@ -1,4 +1,4 @@
-"""What miscounted credits set, one VC at a time: the others have theirs right."""
+"""Flags that wrong credits set, for one VC at a time; the other VCs have correct credits."""
 
 import itertools
 
@@ -14,7 +14,7 @@ LINKS, VCS = range(1, 5), range(CONFIG.vcs)
 
 
 def test_a_credit_that_was_made_up_sets_a_routers_flag():
-    """All counters are full after reset; the interface, port 0, has none."""
+    """After reset all counters are full; port 0, the interface, has no counter."""
     router = Router(CONFIG)
 
     async def testbench(ctx):
@@ -44,12 +44,12 @@ def test_a_credit_that_was_made_up_sets_a_senders_flag():
 
 
 def test_a_flit_too_many_sets_a_routers_flag():
-    """As one does that was sent without a credit: the end of the link that it meets counts too."""
+    """A flit sent without a credit sets the flag at the link's end if its buffer is full."""
     router = Router(CONFIG)
 
     async def testbench(ctx):
         ctx.set(router.linked, -1)
-        # Nobody takes what is to be delivered: ``depth`` flits fill a buffer.
+        # The interface takes no flit, so ``depth`` flits fill a buffer.
         ctx.set(router.accept, 0)
         for port, vc in itertools.product(LINKS, VCS):
             entry = router.inputs[port]

@@ -1,6 +1,6 @@
-"""A crossbar that a technology makes may read any of the ways in which it is told what is granted.
+"""A technology's crossbar may use any of the three forms in which the arbiter tells its grant.
 
-Routers that differ in what their crossbars read see the same flits; they send the same.
+Routers whose crossbars use different forms get the same flits, and must send the same flits.
 """
 
 import random
@@ -22,17 +22,17 @@ CYCLES = 40
 
 
 def by_wins(mux):
-    """The groups of which the bit is set."""
+    """Return the one-hot group: the bits of ``wins``."""
     return list(mux.wins)
 
 
 def by_number(mux):
-    """The group with the number."""
+    """Return the one-hot group, decoded from the group's number."""
     return [mux.group == group for group in range(len(mux.wins))]
 
 
 def technology(chosen):
-    """A technology whose crossbar gives the candidate of the group that is chosen."""
+    """Return a technology whose crossbar selects the candidate of the group ``chosen``."""
 
     def crossbar(mux):
         m = Module()
@@ -50,7 +50,7 @@ def technology(chosen):
 
 
 def drawn_flits(draw, config):
-    """Flits of their own for some inputs: without arbitration no two may leave by one output."""
+    """Draw different flits for some inputs; without arbitration no two ask for one output."""
     outputs = draw.sample(PORTS, len(PORTS))
     for port, output in zip(PORTS, outputs, strict=True):
         asked = output if config.contention_free else draw.choice(PORTS)
@@ -84,7 +84,7 @@ def test_all_ways_tell_the_same(router):
         used, sent = [[0] * config.vcs for _ in PORTS], 0
         for _ in range(CYCLES):
             for port in PORTS:
-                # As a crossbar leaves a link on which nothing is sent.
+                # An idle link has the values that a crossbar gives it.
                 ctx.set(plain.inputs[port].valid, 0)
                 ctx.set(plain.inputs[port].flit, {"data": 0, "head": 0, "tail": 0})
             for port, flit, vc in drawn_flits(draw, config):

@@ -1,7 +1,7 @@
 """Run control: programs that are loaded, started, stopped and watched while a network runs.
 
-What a run must give is that of the same program in the network without a controller, which the
-cycle model predicts, later by the words of ``expected`` that nodes read first.
+A run must equal that of the same program in the network without a controller, which the cycle model
+predicts. It is later by the cycles in which nodes read the words of ``expected``.
 """
 
 from __future__ import annotations
@@ -61,19 +61,19 @@ BITS = {name: bit for bit, name in FLAGS.items()}
 
 
 def there(**more: int) -> Program:
-    """Node 0's words go to node 1, and then to node 2."""
+    """Return a program that sends node 0's words to node 1, and then to node 2."""
     rows = {0: [put(1, (THERE, 1), length=3, target=4)], 1: [put(2, (THERE, 1), length=2)]}
     return program(rows, {1: [1], 2: [2]}, LINE, **LIMITS | more)
 
 
 def back(**more: int) -> Program:
-    """Words of node 2 go to node 0, in packets of two steps."""
+    """Return a program that sends words of node 2 to node 0, in packets of two steps."""
     rows = {2: [put(2, (BACK, 2), length=4, source=1), put(3, (BACK, 2), target=7)]}
     return program(rows, {0: [2, 3]}, LINE, **LIMITS | more)
 
 
 def engine_of(clock: ClockDomain, program: Program, *, programs: int = 3) -> Engine:
-    """An engine of the network of ``program``, which is one without a controller."""
+    """Return an engine of the network of ``program``, whose own network has no controller."""
     return Engine(clock, replace(program.config, programs=programs))
 
 
@@ -85,7 +85,7 @@ def predicted(
 
 
 async def require_run(host: Host, number: int, program: Program, *, barrier: bool = True) -> None:
-    """Fill the memories, run the program, and compare all that can be seen."""
+    """Fill the memories, run the program, and compare everything that a host can read."""
     await host.fill(words(program))
     await host.run(number)
     await require_end(host, predicted(program, barrier=barrier))
@@ -130,7 +130,7 @@ def test_programs_run_one_after_the_other_without_reset(clock: ClockDomain, regi
 
 @pytest.mark.slow
 def test_programs_of_other_networks(clock: ClockDomain) -> None:
-    """Words of ``expected`` that are two, lanes, and switches."""
+    """Run on networks with two words of ``expected``, with lanes, and with switches."""
     cube = hypercube(2)
     request = Request(topology=cube, words=3, source=1, all_port=True)
     made = find_algorithm("scatter", "sbnt").generate(request)
@@ -155,7 +155,7 @@ def test_programs_of_other_networks(clock: ClockDomain) -> None:
 def test_a_queued_program_starts_when_the_one_before_is_done(
     clock: ClockDomain, registers: int
 ) -> None:
-    # Long enough to be spoken to.
+    # A run long enough for requests.
     limits = {"barrier_registers": registers, "steps": 63}
     first, second = (slow(make(**limits)) for make in (there, back))
     engine = engine_of(clock, first)
@@ -170,7 +170,7 @@ def test_a_queued_program_starts_when_the_one_before_is_done(
         assert await host.command(START, 1) == 0
         assert await host.read(CONTROLLER, 0, QUEUED) == 2
         assert await host.command(START, 1) == NOT_NOW
-        # Neither of the two may be changed, and what is between them may.
+        # The words of both programs are protected; the words between them are not.
         for address in (0, 4, 9, 14):
             assert await host.request(TABLE, 2, address, 0) == (0, NOT_NOW)
         for address in (8, 12):
@@ -200,7 +200,7 @@ def test_a_queued_program_starts_when_the_one_before_is_done(
 
 
 def slow(program: Program) -> Program:
-    """The same in later steps, so that it takes longer by the steps in which nothing is done."""
+    """Return the program in later steps, so that it takes longer by the empty steps."""
     later = 50
     rows = [[replace(row, step=row.step + later) for row in rows] for rows in program.rows]
     receives = [[step + later for step in steps] for steps in program.receives]
@@ -225,7 +225,7 @@ def test_a_stopped_program_leaves_nothing_behind(clock: ClockDomain, registers: 
             assert not host.ctx.get(host.network.busy)
             assert (await host.result()).state == IDLE
             for node in range(3):
-                # As after a reset.
+                # The status is as after a reset.
                 status = [await host.read(STATUS, node, address) for address in range(5)]
                 assert status == [0, 1, 6, 0, 0]
             await require_run(host, 0, first)
@@ -235,7 +235,7 @@ def test_a_stopped_program_leaves_nothing_behind(clock: ClockDomain, registers: 
 
 @pytest.mark.slow
 def test_the_limit_of_cycles(clock: ClockDomain) -> None:
-    """A run that is one cycle longer than it may be is timed out, and the next one is not."""
+    """A run that is one cycle longer than its limit is timed out, and the next run is not."""
     made = there()
     cycles = predicted(made).cycles + 1
     stuck = program({}, {2: [1]}, LINE, **LIMITS)
@@ -248,7 +248,7 @@ def test_the_limit_of_cycles(clock: ClockDomain) -> None:
         await host.run(0)
         assert host.ctx.get(host.network.error)
         assert host.ctx.get(host.network.cycle) == cycles - 1
-        # In the last cycle all but the last node, which sees the last packet come, have finished.
+        # In the last cycle only the last node, which gets the last packet, is not finished.
         assert await host.result() == (0, TIMED_OUT, 1, 0, 2)
         await host.write(CONTROLLER, 0, 11, cycles + 1)
         await require_run(host, 0, made)
@@ -261,7 +261,7 @@ def test_the_limit_of_cycles(clock: ClockDomain) -> None:
 
 
 def wrong_programs(**more: int) -> list[tuple[Program, int, str]]:
-    """Programs in which something is wrong, the node that says so first, and its flag."""
+    """Return wrong programs, each with the first node that sets a flag, and the flag."""
     limits = LIMITS | more
     rows = {0: [put(1, (THERE, 2), length=2)]}
     far = {0: [put(1, (THERE, 2), length=2, target=7)]}
@@ -291,7 +291,7 @@ def test_a_program_that_is_wrong_names_its_node(clock: ClockDomain, registers: i
                 await host.ctx.tick()
             assert await host.result() == (1 << BITS[flag], FAILED, 1, 2, node)
             await require_run(host, 0, sound)
-        # What is behind the end of a program is not looked at; node 1 has no end row here.
+        # Words after the end of a program are ignored, so node 1 has no end row here.
         await host.write(CONTROLLER, 0, 13, len(list(program_words(sound))[1]) - 1)
         await host.run(1)
         assert await host.result() == (1 << BITS["bad_row"], FAILED, 1, 1, 0)
@@ -325,11 +325,11 @@ def test_refusals(clock: ClockDomain) -> None:
             assert await host.command(START, number) == NOT_NOW
         for asked in no_such_words:
             assert await host.request(*asked) == (0, NO_SUCH_WORD), asked
-        # Beyond the table.
+        # A program that ends beyond the table.
         await host.write(CONTROLLER, 0, 8, 17)
         assert await host.command(START, 0) == NOT_NOW
         await host.write(CONTROLLER, 0, 8, 3)
-        # Of another network.
+        # The image of another network.
         await host.write(CONTROLLER, 0, IMAGE, identity(config) ^ 1)
         assert await host.command(START, 0) == NOT_NOW
         assert await host.read(CONTROLLER, 0, IMAGE) == identity(config) ^ 1
@@ -343,7 +343,7 @@ def test_refusals(clock: ClockDomain) -> None:
 
 @pytest.mark.slow
 def test_a_host_reads_and_writes_while_the_network_runs(clock: ClockDomain) -> None:
-    """The host waits for the network, never the other way round."""
+    """The host waits for the network; the network never waits for the host."""
     far, near = put(1, (THERE, 2), length=20), put(2, (THERE, 1), source=2, length=20)
     rows = {0: [far, near, replace(far, step=3), replace(near, step=4)]}
     limits = LIMITS | {"message_words": 64}

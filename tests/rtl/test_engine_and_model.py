@@ -1,4 +1,4 @@
-"""Drawn programs on an engine, against the cycle model: also where they are wrong, cut or held."""
+"""Random programs on an engine, against the cycle model: correct, wrong, cut off or held."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NODES = 4
 
 
 def drawn(draw: random.Random, **limits: int) -> Program:
-    """Rows and receives at random; some of them do not fit each other, or lead nowhere."""
+    """Draw rows and receives; some do not match each other, and some routes lead nowhere."""
     rows: dict[int, list[Row]] = {node: [] for node in range(NODES)}
     receives: dict[int, list[int]] = {node: [] for node in range(NODES)}
     for _ in range(draw.randrange(1, 6)):
@@ -84,8 +84,8 @@ def test_drawn_programs(clock: ClockDomain, registers: int, seed: int) -> None:
         for node, until in enumerate(hold):
             host.ctx.set(getattr(host.network, f"tile_{node}").hold, int(until > 0))
         assert await host.command(START, 0) == 0
-        # Cycle 0 is the first one in which a tile sees the core out of reset; where there are
-        # registers it may see the run before at first.
+        # Cycle 0 is the first cycle in which a tile sees the core out of reset. With barrier
+        # registers a tile may see the run before at first.
         for running in (0, 1):
             while host.ctx.get(host.network.tile_0.running) != running:
                 await host.ctx.tick()

@@ -17,7 +17,7 @@ from eyecast.model.network.config_file import network_from_json
 def test_two_images_are_loaded_and_run(
     eyecast: Command, here: Path, clock: ClockDomain, registers: int
 ) -> None:
-    """One after the other, each to the end that its description tells, in the cycle it tells."""
+    """Each run ends with the memories and in the cycle that its description states."""
     network = ("--mesh", "2x2", "--vcs", "1", "--programs", "2", "--message-words", "8")
     network += ("--barrier-registers", str(registers), "--flits", "3")
     for number, more in enumerate(("--source 0,0", "--source 1,1 --timing self-timed --base 6")):
@@ -42,7 +42,7 @@ def test_two_images_are_loaded_and_run(
 
 
 async def cycles_to_done(host: Host, command: int) -> int:
-    """Give a command; the cycles from its answer to the first that shows `done`."""
+    """Give a command; return the cycles from its answer until ``done`` is high."""
     ctx, port = host.ctx, host.network.host
     signals = {"valid": 1, "write": 1, "space": CONTROLLER, "node": 0, "address": COMMAND}
     for name, value in {**signals, "write_data": command}.items():

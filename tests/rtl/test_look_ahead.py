@@ -1,7 +1,8 @@
-"""An interface that reads its memories ahead does, in every cycle, what the other does."""
+"""An interface that reads its memories ahead equals, in every cycle, one that does not."""
 
 import random
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
@@ -21,10 +22,9 @@ from eyecast.rtl.technology import Technology
 
 STEPS = 6
 REGION = 16
-"""Words of the message memory that the packet of a step is written to; those of step 0 are sent
-first."""
+"""Words of the message memory for the packet of a step; the region of step 0 is sent first."""
 NO_PORT = 6
-"""A router of a mesh has ports 0 to 4; this one comes in a slot of its own."""
+"""A port that no router of a mesh has: its ports are 0 to 4."""
 
 
 def configuration(**changes):
@@ -33,7 +33,7 @@ def configuration(**changes):
 
 
 class Draw(random.Random):
-    """Rows of which none sends a word that arrives in its step; packets, one in most steps."""
+    """Random rows, which send no word that arrives in their step, and at most one packet a step."""
 
     def rows(self, config):
         return [self.row(config, step) for step in range(1, STEPS + 1) for _ in range(self.few())]
@@ -56,7 +56,7 @@ class Draw(random.Random):
         )
 
     def packet(self, config, step):
-        """Its flits: data, head, tail."""
+        """Return the flits of a packet: data, head, tail."""
         length = self.choice((0, 1, 5, REGION))
         address = REGION * step
         delivery = config.header.deliver_code | step << config.header.port_bits
@@ -94,7 +94,10 @@ class Pair:
         ]
 
     async def start(self, ctx, message, rows, receives):
-        """Load all memories in reset, and release it."""
+        """Load all memories in reset, with no packet or credit on the links, and release it."""
+        ctx.set(self.plain.advance, 0)
+        ctx.set(self.plain.injections[0].credit, 0)
+        ctx.set(self.plain.ejections[0].valid, 0)
         table, expected = encoded(self.config, rows, receives)
         loaded = {
             HostSpace.MESSAGE: message,
@@ -109,7 +112,7 @@ class Pair:
         ctx.set(self.reset, 0)
 
     def load(self, ctx, space, words):
-        """Writes of these words, one a cycle, the last one first."""
+        """Yield the writes of these words, one per cycle, the last word first."""
         host = self.plain.host
         ctx.set(host.write, 1)
         ctx.set(host.space, space)
@@ -121,7 +124,7 @@ class Pair:
 
     @staticmethod
     def seen(ctx, interface):
-        """What comes out of an interface; no data where nothing does."""
+        """Return an interface's outputs, without the data of an idle link."""
         link = interface.injections[0]
         valid = ctx.get(link.valid)
         flit = ctx.get(link.flit.as_value()) if valid else None
@@ -130,7 +133,7 @@ class Pair:
 
 
 class World:
-    """What is around the interfaces: links that carry packets in, and credits back, at leisure."""
+    """The network around both interfaces: it delivers packets and returns credits at random."""
 
     def __init__(self, ctx, pair, draw, packets):
         self.ctx, self.interface, self.draw = ctx, pair.plain, draw
@@ -138,7 +141,7 @@ class World:
         self.step, self.advance = 1, 0
 
     def act(self):
-        """Inputs of a cycle. With the barrier a packet comes in its step, without also before."""
+        """Drive the inputs of a cycle; without the barrier, a packet may come before its step."""
         ctx, link, ejection = self.ctx, self.interface.injections[0], self.interface.ejections[0]
         barrier = ctx.get(self.interface.barrier)
         ctx.set(self.interface.advance, self.advance & barrier)
@@ -152,7 +155,7 @@ class World:
             ctx.set(ejection.flit, {"data": data, "head": head, "tail": tail})
 
     def note(self, valid, over, finished):
-        """What follows from what came out in that cycle; the step advances as soon as it may."""
+        """Take the outputs of the cycle; the step advances as soon as it may."""
         if valid:
             self.waiting_credits.append(valid)
         barrier = self.ctx.get(self.interface.barrier)
@@ -160,50 +163,65 @@ class World:
         self.advance = int(over and not finished and not self.advance)
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("barrier", [1, 0])
 @pytest.mark.parametrize(
     "changes",
     # A row has two control words, or one.
     [{"vcs": 2}, {"contention_free": True}, {"vcs": 2, "flit_width": 32}],
     ids=["VCs", "contention-free", "wide"],
 )
-def test_what_is_sent_is_the_same(changes, barrier, seed):
-    config, draw = configuration(**changes), Draw(seed)
-    pair = Pair(config)
-    rows = draw.rows(config)
-    receives = [step for step in range(1, STEPS + 1) if draw.random() < 0.7]
-    packets = [(step, *flit) for step in receives for flit in draw.packet(config, step)]
-    message = [draw.getrandbits(config.flit_width) for _ in range(config.message_words)]
+def test_what_is_sent_is_the_same(changes):
+    pair = Pair(configuration(**changes))
 
     async def testbench(ctx):
-        ctx.set(pair.plain.barrier, barrier)
-        await pair.start(ctx, message, rows, receives)
-        world, injected, finished = World(ctx, pair, draw, packets), 0, 0
-        for _ in range(2000):
-            world.act()
-            seen = valid, _, over, finished, flagged = pair.seen(ctx, pair.plain)
-            assert seen == pair.seen(ctx, pair.ahead)
-            assert not flagged
-            injected += valid != 0
-            world.note(valid, over, finished)
-            await ctx.tick()
-            if finished:
-                break
-        assert finished
-        assert injected >= sum(1 + row.length for row in rows)
+        for barrier, seed in product((1, 0), range(6)):
+            await require_the_same(ctx, pair, barrier, seed)
 
     simulate(pair.module, testbench)
 
 
-@pytest.mark.parametrize("barrier", [1, 0])
-@pytest.mark.parametrize(
-    "wrong", [*ROUTER_FLAGS, "row", "port", "late row", "packet", "write", "half-duplex"]
-)
-def test_a_flag_stops_both_in_the_same_cycle(wrong, barrier):
-    """A flag of the router's, or what the interface does wrong."""
-    config, draw = configuration(), Draw(9)
-    pair = Pair(config)
+async def require_the_same(ctx, pair, barrier, seed):
+    """Run a drawn program to its end; require the same of both interfaces in every cycle."""
+    config, draw = pair.config, Draw(seed)
+    rows = draw.rows(config)
+    receives = [step for step in range(1, STEPS + 1) if draw.random() < 0.7]
+    packets = [(step, *flit) for step in receives for flit in draw.packet(config, step)]
+    message = [draw.getrandbits(config.flit_width) for _ in range(config.message_words)]
+    ctx.set(pair.plain.barrier, barrier)
+    await pair.start(ctx, message, rows, receives)
+    world, injected, finished = World(ctx, pair, draw, packets), 0, 0
+    for _ in range(2000):
+        world.act()
+        seen = valid, _, over, finished, flagged = pair.seen(ctx, pair.plain)
+        assert seen == pair.seen(ctx, pair.ahead), (barrier, seed)
+        assert not flagged, (barrier, seed)
+        injected += valid != 0
+        world.note(valid, over, finished)
+        await ctx.tick()
+        if finished:
+            break
+    assert finished, (barrier, seed)
+    assert injected >= sum(1 + row.length for row in rows), (barrier, seed)
+
+
+WRONG = (*ROUTER_FLAGS, "row", "port", "late row", "packet", "write", "half-duplex")
+"""A flag of the router's, or what the interface does wrong."""
+AFTER = 60
+"""Cycles that are compared after a flag."""
+
+
+def test_a_flag_stops_both_in_the_same_cycle():
+    pair = Pair(configuration())
+
+    async def testbench(ctx):
+        for wrong, barrier in product(WRONG, (1, 0)):
+            await require_a_flag_of_both(ctx, pair, wrong, barrier)
+
+    simulate(pair.module, testbench)
+
+
+async def require_a_flag_of_both(ctx, pair, wrong, barrier):
+    """Run a program with a fault; require the same of both interfaces, and a flag."""
+    config, draw = pair.config, Draw(9)
     rows, steps = draw.rows(config), range(1, STEPS + 1)
     packets = [(step, *flit) for step in steps for flit in draw.packet(config, step)]
     if wrong == "row":
@@ -216,21 +234,19 @@ def test_a_flag_stops_both_in_the_same_cycle(wrong, barrier):
         packets[0] = (1, packets[0][1] | (1 << config.flit_width) - (1 << 10), *packets[0][2:])
         packets[1:1] = [(1, 7, 0, 0)] * config.message_words
     receives = steps[:-3] if wrong == "packet" else steps
-
-    async def testbench(ctx):
-        ctx.set(pair.plain.barrier, barrier)
-        ctx.set(pair.plain.half_duplex, int(wrong == "half-duplex"))
-        await pair.start(ctx, [0] * config.message_words, rows, receives)
-        world, told = World(ctx, pair, draw, packets), set()
-        for cycle in range(600):
-            world.act()
-            if wrong in ROUTER_FLAGS:
-                ctx.set(getattr(pair.plain.router_causes, wrong.member), cycle == 40)
-            seen = valid, _, over, finished, flagged = pair.seen(ctx, pair.plain)
-            assert seen == pair.seen(ctx, pair.ahead)
-            told.add(flagged)
-            world.note(valid, over, finished)
-            await ctx.tick()
-        assert told == {0, 1}
-
-    simulate(pair.module, testbench)
+    ctx.set(pair.plain.barrier, barrier)
+    ctx.set(pair.plain.half_duplex, int(wrong == "half-duplex"))
+    await pair.start(ctx, [0] * config.message_words, rows, receives)
+    world, after, cycle = World(ctx, pair, draw, packets), 0, 0
+    while after < AFTER:
+        world.act()
+        if wrong in ROUTER_FLAGS:
+            ctx.set(getattr(pair.plain.router_causes, wrong.member), cycle == 40)
+        seen = valid, _, over, finished, flagged = pair.seen(ctx, pair.plain)
+        assert seen == pair.seen(ctx, pair.ahead), (wrong, barrier)
+        after += flagged
+        world.note(valid, over, finished)
+        await ctx.tick()
+        cycle += 1
+        assert cycle < 600, (wrong, barrier)
+    assert after < cycle, (wrong, barrier)

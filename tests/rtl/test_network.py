@@ -1,7 +1,7 @@
 """The whole network in Amaranth's own simulator.
 
-Here a reset may last a single cycle, while cocotb's bench and a board hold it for as long as they
-load; and memories may be read ahead, as on a board.
+Here a reset may last a single cycle; cocotb's bench and a board hold it while they load. Memories
+may be read ahead, as on a board.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from eyecast.rtl.host_map import HostSpace, StatusWord, status_words
 from eyecast.sim.loading import job_of, prepare
 
 SLACK = 20
-"""Cycles after which a run is taken to hang, beyond those that it should take."""
+"""Cycles beyond the prediction after which a run counts as hanging."""
 
 
 class Bench(NetworkBench):
-    """A network of which is read what a run must have made of it."""
+    """A network whose state after a run is compared with the prediction."""
 
     async def require(self, ctx, predicted) -> None:
-        """That it ends when it should, and what the host reads then."""
+        """Require the predicted cycles, and the predicted words that the host then reads."""
         late, nodes = self.config.barrier_registers, range(self.config.topology.nodes)
         taken = await self.cycles_to_done(ctx, predicted.cycles + late + SLACK)
         assert taken == predicted.cycles + late
@@ -51,11 +51,11 @@ class Bench(NetworkBench):
                 assert await self.read(ctx, node, HostSpace.STATUS, last) == expected[node]
 
     async def require_messages(self, ctx, case: Case) -> None:
-        """That every word is where it should be."""
+        """Require every word at its address."""
         ctx.set(self.reset, 1)
         for node, address in np.ndindex(self.config.topology.nodes, case.payload.layout.size):
             word = case.predicted.memory[node, address]
-            # A word that nothing has been written to may be anything.
+            # A word that was never written may have any value.
             if word:
                 assert await self.read(ctx, node, HostSpace.MESSAGE, address) == word
 
@@ -81,7 +81,7 @@ def test_one_cycle_of_reset_is_enough(clock: ClockDomain, registers: int, look_a
     async def testbench(ctx) -> None:
         await bench.load(ctx, job)
         await bench.require(ctx, predicted)
-        # At any time in a run, and after it.
+        # Interrupt at any time in a run, and after it.
         for cycles in range(1, predicted.cycles + registers + SLACK, 2):
             await bench.interrupt(ctx, cycles)
             await bench.interrupt(ctx, cycles % 7 + 1)
@@ -91,7 +91,7 @@ def test_one_cycle_of_reset_is_enough(clock: ClockDomain, registers: int, look_a
 
 
 def wrong_programs(registers: int) -> list[Program]:
-    """In each, something is wrong in step 1 or 2 of two nodes: a packet, a row, a write."""
+    """Return programs with an error in step 1 or 2 of two nodes: a packet, a row or a write."""
     rows = {0: [put(2, (UP, 1))], 2: [put(1, (UP, 1))]}
     wrong_row = {**rows, 2: [put(1, (UP, 1)), put(1, (NORTH, 1))]}
     wrong_write = {**rows, 2: [put(1, (UP, 1), length=3, target=14)]}
@@ -103,7 +103,7 @@ def wrong_programs(registers: int) -> list[Program]:
     ]
 
 
-# By default every value once; test_look_ahead compares interfaces with all pairs of them.
+# By default every value comes once; test_look_ahead compares interfaces with all pairs of values.
 @pytest.mark.parametrize(
     ("timing", "registers", "look_ahead"),
     [
@@ -114,7 +114,7 @@ def wrong_programs(registers: int) -> list[Program]:
     ],
 )
 def test_flags(clock: ClockDomain, timing: str, registers: int, look_ahead: bool) -> None:
-    """Nobody gets beyond the step in which something is wrong."""
+    """No node gets beyond the step with the error."""
     programs = wrong_programs(registers)
     bench = Bench(clock, programs[0].config, look_ahead=look_ahead)
 
@@ -152,7 +152,7 @@ def test_all_ports(clock: ClockDomain, registers: int, look_ahead: bool) -> None
     require_cases(clock, cases, look_ahead=look_ahead)
 
 
-# Every pair of values; test_look_ahead compares interfaces with all of them.
+# Every pair of values; test_look_ahead compares interfaces with all pairs too.
 @pytest.mark.parametrize(
     ("vcs", "registers", "look_ahead"),
     [(1, 2, False), (1, 3, True), (2, 2, True), (2, 3, False)],
@@ -186,7 +186,7 @@ def require_cases(clock: ClockDomain, cases: list[Case], *, look_ahead: bool) ->
 
 @pytest.mark.parametrize("registers", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_timed_rows(clock: ClockDomain, registers: int) -> None:
-    """Rows that each wait for their cycle; two nodes sometimes refuse flits."""
+    """Each row waits for its cycle, and two nodes sometimes refuse flits."""
     topology = mesh((2, 2))
     config = NetworkConfig(
         topology=topology,

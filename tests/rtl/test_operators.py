@@ -1,7 +1,7 @@
-"""Operators in a network, in Amaranth's own simulator: words, cycles and flags reckoned by hand.
+"""Operators in a network, in Amaranth's own simulator: words, cycles and flags by hand.
 
 The step of a send over h links with L words takes h + L + 5 + D cycles (docs/router.md, section
-19), so that a run takes as many more than in section 5.
+19): 1 + D more than in section 5.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ LIMIT = 40
 
 
 def by(operator: int, row: Row) -> Row:
-    """The row, its words combined: 2o - 1 by operator o in place, 2o across."""
+    """Return the row with its operator field: 2o - 1 combines by operator o in place, 2o across."""
     return replace(row, operator=operator)
 
 
 def run_cycles(*steps: tuple[int, int], latency: int = 0) -> int:
-    """Cycles of a run whose longest send of each step has those hops and words."""
+    """Return the cycles of a run; ``steps`` has the hops and words of each step's longest send."""
     return C + sum(hops + words + 5 + latency for hops, words in steps) - 2
 
 
 @pytest.mark.parametrize("look_ahead", [False, pytest.param(True, marks=SLOW)])
 def test_an_exchange_sends_what_was_there_before(clock: ClockDomain, look_ahead: bool) -> None:
-    """Both nodes add across in one step; the next one sends a sum from the other half."""
+    """Both nodes add across in one step; the next step sends a sum from the other half."""
     rows = {
         0: [by(2, put(1, (UP, 1), length=2, target=4)), put(2, (UP, 1), source=5)],
         1: [by(2, put(1, (DOWN, 1), length=2, target=4))],
@@ -67,16 +67,16 @@ def test_an_exchange_sends_what_was_there_before(clock: ClockDomain, look_ahead:
 def test_two_packets_meet_in_every_word(
     clock: ClockDomain, limits: dict[str, Any], code: int
 ) -> None:
-    """One flit after the other, as they take turns at port 0: each word is the sum of three."""
+    """The packets take turns at port 0, flit by flit, and each word is a sum of three words."""
     rows = {
         0: [by(code, put(1, (UP, 1, 0), length=4, target=1))],
         2: [by(code, put(2, (DOWN, 1, 1), length=4, target=1))],
     }
     made = program(rows, {1: [1, 2]}, THREE, vcs=2, message_words=8, **limits)
-    # Node 2 passes its first step at once, so that its header leaves port 0 a cycle behind that of
-    # node 0, which does in cycle C + 2. A flit leaves in every cycle then, ten in all. With a place
-    # in each buffer and a register on the way, the header comes a cycle later, and each packet has
-    # a flit in four cycles: so long a credit is under way.
+    # Node 0's header leaves port 0 in cycle C + 2. Node 2's header leaves a cycle later, because
+    # node 2 ends its first step at once. Then a flit leaves in every cycle, ten in all. With one
+    # slot in each buffer and a link register, the header comes a cycle later, and each packet has
+    # one flit in four cycles, because a credit takes that long.
     last = C + 2 + 9 if "depth" not in limits else C + 2 + 1 + 1 + 4 * 4
     run_by_hand(
         clock,
@@ -93,7 +93,7 @@ def test_two_packets_meet_in_every_word(
 
 
 def test_an_operator_of_three_cycles(clock: ClockDomain) -> None:
-    """Twice what is there and what comes; every packet, also one that replaces, is as late."""
+    """The operator adds twice the stored word; every packet, even one that replaces, is as late."""
     rows = {
         0: [by(1, put(1, (UP, 1), length=2, target=1)), put(3, (UP, 1), source=3, target=6)],
         1: [by(2, put(2, (DOWN, 1), length=2, source=1, target=5))],
@@ -110,10 +110,10 @@ def test_an_operator_of_three_cycles(clock: ClockDomain) -> None:
 
 @SLOW
 def test_what_a_slow_operator_needs_is_waited_for(clock: ClockDomain) -> None:
-    """Two packets into one word each, one behind the other: the second waits for the first.
+    """Two packets of one word each for the same address: the second waits for the first.
 
-    The first one's word leaves port 0 in cycle t, the second one's header in t + 1, and its word,
-    which would be next, in t + 4: by then D = 3 cycles have passed.
+    The first packet's word leaves port 0 in cycle t, the second packet's header in t + 1. Its word
+    is next, but leaves in t + 4: after D = 3 more cycles.
     """
     rows = {0: [by(1, put(1, (UP, 1), target=1)), by(1, put(2, (UP, 1), source=1, target=1))]}
     made = program(rows, {1: [1, 2]}, PAIR, operators=[TWICE], message_words=8)
@@ -164,7 +164,7 @@ def test_a_word_beyond_the_memory_is_not_waited_for(
 
 @SLOW
 def test_lanes_that_meet_in_a_word(clock: ClockDomain) -> None:
-    """Words of both neighbours come in the same cycle; and the last one that replaces stays."""
+    """Words of both neighbors arrive in the same cycle; the last word that replaces stays."""
     rows = {
         0: [by(3, put(1, (UP, 1), length=3, target=2)), put(2, (UP, 1), length=2)],
         2: [by(3, put(1, (DOWN, 1), length=3, target=2)), put(2, (DOWN, 1), length=2)],
@@ -182,7 +182,7 @@ def test_lanes_that_meet_in_a_word(clock: ClockDomain) -> None:
         clock,
         made,
         {0: {0: 1, 1: 2, 2: 3}, 1: {2: 100, 3: 200, 4: 300}, 2: {0: 10, 1: 20, 2: 30}},
-        # What node 0 sends comes to lane 2, the higher one.
+        # Node 0's words arrive at lane 2, the higher lane.
         {1: {2: 111, 3: 222, 4: 333, 0: 1, 1: 2}},
         cycles=run_cycles((1, 3), (1, 2)),
     )
@@ -221,7 +221,7 @@ def test_a_word_that_cannot_be_combined_is_not_written(
 
 @SLOW
 def test_a_packet_is_judged_when_it_ends(clock: ClockDomain) -> None:
-    """One that is not expected sets its flag 1 + D cycles after its tail has left port 0."""
+    """An unexpected packet sets its flag 1 + D cycles after its tail has left port 0."""
     made = program({0: [put(1, (UP, 1))]}, {}, PAIR, operators=[TWICE], message_words=8)
     bench = NetworkBench(clock, made.config)
     job = prepare(made, [], timing="barrier", read_words=0, cycle_limit=0)

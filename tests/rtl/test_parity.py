@@ -1,6 +1,6 @@
-"""Parity: a bit that is wrong in a memory is told when its word is read, and never passes for data.
+"""Parity: a flipped bit of a memory is reported when its word is read, and never taken for data.
 
-Bits are changed in the memories themselves, behind the back of the network.
+The tests flip bits in the memories themselves, while the network runs.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ LINE, PAIR = mesh((3,)), mesh((2,))
 LIMITS = {"message_words": 8, "table_words": 16}
 PARITY_FLAG = 1 << 1
 TOLD, SEEN_DAMAGED = 1, 2
-"""Bits of ``enable``."""
+"""Bits of the controller's word ``enable``."""
 
 WIDTH = 33
 """Bits of a word in a memory."""
 
 
 def there() -> Program:
-    """Words go from node 0 to node 1, and from there on to node 2, with two header flits each."""
+    """Return a program: words go from node 0 to 1 and on to 2, with two header flits each."""
     rows = {0: [put(1, (UP, 1), length=3, target=4)], 1: [put(2, (UP, 1), length=2, source=4)]}
     return program(rows, {1: [1], 2: [2]}, LINE, **LIMITS)
 
@@ -68,13 +68,13 @@ def engine_of(clock: ClockDomain, made: Program) -> Engine:
 
 @pytest.mark.slow
 def test_flipped_bits_are_never_taken_for_data(clock: ClockDomain, memories: Memories) -> None:
-    """A word of each kind, and any of its bits; a damaged word that is not read is harmless."""
+    """Flip any bit of a word of each kind; a damaged word that nobody reads is harmless."""
     made = there()
     engine = engine_of(clock, made)
     draw = random.Random(5)
     predicted = run(made, words(made), timing="barrier")
     sizes = [len(each) for each in program_words(made)]
-    # Nodes 0 and 1 read these words of messages; node 1 has got them from node 0.
+    # Nodes 0 and 1 read these words of messages; node 1's words arrive from node 0.
     read = {0: {0, 1, 2}, 1: set(), 2: set()}
     flips = [("table", node, address) for node in range(3) for address in range(sizes[node] + 1)]
     flips += [("message", node, address) for node in range(3) for address in (0, 2, 6)]
@@ -134,7 +134,7 @@ def test_a_host_and_a_tile_are_told_of_a_damaged_word(
         await ctx.tick()
         assert not ctx.get(tile.finished)
         assert await host.read(STATUS, 2, 0) == PARITY_FLAG
-        # What is written anew is whole.
+        # A word that is written again is correct again.
         await host.fill(words(made))
         np.testing.assert_array_equal(await host.memory(), words(made))
 
@@ -145,7 +145,7 @@ def test_a_host_and_a_tile_are_told_of_a_damaged_word(
 def test_a_damaged_word_that_is_combined_is_told(
     memories: Memories, limits: dict[str, Any]
 ) -> None:
-    """Not so one that is written while it is read: then what is combined is what is written."""
+    """No report if the damaged word is written while it is read: the new word is combined."""
     bench = Bench("add", programs=1, parity=True, **limits)
 
     def flip(ctx: Any, address: int) -> None:
@@ -155,7 +155,7 @@ def test_a_damaged_word_that_is_combined_is_told(
 
 
 async def read_by_tile(host: Host, address: int) -> bool:
-    """Let the tile of node 1 read a word. Return whether it is shown as damaged."""
+    """Let the tile of node 1 read a word; return whether it is shown as damaged."""
     ctx, tile = host.ctx, host.network.tile_1
     ctx.set(tile.read_valid, 1)
     ctx.set(tile.read_address, address)
@@ -187,11 +187,11 @@ def test_a_damaged_word_that_no_run_reads_is_told_until_it_is_acknowledged(
     async def bench(host: Host) -> None:
         for address in range(4):
             await host.write(MESSAGE, 1, address, 0xA5 + address)
-        # The first of them is what the sender's port shows all the time, and nobody reads.
+        # The sender's port shows word 0 all the time, but nobody reads it.
         for address in (0, 2):
             memories.flip(host.ctx, memories.messages[1], address, 32)
         await host.write(CONTROLLER, 0, ENABLE, TOLD)
-        # In the state idle, where the core is in reset, and then in the state done.
+        # First in state idle, in which the core is in reset, then in state done.
         for state in (IDLE, DONE):
             if state == DONE:
                 await host.load(0, made, 2)
@@ -218,7 +218,7 @@ def test_a_flipped_bit_of_a_table_ends_the_run(clock: ClockDomain, memories: Mem
     async def bench(host: Host) -> None:
         await host.load(0, made, 2, limit=100)
         await host.write(MESSAGE, 1, 0, 5)
-        # The header flit, behind a word of expected and a control word.
+        # The header flit, after a word of ``expected`` and a control word.
         memories.flip(host.ctx, memories.tables[1], 4, WIDTH - 1)
         await host.run(0)
         await host.ctx.tick().repeat(LONGEST_ANSWER)
@@ -229,7 +229,7 @@ def test_a_flipped_bit_of_a_table_ends_the_run(clock: ClockDomain, memories: Mem
 
 @pytest.mark.slow
 def test_a_flipped_bit_of_any_lane_is_told(clock: ClockDomain, memories: Memories) -> None:
-    """With a port for every link each sender has a table, and each is checked."""
+    """With a port for every link, each sender has a table, and each table is checked."""
     cube = hypercube(2)
     request = Request(topology=cube, words=2, source=0, all_port=True)
     made = find_algorithm("scatter", "sbnt").generate(request)

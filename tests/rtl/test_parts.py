@@ -1,4 +1,4 @@
-"""The router's parts by themselves, on Amaranth's own simulator."""
+"""The router's parts alone, in Amaranth's own simulator."""
 
 import itertools
 import random
@@ -25,9 +25,9 @@ TOPOLOGY = mesh((2, 2))
 
 
 def places(groups, members, vcs, *, delivers, interface):
-    """Requesters in the order of turns, as docs/router.md has it, and the place it begins at.
+    """Return the requesters in the order of turns of docs/router.md, and the index of its start.
 
-    In a switch the interface's have their places, and never ask.
+    In a switch the interface's requesters are in the order too, but never ask.
     """
     numbers = list(range(groups * members))
     if delivers:
@@ -39,7 +39,7 @@ def places(groups, members, vcs, *, delivers, interface):
 
 
 def from_place(order, first):
-    """Places in cyclic order."""
+    """Return the indices of ``order`` in cyclic order from ``first`` on."""
     return [*range(first, len(order)), *range(first)]
 
 
@@ -58,10 +58,10 @@ def test_arbiter_grants_the_first_request_from_the_turn_of_the_next_ready_vc(
 
     async def testbench(ctx):
         turns, next_vc = [first] * vcs, 0
-        for _ in range(600):
-            # Sometimes few ask, so that the order goes round.
+        for _ in range(250):
+            # Sometimes few requesters ask, so that the order wraps.
             few = draw.choice([0, draw.getrandbits(inputs), draw.getrandbits(inputs), -1])
-            # What is delivered asks for its own VC.
+            # A delivered flit asks for its own VC.
             may = [
                 sum(1 << i for i in range(vc, inputs, members)) if delivers else -1
                 for vc in range(vcs)
@@ -111,7 +111,7 @@ def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
         for number in range(400):
             write = draw.random() < 0.6
             pop = bool(held) and draw.random() < 0.5
-            # Between two flits the packet is the same.
+            # The packet does not change between two flits.
             keep = draw.random() < 0.5 if pop else keep
             flit = {"data": number, "head": number & 1, "tail": number >> 1 & 1}
             written = {"port": number & 15, "vc": number >> 4 & 1}
@@ -122,7 +122,7 @@ def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
             assert ctx.get(buffer.front_valid) == bool(held)
             full = len(held) == depth
             assert ctx.get(buffer.overflow) == (write and full)
-            # A block RAM has the flit for the second half of the cycle, in which it is looked at.
+            # A block RAM shows the flit in the second half of the cycle.
             await ctx.delay(PERIOD * 0.7)
             if held:
                 assert ctx.get(buffer.front.flit.data) == held[0]
@@ -155,7 +155,7 @@ def test_credits_count_down_to_none_and_flag_one_too_many():
             assert ctx.get(counter.overflow) == (earn and count == 3)
             seen.add((spend, earn, count))
             await ctx.tick()
-            # One that is not there is not spent; one that has no place is lost.
+            # Without a credit none is spent; a credit beyond the depth is lost.
             if not (earn and count == 3):
                 count = max(0, count + earn - spend)
         assert {(True, False, 0), (True, True, 0), (False, True, 3)} <= seen
@@ -164,7 +164,7 @@ def test_credits_count_down_to_none_and_flag_one_too_many():
 
 
 def test_an_all_port_router_sends_a_flit_where_it_may_go():
-    """Injection ports 1 to 4 are inputs 0 to 3, links 1 to 4 inputs 4 to 7; so are the outputs."""
+    """Inputs 0 to 3 are injection ports, inputs 4 to 7 links 1 to 4; outputs likewise."""
     router, reset = Router(NetworkConfig(topology=TOPOLOGY, all_port=True)), Signal()
     links, deliver = (1, 2, 3, 4), 5
 
@@ -181,7 +181,7 @@ def test_an_all_port_router_sends_a_flit_where_it_may_go():
             ctx.set(router.inputs[number].valid, 0)
             sent = [place for place, output in enumerate(router.outputs) if ctx.get(output.valid)]
             assert sent == ([goes] if asked in allowed else [])
-            # The port code 0 means used up: dropped.
+            # A flit with port code 0 is used up and dropped.
             assert ctx.get(router.inputs[number].credit) == (asked in {*allowed, 0})
             assert ctx.get(router.causes.bad_route) == (asked not in {*allowed, 0})
             ctx.set(reset, 1)
@@ -202,7 +202,7 @@ def test_one_cycle_of_reset_begins_the_table_anew_whatever_the_sender_does(ahead
     connect(m, table.read, sender.table)
 
     async def write(ctx, words):
-        """As a host does: the last word is word 0, and one cycle more of reset."""
+        """Write as a host does: word 0 last, and then one more cycle of reset."""
         ctx.set(reset, 1)
         ctx.set(table.write.enable, 1)
         for address, word in reversed(list(enumerate(words))):
@@ -216,7 +216,7 @@ def test_one_cycle_of_reset_begins_the_table_anew_whatever_the_sender_does(ahead
     async def testbench(ctx):
         ctx.set(sender.clock.step, 1)
         for port in (1, 2):
-            # A row of step 1, one header flit to the port, no payload; then the end.
+            # A row of step 1 with one header flit to the port and no payload; then the end row.
             words = [1 | 1 << 4, port, 0, 0]
             await write(ctx, words)
             left = []

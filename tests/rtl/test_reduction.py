@@ -1,4 +1,4 @@
-"""Values of a thousand nodes made one."""
+"""Combining the values of a thousand nodes into one."""
 
 from operator import or_
 

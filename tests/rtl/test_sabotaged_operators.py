@@ -1,4 +1,4 @@
-"""Each fault is put into what combines words on purpose, and the tests of operators see it."""
+"""Faults put into the combiner on purpose; the tests of operators detect each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from eyecast.rtl.combiner import Combiner
 
 
 def test_a_word_is_read_a_cycle_early() -> None:
-    """It misses what is written in that cycle: here all writes come to the memory a cycle late."""
+    """Reading a cycle early misses a write; here all writes reach the memory a cycle late."""
     run(Bench("add", vcs=2))
     with pytest.raises(AssertionError):
         run(Bench("add", vcs=2, writes_late=True))
@@ -57,7 +57,7 @@ def test_a_wrong_operator(monkeypatch: pytest.MonkeyPatch, name: str, wrong: str
 
 
 def exchange(clock: ClockDomain) -> None:
-    """Node 1 sends its last words when those of node 0 have come, and have been combined."""
+    """Run an exchange: node 1 sends its last words after it has combined node 0's."""
     to_0 = replace(put(1, (DOWN, 1), length=4, target=8), operator=2)
     rows = {
         0: [replace(put(1, (UP, 1), length=6, target=8), operator=2)],
@@ -71,7 +71,7 @@ def exchange(clock: ClockDomain) -> None:
     )
     words = {0: {i: 1 + i for i in range(6)}, 1: {i: 100 + i for i in range(6)}}
     sums = {8 + i: 101 + 2 * i for i in range(6)}
-    # Node 1 reads a row's control word and sends a header flit more.
+    # Node 1 reads one more control word and sends one more header flit.
     cycles = 1 + (1 + 6 + 5) + 2 - 2
     run_by_hand(clock, made, words, {0: sums, 1: sums}, cycles=cycles)
 
@@ -85,7 +85,7 @@ def test_an_exchange_sends_what_was_there(clock: ClockDomain) -> None:
 def test_an_exchange_sends_what_it_has_just_combined(
     clock: ClockDomain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As it would if the results were written where the words are."""
+    """The fault: results are written to the address of the stored words."""
     registered = Combiner._registered
 
     def in_place(self: Combiner, m: Module, word: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Streams and windows in a network, in Amaranth's own simulator, reckoned by hand.
+"""Streams and windows in a network, in Amaranth's own simulator, with cycles by hand.
 
-Section 20 of docs/router.md: a chain takes the cycles of its first send, and h + 3 for each further
-one, with operators h + 4 + D.
+By section 20 of docs/router.md, a chain takes the cycles of its first send, and h + 3 for each
+further send; with operators h + 4 + D.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ SLOW = pytest.mark.slow
 
 
 def streams(row: Row, lead: int = 0, **fields: int) -> Row:
-    """Return the row that streams."""
+    """Return the row as one that streams."""
     return replace(row, stream=1, lead=lead, **fields)
 
 
 def test_rows_that_leave_their_window_or_the_memory_are_bad() -> None:
-    """A row of 2^w words fits its window, and one word more does not (section 20, "Windows")."""
+    """A row of 2^w words fits its window; one more word does not (section 20, "Windows")."""
     config = NetworkConfig(
         topology=PAIR, message_words=23, table_words=8, flit_width=40, streams=True
     )
@@ -58,7 +58,7 @@ def test_rows_that_leave_their_window_or_the_memory_are_bad() -> None:
     ]
 
     def is_bad(window: int, source: int, length: int) -> bool:
-        """The page's rule; an address has 5 bits."""
+        """Tell whether a row is bad by the page's rule; an address has 5 bits."""
         if not window:
             return source + length > 23
         return window > 4 or length > 2**window or source | 2**window - 1 >= 23
@@ -72,7 +72,7 @@ def test_rows_that_leave_their_window_or_the_memory_are_bad() -> None:
             places = zip(config.table.fields, config.table.positions, strict=True)
             control = sum(row.get(name, 0) << low for (name, _), (_, low) in places)
             ctx.set(reset, 1)
-            # A header flit by port 1.
+            # A control word, and a header flit by port 1.
             for address, each in enumerate((control, 1)):
                 ctx.set(table.write.address, address)
                 ctx.set(table.write.word, each)
@@ -87,7 +87,7 @@ def test_rows_that_leave_their_window_or_the_memory_are_bad() -> None:
 
 
 def test_words_that_come_in_a_step_are_counted() -> None:
-    """As the page says of ``come``: words of the node's step alone, from 0 on in each step."""
+    """The page's ``come`` counts only words of the node's step, from 0 on in each step."""
     config = NetworkConfig(topology=PAIR, message_words=200, steps=15, streams=True)
     count, draw = WordCount(config), random.Random(1)
 
@@ -131,7 +131,7 @@ def test_a_chain_takes_little_more_than_its_first_send(
     options = {"look_ahead": limits.pop("look_ahead", False)}
     late = "operators" in limits
     lane = 2 if "all_port" in limits else 1
-    # With an operator every node adds what it has.
+    # With an operator every node adds its own words.
     first = replace(put(1, (UP, 1), length=4, target=8), operator=int(late))
     then = replace(first, source_address=8, stream=lane, operator=int(late))
     limits = {"message_words": 16, "streams": True, **limits}
@@ -156,9 +156,9 @@ def test_a_chain_takes_little_more_than_its_first_send(
 
 
 def test_words_run_round_a_window(clock: ClockDomain) -> None:
-    """Three nodes on a ring: each sends its own two words, then what comes, in one step.
+    """Each of three nodes on a ring sends its own two words, then the arriving words, in one step.
 
-    Six words lie in a window of eight, 8 to 15, from a place that is another at every node.
+    The six words are in a window of eight, 8 to 15; the first address differs at every node.
     """
     nodes = range(3)
     own = [8 + (7 - 2 * node) % 8 for node in nodes]
@@ -178,14 +178,14 @@ def test_words_run_round_a_window(clock: ClockDomain) -> None:
         clock,
         made,
         {n: {places[n][0]: 10 * n + 1, places[n][1]: 10 * n + 2} for n in nodes},
-        # Behind a node's own words come those of the node below it, then those of the third.
+        # A node's own words come first, then those of the node below it, then those of the third.
         {
             n: {places[n][2 * ago + word]: 10 * ((n - ago) % 3) + 1 + word}
             for n in nodes
             for ago in range(3)
             for word in range(2)
         },
-        # A word is injected five cycles behind the one that is two ahead of it, not two: two later.
+        # Word i is injected four cycles after word i - 2, not two.
         cycles=made.config.table.control_words + (1 + 4 + 4) + 2 - 2,
     )
 
@@ -212,7 +212,7 @@ def bad(**fields: int) -> Row:
 def test_rows_that_are_refused(
     clock: ClockDomain, row: Row, flag: int, limits: dict[str, Any]
 ) -> None:
-    """A row is examined in the cycle behind its control words, and refused at the end of it."""
+    """A row is examined in the cycle after its control words, and refused at that cycle's end."""
     limits = {"message_words": 16, "streams": True, **limits}
     ports = {"receive_ports": {1: [2]}} if "all_port" in limits else {}
     made = program({0: [row]}, {1: [1]}, PAIR, **ports, **limits)
@@ -238,7 +238,7 @@ def test_half_duplex_forbids_what_does_not_stream(clock: ClockDomain) -> None:
     async def testbench(ctx: Any) -> None:
         ctx.set(bench.network.half_duplex, 1)
         await bench.load(ctx, job)
-        # The row begins in the cycle behind its control words.
+        # The row begins in the cycle after its control words.
         begins = made.config.table.control_words
         assert await cycle_of_error(ctx, bench, 20) == begins + 1
         flags = await bench.read(ctx, 1, HostSpace.STATUS, StatusWord.FLAGS)

@@ -1,4 +1,4 @@
-"""Switches, in Amaranth's own simulator: what docs/router.md, section 15, says of them."""
+"""Switches, in Amaranth's own simulator: docs/router.md, section 15."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from eyecast.rtl.host_port import Flag
 STAR = graph([[-1, 1, 2, 3], [-1, 0, -1, -1], [-1, 0, -1, -1], [-1, 0, -1, -1]], [0])
 """The network of the page's worked example: a switch, node 0, and three leaves."""
 PAIR = graph([[-1, 1], [-1, 0]], [0])
-"""A switch that has one link: nothing can ever leave it."""
+"""A node, and a switch with one link, which no flit can ever leave."""
 WRITES, TRACE = blocks(section("### Worked example"))
 CYCLES = 7
 
@@ -32,11 +32,11 @@ VARIANTS = [
     pytest.param({"contention_free": True, "signature": True}, id="contention-free", marks=SLOW),
     pytest.param({"all_port": True}, id="all-port", marks=SLOW),
 ]
-"""Networks in which the worked example is the same, flit for flit."""
+"""Networks in which the worked example has the same flits."""
 
 
 def printed(text: str) -> Trace:
-    """The trace that tiles have printed."""
+    """Return the trace that the tiles have printed."""
     flits = [Flit(*map(int, line.split())) for line in text.splitlines()]
     delivered = [flit._replace(port=0) if flit.port > EJECTION_PORT else flit for flit in flits]
     return Trace.from_flits(delivered)
@@ -103,7 +103,7 @@ def test_what_is_written_to_a_switch_is_ignored(
 @pytest.mark.parametrize(
     ("topology", "header"),
     [
-        # A slot of port 1; the deliver code 2, step 1, address 0.
+        # A slot with port 1; then the deliver code 2, step 1, address 0.
         pytest.param(PAIR, 1 + (2 + 4) * 4, id="pair"),
         pytest.param(STAR, 0xC1, id="star", marks=SLOW),
     ],
@@ -112,7 +112,7 @@ def test_what_is_written_to_a_switch_is_ignored(
 def test_bad_route(
     clock: ClockDomain, topology: Topology, header: int, limits: dict[str, Any]
 ) -> None:
-    """What asks for the deliver code at a switch stays there, and the run is never done."""
+    """A flit with the deliver code stays at a switch, and the run is never done."""
     bench = NetworkBench(clock, NetworkConfig(topology=topology, **limits))
     rows = [(1, HostSpace.TABLE, at, word) for at, word in enumerate((0x20011, header, 0))]
 
@@ -132,9 +132,9 @@ def test_bad_route(
 
 @SLOW
 def test_stalled_flits(clock: ClockDomain) -> None:
-    """Two packets to node 3: the second waits at the switch for two cycles, its tail at node 2.
+    """Of two packets to node 3, the second waits at the switch for two cycles, its tail at node 2.
 
-    It has the worked example's words, but that it is of step 2.
+    The second packet has the worked example's words, but step 2.
     """
     bench = NetworkBench(clock, NetworkConfig(topology=STAR), trace=True)
     header = 1 + (3 << 4) + (4 + (2 << 3) + (8 << 7) << 8)
@@ -143,7 +143,7 @@ def test_stalled_flits(clock: ClockDomain) -> None:
 
     async def testbench(ctx) -> None:
         await bench.write(ctx, [*host_words(WRITES), *more], barrier=False)
-        # Its tail leaves the switch in cycle 8, and port 0 of node 3 in the next.
+        # The second tail leaves the switch in cycle 8, and port 0 of node 3 in cycle 9.
         assert await bench.cycles_to_done(ctx, 20) == 10
         stalled = [
             await bench.read(ctx, node, HostSpace.STATUS, StatusWord.STALLED_FLITS)
@@ -163,7 +163,7 @@ def test_flags_and_counters_are_cleared_by_reset(clock: ClockDomain) -> None:
         await bench.write(ctx, wrong, barrier=True)
         await wait(ctx, 10)
         assert ctx.get(bench.network.error)
-        # What it held is gone too: else the next packet would not get through.
+        # The held output is free too: otherwise the next packet would not get through.
         await bench.write(ctx, host_words(WRITES), barrier=True)
         assert await bench.cycles_to_done(ctx, 2 * CYCLES) == CYCLES
 

@@ -1,7 +1,7 @@
-"""Ports of tiles: words of messages that are written and read while a network runs.
+"""Ports of tiles: they write and read words of messages while a network runs.
 
-A tile that writes and reads at random changes nothing that the network does; every word that it
-reads is the one that was there, and none that it writes is lost.
+A tile that writes and reads at random changes no flit of the network. It reads every word as it was
+last written, and no word that it writes is lost.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ LINE = mesh((3,))
 LIMITS = {"message_words": 64, "table_words": 32}
 THERE = UP
 OWN = 32
-"""From this word on memories are the tiles' own."""
+"""First word of the part of each memory that only the tile uses."""
 
 
 def there() -> Program:
-    """Long messages from node 0 over node 1 to node 2, and one back."""
+    """Return a program: long messages go from node 0 over node 1 to node 2, and one goes back."""
     rows = {
         0: [put(1, (THERE, 1), length=20, target=4), put(2, (THERE, 2), length=9, source=2)],
         1: [put(3, (THERE, 1), length=12, target=20, source=4)],
@@ -48,7 +48,7 @@ def there() -> Program:
 
 @dataclass
 class Tile:
-    """A tile that writes and reads words of its own at random, and knows what must be there."""
+    """A tile that writes and reads its own words at random, and keeps their expected values."""
 
     port: Any
     memory: list[int]
@@ -61,7 +61,7 @@ class Tile:
     bells: list[int] = field(default_factory=list)
 
     async def use(self, ctx: Any) -> None:
-        """Ask for something at random, in every cycle; what is not taken is asked for again."""
+        """Make random requests in every cycle; repeat a request until it is taken."""
         port, draw = self.port, self.draw
         asks_write, asks_read = False, False
         asked = None
@@ -147,7 +147,7 @@ def test_the_network_comes_first(clock: ClockDomain, seed: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("timing", ["barrier", "self-timed"])
 def test_a_tile_holds_its_node_back(clock: ClockDomain, timing: str) -> None:
-    """The first row begins when its tile lets it; the tile may use the memory until then."""
+    """The first row begins when the tile stops holding; until then the tile may use the memory."""
     made = there()
     engine = engine_of(clock, made)
     memory = words(made)
@@ -169,13 +169,13 @@ def test_a_tile_holds_its_node_back(clock: ClockDomain, timing: str) -> None:
             assert ctx.get(tile.read_ready)
             assert ctx.get(tile.write_ready)
             await ctx.tick()
-        # The register of hold is 0 from the next cycle on.
+        # The register of ``hold`` is 0 from the next cycle on.
         ctx.set(tile.hold, 0)
         await host.until("done")
         assert ctx.get(tile.finished)
         assert ctx.get(tile.program) == 0
         predicted = run(made, memory, timing=timing)
-        # Control words are read in cycle 1, so that the row could begin in cycle 2.
+        # Control words are read in cycle 1, so the row could begin in cycle 2.
         later = held + 1 - 2
         cycles = predicted.cycles + 1 + later
         assert ctx.get(host.network.cycle) == cycles
@@ -186,7 +186,7 @@ def test_a_tile_holds_its_node_back(clock: ClockDomain, timing: str) -> None:
 
 
 def test_bells_that_wait_ring_by_lane_and_step() -> None:
-    """One in a cycle: that of the lowest lane, and there of the lowest step."""
+    """One bell rings in each cycle: that of the lowest lane and, within it, the lowest step."""
     config = NetworkConfig(
         topology=mesh((2, 2)), all_port=True, programs=1, tile_ports=True, steps=3
     )
@@ -219,7 +219,7 @@ def test_bells_that_wait_ring_by_lane_and_step() -> None:
 def test_no_word_behind_the_last_one_is_shown_or_written(
     monkeypatch: pytest.MonkeyPatch, parity: bool
 ) -> None:
-    """Behind the last word a block RAM has others: here words that are not 0."""
+    """A block RAM has more words than the memory; here they are not 0."""
     held = [1 << place for place in range(8)]
     memories: list[Memory] = []
 
@@ -240,7 +240,7 @@ def test_no_word_behind_the_last_one_is_shown_or_written(
             ctx.set(read.address, address)
             await ctx.tick()
             assert ctx.get(memory.tile_answered)
-            # A parity bit that is 0 is wrong beside a single 1.
+            # A parity bit of 0 is wrong for a word with a single 1.
             assert ctx.get(read.word) == (held[address] if address < 5 else 0)
             if parity:
                 assert ctx.get(read.damaged) == (address < 5)
@@ -257,7 +257,7 @@ def test_no_word_behind_the_last_one_is_shown_or_written(
 @pytest.mark.slow
 @pytest.mark.parametrize("registers", [0, 3])
 def test_bells_of_several_lanes(clock: ClockDomain, registers: int) -> None:
-    """Each packet rings once, and two that end in the same cycle one after the other."""
+    """Each packet rings once; two packets that end in the same cycle ring one after another."""
     cube = hypercube(2)
     request = Request(topology=cube, words=3, all_port=True)
     made = find_algorithm("all-to-all", "sbnt").generate(request)

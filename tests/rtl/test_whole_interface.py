@@ -1,4 +1,4 @@
-"""Every interface does in every cycle what the tables of docs/router.md, section 22, say."""
+"""Every interface follows the tables of docs/router.md, section 22, in every cycle."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "all": {"all_port": True, "streams": True, "operators": "add", "programs": 1},
 }
 AHEAD = ("two-vcs", "timed", "streaming", "all-port")
-"""Networks whose interface is tested with words that are fetched ahead, too."""
+"""Networks whose interface is also tested with look-ahead."""
 
 
 def bench_of(name: str, *, look_ahead: bool = False) -> Bench:

@@ -1,6 +1,6 @@
-"""Programs that are wrong: each run ends by itself, and says what was wrong or where it waited.
+"""Wrong programs: each run ends by itself, and reports the error or the waiting node.
 
-Twenty-four mistakes of a compiler or of a person, and bits of tables that are flipped.
+There are twenty-four mistakes of a compiler or a person, and flipped bits of tables.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ EXPECTED = {1: [1], 2: [2], 3: [2]}
 
 @dataclass(frozen=True)
 class Wrong:
-    """A mistake: rows or receives, or words of a node's table by their place in it.
+    """A mistake: other rows or receives, or other words at given indices of a node's table.
 
     A table begins with the word of ``expected``, and each row here has a control word and a header.
     """
@@ -77,7 +77,7 @@ def control(step: int, header_flits: int, source: int, length: int) -> int:
 
 
 def header(*slots: tuple[int, int], step: int = 1, address: int = 4) -> int:
-    """A header flit: (port, VC) of each segment, which has one hop, and the delivery, port 5."""
+    """Return a header flit: (port, VC) of each segment of one hop, and the delivery, port 5."""
     fields = [each for port, vc in slots for each in ((port, 3), (vc, 2))]
     return pack(*fields, (5, 3), (step, 4), (address, 4))
 
@@ -164,7 +164,7 @@ def test_every_wrong_program_ends_and_is_named(clock: ClockDomain) -> None:
             seen = result.state, result.culprit, *flags
             assert seen == (wrong.state, wrong.culprit, *filter(None, [wrong.flag])), name
             assert result.known
-        # And nothing of it is left.
+        # The wrong run leaves no trace: a correct program then runs as predicted.
         await host.load(1, sound, 9, limit=LIMIT)
         await host.fill(words(sound))
         await host.run(1)
@@ -176,7 +176,7 @@ def test_every_wrong_program_ends_and_is_named(clock: ClockDomain) -> None:
 
 
 def broadcast() -> Program:
-    """Three words from node 0 to all, in two steps."""
+    """Return a broadcast of three words from node 0, in two steps."""
     request = Request(topology=SQUARE, words=3, source=0)
     made = find_algorithm("broadcast", "eye").generate(request)
     config = NetworkConfig(topology=SQUARE, message_words=8, table_words=32)
@@ -189,8 +189,7 @@ ENDS = {
     False: {"done, right": 22, "failed": 8, "timed out": 7, "done, wrong": 3},
     True: {"failed": 40},
 }
-"""How the runs with a flipped bit end, by whether words have a parity bit; docs/guides/engine.md
-tells of them."""
+"""How many runs with a flipped bit end in each way, without and with parity (the engine guide)."""
 
 
 @pytest.mark.slow
@@ -214,7 +213,7 @@ def test_no_flipped_bit_of_a_table_hangs(
             bit = draw.randrange(32 + parity)
             await host.fill(memory)
             memories.flip(host.ctx, memories.tables[node], BASE + place, bit)
-            # Within the limit, or the test fails here.
+            # The run ends within its limit, or the test fails here.
             await host.run(0)
             result = await host.result()
             ends[await ended(host, result.state)] += 1
@@ -236,7 +235,7 @@ def test_no_flipped_bit_of_a_table_hangs(
 
 @pytest.mark.slow
 def test_commands_at_the_wrong_time(clock: ClockDomain) -> None:
-    """A start without a load, a second one while one runs, a third, and a stop in the middle."""
+    """Start without a load, start twice more during a run, and stop in the middle of a run."""
     made = broadcast()
     engine = Engine(clock, replace(made.config, programs=3))
 
@@ -250,13 +249,13 @@ def test_commands_at_the_wrong_time(clock: ClockDomain) -> None:
         assert await host.command(START, 2) == NOT_NOW
         assert host.ctx.get(host.network.busy)
         assert await host.command(STOP) == 0
-        # What was queued is gone too, and all nodes are as after a reset.
+        # The queued program is gone too, and all nodes are as after a reset.
         for _ in range(100):
             assert not host.ctx.get(host.network.busy)
             await host.ctx.tick()
         assert (await host.result()).state == IDLE
         assert [await host.read(STATUS, 0, address) for address in range(5)] == [0, 1, 6, 0, 0]
-        # The entry that is not loaded any more cannot be started, and the others can.
+        # The entry with a length of 0 cannot be started; the others can.
         await host.write(CONTROLLER, 0, 9, 0)
         assert await host.command(START, 0) == NOT_NOW
         await host.fill(words(made))

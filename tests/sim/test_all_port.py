@@ -1,7 +1,7 @@
 """A port for every link, and messages of several rows: programs by hand, on model and hardware.
 
-Words are followed along their routes; cycles are those of docs/router.md, section 5. Whatever runs
-is also held against the cycle model, flit for flit.
+Expected words come from their routes, expected cycles from docs/router.md, section 5. Every run is
+also compared with the cycle model, flit for flit.
 """
 
 import dataclasses
@@ -38,7 +38,7 @@ SOME_SLOW = [
     pytest.param(network, marks=() if network == "cube" else pytest.mark.slow)
     for network in ALL_PORT
 ]
-"""The networks with a port for every link; each has a simulator of its own."""
+"""The networks with a port for every link; each needs its own simulator."""
 
 ENDED, FAILED = SenderState.ENDED.value, SenderState.FAILED.value
 
@@ -48,7 +48,7 @@ def links_of(topology, node):
 
 
 def everywhere(config, step, length, *, forwarded=False):
-    """Every node sends on every link; ``forwarded`` what came in by that link in step 1."""
+    """Let every node send on every link; with ``forwarded``, the words from that link's step 1."""
     peer = config.topology.peer.item
     return [
         (
@@ -83,7 +83,7 @@ def test_every_node_sends_on_every_link_in_one_step(network):
             tails = (trace.port == 0) & (trace.node == node) & (trace.kind == TAIL_MARK)
             links = links_of(config.topology, node)
             assert trace.cycle[tails].tolist() == [measured.cycles - 1] * len(links)
-            # In order of the ejection port, as the words tell.
+            # In order of the ejection port, which the words identify.
             last = [sent[neighbor[node, p], 5 * peer[node, p] + 4] for p in links]
             assert trace.data[tails].tolist() == last
 
@@ -114,7 +114,7 @@ def passing(config):
 
 
 def test_a_packet_waits_for_a_node_that_sends_by_the_same_link():
-    """Node 1's packet has its link first; that from node 0 begins to pass when it has gone."""
+    """Node 1's packet has the link first; node 0's packet passes after it."""
     begins = MESH.table.control_words
     for measured in carried_out("mesh", passing):
         assert measured.cycles == begins + 2 * 6 + 4
@@ -126,7 +126,7 @@ def test_a_packet_waits_for_a_node_that_sends_by_the_same_link():
 
 
 def drawn(seed):
-    """Messages of several hops that often meet; in dimension order, so none waits for ever."""
+    """Draw messages of several hops that often meet; dimension order prevents deadlock."""
 
     def make(config):
         draw, topology, puts = random.Random(seed), config.topology, []
@@ -145,7 +145,7 @@ def drawn(seed):
 
 
 def drawn_route(draw, config, node):
-    """Some way along each axis in turn."""
+    """Draw a route: some hops along each axis in turn."""
     topology, route = config.topology, []
     per_axis = (topology.ports - 1) // len(topology.dims)
     for axis, extent in enumerate(topology.dims):
@@ -159,7 +159,7 @@ def drawn_route(draw, config, node):
 
 
 def drawn_message(draw, step, node, route, port):
-    """Rows of one message: from anywhere in the first half, to what its link has in the second."""
+    """Draw a message's rows: from the memory's first half to the link's part of the second half."""
     rows, parts = [], draw.choice([1, 1, 2, 4])
     most = 8 // parts
     for part in range(parts):
@@ -170,7 +170,7 @@ def drawn_message(draw, step, node, route, port):
 
 
 def going_on(rows):
-    """The rows as those of one message."""
+    """Return the rows as continued rows of one message."""
     *earlier, last = rows
     return [*(dataclasses.replace(row, continued=True) for row in earlier), last]
 
@@ -187,7 +187,7 @@ def test_a_drawn_program(network, seed):
 
 
 def parted(lengths):
-    """One message of several rows from node 0 to node 1."""
+    """Return a message of several rows from node 0 to node 1."""
 
     def make(config):
         rows = [
@@ -205,7 +205,7 @@ PARTED = {lengths: parted(lengths) for lengths in ((4, 2, 3), (0, 0, 1), (2, 0))
 @pytest.mark.parametrize("lengths", PARTED)
 @pytest.mark.parametrize("network", [pytest.param("slow cube", marks=pytest.mark.slow), "one port"])
 def test_rows_of_one_message_arrive_once(network, lengths):
-    """Of many rows that go on, only the last one's packet is waited for."""
+    """A message of many rows has arrived when the last row's packet has arrived."""
     config = NETWORKS[network]
     control, *earlier, last = config.table.control_words, *lengths
     begins = control + sum(1 + length + control for length in earlier)
@@ -234,7 +234,7 @@ def test_packets_of_rows_that_go_on_are_awaited_where_rows_are_timed():
 
 
 def test_rows_in_the_table_of_another_link():
-    """The tables of senders 1 and 2 of node 0 have changed places."""
+    """The tables of senders 1 and 2 of node 0 are exchanged."""
     program = PROGRAMS["cube"][all_links]
     job = job_of(program, "barrier")
     node, space, address, _ = job.writes.T
@@ -243,7 +243,7 @@ def test_rows_in_the_table_of_another_link():
     job.writes[exchanged, 2] ^= np.uint64(apart)
     (measured,) = simulate(build_simulator(CUBE), [job])
     assert [measured.flag_names(node) for node in range(8)] == [["bad_row"], *[[]] * 7]
-    # The third had begun when the flag was set.
+    # The third sender had begun its row when the flag was set.
     assert measured.sender_state[0].tolist() == [FAILED, FAILED, ENDED]
     assert set(measured.trace.port[measured.trace.node == 0].tolist()) == {0, 3}
     lines = waiting(program, measured)
@@ -266,7 +266,7 @@ def test_a_packet_by_another_link_than_expected():
     names, runs = flagged("cube", by_another_link)
     assert names == {2: ["unexpected_receive"]}
     for measured in runs:
-        # Both have arrived, each where it did.
+        # Both packets have arrived, at their own ports.
         assert np.argwhere(measured.arrived).tolist() == [[1, 0, 1], [2, 1, 1]]
 
 
@@ -290,12 +290,12 @@ def test_a_row_for_a_link_that_is_not_there():
     names, runs = flagged("mesh", no_link)
     assert names == {0: ["bad_route"]}
     for measured in runs:
-        # What had begun goes on; the row after it does not begin.
+        # The packet under way continues; the next row does not begin.
         assert (measured.trace.node == 0).sum() == 2
 
 
 def led_on_by(port):
-    """A packet that is to leave node 1, where it came in by port 2."""
+    """Make a program whose packet enters node 1 by port 2 and asks for output ``port`` there."""
 
     def make(config):
         program = program_of(config, [(0, put(1, (1, 1)))])

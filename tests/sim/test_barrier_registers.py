@@ -1,6 +1,6 @@
-"""Registers on the way to the barrier and back: every step but the first begins later by so many.
+"""Barrier registers: every step except the first begins as many cycles later as there are.
 
-What is predicted by a formula is that of docs/router.md, section 5, and not the model's.
+Predicted cycles come from the formula of docs/router.md, section 5, not from the model.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def test_nodes_that_are_no_power_of_two(topology: Topology) -> None:
 
 
 def on_hardware(*programs: Program, timing: str) -> list[HardwareRun]:
-    """One after the other on the same network."""
+    """Run programs one after another on the same network."""
     jobs = [
         prepare(
             each,
@@ -82,9 +82,9 @@ def on_hardware(*programs: Program, timing: str) -> list[HardwareRun]:
 
 LIMITS = {"barrier_registers": 5, "message_words": 16}
 IN_ORDER = program({0: [put(1, (UP, 2)), put(3, (UP, 1))]}, {1: [3], 2: [1]}, **LIMITS)
-# Nobody expects the packet, so all are finished before it is there.
+# No node expects the packet, so all nodes are finished before it arrives.
 STRAY = program({0: [put(1, (UP, 3), length=9)]}, {}, **LIMITS)
-# It asks for a port that leads nowhere; node 3 waits for ever.
+# The packet asks for a port that leads nowhere, and node 3 waits for ever.
 LOST = program({0: [put(1, (UP, 1), (NORTH, 1))]}, {3: [1]}, **LIMITS)
 FLAGGED = program({0: [put(2, (UP, 1))], 2: [put(1, (UP, 1))]}, {3: [2]}, **LIMITS)
 
@@ -100,7 +100,7 @@ def test_nothing_is_left_of_the_run_before(timing: str) -> None:
         if predicted.finished:
             assert measured.cycles == predicted.cycles
         if each is not STRAY:
-            # What the stray packet does goes on while the host reads.
+            # The stray packet still moves while the host reads.
             assert (measured.flags == predicted.flags).all()
             assert (measured.step == predicted.step).all()
             assert (measured.memory == predicted.memory).all()
@@ -114,7 +114,7 @@ def test_without_them_the_same_program_takes_five_cycles_less_for_each_step() ->
             replace(IN_ORDER, config=replace(IN_ORDER.config, barrier_registers=0)),
         )
     )
-    # The second step is over at once, and is waited for all the same.
+    # The second step is over at once, but takes the barrier's cycles too.
     assert slow.cycles - fast.cycles == 2 * 5
     assert np.array_equal(slow.memory, fast.memory)
 

@@ -1,4 +1,4 @@
-"""The example of `examples/bfloat16`: an operator of one's own adds as `ml_dtypes` does."""
+"""The example of `examples/bfloat16`: a custom operator adds as `ml_dtypes` does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SPECIAL = [0, 1, 0x7F, 0x80, 0x7F7F, 0x7F80, 0x7F81, 0x7FC0]
 
 
 def drawn(count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Words of two numbers: any, close to each other in size, tiny, and all that is special."""
+    """Draw words of two numbers: any, of similar size, tiny, and all special values."""
     draw = np.random.default_rng(1)
     there = draw.integers(0, 1 << 16, 4 * count)
     coming = draw.integers(0, 1 << 16, 4 * count)
@@ -76,12 +76,12 @@ def test_an_all_reduce_adds_in_the_order_of_its_schedule(algorithm: str, flits: 
     result, count, right, by_number = all_reduce(2, 2, algorithm, flits)
     assert result.agrees
     assert right == count == 4 * 2 * flits
-    # Not all of them in any other order, or the order would not have been seen.
+    # Another order must give some other results, or the test could not detect the order.
     assert by_number < count or algorithm == "ring"
 
 
 class Truncating(Bfloat16Add):
-    """The last bit of each word is wrong: an adder that does not round so."""
+    """An adder that truncates instead of rounding, so that last bits differ."""
 
     def elaborate(self, platform: object) -> Module:
         m = super().elaborate(platform)
@@ -102,7 +102,7 @@ def test_a_wrong_adder_is_seen() -> None:
 
 
 def test_a_changed_component_is_other_hardware() -> None:
-    """Though name and latency are the same, which is all that a network's file says."""
+    """A changed component is built anew, although name and latency are the same."""
     texts = {
         own_operators_text(NetworkConfig(topology=eyecast.mesh((2, 2)), operators=[operator]))
         for operator in (BFLOAT16_ADD, WRONG)

@@ -1,6 +1,6 @@
-"""What the page promises to a head that waits (docs/router.md, section 3): how often it is passed.
+"""The page's limit on how many heads may pass a waiting head (docs/router.md, section 3).
 
-It is counted in traces, with the cycles in which heads come to the front and leave.
+The tests count passes in traces, from the cycles in which heads come to the front and leave.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FLITS = 5
 
 
 def crowded(topology: Topology, **limits: Any) -> tuple[Program, np.ndarray]:
-    """A network that is offered more than it carries, and its memories."""
+    """Return a program with more traffic than the network can carry, and its memories."""
     config = NetworkConfig(
         topology=topology,
         message_words=message_words_for(topology, FLITS),
@@ -53,7 +53,7 @@ def heads_in(program: Program, trace: Trace) -> Heads:
 
 
 def passes(heads: Heads, head: int) -> Counter[int]:
-    """How many heads of each other buffer got the output VC of a head while it waited for it."""
+    """Count, for each other buffer, the heads that got a waiting head's output VC before it."""
     rivals = (heads.exit == heads.exit[head]) & (heads.granted >= heads.waits[head])
     return Counter(heads.buffer[rivals & (heads.granted < heads.granted[head])].tolist())
 
@@ -67,7 +67,7 @@ CROWDED = [
 
 
 def most_passes(program: Program, trace: Trace) -> tuple[int, int]:
-    """How often a head of a link, and one of a node, was passed at most; none more than it may."""
+    """Return the most passes of a head from a link, and of a head from a node; check the limits."""
     config = program.config
     heads, ports, vcs = heads_in(program, trace), config.topology.ports, config.vcs
     assert len(heads.exit) > len(program.rows)
@@ -117,7 +117,7 @@ def test_a_vc_that_is_passed_over_is_found_out() -> None:
     trace = simulated(shared).trace
     check_trace(shared, trace)
     begin = min(flit.cycle for flit in trace if (flit.node, flit.port) == (1, UP))
-    # The heads change places on the link and behind it. So VC 0 sends twice, and VC 1 is ready.
+    # Exchange the heads on the link and after it: VC 0 then sends twice while VC 1 is ready.
     for place in ((1, UP, begin), (2, 0, begin + 1)):
         flits = list(trace)
         first, second = (
@@ -144,9 +144,9 @@ START = 20
 def line_of_five(
     rivals: int, start: int = START, length: int = 3, own: int = 1, long: int = 60
 ) -> Program:
-    """Nodes 0 and 1 send many packets over node 2, on VC 0; node 2 sends one there as well.
+    """Return traffic: nodes 0 and 1 send many packets over node 2 on VC 0, and node 2 sends one.
 
-    Behind that one it sends long packets on VC 1, which keep the link busy for as long.
+    After it, node 2 sends long packets on VC 1, which keep the link busy.
     """
     mine = timed(start, (UP, 2, 0), length=own, target=MARK)
     busy = 2 * rivals * (length + 1) * 2 // long + 1
@@ -189,9 +189,9 @@ def test_a_packet_leaves_whatever_number_of_rivals_there_is(on: Any, start: int)
         arrived.add(int(trace.cycle[place]))
         most_passes(program, trace)
     assert len(arrived) == 1
-    # Two packets of 4 flits may pass it, the first of which has begun. A link whose buffers are
-    # half as deep as its loop is long carries 2 flits of a VC in 4 cycles: so it waits for 16. On
-    # its way are 3 routers and 2 registers.
+    # Two packets of 4 flits may pass it; the first has begun. Buffers half as deep as the credit
+    # loop let a link carry 2 flits of a VC in 4 cycles, so the head waits for 16 cycles. On its
+    # path are 3 routers and 2 registers.
     assert max(arrived) <= start + 16 + 3 + 2
 
 

@@ -1,7 +1,7 @@
-"""Every broadcast, from drawn sources and with drawn faults, on the hardware.
+"""Every broadcast, from random sources and with random faults, on the hardware.
 
-All faults of one network run on the hardware of the whole one: their routes keep clear of them, and
-so it takes one simulator for each network.
+Faulty networks run on the hardware of the whole network, because their routes avoid the faults. So
+each network needs one simulator.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ NETWORKS = [
 
 
 def drawn(whole: Topology, times: int, draw: np.random.Generator) -> Iterator[Topology]:
-    """The network without faults, with faulty nodes, and with links that fail one way as well."""
+    """Yield the network without faults, with faulty nodes, and with faulty one-way links."""
     links = [
         (node, int(end))
         for node, ends in enumerate(whole.neighbor)
@@ -54,7 +54,7 @@ def drawn(whole: Topology, times: int, draw: np.random.Generator) -> Iterator[To
 
 
 def schedules_on(topology: Topology, draw: np.random.Generator) -> Iterator[Schedule]:
-    """The broadcast of every algorithm that serves a network, from a drawn source."""
+    """Yield the broadcast of every algorithm that serves a network, from a random source."""
     sound = np.setdiff1d(np.arange(topology.nodes), topology.faulty_nodes)
     for algorithm in algorithms_for("broadcast"):
         source, words = int(draw.choice(sound)), int(draw.integers(1, 20))

@@ -1,4 +1,4 @@
-"""The cache: damage, full disks, leftovers, names that make cannot read, and the command."""
+"""The cache: damage, full disks, leftovers, names that make cannot read; ``eyecast cache``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONTENT = "0123456789"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of its own."""
+    """Return the folder of an empty cache for one test."""
     folder = tmp_path / "cache"
     monkeypatch.setenv(cache.CACHE_VARIABLE, str(folder))
     return folder
@@ -48,7 +48,7 @@ def keep(key: str = KEY) -> Path:
 
 
 def write_later(path: Path, content: str) -> None:
-    """Change a file; its time is another, however coarse the clock of the file system is."""
+    """Change a file, with a new time even if the file system's clock is coarse."""
     path.write_text(content)
     os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
 
@@ -168,7 +168,7 @@ def test_a_program_that_found_no_room_is_a_full_disk(
     assert error.value.errno == errno.ENOSPC
     log.write_text("x.cpp: fatal error: no such file\n")
     process.require_room(log)
-    # The log itself had no room.
+    # On a full disk the log is empty too.
     log.write_text("")
     monkeypatch.setattr(process, "FULL", 1 << 80)
     with pytest.raises(OSError, match="No space left"):
@@ -301,7 +301,7 @@ def test_make_is_shown_no_name_that_it_cannot_read(
     words: list[str] = []
 
     def call(command: list[str], cwd: Path, env: dict[str, str]) -> int:
-        # Links are followed by Verilator to its sources and to its own folder.
+        # Verilator resolves links to its sources and to its own folder.
         words.extend([*command, str(cwd.resolve()), env["VERILATOR_ROOT"]])
         words.append((cwd / "whole.mk").read_text())
         assert (cwd / "kept.o").exists()
@@ -350,7 +350,7 @@ def test_the_list_of_an_entry_can_be_read_by_others(home: Path) -> None:
 def test_builds_with_waveforms_and_without_share_verilators_library(
     home: Path, tmp_path: Path
 ) -> None:
-    """The one object that only waveforms need is kept beside the objects of all builds."""
+    """The shared objects include the one that only waveforms need."""
     assert home.parent == tmp_path
 
     def found(name: str, *, waves: bool, compiled: tuple[str, ...] = ()) -> set[str]:

@@ -42,7 +42,7 @@ needs_icarus = pytest.mark.skipif(
 
 @pytest.fixture
 def _covered(tmp_path: Path, record_property: Callable[[str, object], None]) -> Iterator[None]:
-    """Hand the run's coverage to the table that pytest prints in the end."""
+    """Add the run's coverage to the table that pytest prints at the end."""
     yield
     record_property("coverage", (tmp_path / "coverage.json").read_text())
 

@@ -1,4 +1,4 @@
-"""All collectives on the hardware: every word in its place, steps and cycles as predicted."""
+"""All collectives on the hardware: every word at its address, steps and cycles as predicted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from eyecast.model.schedule.schedule import Schedule
 from eyecast.sim.verify import verify
 
 COPYING = tuple(each for each in COLLECTIVES if not each.reduces)
-"""Collectives of blocks that have owners; the others are in test_reductions.py."""
+"""Collectives that only copy blocks; test_reductions.py has the others."""
 
 TIMINGS = ("barrier", "self-timed")
 GRAPHS = ("nesbt", "nrsbt", "sbnt")
@@ -40,7 +40,7 @@ def slow(*values: object) -> object:
 def requests(
     topology: Topology, all_port: bool, draw: np.random.Generator
 ) -> Iterator[tuple[str, Request]]:
-    """Every collective with a drawn root and length, once with packets of a drawn size."""
+    """Yield every collective with random root and length, once with packets of random size."""
     for collective in COPYING:
         if collective == "multicast":
             continue
@@ -54,7 +54,7 @@ def requests(
 def schedules(
     topology: Topology, names: Sequence[str], draw: np.random.Generator, *, all_port: bool = False
 ) -> list[Schedule]:
-    """What the algorithms ``names`` make of :func:`requests`, for those that they serve."""
+    """Yield the schedules of the algorithms ``names`` for the :func:`requests` they serve."""
     made = []
     for collective, request in requests(topology, all_port, draw):
         for algorithm in algorithms_for(collective):
@@ -67,7 +67,7 @@ def schedules(
 
 
 def on_hardware(made: Sequence[Schedule], config: NetworkConfig) -> list[Verification]:
-    """Carry out everything with both timings, and require that nothing differs."""
+    """Run all schedules with both timings, and require no difference."""
     _, compiled = fit(config, made)
     cases = [
         Case.of(each, timing=timing, seed=number)
@@ -83,17 +83,17 @@ def on_hardware(made: Sequence[Schedule], config: NetworkConfig) -> list[Verific
 
 
 def one_of_each(made: Sequence[Schedule]) -> list[Schedule]:
-    """The last of what an algorithm made for a collective: with packets, where it takes them."""
+    """Return the last schedule of each algorithm and collective: with packets, if it takes them."""
     return [*{(each.collective, each.algorithm): each for each in made}.values()]
 
 
 def all_port(cube: Topology) -> NetworkConfig:
-    """A 3-cube is that of other tests, which share its simulator."""
+    """Return the configuration; that of a 3-cube equals other tests', to share the simulator."""
     return NetworkConfig(topology=cube, all_port=True) if cube.nodes > 8 else CUBE
 
 
 def multicasts(topology: Topology, draw: np.random.Generator) -> list[Schedule]:
-    """From drawn sources to drawn targets, by U-mesh, which is U-cube on a hypercube."""
+    """Draw multicasts by U-mesh, which is U-cube on a hypercube."""
     (u_mesh,) = [each for each in algorithms_for("multicast") if each.name == "u-mesh"]
     made = []
     for count in range(1, topology.nodes):
@@ -108,7 +108,7 @@ def multicasts(topology: Topology, draw: np.random.Generator) -> list[Schedule]:
     [(3, OTHER_ONE_PORT_GRAPHS), *(slow(n, ()) for n in (1, 2, 5)), slow(4, OTHER_ONE_PORT_GRAPHS)],
 )
 def test_one_port(dimension: int, others: tuple[str, ...]) -> None:
-    """All graphs that have one port, and multicasts, on one network."""
+    """Run all graphs with one port, and multicasts, on one network."""
     topology = hypercube(dimension)
     draw = np.random.default_rng(dimension)
     made = schedules(topology, ("sbt",), draw)
@@ -174,7 +174,7 @@ def test_grids(topology: Topology, vcs: int) -> None:
 
 @pytest.mark.parametrize("dimension", [3, slow(5)])
 def test_copies_down_edge_disjoint_trees(dimension: int) -> None:
-    """Whatever n - 1 links fail, some copy reaches every node, on the hardware too."""
+    """Whichever n - 1 links fail, a copy reaches every node, on the hardware too."""
     whole = hypercube(dimension)
     draw = np.random.default_rng(dimension)
     links = [(node, node ^ 1 << bit) for node in range(whole.nodes) for bit in range(dimension)]

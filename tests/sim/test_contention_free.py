@@ -1,4 +1,4 @@
-"""Routers without arbitration: the same trace where no two flits meet, a flag where they do."""
+"""Routers without arbitration: the same trace if no two flits meet, a flag if they do."""
 
 import dataclasses
 

@@ -1,4 +1,4 @@
-"""A network with a controller in Icarus, by a plain Verilog bench that is written from the page."""
+"""A network with a controller in Icarus, by a plain Verilog bench written from the page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RUNS = 2
 
 
 def loads(program: Program, *, barrier: bool) -> list[str]:
-    """A line of the bench's ``writes.hex`` for each word to load program 1 behind ``BASE``."""
+    """Return a line of ``writes.hex`` for each word to load program 1 from ``BASE`` on."""
     tables = list(program_words(program))
     entry = [BASE, max(map(len, tables)), int(barrier), 1000]
     writes = [
@@ -69,7 +69,7 @@ def test_icarus_runs_a_program_twice(
         replace(program.config, programs=0), program.port_model, program.rows, program.receives
     )
     predicted, later = simulated(base, timing), program.config.mask_words
-    # The same with what prints its flits.
+    # The same network, printing its flits.
     Path("network.v").write_text(network_verilog(program.config, trace=True))
     lines = loads(program, barrier=timing == "barrier")
     Path("writes.hex").write_text("\n".join(lines))
@@ -93,7 +93,7 @@ def test_icarus_runs_a_program_twice(
     runs = [seen[: len(seen) // RUNS], seen[len(seen) // RUNS :]]
     for end, *memory in runs:
         assert end == f"1 0 {predicted.cycles + later}"
-        # Hexadecimal, and an x is no digit.
+        # int() refuses an x, which stands for an undefined bit.
         held = [[int(word, 16) for word in line.split()] for line in memory]
         assert held == predicted.memory.tolist()
     rows = [

@@ -1,5 +1,7 @@
-"""Networks with a controller in the simulator: loaded, started and read through it, one run after
-the other without reset, and every flit and the end as the cycle model says."""
+"""Networks with a controller in the simulator, in several runs without a reset between them.
+
+The controller loads, starts and reads the network. Every flit and the end equal the cycle model's.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ LIMIT = 60
 
 
 def cases(topology: Topology, name: str, hold: Sequence[int] | None = None, **limits: Any) -> Any:
-    """A collective on a network, in both timings."""
+    """Return the cases of a broadcast on a network, in both timings."""
     collective, algorithm = name.split()
     source = None if collective.startswith("all") else topology.nodes - 1
     duplex = {"all_port": True} if limits.get("all_port") else {}
@@ -51,7 +53,7 @@ def cases(topology: Topology, name: str, hold: Sequence[int] | None = None, **li
 def outcomes(
     programs: Sequence[Program], timing: Timing
 ) -> Iterator[tuple[Program, Prediction, HardwareRun]]:
-    """Runs of hand-written programs of one network, one after the other, within ``LIMIT``."""
+    """Run handwritten programs of one network one after another, within ``LIMIT``."""
     jobs = [
         prepare(
             each,
@@ -97,7 +99,7 @@ def test_other_networks(topology: Topology, name: str, limits: dict[str, Any]) -
 
 
 def wrong_and_sound() -> list[Program]:
-    """Programs that fail, hang and are done, one after the other; the last is as the first."""
+    """Return programs that fail, hang and succeed in turn; the last equals the first."""
     sound = {0: [put(1, (THERE, 1), length=3, target=4)]}
     made = [
         (sound, {1: [1]}),
@@ -140,7 +142,7 @@ def test_commands_and_python(eyecast: Command) -> None:
     held = ("--hold", "0,0:30")
     early = result(eyecast("predict", *line, "--json"))["cycles"]
     late = result(eyecast("predict", *line, *held, "--json"))["cycles"]
-    # The row could begin in cycle 2, and begins in cycle 31.
+    # The row could begin in cycle 2, but begins in cycle 31.
     assert late == early + 29
     found = result(eyecast("verify", *line, *held, "--json"))
     assert found["agrees"]

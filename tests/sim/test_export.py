@@ -1,7 +1,7 @@
-"""The exported Verilog in Icarus, where all that is not set is undefined, by a plain Verilog bench.
+"""The exported Verilog in Icarus, where unset values are undefined, by a plain Verilog bench.
 
-Verilator knows no undefined state, and evaluates everything once at the beginning. The bench is
-told what a user is told: the ports listed beside the export, and the words of docs/router.md.
+Verilator has no undefined values, and evaluates everything once at the beginning. The bench knows
+what a user knows: the ports listed beside the export, and docs/router.md.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ MESSAGE, TABLE, EXPECTED = range(3)
 """Spaces of the host port."""
 
 SLACK = 20
-"""Cycles after which a run is taken to hang, beyond those that it should take."""
+"""Cycles beyond the prediction after which a run counts as hanging."""
 
 MESH = ("--mesh", "4x4", "--message-words", "8")
 TORUS = ("--torus", "4x2", "--vcs", "2", "--message-words", "8")
 FAULTY = ("--line", "3", "--faulty-node", "2", "--message-words", "8")
-"""Its last node is as whole as the others: it is loaded, and keeps what it is loaded with."""
+"""The hardware of the faulty last node is complete: it is loaded, and keeps the loaded words."""
 SWITCHES = ("--graph", "pair.json", "--message-words", "8")
-"""Two nodes, and a switch between them: it is a module of its own, which is not loaded."""
+"""Two nodes and a switch between them, which is a separate module and is not loaded."""
 PAIR = {"kind": "graph", "neighbor": [[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], "switches": [1]}
 
 STREAMS = (*TORUS[:4], "--message-words", "64", "--flit-width", "16", "--streams")
-"""A row's window is in a later control word than the address of the row's first word."""
+"""A network in which ``window`` is in a later control word than ``source_address``."""
 
 TREE = ("--source", "0", "--algorithm", "tree", "--flits", "5")
 BROADCAST = ("--source", "0,0", "--flits", "5")
@@ -48,7 +48,7 @@ RINGS = ("--collective", "all-gather", "--algorithm", "stream-ring", "--flits", 
 
 
 def loads(program: Program) -> list[str]:
-    """A line of the bench's ``writes.hex`` for each word of message, table and expectations."""
+    """Return a line of ``writes.hex`` for each word of message, table and expectations."""
     lines = []
     for node, (message, rows, receives) in enumerate(
         zip(words(program).tolist(), program.rows, program.receives, strict=True)
@@ -64,7 +64,7 @@ def loads(program: Program) -> list[str]:
 
 
 def run_bench(standard: str, macros: dict[str, int], *defined: str) -> list[str]:
-    """Compile and run the bench and ``network.v``; the lines that it writes."""
+    """Compile and run the bench with ``network.v``; return the lines that it writes."""
     given = [f"-D{name}={value}" for name, value in macros.items()]
     given += [f"-D{name}" for name in defined]
     compiler = ["iverilog", f"-g{standard}", *given, "-o", "bench", BENCH, "network.v"]
@@ -74,7 +74,7 @@ def run_bench(standard: str, macros: dict[str, int], *defined: str) -> list[str]
 
 
 class Case:
-    """A network and a program as files of this folder, and what must be seen of its run."""
+    """A network and a program as files in the current folder, and the expected run."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Case:
         assert end == f"1 0 {self.predicted.cycles}"
         config = self.program.config
         assert flags.split() == ["0" * (config.flit_width // 4)] * config.topology.nodes
-        # Hexadecimal, and an x is no digit.
+        # int() refuses an x, which stands for an undefined bit.
         words = [[int(word, 16) for word in line.split()] for line in memory]
         assert words == self.predicted.memory.tolist()
 
@@ -142,7 +142,7 @@ def test_icarus_sees_what_is_predicted(
 def test_reset_alone_sets_all_that_matters(
     eyecast: Command, network: tuple[str, ...], collective: tuple[str, ...], timing: str
 ) -> None:
-    """No register and no memory has a value when power comes on, as in silicon."""
+    """At power-up no register and no memory has a value, as in silicon."""
     case = Case(eyecast, network, collective, timing)
     text, removed = re.subn(
         r"^  initial \w+ = .*;\n", "", Path("network.v").read_text(), flags=re.MULTILINE

@@ -19,7 +19,7 @@ ROW_AND_COLUMNS = [
         "block_words": [[0, 2, 1], [3, 4, 0], [0, 9, 0]],
     },
 ]
-"""A broadcast in the first row, and below it a collective of its own in each column."""
+"""A broadcast in the first row, and a separate collective in each column below it."""
 
 
 def require_agreement(made: eyecast.Schedule) -> None:

@@ -1,7 +1,7 @@
-"""Ctrl-C in the middle of a build and of a run: one line, nothing left behind, and the next works.
+"""Ctrl-C during a build and during a run: one line, no leftovers, and the next command works.
 
-All of it happens in one cache folder of its own, by whose name in their environment the processes
-are known that belong to a command.
+Each test has its own cache folder. The folder's name in a process's environment tells which
+processes belong to a command.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from helpers.command import INSTALLED, without_notices
 
 from eyecast.sim.cache import CACHE_VARIABLE
 
-# A small network builds fast; a long message, loaded and read word by word, takes long to run.
+# A small network builds fast, and a long message, loaded and read word by word, runs long.
 VERIFY = ("verify", "--mesh", "2x2", "--source", "0,0", "--message-words", "65536", "--flits")
 LONG, SHORT = "65536", "1"
 VERILATOR, COMPILER = "/verilator_bin ", "/cc1plus "
 SIMULATOR = "/build/eyecast_network"
 """Patterns of the command lines of programs that a command starts."""
 Moment = Callable[[Path], bool]
-"""A function of the cache: whether the moment has come to interrupt the command."""
+"""A function of the cache folder that tells whether it is time to interrupt the command."""
 
 PATIENCE = 300
 AFTER_A_MOMENT = 5
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes ar
 
 
 def until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Wait until something holds; whether it does in the end."""
+    """Wait until a condition holds; return whether it does at the end."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -46,16 +46,16 @@ def until(condition: Callable[[], bool], seconds: float) -> bool:
 
 
 def processes(cache: Path) -> list[str]:
-    """Command lines of all living processes that were started with this cache folder."""
+    """Return the command lines of all running processes started with this cache folder."""
     mark = f"{CACHE_VARIABLE}={cache}".encode()
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if mark in (folder / "environ").read_bytes().split(b"\0"):
                 found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
-        except OSError:  # It has ended meanwhile.
+        except OSError:  # The process has ended meanwhile.
             continue
-    # One that has ended and is only not yet waited for has no command line.
+    # A process that has ended but is not yet waited for has no command line.
     return [command for command in found if command]
 
 
@@ -69,18 +69,18 @@ def start(cache: Path, flits: str) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        # Where the tests run in the background, Ctrl-C is ignored, and that is inherited.
+        # If the tests run in the background, Ctrl-C is ignored, and children inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
 
 
 def runs(program: str) -> Moment:
-    """The moment in which a program runs whose command line has that pattern."""
+    """Return the moment in which a program runs whose command line matches ``program``."""
     return lambda cache: any(re.search(program, line) for line in processes(cache))
 
 
 def converts(cache: Path) -> bool:
-    """The moment in which the command writes Verilog, by itself: its folder in the cache is new."""
+    """Tell whether the command is writing Verilog: its folder in the cache is new."""
     return any(cache.glob("*.partial")) and len(processes(cache)) == 1
 
 
@@ -91,7 +91,7 @@ def interrupt(
     send: Callable[[int, int], None],
     number: signal.Signals = signal.SIGINT,
 ) -> None:
-    """Interrupt the command at the moment ``when``, and look at what it says and leaves."""
+    """Interrupt the command at the moment ``when``; check its output and its leftovers."""
     command = start(cache, flits)
     try:
         assert until(lambda: when(cache), PATIENCE)
@@ -105,7 +105,7 @@ def interrupt(
 
 
 def kill(cache: Path, flits: str, when: Moment) -> None:
-    """Kill the command, and nothing that it has started, at the moment ``when``."""
+    """Kill the command, without its child processes, at the moment ``when``."""
     command = start(cache, flits)
     assert until(lambda: when(cache), PATIENCE)
     command.kill()
@@ -114,7 +114,7 @@ def kill(cache: Path, flits: str, when: Moment) -> None:
 
 
 def kept(cache: Path) -> set[str]:
-    """What a later run would take for whole."""
+    """Return the names in the cache that a later run would use as complete."""
     return {path.name for path in cache.iterdir() if path.suffix not in (".lock", ".partial")}
 
 
@@ -151,8 +151,8 @@ def test_interrupted_builds_and_runs_leave_nothing_and_the_next_works(tmp_path: 
 
 
 def test_interrupted_while_it_loads(tmp_path: Path) -> None:
-    # In place of a module that the command line loads: what Ctrl-C does at this moment, where an
-    # exception would be caught.
+    # This file replaces a module that the command line loads. It sends Ctrl-C during the import,
+    # and catches the exception.
     interrupt = "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\n"
     (tmp_path / "click.py").write_text(f"{interrupt}except KeyboardInterrupt:\n    pass\n")
     done = subprocess.run(

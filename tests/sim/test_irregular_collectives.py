@@ -24,7 +24,7 @@ NAMES = ("packed-trees", "packed-chains", "greedy", "direct")
 
 
 def cases(topology: Topology, all_port: bool) -> list[Case]:
-    """Each collective by each of the algorithms that serve it."""
+    """Return each collective by each algorithm that serves it."""
     root, *others = topology.working_nodes.tolist()
     made = []
     for collective in Collective:

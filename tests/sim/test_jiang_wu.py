@@ -17,7 +17,7 @@ MESH = faulty_mesh(5, 3, [(1, 1), (3, 1)])
 
 @pytest.mark.slow
 def test_every_source_of_the_smallest_mesh_in_which_two_messages_share_a_link() -> None:
-    """They take turns on it, on VCs of their own, and the hardware does what the model says."""
+    """The two messages share the link on different VCs, and hardware and model agree."""
     config = NetworkConfig(topology=MESH, vcs=VCS)
     sources = [node for node in range(MESH.nodes) if node not in MESH.faulty_nodes]
     schedules = [jiang_wu_broadcast(MESH, source, 5) for source in sources]

@@ -46,7 +46,7 @@ def assert_hardware_is_as_predicted(program: Program) -> None:
 
 @pytest.mark.slow
 def test_all_but_the_number_of_nodes_and_ports() -> None:
-    """Two nodes: a table without a free word, the last step, the longest packet, on the last VC."""
+    """Two nodes with a full table, the last step, the longest packet and the last VC."""
     last = put(4095, (UP, 1, 7), length=MOST_MEMORY_WORDS)
     fillers = [replace(put(step, (UP, 1, step % 8)), start=0) for step in range(1, 4095)]
     rows = sorted([*fillers * 5, *fillers[:1374]], key=lambda row: row.step)
@@ -58,7 +58,7 @@ def test_all_but_the_number_of_nodes_and_ports() -> None:
 
 @pytest.mark.slow
 def test_17_ports_per_node() -> None:
-    """Two nodes and 16 links between them, of which the last and the first are used."""
+    """Two nodes with 16 links between them; packets use the first and the last link."""
     topology = graph_of(2, [(0, 1)] * 16)
     assert topology.ports == 17
     rows = {0: [put(1, (16, 1), length=4)], 1: [put(2, (1, 1), length=3)]}

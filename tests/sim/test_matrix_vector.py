@@ -1,4 +1,4 @@
-"""The example of `examples/matrix_vector`: a chip of tiles multiplies as NumPy does."""
+"""The example of `examples/matrix_vector`: a chip of tiles multiplies like NumPy."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def test_a_chip_multiplies_as_numpy_does() -> None:
     assert len(set(product.expected.tolist())) == 8
     spread, end = product.ends
     predicted = software(2, 2, 2).image.predicted
-    # Counted from the cycle behind the answer on: two of them before cycle 0 (docs/router.md, 16).
+    # Counted from the cycle after the answer: two cycles before cycle 0 (docs/router.md, 16).
     assert spread == predicted[SPREAD].cycles + 2
     busy = product.computes.any(axis=1).nonzero()[0]
-    # The first tile is at work before the last one has the vector; the last one holds its node.
+    # The first tile works before the last tile has the vector; the last tile holds its node.
     assert busy[0] < spread < busy[-1] < end
     assert end > spread + predicted[GATHER].cycles

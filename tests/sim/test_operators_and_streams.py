@@ -1,7 +1,7 @@
-"""Drawn programs that combine and stream: the hardware does what the cycle model does.
+"""Random programs that combine and stream: the hardware equals the cycle model.
 
-Flits, cycles, stalls, flags and memories are compared, of programs that wait for each other for
-ever too; and memories with those of :mod:`helpers.untimed`, which knows no time.
+Flits, cycles, stalls, flags and memories are compared, even for programs that hang. Memories are
+also compared with those of :mod:`helpers.untimed`, which has no time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STEPS = 4
 
 
 def require_same(seed: int, predicted: Run, measured: Run) -> None:
-    """The two runs are one; one that hangs is given up by each when it likes."""
+    """Require equal runs; only the cycles of runs that hang may differ."""
     assert first_difference(predicted.trace, measured.trace) is None, seed
     assert measured.finished == predicted.finished, seed
     assert measured.cycles == predicted.cycles or not predicted.finished, seed
@@ -42,14 +42,14 @@ Drawn = tuple[int, Program, Memory]
 
 
 def drawn(config: NetworkConfig, seeds: range, steps: int = STEPS) -> list[Drawn]:
-    """Seed, program and memories of each."""
+    """Return seed, program and memories of each case."""
     programs = [drawn_program(config, seed, steps) for seed in seeds]
     shape = (config.topology.nodes, config.message_words)
     return [(s, p, random_words(config, shape, s)) for s, p in zip(seeds, programs, strict=True)]
 
 
 def on_hardware(config: NetworkConfig, cases: list[Drawn]) -> Iterator[Run]:
-    """The runs of programs, all on one simulator."""
+    """Yield the runs of programs, all on one simulator."""
     jobs = [
         prepare(
             made,
@@ -64,7 +64,7 @@ def on_hardware(config: NetworkConfig, cases: list[Drawn]) -> Iterator[Run]:
 
 
 def compare(config: NetworkConfig, seeds: range) -> int:
-    """Run the programs of some seeds on hardware and model. Gives how many came to their end."""
+    """Run the programs of some seeds on hardware and model; return how many finished."""
     finished, cases = 0, drawn(config, seeds)
     for (seed, made, memory), measured in zip(cases, on_hardware(config, cases), strict=True):
         predicted = run(made, memory, timing=Timing.BARRIER, cycle_limit=LIMIT)
@@ -99,7 +99,7 @@ def test_drawn_programs(topology: Topology, limits: dict[str, Any]) -> None:
 
 @pytest.mark.slow
 def test_routers_without_arbitration() -> None:
-    """A program in which no flit waits runs the same there; any other has a flag."""
+    """A program in which no flit waits runs the same there; any other program sets a flag."""
     options: dict[str, Any] = {"message_words": WORDS, "streams": True, "vcs": 2}
     buffered = NetworkConfig(topology=mesh((6,)), **options)
     direct = NetworkConfig(topology=mesh((6,)), contention_free=True, **options)

@@ -1,7 +1,7 @@
-"""Recordings of one run by several simulators: ``eyecast check`` reads one trace out of them all.
+"""Recordings of one run by several simulators: ``eyecast check`` reads the same trace from all.
 
-A plain Verilog bench runs the exported network, so that nothing of this project but the network is
-in the simulator. Icarus and Verilator record all signals, as VCD and as FST.
+A plain Verilog bench runs the exported network, the only part of this project in the simulator.
+Icarus and Verilator record all signals, as VCD and as FST.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def flipped(file: str, flit: Flit) -> str:
 
 
 def flipped_waveform(text: str, flit: Flit) -> str:
-    """A waveform (VCD) with one bit of a flit changed on the wires, in the flit's cycle."""
+    """Return a waveform (VCD) with one bit of a flit changed on the wires, in the flit's cycle."""
     config = read_program("program.json").config
     (probe,) = (
         each for each in output_probes(config) if (each.node, each.port) == (flit.node, flit.port)
@@ -142,7 +142,7 @@ def flipped_waveform(text: str, flit: Flit) -> str:
 
 
 def code_of(lines: list[str], path: str) -> str:
-    """The short name of a signal of the network in a VCD file."""
+    """Return the identifier code of a signal of the network in a VCD file."""
     scopes: list[str] = []
     for line in lines:
         match line.split():

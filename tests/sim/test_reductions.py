@@ -22,7 +22,7 @@ from eyecast.sim.verify import verify
 
 
 def drawn(topology: Topology, count: int, *, all_port: bool) -> list[Schedule]:
-    """So many reductions on one network, for its ports."""
+    """Draw this many reductions on one network, for its ports."""
     draw = np.random.default_rng(topology.nodes)
     found: list[Schedule] = []
     while len(found) < count:
@@ -66,7 +66,7 @@ def test_five_hundred(topology: Topology, all_port: bool) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["eye", "ring", "recursive-doubling", "chain"])
 def test_a_multiply_accumulate_of_three_cycles(algorithm: str) -> None:
-    """Its two words must not change places, and each node has a result of its own."""
+    """The operator's words must keep their order, and each node has a different result."""
     request = Request(topology=mesh((2, 2)), words=9, operator=TWICE.name)
     made = find_algorithm("all-reduce", algorithm).generate(request)
     made.check()
@@ -79,6 +79,6 @@ def test_a_multiply_accumulate_of_three_cycles(algorithm: str) -> None:
 
 
 def test_what_is_drawn_is_of_all_kinds() -> None:
-    """So that the few and the five hundred are not all of one collective."""
+    """The random reductions include several collectives."""
     seen = Counter(each.collective for each in drawn(mesh((2, 2)), 20, all_port=False))
     assert {"reduce", "reduce-scatter", "all-reduce", "barrier"} == set(seen)

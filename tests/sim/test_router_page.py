@@ -1,4 +1,4 @@
-"""The worked examples and timing diagrams of docs/router.md are what the hardware does."""
+"""The hardware runs as in the worked examples and timing diagrams of docs/router.md."""
 
 import re
 from itertools import pairwise
@@ -26,7 +26,7 @@ PAYLOAD = 3
 
 
 def packet(source: int, start: int, vc: int) -> Row:
-    """From ``source`` two links up, or one from node 1: always to node 2, header and 3 flits."""
+    """Return a packet from node 0 or 1 up to node 2, with a header and 3 more flits."""
     return Row(1, (Segment(1, 2 - source, vc),), 0, 0, PAYLOAD, start)
 
 
@@ -55,9 +55,9 @@ def program_of(limits: dict[str, int], packets: dict[int, Row]) -> Program:
 
 
 def packet_names(trace: Trace) -> list[str]:
-    """A or B for each row, from the payload: node n's words are 16 n + 1, 16 n + 2, ….
+    """Return A or B for each row of a trace, by its payload: node n's words are 16 n + 1, ….
 
-    A header flit is named as the payload flit that follows it on its output and VC.
+    A header flit has the name of the payload flit that follows it on its output and VC.
     """
     names = []
     for place, flit in enumerate(trace):
@@ -72,7 +72,7 @@ def packet_names(trace: Trace) -> list[str]:
 
 
 def drawn(trace: Trace) -> str:
-    """One line per output port, one column per cycle."""
+    """Return a drawing of a trace: one line per output port, one column per cycle."""
     last = int(trace.cycle.max())
     outputs = [(0, 1), (1, 1), (2, 0)]
     cells = {output: [".."] * (last + 1) for output in outputs}
@@ -84,7 +84,7 @@ def drawn(trace: Trace) -> str:
 
 
 def predicted_and_job(name: str) -> tuple[Run, Program, list[tuple[int, int, np.ndarray]]]:
-    """The prediction for a diagram of the page, its program, and what is loaded beside it."""
+    """Return the prediction for a diagram of the page, its program, and its loaded words."""
     program = program_of(*DIAGRAMS[name])
     memory = empty_memory(program.config)
     loads = []
@@ -105,7 +105,7 @@ def test_the_page_shows_what_is_predicted(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        # By default those of one network; each of the others is built for its one packet.
+        # The default tests use one network; each other network would be built for one packet.
         pytest.param(name, marks=() if limits == {"vcs": 1, "depth": 2} else pytest.mark.slow)
         for name, (limits, _) in DIAGRAMS.items()
     ],
@@ -151,7 +151,7 @@ def test_the_flags_and_the_states_of_a_sender() -> None:
 
 
 def header_words(text: str, column: int) -> dict[int, str]:
-    """For each node that a header flit leaves, what the table of the page shows."""
+    """Return the page's header word for each node that a header flit leaves."""
     rows = [row for row in cells(text) if row[0].isdecimal()]
     return {int(row[0]): row[column] for row in rows}
 
@@ -186,7 +186,7 @@ def test_the_table_of_the_row_that_sends_it() -> None:
 
 
 def test_what_the_host_writes_and_what_the_network_does_then() -> None:
-    """The worked example of section 6: its words, and the trace of model and hardware."""
+    """Compare the worked example of section 6: its words, and the trace of model and hardware."""
     page = section("### A run")
     writes, shown = blocks(page)
     rows: list[tuple[Row, ...]] = [()] * 6
@@ -247,9 +247,9 @@ def chain_of_streams() -> Program:
 def test_what_combines_and_what_streams(
     heading: str, program: Program, words: dict[int, list[int]], there: list[int], cycles: int
 ) -> None:
-    """The worked examples of sections 19 and 20: words, trace, cycles, and the memory then."""
+    """Compare the worked examples of sections 19 and 20: words, trace, cycles, final memory."""
     page = section(heading)
-    writes, shown = blocks(page)
+    _, writes, shown = blocks(page)
     loads = [(node, 0, np.array(held, dtype=np.uint64)) for node, held in words.items()]
     job = prepare(program, loads, timing="barrier", read_words=8, cycle_limit=100)
     assert sorted(host_words(writes)) == sorted(job.writes.tolist())
@@ -261,10 +261,32 @@ def test_what_combines_and_what_streams(
     assert measured.memory[1, 4 : 4 + len(there)].tolist() == there
 
 
-def waves(text: str) -> tuple[list[int], dict[str, list[str]]]:
-    """The cycles of a diagram of waves, and six characters for each cycle of each of its signals.
+def test_the_drawing_of_a_stream() -> None:
+    program = chain_of_streams()
+    trace = run(program, empty_memory(program.config), timing="barrier").trace
+    cycles = int(trace.cycle.max()) + 1
+    outputs = {(0, 1): "A", (1, 0): "A", (1, 1): "B", (2, 0): "B"}
+    drawing = ["cycle          " + "".join(f"{cycle:3d}" for cycle in range(cycles))[1:]]
+    for (node, port), packet in outputs.items():
+        left_in = [flit.cycle for flit in trace if (flit.node, flit.port) == (node, port)]
+        names = dict(zip(left_in, (f"{packet}{each}" for each in "h123"), strict=True))
+        row = "".join(f" {names.get(cycle, '..')}" for cycle in range(cycles))
+        drawing.append(f"node {node}, port {port}{row}")
+    assert blocks(section("## 20. Variant: streams"))[0].splitlines() == drawing
 
-    The number of a cycle stands above the second of them.
+
+def test_the_drawing_of_the_interface_has_every_state() -> None:
+    (sender, receiver) = blocks(section("## 22. The whole sender and the whole receiver"))
+    for name, drawing in (("Sender", sender), ("Receiver", receiver)):
+        rows = cells(section(f"### {name}, all variants"))
+        states = {row[0].strip("*") for row in rows if row[0][0] == "*"}
+        assert states <= {*drawing.split()}
+
+
+def waves(text: str) -> tuple[list[int], dict[str, list[str]]]:
+    """Return the cycles of a wave diagram, and each signal's six characters for each cycle.
+
+    The number of a cycle stands above the second of its characters.
     """
     heading, *lines = text.splitlines()
     cycles = [int(word) for word in heading.split()[1:]]
@@ -277,7 +299,7 @@ def waves(text: str) -> tuple[list[int], dict[str, list[str]]]:
 
 
 def highs(cycles: list[int], signal: list[str]) -> list[int]:
-    """The cycles in which a signal of one bit is 1."""
+    """Return the cycles in which a signal of one bit is 1."""
     return [cycle for cycle, cell in zip(cycles, signal, strict=True) if "‾" in cell]
 
 
@@ -286,13 +308,13 @@ def numbers(signal: list[str]) -> list[int]:
 
 
 def left(result: Run, node: int, port: int) -> list[int]:
-    """The cycles in which a flit leaves by an output."""
+    """Return the cycles in which a flit leaves by an output."""
     return [flit.cycle for flit in result.trace if (flit.node, flit.port) == (node, port)]
 
 
 @pytest.mark.parametrize(("place", "depth", "flits", "start"), [(0, 2, 1, 3), (1, 1, 3, 2)])
 def test_waves_of_a_hop_and_of_a_credit(place: int, depth: int, flits: int, start: int) -> None:
-    cycles, signals = waves(blocks(section("## 2. Links and credits"))[place])
+    cycles, signals = waves(blocks(section("## 2. Links and credits"))[1 + place])
     row = Row(1, (Segment(1, 2, 0),), 0, 0, flits - 1, start)
     program = program_of({"vcs": 1, "depth": depth}, {0: row})
     result = run(program, empty_memory(program.config), timing="self-timed")

@@ -1,7 +1,7 @@
-"""Each fault is put in on purpose, and the check that should catch it does.
+"""Faults planted on purpose; the check for each detects it.
 
-Faults in schedules are caught by ``Schedule.check`` (tests/model/schedule/test_schedule.py); here
-are those in programs, in what the hardware carries, and in the hardware itself.
+``Schedule.check`` detects faults in schedules (tests/model/schedule/test_schedule.py). Here are
+faults in programs, in the hardware's flits, and in the hardware itself.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ from eyecast.sim.simulator import simulate
 from eyecast.sim.verilog import fast_verilog, network_verilog
 
 CONFIG = NetworkConfig(topology=mesh((4, 4)))
-"""Shared with tests/sim/test_verify.py, so that it is built once."""
+"""Network shared with tests/sim/test_verify.py, so that it is built once."""
 
 
 def broadcast_case(timing="barrier", flits=4):
@@ -56,7 +56,7 @@ def run_on_hardware(program, payload, *, timing="barrier", read_words=4, verilog
 
 
 def with_row(program, node, place, **changes):
-    """The program with one row changed."""
+    """Return the program with one row changed."""
     rows = list(map(list, program.rows))
     rows[node][place] = dataclasses.replace(rows[node][place], **changes)
     return changed(program, rows=rows)
@@ -67,7 +67,7 @@ def failed(result):
 
 
 def hardware_of(case, program):
-    """What the hardware does with another program, held against what the right one predicts."""
+    """Run another program on the hardware, and compare it with the right program's prediction."""
     return compare(case, run_on_hardware(program, case.payload))
 
 
@@ -121,7 +121,7 @@ def test_a_send_before_receipt_sets_send_and_receive_and_carries_other_words():
     [
         {"source_address": CONFIG.message_words - 3},
         {"length": CONFIG.message_words + 1},
-        {"step": 1},  # behind a row of step 2
+        {"step": 1},  # after a row of step 2
     ],
     ids=["beyond the message memory", "longer than the message memory", "out of order"],
 )
@@ -139,7 +139,7 @@ def test_a_row_that_asks_what_the_network_cannot_do_sets_bad_row(changes):
 
 
 def test_two_sends_on_one_link_in_one_step_stall():
-    """Nodes 0 and 1 of a row both send over the link from 1 to 2: one of them has to wait."""
+    """Nodes 0 and 1 of a row both send over the link from 1 to 2, so one of them waits."""
     case = broadcast_case()
     silent = [()] * 16
     rows = list(silent)
@@ -177,7 +177,7 @@ def test_a_trace_row_one_cycle_late():
 
 @pytest.fixture
 def contention():
-    """Node 5, its neighbour to the west and that to the north send east from node 5, repeatedly."""
+    """Let node 5 and its neighbors to the west and north repeatedly send east from node 5."""
     rows, receives = [[] for _ in range(16)], [[] for _ in range(16)]
     for step in range(1, 7):
         for source, target, route in (
@@ -194,7 +194,7 @@ def contention():
 
 
 def compare_under_contention(program, verilog=None):
-    """The first difference between model and hardware, and the hardware's run."""
+    """Return the first difference between model and hardware, and the hardware's run."""
     payload = broadcast_case().payload
     predicted = run(program, payload.memory(CONFIG), timing="self-timed")
     assert predicted.finished
@@ -208,7 +208,7 @@ def compare_under_contention(program, verilog=None):
     ids=["tiles apart", "tiles together"],
 )
 def written_verilog(request):
-    """The network's Verilog as it is after a test has changed one of its components."""
+    """Return the network's Verilog after a test has changed one of its components."""
     return partial(request.param, trace=True)
 
 

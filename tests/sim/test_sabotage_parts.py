@@ -1,6 +1,6 @@
-"""Faults put into parts of the hardware, one at a time, and what of a run then differs.
+"""Faults put into parts of the hardware, one at a time, and the differences of a run.
 
-The network is simulated in Python, so that none of the faults costs a build.
+The network is simulated in Python, so that no fault needs a build.
 """
 
 import numpy as np
@@ -23,11 +23,11 @@ from eyecast.sim.loading import prepare
 
 MESSAGE_WORDS = 16
 SENT = 8
-"""Words that every node has from the beginning."""
+"""Words that every node has at the start."""
 
 
 def contention():
-    """Packets of nodes 0 and 1 share the link from node 1 to node 2; node 2 passes one back on."""
+    """Let packets of nodes 0 and 1 share the link from 1 to 2; node 2 sends one packet back."""
     rows = {
         0: [put(1, (UP, 2), length=3, target=8), put(3, (UP, 1), length=2, target=8, source=4)],
         1: [put(2, (UP, 1), length=3, target=12, source=2)],
@@ -38,7 +38,7 @@ def contention():
 
 
 def differs(clock):
-    """Names of what the host reads otherwise than predicted after the program has run."""
+    """Return the names of the host's readings that differ from the prediction after the run."""
     made = contention()
     config, nodes = made.config, range(3)
     predicted = simulated(made)
@@ -69,7 +69,7 @@ def differs(clock):
 
 
 def counted(m, shell):
-    """How many flits a buffer has got."""
+    """Return a count of the flits that a buffer has got."""
     number = Signal(4)
     with m.If(shell.write):
         m.d.sync += number.eq(number + 1)
@@ -92,7 +92,7 @@ def has_every_flit_late(m, shell, sound):
 
 
 def ends_a_hold_early(m, shell, sound):
-    """The second flit of a packet is marked as its tail."""
+    """Mark the second flit of a packet as its tail."""
     with m.If(counted(m, shell) == 1):
         m.d.comb += sound.write_item.flit.tail.eq(1)
 
@@ -106,7 +106,7 @@ def keeps_no_route(m, _shell, sound):
 
 
 def leads_elsewhere(m, shell, sound):
-    """The bits of the ports are the other way round."""
+    """Reverse the bits of the requested ports."""
     m.d.comb += shell.item.route.port.eq(sound.item.route.port[::-1])
 
 
@@ -123,18 +123,18 @@ def hears_of_no_packet(m, shell, _sound):
 
 
 def sends_another_word(m, shell, sound):
-    """Of a message's words the one that is asked for a cycle later."""
+    """Send the message word that is asked for a cycle later."""
     m.d.comb += shell.message.address.eq(sound.message.address ^ 1)
 
 
 def goes_on_too_soon(m, shell, sound):
-    """A step is over whether or not its packets are there."""
+    """End a step even if its packets have not arrived."""
     progress = shell.progress
     m.d.comb += sound.progress.step_done.eq(Mux(progress.begins, progress.step_done, 1))
 
 
 def fault(component, what, *seen, slow=True):
-    """A case; one of each kind is among the default tests."""
+    """Return a test case; the default tests include one of each kind."""
     marks = pytest.mark.slow if slow else ()
     return pytest.param(component, what, set(seen), id=what.__name__, marks=marks)
 

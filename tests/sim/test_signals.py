@@ -1,4 +1,4 @@
-"""Registers are read out of a recording of all signals: those of the run alone, cycle by cycle."""
+"""Registers read from a recording of all signals, cycle by cycle, only during the run."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ NAMES = {
 
 
 def recording(folder: Path, rows: list[dict[str, int]]) -> Path:
-    """A recording in which each row has the values that change with a rising edge."""
+    """Write a recording; each row has the values that change with a rising edge."""
     lines = []
     for code, (scope, name) in NAMES.items():
         scopes = ["eyecast_network", *filter(None, scope.split("."))]
@@ -42,14 +42,14 @@ def recording(folder: Path, rows: list[dict[str, int]]) -> Path:
 
 def test_what_was_before_and_after_the_run_is_left_out(tmp_path):
     rows = [
-        # A simulator begins somewhere, with what it makes up; then the network is loaded.
+        # A simulator begins with arbitrary values; then the network is loaded.
         {"a": 7, "b": 1, "c": 1, "d": 3, "e": 1, "g": 0, "h": 0},
         {"g": 1, "a": 1, "b": 0, "c": 0, "d": 0, "e": 0},
         {"g": 0, "h": 0},
         {"h": 1, "d": 1, "e": 1, "other": 1},
         {"h": 2, "d": 3, "e": 0, "other": 0},
         {"h": 3, "e": 1},
-        # Of rows that begin in two cycles one after the other each is counted.
+        # Rows that begin in successive cycles are counted separately.
         {"h": 4, "a": 2, "b": 1},
         {"h": 5, "c": 1, "a": 9},
         # Memories are read in reset again.

@@ -1,4 +1,4 @@
-"""Signatures of the hardware: what the model says of its own prediction, and of the trace."""
+"""Signatures of the hardware equal the model's, for its prediction and for the trace."""
 
 import numpy as np
 import pytest

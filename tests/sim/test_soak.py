@@ -1,4 +1,4 @@
-"""What the soak draws, and what it sees: no hardware is built here, but one by the slow test."""
+"""The soak's random cases and its comparisons; only the slow test builds hardware."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -38,7 +38,7 @@ def test_schedules_are_drawn_for_all_kinds_of_networks():
 
 
 def drawn_run(**changes):
-    """A run of drawn traffic with signatures, which the hardware is said to have repeated."""
+    """Return a run of random traffic with signatures, as if the hardware had repeated it."""
     network = DrawnNetwork.draw(np.random.default_rng(3))
     limits = {"vcs": 2, "depth": 2, "flit_width": 32, "signature": True, "link_registers": 0}
     config = replace(network.config, topology=mesh((2, 2)), message_words=64, **(limits | changes))
@@ -67,7 +67,7 @@ def test_a_word_that_is_wrong_in_a_memory_is_seen():
     case, config, predicted, measured = drawn_run()
     loaded = case.words.shape[1]
     assert memory_check(config, predicted, measured, loaded).agrees
-    # What nobody has loaded or written may be anything.
+    # Words that were neither loaded nor written may have any value.
     written = written_words(config, predicted.trace)
     written[:, :loaded] = True
     assert written.any(axis=1).all()

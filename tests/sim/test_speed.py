@@ -18,12 +18,12 @@ QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style")
     ids=str,
 )
 def test_no_simulator_sees_a_loop_in_a_network(options, tmp_path):
-    """Where part of a signal depends on another part of it each tile is evaluated twice."""
+    """If bits of a signal depend on other bits of it, each tile would be evaluated twice."""
     config = NetworkConfig(topology=mesh((2, 1)), **options)
     (tmp_path / "network.v").write_text(network_verilog(config, trace=False))
     program = ["verilator", "--lint-only", *QUIET, "-Wwarn-UNOPTFLAT", "--top-module", TOP_MODULE]
     done = subprocess.run(
-        # With it Verilator breaks such loops up; the simulators are built without.
+        # By default Verilator breaks such loops up; this option shows them.
         [*program, "-fno-dfg", "network.v"],
         env=environment(),
         cwd=tmp_path,

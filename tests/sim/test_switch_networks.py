@@ -1,4 +1,4 @@
-"""Networks as switches build them, on the hardware, and a packet that is for a switch."""
+"""Typical networks of switches on the hardware, and a packet addressed to a switch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NETWORKS = {
 
 
 def timed(topology: Topology, limits: dict[str, int]) -> NetworkConfig:
-    """The network of both: what has timed rows carries out schedules, too."""
+    """Return a configuration with timed rows, which carries out traffic and schedules."""
     return NetworkConfig(
         topology=topology,
         timed_rows=True,
@@ -51,7 +51,7 @@ def timed(topology: Topology, limits: dict[str, int]) -> NetworkConfig:
 
 
 def broadcasts(config: NetworkConfig) -> Iterator[Case]:
-    """From each leaf, of the first six, four words."""
+    """Yield a broadcast of four words from each of the first six leaves."""
     for number, source in enumerate(config.topology.working_nodes.tolist()[:6]):
         schedule = tree_broadcast(config.topology, source, 4)
         _, (compiled,) = fit(config, [schedule], fixed=("vcs", "steps", "message_words"))
@@ -89,7 +89,7 @@ def test_broadcasts_and_traffic_flit_for_flit(name: str) -> None:
     "limits", [{"vcs": 2, "depth": 2}, {"all_port": True}], ids=["one-port", "all-port"]
 )
 def test_a_packet_for_a_switch_stays_there(limits: dict[str, Any]) -> None:
-    """The run ends by the watchdog, with the flags of the model and a line on the switch."""
+    """The run ends by the watchdog, with the model's flags and a line about the switch."""
     ports = {5: [1]} if "all_port" in limits else {}
     made = program(
         {

@@ -1,4 +1,4 @@
-"""Networks with switches on the hardware: identical traces, and what a user exports of them."""
+"""Networks with switches on the hardware: identical traces, and their export."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SLOW = pytest.mark.slow
 
 
 def network_of(edges: Sequence[tuple[int, int]], switches: Sequence[int]) -> Topology:
-    """The graph of links both ways, the ports of a node in the order of its links."""
+    """Return a graph of two-way links; a node's ports are in the order of its links."""
     rows: list[list[int]] = [[-1] for _ in range(1 + max(map(max, edges)))]
     for one, other in edges:
         rows[one].append(other)
@@ -47,11 +47,11 @@ TREE = network_of([(0, 1), (0, 2), *((1 + leaf // 3, 3 + leaf) for leaf in range
 LARGE = network_of(
     [((node - 1) // 3, node) for node in range(1, 70)], [0, 1, 5, 12, 40, *range(64, 70)]
 )
-"""More nodes than a word has bits; the first has both kinds, the second only switches."""
+"""A network with more nodes than a word has bits: one word of both kinds, one of switches only."""
 
 
 def random_tree(nodes: int, switches: int, seed: int) -> Topology:
-    """A tree in which any nodes may be switches, some of them leaves."""
+    """Draw a tree in which any nodes may be switches, even leaves."""
     draw = np.random.default_rng(seed)
     order = draw.permutation(nodes).tolist()
     edges = [(order[int(draw.integers(place))], order[place]) for place in range(1, nodes)]
@@ -59,7 +59,7 @@ def random_tree(nodes: int, switches: int, seed: int) -> Topology:
 
 
 def broadcasts(topology: Topology, **limits: int) -> list[Case]:
-    """Those of two nodes, with both timings."""
+    """Return the broadcasts of two nodes, with both timings."""
     nodes = topology.working_nodes.tolist()
     made = [tree_broadcast(topology, source, 5) for source in (nodes[0], nodes[-2])]
     _, compiled = fit(NetworkConfig(topology=topology, message_words=32, **limits), made)
@@ -67,7 +67,7 @@ def broadcasts(topology: Topology, **limits: int) -> list[Case]:
 
 
 def traffic(topology: Topology, **limits: int) -> list[TrafficCase]:
-    """Random packets of several rates, and nodes that refuse flits."""
+    """Return random packets at several rates, with nodes that refuse flits."""
     config = NetworkConfig(
         topology=topology,
         message_words=message_words_for(topology, 6),
@@ -118,14 +118,14 @@ def test_traffic(topology: Topology, limits: dict[str, int]) -> None:
         assert result.agrees, result.difference
         measured = result.measured
         assert (measured.stalled_flits == case.predicted.stalled_flits).all()
-        # It waits there too; and a switch has nothing else to tell, and no memory.
+        # Flits wait at switches too; a switch has no other status and no memory.
         assert measured.stalled_flits[switches].any()
         assert not measured.memory[switches].any()
         assert not measured.step[switches].any()
 
 
 def assert_same(predicted: Run, measured: HardwareRun, config: NetworkConfig) -> None:
-    """All that is told without a trace is as predicted."""
+    """Require that everything except the trace is as predicted."""
     assert measured.finished
     assert measured.cycles == predicted.cycles
     assert not measured.flags.any()
@@ -150,7 +150,7 @@ def test_tiles_together(topology: Topology, limits: dict[str, int]) -> None:
 
 
 def test_export(eyecast: Command) -> None:
-    """A module for switches; the list beside it says which nodes they are."""
+    """The export has a module for switches, and a list of the switches' node numbers."""
     described = {"kind": "graph", "neighbor": PAIR.neighbor.tolist(), "switches": [0]}
     Path("pair.json").write_text(json.dumps(described))
     assert eyecast("verilog", "--graph", "pair.json", "-o", "network.v").status == 0

@@ -1,4 +1,4 @@
-"""A broadcast of which tiles alone write and read the words, while the network runs."""
+"""A broadcast whose words only tiles write and read, while the network runs."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from eyecast.sim.verilog import TOP_MODULE
 
 WORDS = 16
 SOURCE = 9
-"""Of a broadcast of 132 cycles (docs/router.md, section 5): node (1,1)."""
+"""Source of a broadcast of 132 cycles (docs/router.md, section 5): node (1,1)."""
 
 
 @pytest.mark.slow
 def test_a_broadcast_from_the_first_tiles_start_to_the_last_tiles_last_word(
     tmp_path: Path,
 ) -> None:
-    """The first tile's words go out as they are written, and the last are read as they come."""
+    """The first tile's words leave while it writes them; other tiles read them on arrival."""
     topology = mesh((8, 8))
     limits = {"programs": 1, "tile_ports": True, "message_words": 32}
     config, (compiled,) = fit(
         NetworkConfig(topology=topology, **limits), [eye_broadcast(topology, SOURCE, WORDS)]
     )
     case = Case.of(compiled, timing="barrier", seed=0)
-    # One more, in which `expected` is read.
+    # One more cycle, to read ``expected``.
     assert case.predicted.cycles == 132 + 1
     job = prepare(case.program, [], timing="barrier", read_words=0, cycle_limit=1000)
     message = [1000 + word for word in range(WORDS)]
@@ -50,8 +50,8 @@ def test_a_broadcast_from_the_first_tiles_start_to_the_last_tiles_last_word(
     seen = json.loads((tmp_path / tile_bench.SEEN).read_text())
     assert seen["done"]
     assert seen["read"] == [[] if node == SOURCE else message for node in range(64)]
-    # That the tile wrote changed nothing.
+    # The tile's writes changed no cycle.
     assert seen["cycles"] == case.predicted.cycles
-    # The doorbell rings in the cycle in which all are finished, and a word is shown a cycle after
-    # it was asked for.
+    # The doorbell rings in the cycle in which all nodes are finished, and each word is shown one
+    # cycle after its request.
     assert seen["last"] == case.predicted.cycles + WORDS

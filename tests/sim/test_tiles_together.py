@@ -1,7 +1,7 @@
-"""The fast simulator, whose tiles are bits of one word, does in each cycle what the model says.
+"""The fast simulator, whose tiles are bits of one word, equals the model in each cycle.
 
-With a trace every flit is compared. Without one, a node's signature is folded from all that its
-router sent, and when.
+With a trace every flit is compared. Without a trace, signatures are compared, which cover every
+flit of a router and its cycle.
 """
 
 from functools import partial
@@ -38,11 +38,11 @@ from eyecast.sim.verilog import fast_verilog
 
 SLOW = pytest.mark.slow
 TRACED = partial(fast_verilog, trace=True)
-"""However few nodes a network has."""
+"""Writes the fast simulator's Verilog with a trace, even for a small network."""
 
 
 def assert_same(predicted: Run, measured: HardwareRun, config: NetworkConfig) -> None:
-    """All that is told without a trace is as predicted."""
+    """Require that everything except the trace is as predicted."""
     assert predicted.finished
     assert measured.finished
     assert measured.cycles == predicted.cycles
@@ -53,7 +53,7 @@ def assert_same(predicted: Run, measured: HardwareRun, config: NetworkConfig) ->
 
 
 def _whole_memories(case: TrafficCase) -> npt.NDArray[np.uint64]:
-    """What they hold at the beginning; else there would be what the run before has left."""
+    """Return whole initial memories, so that no words of the last run are left."""
     memories = empty_memory(case.program.config)
     memories[:, : case.words.shape[1]] = case.words
     return memories
@@ -164,7 +164,7 @@ def test_collectives(named: str) -> None:
 
 
 def record(cycle: int, port: int, flits: dict[int, tuple[int, int, int, int]]) -> bytes:
-    """What tiles print in a cycle: node, VC, kind and 6 bits by tile; 7 planes for nodes, 1 VC."""
+    """Return a cycle's record for a port as bit planes; a tile's flit is (node, VC, kind, data)."""
     planes = [
         sum((flit[column] >> bit & 1) << tile for tile, flit in flits.items())
         for column, bits in enumerate((7, 1, 2, 6))
@@ -176,7 +176,7 @@ def record(cycle: int, port: int, flits: dict[int, tuple[int, int, int, int]]) -
 
 
 def test_a_printed_trace_by_planes(tmp_path: Path) -> None:
-    """More records than are read at once; and a file that ends within a record is refused."""
+    """Read more records than one read returns; refuse a file that ends within a record."""
     printed, expected = tmp_path / "trace.txt", []
     records = []
     for cycle in range(RECORDS_AT_ONCE + 1):
@@ -191,7 +191,7 @@ def test_a_printed_trace_by_planes(tmp_path: Path) -> None:
 
 
 def test_which_networks_have_tiles_together() -> None:
-    """Tiles are apart in small networks, with tile ports, and with operators of users' own."""
+    """Tiles are separate modules in small networks, with tile ports, and with custom operators."""
 
     def way(
         topology: Topology, *, trace: bool = True, inside: bool = False, **limits: Any

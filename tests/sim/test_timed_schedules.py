@@ -1,4 +1,4 @@
-"""Timed schedules on the hardware: every flit in the cycle that the timetable says."""
+"""Timed schedules on the hardware: every flit moves in the timetable's cycle."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 
 def relayed(dims: tuple[int, int]) -> Schedule:
-    """An all-to-all whose blocks are passed on from node to node, on a timetable."""
+    """Return an all-to-all on a timetable, in which nodes pass blocks on."""
     request = Request(topology=mesh(dims), words=3)
     return replace(find_algorithm("all-to-all", "ring").generate(request), timed=True)
 

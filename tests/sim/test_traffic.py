@@ -1,7 +1,7 @@
 """Traffic on the hardware and on the cycle model: identical traces under contention.
 
-In the default tests the networks come from a short list, because each has to be built, and what
-runs on them is drawn; the slow test and ``make soak`` draw the networks too.
+In the default tests the networks come from a short list, because each must be built, and the
+traffic is random. The slow test and ``make soak`` use random networks too.
 """
 
 import dataclasses
@@ -73,7 +73,7 @@ TRAFFIC = {
 
 @st.composite
 def networks(draw):
-    """Any small network that ``make soak`` might draw."""
+    """Draw any small network that ``make soak`` might draw."""
     words, make = draw(st.sampled_from(SMALL_NETWORKS))
     topology = make()
     return network(
@@ -99,14 +99,14 @@ def require_identical(*cases):
         for name in NETWORKS
     ],
 )
-# To start a simulator takes longer than to run a case: five are run by each.
+# Starting a simulator takes longer than running a case, so each start runs five cases.
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=st.lists(st.fixed_dictionaries(TRAFFIC), min_size=5, max_size=5))
 def test_any_traffic_is_identical_on_model_and_hardware(name, drawn):
     require_identical(*(DrawnCase(NETWORKS[name], **each) for each in drawn))
 
 
-# Every network that is drawn has to be built, which takes a minute or two; `make soak` draws more.
+# Building each random network takes a minute or two; `make soak` draws more.
 @pytest.mark.slow
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn_network=networks(), **TRAFFIC)
@@ -120,12 +120,15 @@ def test_packets_of_a_header_alone_arrive_when_zero_load_says():
     (result,) = run_traffic([TrafficCase.of(lone, traffic_program(lone, config, 3), seed=3)])
     assert result.agrees
     delivery = deliveries(lone, config, result.measured.trace, seed=3)
-    # Two links: injected in cycle 7, off the links in 8 and 9, delivered in 10 (docs/router.md).
+    # Over two links: injected in cycle 7, on the links in 8 and 9, delivered in 10.
     assert delivery.latency.tolist() == [3]
 
 
 def circle(config):
-    """Every node of a ring of four sends two links on, packets longer than the buffers."""
+    """Return a program: each node of a ring of four sends a packet over two links.
+
+    The packets are longer than the buffers.
+    """
     rows = tuple(
         (Row(1, (Segment(1, 2, 0),), 0, node, 8, start=0),) for node in range(config.topology.nodes)
     )

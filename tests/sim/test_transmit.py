@@ -1,4 +1,4 @@
-"""A host that transmits to all, on the hardware: the host's table, and the flood of the others."""
+"""An attached host that transmits to all nodes, on the hardware: its table, and the flood."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from eyecast.model.program.compiler import Compiled
 from eyecast.sim.verify import verify
 
 SECONDS = 1.0
-"""For the search of a better plan than the papers'."""
+"""Seconds for the search for a better plan than the papers'."""
 
 PETERSEN = graph(
     [
@@ -34,7 +34,7 @@ def slow(topology: Topology) -> object:
 @pytest.mark.parametrize(
     ("topology", "scheme"),
     [
-        # Of two plans the one in which the host sends more than once: each has its own network.
+        # A plan in which the host sends more than once; each plan has its own network.
         (line(5), "Theorem 1"),
         slow(line(5)),
         slow(line(9)),
@@ -64,7 +64,7 @@ def test_steps_are_the_time_units_of_the_plan(topology: Topology, scheme: str | 
             wrong = [check for check in result.checks if not check.agrees]
             assert not wrong, (plan.scheme, result.case.timing, wrong)
             assert result.measured.stalled_flits.sum() == 0
-        # The last node has the message after as many steps as the plan takes, and each node once.
+        # The last node gets the message in the plan's last step, and each node gets it once.
         assert schedule.steps == plan.time
         assert schedule.sends == topology.nodes
         host_sends = (schedule.source == topology.nodes).sum()
@@ -72,7 +72,7 @@ def test_steps_are_the_time_units_of_the_plan(topology: Topology, scheme: str | 
 
 
 def test_a_host_sends_to_one_node_at_a_time() -> None:
-    """It is a node of one port: in each step one of its senders has a row, at most."""
+    """A host has one port: in each step at most one of its senders has a row."""
     schedule = transmit_schedule(transmit(line(16), SECONDS).best, 3)
     steps = schedule.step[schedule.source == 16].tolist()
     assert steps == sorted(set(steps))

@@ -1,4 +1,4 @@
-"""Trivance with whole messages on the hardware: two messages meet in words being sent."""
+"""Trivance with whole messages on the hardware: two messages meet in words that are being sent."""
 
 from __future__ import annotations
 

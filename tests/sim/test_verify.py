@@ -15,7 +15,7 @@ MESSAGE_LENGTHS = (1, 4, 64)
 
 
 def cases(dims, flits, vcs, sources, **limits):
-    """One broadcast after the other, each with both timings."""
+    """Return the broadcasts from these sources, each with both timings."""
     topology = mesh(dims)
     config = NetworkConfig(topology=topology, vcs=vcs, **limits)
     return [
@@ -36,7 +36,7 @@ def assert_agrees(result):
 
 
 def assert_as_the_paper_says(result):
-    """Steps, TCD and, in barrier timing, cycles, each from a formula and not from the model."""
+    """Require steps, TCD and, in barrier timing, cycles by formulas, without the model."""
     schedule, hardware = result.case.schedule, result.measured
     dims = schedule.topology.dims
     k = dims[0].bit_length() - 1
@@ -54,7 +54,7 @@ def assert_as_the_paper_says(result):
 
 
 def meshes_and_lengths():
-    """All meshes with all lengths; 8x8, which ``make demo`` runs too, takes long to build."""
+    """Yield all meshes with all lengths; 8x8 is slow to build, and ``make demo`` runs it too."""
     for side, vcs in ((4, 1), (4, 2), (8, 1), (8, 2)):
         for flits in MESSAGE_LENGTHS:
             yield pytest.param(side, vcs, flits, marks=SLOW if side == 8 else ())
@@ -76,7 +76,7 @@ def test_16x16_from_a_corner_and_an_eye():
 
 @SLOW
 def test_the_largest_network_32x32():
-    """Its simulator takes seven minutes of CPU and 1.3 GB to build, from an empty cache."""
+    """Building its simulator from an empty cache takes seven minutes of CPU time and 1.3 GB."""
     in_barrier_timing, _ = cases((32, 32), 16, 1, [0])
     for result in verify([in_barrier_timing]):
         assert_agrees(result)
@@ -86,12 +86,12 @@ def test_the_largest_network_32x32():
 @pytest.mark.parametrize(
     ("dims", "limits"),
     [
-        # The header takes two flits, and the first is dropped on the way; halved three times.
+        # The header takes two flits, and a router drops the first; the line is halved three times.
         ((8,), {"flit_width": 9, "message_words": 16, "steps": 7}),
         pytest.param((4, 4), {"flit_width": 10, "message_words": 16, "steps": 7}, marks=SLOW),
         pytest.param((4, 4), {"flit_width": 16}, marks=SLOW),
-        # By default other tests have networks as wide, and as shallow: traffic on a ring, and a
-        # tree broadcast on one.
+        # The default tests have equally wide and shallow networks elsewhere: traffic on a ring, and
+        # a tree broadcast on a ring.
         pytest.param((4, 4), {"flit_width": 64, "depth": 3}, marks=SLOW),
         # Every flit waits for its credit.
         pytest.param((4, 4), {"depth": 1}, marks=SLOW),

@@ -40,7 +40,7 @@ def test_workers_that_are_killed(kills: int, status: str) -> None:
                 tasks = cluster.scheduler.tasks
                 while not any(task.state == "processing" for task in list(tasks.values())):
                     time.sleep(0.01)
-                # It may have to load before it begins, and then takes seconds.
+                # The point may load modules before it begins; then it takes seconds.
                 time.sleep(1)
                 os.kill(cluster.workers[0].pid, signal.SIGKILL)
                 while any(task.state == "processing" for task in list(tasks.values())):

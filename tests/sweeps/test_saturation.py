@@ -29,7 +29,7 @@ def test_a_network_that_takes_everything_is_saturated_at_one() -> None:
 def test_half_a_confidence_interval() -> None:
     pytest.importorskip("scipy", reason=INSTALLED)
     mean, half = mean_and_half_width([1.0, 2.0, 3.0, 4.0, 5.0])
-    # Student's t with 4 degrees of freedom, 97.5 %, as every table has it.
+    # Student's t with 4 degrees of freedom at 97.5 %, from any table.
     assert (mean, half) == pytest.approx((3.0, 2.776445 * statistics.stdev(range(5)) / 5**0.5))
 
 
@@ -61,7 +61,7 @@ def test_traffic_by_hand_says_the_same(eyecast: Command) -> None:
     assert above["mean_latency"] > 5 * below["mean_latency"]
     for row in curve:
         same = by_hand(row["rate"])
-        # Another seed, four times as long: within three intervals.
+        # With another seed and four times the length, the result is within three intervals.
         allowed = 3 * row["latency_half_width"] + 0.2
         assert abs(same["mean_latency"] - row["mean_latency"]) < allowed
         assert row["warm_up_cycles"] + row["measured_cycles"] <= 4 * 4000

@@ -1,4 +1,4 @@
-"""What plots are made of."""
+"""The series of values that plots show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweeps from their grids to their rows, in this process."""
+"""Sweeps in this process, from their grids to their rows."""
 
 from __future__ import annotations
 
@@ -70,6 +70,13 @@ def test_operators_are_those_of_the_commands(eyecast: Command) -> None:
     (refused,) = rows_of(points_of(SUMS | {"operator": "max", "operators": "add"}))[:1]
     complaint = "operator must be add, as the network is built with no other, not max"
     assert (refused["status"], refused["error"]) == ("refused", complaint)
+
+
+def test_a_barrier_has_one_word(eyecast: Command) -> None:
+    asked = {"kind": "collective", "network": "mesh 2x2", "algorithm": "eye", "source": None}
+    (row,) = rows_of(points_of(asked | {"collective": "barrier", "flits": [1, 16, 256]}))
+    predicted = result(eyecast("predict", "--mesh", "2x2", "--collective", "barrier", "--json"))
+    assert (row["flits"], row["cycles"]) == (1, predicted["cycles"])
 
 
 def test_every_value_of_a_row_has_a_column(six_points: list[Point]) -> None:

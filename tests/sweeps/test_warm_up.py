@@ -1,4 +1,4 @@
-"""The end of the warm-up, against the definition of the rule and on series that are known."""
+"""The end of the warm-up, against the rule's definition and on known series."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from eyecast.sweeps.warm_up import BATCH, LEAST_BATCHES, warm_up_end
 
 
 def by_definition(series: np.ndarray) -> int | None:
-    """MSER-5 by definition: the squared error of the remaining mean, for each truncation."""
+    """Return the truncation by MSER-5's definition: the least squared error of the rest's mean."""
     batches = len(series) // BATCH
     means = [float(np.mean(series[BATCH * i : BATCH * i + BATCH])) for i in range(batches)]
     rule = []

@@ -1,4 +1,4 @@
-"""Points in processes of their own, also when these are killed."""
+"""Points in worker processes, some of which are killed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 
 class Killer(threading.Thread):
-    """Kills a worker as soon as it is at work, and then the next one, ``times`` in all."""
+    """A thread that kills ``times`` workers, one after another, each as soon as it works."""
 
     def __init__(self, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Killer(threading.Thread):
             self._at_work.acquire()
             while self._worker.at is None:
                 time.sleep(0.01)
-            # In the middle of what takes seconds.
+            # The worker is then in the middle of a point that takes seconds.
             time.sleep(0.3)
             os.kill(self._worker.process.pid or 0, signal.SIGKILL)
 

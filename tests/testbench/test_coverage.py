@@ -1,4 +1,4 @@
-"""Coverage counts each point where it happens, and nowhere else; files add up runs."""
+"""Coverage counts each event exactly when it happens; files add up runs."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ EAST, NORTH = 1, 3
 
 
 def packet(port: int, *header: int, words: int = 2, end: int = 9, **fields: int) -> Packet:
-    """A packet without gaps that leaves a port of node 1 on VC 0."""
+    """Return a packet without gaps that leaves a port of node 1 on VC 0."""
     place = {"node": 1, "vc": 0, "begin": end + 1 - len(header) - words} | fields
     return Packet(port=port, end=end, header=header, words=(7,) * words, **place)
 
 
 def slot(port: int, vc: int) -> int:
-    """A header flit that goes one hop further and then to step 1, address 0."""
+    """Return a header flit with one more hop, and a delivery for step 1, address 0."""
     shift = HEADER.port_bits + HEADER.hop_bits
     return port | vc << shift | int(HEADER.delivery(1, 0)) << HEADER.slot_bits
 
@@ -118,7 +118,7 @@ def test_flags_of_nodes() -> None:
 
 
 def counted(program: Program, predicted: Prediction) -> Coverage:
-    """The coverage of a run as predicted."""
+    """Return the coverage of a predicted run."""
     coverage = Coverage(program.config)
     for flit in predicted.trace:
         coverage.flit(flit)

@@ -1,4 +1,4 @@
-"""The drivers of a controller and of tile ports, on exported Verilog, right and wrong."""
+"""The drivers of a controller and of tile ports, on correct and faulty exported Verilog."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scoreboard finds each thing that can be wrong, in the cycle in which a monitor sees it."""
+"""The scoreboard detects each kind of error in the cycle in which a monitor reports it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROGRAM = program(
     {0: [put(1, (UP, 1), length=2, target=8)], 1: [put(2, (UP, 2), length=1, source=8)]},
     {1: [1], 3: [2]},
 )
-"""Two words from node 0 to node 1 in step 1, and one of them on to node 3 in step 2."""
+"""Node 0 sends two words to node 1 in step 1; node 1 sends one of them to node 3 in step 2."""
 
 PREDICTED = run(PROGRAM, words(PROGRAM), timing=Timing.BARRIER)
 
@@ -32,7 +32,7 @@ def all_packets() -> Iterator[Packet]:
 
 
 def watched(trace: Trace, predicted: Prediction = PREDICTED) -> Scoreboard:
-    """A scoreboard that has seen all of ``trace``, cycle by cycle."""
+    """Return a scoreboard that has seen all of ``trace``, cycle by cycle."""
     scoreboard = Scoreboard(PROGRAM, words(PROGRAM), predicted=predicted)
     flits, ended = list(trace), list(packets(PROGRAM.config, trace))
     for cycle in range(PREDICTED.cycles + 5):
@@ -47,7 +47,7 @@ def watched(trace: Trace, predicted: Prediction = PREDICTED) -> Scoreboard:
 
 
 def changed(place: int, **columns: int) -> Trace:
-    """The predicted trace, with a flit changed."""
+    """Return the predicted trace with one flit changed."""
     flits: list[Flit] = list(PREDICTED.trace)
     flits[place] = flits[place]._replace(**columns)
     return Trace.from_flits(flits)
@@ -77,12 +77,12 @@ def test_a_lost_flit_is_found_at_the_end_of_its_cycle() -> None:
 
 
 def without_flits() -> Prediction:
-    """A prediction that says nothing of flits, so that the rules of packets are seen."""
+    """Return a prediction without flits, so that only the rules of packets are checked."""
     return replace(PREDICTED, trace=Trace.empty())
 
 
 def silent(trace: Trace) -> Scoreboard:
-    """A scoreboard that has seen the packets of ``trace``, and no flits."""
+    """Return a scoreboard that has seen the packets of ``trace``, but no flits."""
     scoreboard = Scoreboard(PROGRAM, words(PROGRAM), predicted=without_flits())
     for packet in packets(PROGRAM.config, trace):
         scoreboard.packet(packet)

@@ -1,6 +1,6 @@
-"""Parts of Amaranth that its documentation does not promise are as the writer expects them.
+"""Undocumented parts of Amaranth are as the Verilog writer expects them.
 
-An update of Amaranth that changes one fails here, with a sentence that names the part.
+If an update of Amaranth changes one, a test here fails with a sentence that names the part.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROOT = Path(elaborated.__file__).parents[1]
 
 
 class Inner(Component):
-    """A register of a clock domain that it does not make."""
+    """A component with a register in a clock domain that it does not define."""
 
     def __init__(self) -> None:
         super().__init__({"data": In(2), "kept": Out(2)})
@@ -41,7 +41,7 @@ class Color(enum.Enum, shape=2):
 
 
 class Outer(Component):
-    """A component, an instance, a record, an enumeration, a state machine and a print."""
+    """A component with a submodule, an instance, a record, an enumeration, states and a print."""
 
     def __init__(self) -> None:
         super().__init__({"data": In(2), "kept": Out(2), "color": Out(Color)})
@@ -166,7 +166,7 @@ FOLDERS = ("bench", "boards", "examples", "ip", "rtl", "sim", "testbench", "veri
 
 
 def test_one_file_alone_uses_them() -> None:
-    """Nothing else imports Amaranth's private modules or its fragments."""
+    """No other file imports Amaranth's private modules or its fragments."""
     files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
     users = {path.name for path in files if PRIVATE.search(path.read_text())}
     assert users == {"elaborated.py"}

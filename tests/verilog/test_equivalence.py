@@ -1,4 +1,4 @@
-"""The Verilog of networks is proved to be the circuits that Amaranth elaborates."""
+"""Proofs that the Verilog of networks equals the circuits that Amaranth elaborates."""
 
 from __future__ import annotations
 

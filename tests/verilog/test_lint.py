@@ -1,4 +1,4 @@
-"""The exported Verilog, as those see it who review and lint it: no tool says anything."""
+"""The exported Verilog passes linters and readers without a warning."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 
 
 def exported(name: str) -> tuple[str, str]:
-    """The Verilog of a network in one text, with buses where it may have them; and its top."""
+    """Return a network's Verilog as one text, with buses if it may have them, and its top."""
     config = NetworkConfig(**NETWORKS[name])
     host = HostBus.AXI4_LITE if config.programs else None
     tile = TileBus.AXI_STREAM if config.tile_ports else None
@@ -50,7 +50,7 @@ def exported(name: str) -> tuple[str, str]:
 
 
 def said(command: list[str], folder: Path) -> str:
-    """What a tool says, which must succeed."""
+    """Run a tool, which must succeed; return its output."""
     done = subprocess.run(
         command, cwd=folder, env=environment(), capture_output=True, text=True, check=False
     )
@@ -79,7 +79,7 @@ def test_modules_are_there_once_and_have_plain_names() -> None:
 
 
 def test_a_warning_is_seen(tmp_path: Path) -> None:
-    """The same command warns of a vector that is too wide."""
+    """The same command warns about a vector that is too wide."""
     text, _ = exported("narrow")
     wrong = text.replace("assign", "wire [3:0] wider = clk;\n  assign", 1)
     (tmp_path / "network.v").write_text(wrong)

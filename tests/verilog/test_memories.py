@@ -12,7 +12,7 @@ from eyecast.verilog.text import module_texts
 
 
 class Reader(Component):
-    """A memory of four words, one of which is read."""
+    """A component that reads one word of a memory of four words."""
 
     def __init__(self, *initial: int) -> None:
         super().__init__({"word": Out(8)})

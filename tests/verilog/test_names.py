@@ -1,4 +1,4 @@
-"""Names in the Verilog: of the fields of records, of states, and of values on their way."""
+"""Names in the Verilog: of records' fields, of states, and of intermediate values."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from eyecast.verilog.text import module_texts
 
 
 class Color(enum.Enum):
-    """Values of an enumeration."""
+    """An enumeration whose names appear in the Verilog."""
 
     RED = 0
     GREEN = 2
 
 
 class Counter(Component):
-    """A record with two fields, a state machine, and a register of an enumeration."""
+    """A component with a record, a state machine, and a register of an enumeration."""
 
     def __init__(self) -> None:
         ports = {"step": In(4), "go": In(1), "same": Out(1), "sum": Out(4)}

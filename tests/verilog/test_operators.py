@@ -1,4 +1,4 @@
-"""Operators of every kind as Verilog in Icarus, beside their results in Python."""
+"""Operators of every kind as Verilog in Icarus, compared with their results in Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eyecast.verilog.hierarchy import Division
 from eyecast.verilog.text import module_texts
 
 A, B, C = 7, 4, 3
-"""Bits of the operands."""
+"""Widths of the operands in bits."""
 
 
 def signed(value: int, bits: int) -> int:

@@ -1,4 +1,4 @@
-"""What is read of files: so much and no more, and never without an answer."""
+"""Reading files: at most a limit of bytes, with an error for every other kind of file."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_a_schedule_from_standard_input(tmp_path: Path) -> None:
 def test_what_is_read_is_not_searched_for_rubbish(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Looking for rubbish among millions of lists took most of the time of reading a graph."""
+    """Garbage collection among millions of lists would take most of the time to read a graph."""
     path = tmp_path / "graph.json"
     rows = ",".join(f"[-1, {node - 1}, {(node + 1) % 20_000}]" for node in range(1, 20_000))
     path.write_text(f'{{"kind": "graph", "neighbor": [[-1, -1, 0],{rows}]}}')
@@ -154,6 +154,6 @@ def test_what_is_read_is_not_searched_for_rubbish(
             read_topology(path)
     finally:
         gc.callbacks.pop()
-    # Once at the end, when it is allowed again: begun and ended.
+    # One collection at the end, when it is enabled again: its start and its end.
     assert len(runs) <= 2
     assert gc.isenabled()

@@ -1,4 +1,4 @@
-"""Cuts by our flows, against all subsets of small networks and against networkx' flows."""
+"""Cuts by Eyecast's flows, against all subsets of small networks and networkx' flows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ONE_WAY = with_faults(mesh((3, 3)), (), [(0, 1), (4, 3), (4, 7), (8, 7), (2, 5)]
 def best_ratio(
     topology: Topology, words: list[int], target: int, *, backwards: bool = False
 ) -> Fraction:
-    """Try all sets of nodes."""
+    """Return the best ratio of words to links over all sets of nodes without the target."""
     ways = [(b, a) if backwards else (a, b) for a, b in links(topology)]
     best = SOME
     for members in range(1, 1 << topology.nodes):
@@ -75,7 +75,7 @@ def test_the_bound_of_an_all_gather_is_that_of_networkx(seed: int) -> None:
     working, words = topology.working_nodes, 100
     blocks = Blocks(working, (None,) * len(working), np.full(len(working), words))
     bound = least_cycles(topology, blocks, PortModel.ALL_PORT).value - 1
-    # One hop is no part of a cut's ratio, which is rounded up to whole cycles.
+    # The bound is the cut's ratio, rounded up to whole cycles, plus one hop.
     goals = working.tolist()
     assert all(nx_flow(topology, goal, Fraction(bound), words) for goal in goals)
     below = Fraction(bound) - 1

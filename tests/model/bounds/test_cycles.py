@@ -1,4 +1,4 @@
-"""Bounds in cycles: those of the literature, by hand, and never above what a run takes."""
+"""Bounds in cycles: equal to the literature's and to hand counts, and never above a run."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def scatter(nodes: int, words: int) -> Blocks:
     [
         (mesh((8, 8)), Blocks.of_broadcast(0, 1024), ONE, 14 + 1024),
         (mesh((8, 8)), Blocks.of_broadcast(0, 1024), ALL, 14 + 512),
-        # From the middle four links leave the root, but a corner has two.
+        # Four links leave the root in the middle, but only two lead to a corner.
         (mesh((8, 8)), Blocks.of_broadcast(27, 1024), ALL, 8 + 512),
         (mesh((8, 8)), all_gather(64, 16), ONE, 63 * 16 + 1),
         (mesh((8, 8)), all_gather(64, 256), ALL, 63 * 128 + 1),
         (torus((8, 8)), all_gather(64, 256), ALL, 63 * 64 + 1),
         (torus((16, 16)), all_gather(256, 256), ALL, 255 * 64 + 1),
         (mesh((8, 8)), all_to_all(64, 4), ONE, 512 + 1),
-        # The farthest of a line is three hops away, and two words for each of three leave node 0.
+        # The last node of a line is 3 hops away; two words for each of 3 nodes leave node 0.
         (line(4), scatter(4, 2), ONE, 6 + 1),
         (line(4), scatter(4, 1), ONE, 3 + 1),
         (line(3), Blocks(np.array([0]), ((0,),), np.array([5])), ONE, 0),

@@ -1,4 +1,4 @@
-"""Bounds are never above the fewest cycles of drawn schedules, and mostly equal to them."""
+"""Bounds are never above the fewest cycles found by a random search, and mostly equal to them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eyecast.model.schedule.blocks import NO_OWNER, Blocks
 
 ONE, ALL = PortModel.FULL_DUPLEX, PortModel.ALL_PORT
 Asked = list[tuple[int, tuple[int, ...], int]]
-"""Owner, targets and words."""
+"""Requests: owner, targets and words of each."""
 NETWORKS = (line(4), ring(5), mesh((2, 3)), torus((2, 3)), binary_tree(7), star_tree(3, 2))
 
 
@@ -30,7 +30,7 @@ def blocks_of(asked: Asked) -> Blocks:
 
 
 def draw_asked(draw: np.random.Generator, nodes: list[int]) -> Asked:
-    """A broadcast, all-gather, scatter, gather, all-to-all, or words for several lists of nodes."""
+    """Draw a broadcast, all-gather, scatter, gather, all-to-all, or words for lists of nodes."""
     everyone, words = tuple(nodes), int(draw.integers(1, 5))
     root = int(draw.choice(nodes))
     others = [node for node in nodes if node != root]
@@ -51,7 +51,7 @@ def draw_asked(draw: np.random.Generator, nodes: list[int]) -> Asked:
 
 
 def draw_network(draw: np.random.Generator) -> Topology:
-    """One of the networks, whole, with a faulty node, or with one-way links; all are reached."""
+    """Draw a network: whole, with a faulty node, or with one-way links; all nodes are in reach."""
     topology = NETWORKS[draw.integers(len(NETWORKS))]
     kind = draw.integers(3)
     if kind == 0:
@@ -65,7 +65,7 @@ def draw_network(draw: np.random.Generator) -> Topology:
 
 
 def equal_bounds(seed: int, number: int) -> int:
-    """Count the drawn bounds that are the cycles found; none is above them."""
+    """Require that no bound is above the cycles found; count the bounds that equal them."""
     draw = np.random.default_rng(seed)
     equal = 0
     for _ in range(number):
@@ -90,7 +90,7 @@ def test_no_bound_of_many_is_above_the_fewest_cycles_found() -> None:
 
 
 def test_words_for_near_nodes_go_no_farther() -> None:
-    """The word for the far nodes leaves first, and the ten for the near ones while it goes on."""
+    """The word for far nodes leaves first; the ten for near nodes leave while it travels."""
     asked: Asked = [(0, (1, 2), 10), (0, (9, 10), 1)]
     bound = least_cycles(line(11), blocks_of(asked), ONE).value
     assert bound <= cycles_of(line(11), asked, all_port=False) == 13
@@ -105,7 +105,7 @@ def test_the_cut_of_a_subtree_bounds_an_all_to_all(ports: PortModel) -> None:
 
 @pytest.mark.parametrize("ports", [ONE, ALL])
 def test_of_many_pairs_the_hops_are_kept(ports: PortModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a network too large for words to be added up by distance."""
+    """The bound is the same without the sum over all pairs, as for a large network."""
     several = Blocks.of_broadcast(0, 16)
     whole = least_cycles(mesh((6, 5)), several, ports)
     monkeypatch.setattr(cycles, "MOST_PAIRS", 8)
@@ -121,7 +121,7 @@ def reduced(contributors: tuple[int, ...], owed: tuple[int, ...], words: list[in
 
 
 def test_an_all_reduce_of_listed_nodes_shares_its_sends() -> None:
-    """Rows of a 6x6 mesh: 2 * 5 sends of each word of a row by its 6 ports."""
+    """In each row of a 6x6 mesh, the row's 6 ports send each of its words 2 * 5 times."""
     rows = [tuple(range(6 * row, 6 * row + 6)) for row in range(6)]
     blocks = Blocks(np.full(6, NO_OWNER), tuple(rows), np.full(6, 1024), tuple(rows), ("add",) * 6)
     bound = reduction_cycles(mesh((6, 6)), blocks, ONE, hop_cycles=1)
@@ -129,7 +129,10 @@ def test_an_all_reduce_of_listed_nodes_shares_its_sends() -> None:
 
 
 def test_a_bound_is_that_of_the_request_and_not_of_its_blocks() -> None:
-    """Node 4 of a 3x3 mesh is faulty: all others, listed or not, in one block or in eight."""
+    """With node 4 of a 3x3 mesh faulty, three descriptions of one all-reduce have one bound.
+
+    The other nodes are listed or not, and the words are in one block or in eight.
+    """
     topology = with_faults(mesh((3, 3)), [4])
     everyone = tuple(node for node in range(9) if node != 4)
     listed = reduced(everyone, everyone, [1000])
@@ -144,9 +147,9 @@ def test_a_bound_is_that_of_the_request_and_not_of_its_blocks() -> None:
 
 
 def least_all_reduce(nodes: int, words: int) -> int:
-    """The fewest cycles in which all of some linked nodes get all sums, by search.
+    """Return the fewest cycles of an all-reduce of fully linked nodes, by search.
 
-    A node sends one word and gets one in a cycle, of what it had before: its own part or a sum.
+    In a cycle a node sends one word that it has, its own contribution or a sum, and gets one.
     """
     start = tuple(tuple(frozenset([node]) for _ in range(words)) for node in range(nodes))
     every = frozenset(range(nodes))
@@ -161,7 +164,7 @@ State = tuple[tuple[frozenset[int], ...], ...]
 
 
 def _moved(state: State, nodes: int, words: int) -> set[State]:
-    """All states after a cycle, in which every node gets a word that is of use, or none."""
+    """Return all states after a cycle in which every node gets one useful word, or none."""
     found: set[State] = {state}
     sent = {(state, frozenset[int]())}
     for target in range(nodes):
@@ -187,7 +190,7 @@ def _moved(state: State, nodes: int, words: int) -> set[State]:
     [(2, 1), (2, 3), (3, 1), pytest.param(3, 2, marks=pytest.mark.slow)],
 )
 def test_an_all_reduce_takes_no_less_than_its_bound(nodes: int, words: int) -> None:
-    """Two nodes reach it; three would, if nobody had to wait for words of others."""
+    """Two nodes reach the bound; three do not, because nodes wait for each other's words."""
     blocks = Blocks.reduced_to((None,), words, "add")
     bound = reduction_cycles(ring(nodes), blocks, ONE, hop_cycles=1).value
     least = least_all_reduce(nodes, words)
@@ -202,10 +205,10 @@ def pendant(length: int) -> Topology:
 
 
 def test_hops_behind_a_cut_are_those_to_the_nodes_outside() -> None:
-    """Four words go to node 5 over one link, and round the ring both ways in no more cycles.
+    """Four words go over one link to node 5, and both ways around the ring in no more cycles.
 
-    Node 1 gets them in one order and node 4 in the other; so node 2 gets three of them by node 1
-    and the last by nodes 4 and 3 in cycle 3.
+    Node 1 gets the words in one order and node 4 in the other. So node 2 gets three words from
+    node 1, and the last from node 3 in cycle 3.
     """
     assert least_cycles(pendant(1), Blocks.of_broadcast(0, 4), ALL).value == 4 + 1
 
@@ -213,7 +216,7 @@ def test_hops_behind_a_cut_are_those_to_the_nodes_outside() -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        # The word for all leaves first, and goes on to node 7 while the others leave.
+        # The word for all nodes leaves first, and travels to node 7 while the others leave.
         [(0, tuple(range(8)), 1), (0, (1, 5), 3)],
         [(0, tuple(range(8)), 1), (0, (5,), 3)],
     ],
@@ -224,7 +227,7 @@ def test_after_a_cut_words_go_as_far_as_those_who_get_them(asked: Asked) -> None
 
 
 def test_words_leave_a_set_of_nodes_by_the_links_out_of_it() -> None:
-    """Nodes 0, 1, 4 and 5 have three words each for a node across; two links lead there."""
+    """Nodes 0, 1, 4 and 5 have three words each for a node outside; two links lead there."""
     topology = with_faults(mesh((4, 2)), (), [(2, 1)])
     asked: Asked = [(node, (node + 2,), 3) for node in (0, 1, 4, 5)]
     bound = least_cycles(topology, blocks_of(asked), ONE).value

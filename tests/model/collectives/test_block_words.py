@@ -1,4 +1,4 @@
-"""Unequal blocks: each algorithm moves the words that nodes have, and nothing where none are."""
+"""Unequal blocks: each algorithm moves exactly the words of each node."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from eyecast.model.schedule.schedule import Schedule
 
 
 def made_of(topology: Topology, collective: str, words: BlockWords | int) -> dict[str, Schedule]:
-    """The schedules of all algorithms that serve, with one port and with all, by their names."""
+    """Return the schedules of all algorithms that serve, with one port and all ports, by name."""
     request = Request(
         topology=topology,
         words=words if isinstance(words, int) else 1,
@@ -101,14 +101,14 @@ def test_every_node_gets_the_words_that_there_are(collective: str, topology: Top
 
 @pytest.mark.parametrize("collective", SERVED)
 def test_equal_words_change_nothing(collective: str) -> None:
-    """Eight words of each node are what eight words of all are, send for send."""
+    """A list of eight words for each node gives the same sends as the number eight."""
     topology = mesh((4, 2))
     words = np.full((8, 8) if collective == "all-to-all" else 8, 8)
     told = made_of(topology, collective, as_block_words(words.tolist()))
     equal = made_of(topology, collective, 8)
     compared = 0
     for name, schedule in told.items():
-        # Equal blocks stream round cycles or in windows, which others cannot.
+        # Only equal blocks can stream around cycles or in windows.
         if name not in equal or equal[name].stream.any():
             assert name.startswith(("hamiltonian", "packed-chains", "stream-ring"))
             continue
@@ -121,7 +121,7 @@ def test_equal_words_change_nothing(collective: str) -> None:
 
 
 def test_what_has_no_words_costs_nothing() -> None:
-    """The root of a scatter on a line has five words for its neighbour, and none for others."""
+    """The root of a scatter on a line has five words for its neighbor, and none for others."""
     ring = find_algorithm("scatter", "ring")
     one = ring.generate(
         Request(topology=line(6), words=1, source=0, block_words=(0, 5, 0, 0, 0, 0))
@@ -139,7 +139,7 @@ def test_what_has_no_words_costs_nothing() -> None:
 
 
 def test_a_packet_has_the_words_of_its_blocks() -> None:
-    """In a gather along a line each node sends the received blocks and its own."""
+    """In a gather along a line, each node sends the received blocks and its own block."""
     words = (1, 2, 0, 8)
     gather = find_algorithm("gather", "recursive-doubling").generate(
         Request(topology=line(4), words=1, source=0, block_words=words)
@@ -151,7 +151,7 @@ def test_a_packet_has_the_words_of_its_blocks() -> None:
 
 
 def test_greedy_cuts_long_blocks_into_more_pieces() -> None:
-    """One node has 64 words, and all others two: no send is as long as that, and each has words."""
+    """One node has 64 words, all others two: sends have 2 to 16 words."""
     words = (2,) * 5 + (64,) + (2,) * 10
     request = Request(topology=mesh((4, 4)), words=1, all_port=True, block_words=words)
     for collective in ("all-gather", "reduce-scatter"):

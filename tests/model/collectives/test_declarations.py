@@ -56,7 +56,7 @@ SERVED = {
         *("mesh 4x2", "mesh 2x2x2", "torus 4x4", "torus 3x3", "ring 4", "hypercube 3"),
     },
 }
-"""The networks of these that each phrase stands for."""
+"""For each phrase, the test networks that it stands for."""
 
 
 def log(nodes: int) -> int:
@@ -72,7 +72,7 @@ def ring_steps(topology: Topology) -> int:
 def streamed_steps(topology: Topology, otherwise: int) -> int:
     sides = [side for side in topology.dims if side > 1]
     axes = is_whole_grid(topology) and all(side.bit_count() == 1 for side in sides)
-    # A pair of nodes has nothing to pass on.
+    # Two nodes pass nothing on.
     return len(sides) if axes else min(otherwise, len(topology.working_nodes) - 1)
 
 
@@ -101,7 +101,7 @@ STEPS: dict[str, Callable[[Topology], int]] = {
     "one for each axis of sides 2^k, otherwise 1": lambda network: streamed_steps(network, 1),
     "1 where N is 2^k, otherwise N − 1": cycle_steps,
 }
-"""The steps that a phrase promises. The other phrases promise no number."""
+"""The number of steps that each phrase promises; other phrases promise none."""
 COPYING = [each for each in ALGORITHMS if not Collective(each.collective).reduces]
 
 

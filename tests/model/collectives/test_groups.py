@@ -1,4 +1,4 @@
-"""Groups: several collectives at the same time, each as it is alone, and refusals."""
+"""Groups: several collectives at the same time, each equal to its run alone; refusals."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_rows_do_what_one_row_does() -> None:
 @pytest.mark.parametrize("collective", ["all-gather", "all-reduce"])
 @pytest.mark.parametrize("first", [0, 1])
 def test_streams_in_windows_beside_a_ring_of_any_nodes(collective: str, first: int) -> None:
-    """A box whose rings run round in windows, and seven nodes in the order of their ring."""
+    """One group is a box whose rings use windows; the other is seven nodes in any order."""
     network, groups = mesh((4, 6)), [tuple(range(16)), tuple(range(16, 23))]
     parts = [part_of(network, nodes) for nodes in (groups[first], groups[1 - first])]
     ring_of = find_algorithm(collective, "stream-ring").generate
@@ -117,7 +117,7 @@ def test_a_link_that_two_groups_share_in_a_step() -> None:
 
 
 def test_groups_that_might_wait_for_each_other_are_not_certified() -> None:
-    """Two groups send half-way round a ring of four, in steps of their own: no link is shared."""
+    """Two groups send half-way around a ring of four in different steps, and share no link."""
     sends = [Send(step, [a, (a + 1) % 4, (a + 2) % 4], [a]) for a, step in enumerate((1, 2, 1, 2))]
     blocks = Blocks(np.arange(4), tuple(((node + 2) % 4,) for node in range(4)), np.full(4, 6))
     made = build(ring(4), sends, blocks, "custom", "full-duplex")
@@ -129,7 +129,7 @@ def test_groups_that_might_wait_for_each_other_are_not_certified() -> None:
 
 
 def test_groups_that_copy_and_groups_that_reduce_have_a_bound() -> None:
-    """The slower of two: copied words two hops away, and four to a root one or two hops away."""
+    """The bound is that of the slower group: a copy over two hops, or a reduce over one or two."""
     network = mesh((3, 2))
     top, below = (part_of(network, nodes) for nodes in ((0, 1, 2), (3, 4, 5)))
     tree = find_algorithm("reduce", "tree")

@@ -1,4 +1,4 @@
-"""Collectives with one port on any network: how far from the least cycles they are, at most."""
+"""Collectives with one port on any network: their largest ratio of cycles to the bound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lower bounds against the least that a search through everything finds on tiny networks."""
+"""Lower bounds against exhaustive searches on tiny networks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from eyecast.model.network.topology import Topology, line, mesh, ring, torus
 from eyecast.model.schedule.blocks import Blocks
 
 Known = tuple[frozenset[int], ...]
-"""Of which nodes each node has something."""
+"""For each node, the owners of the blocks that it has."""
 
 ROOTED = ("broadcast", "scatter", "gather")
 COLLECTIVES = (*ROOTED, "all-gather", "all-to-all")
@@ -61,7 +61,7 @@ SEARCHED = [*product([2, 3, 4], ["half-duplex", "exchange", "full-duplex"]), (5,
 
 @pytest.mark.parametrize(("nodes", "port_model"), SEARCHED)
 def test_steps_against_a_search(nodes: int, port_model: str) -> None:
-    """Only a half-duplex all-gather takes more: 4 steps for 3 nodes, where the bound is 3."""
+    """Only a half-duplex all-gather of 3 nodes takes more than its bound: 4 steps, not 3."""
     for collective in COLLECTIVES:
         root = 0 if collective in ROOTED else None
         bound = lower_bounds(collective, line(nodes), root, 1, port_model).steps.value
@@ -113,7 +113,7 @@ def distances(links: list[tuple[int, int]], start: int) -> dict[int, int]:
 
 @pytest.mark.parametrize("topology", TINY, ids=label)
 def test_hops_against_a_search(topology: Topology) -> None:
-    """A send over one link after the other, each giving all that its source has."""
+    """The search makes one send at a time, over one link, with all blocks of its source."""
     nodes, links = topology.nodes, links_of(topology)
     whole = frozenset(range(nodes))
     start: Known = tuple(frozenset([node]) for node in range(nodes))
@@ -135,7 +135,7 @@ def test_hops_against_a_search(topology: Topology) -> None:
 
 @pytest.mark.parametrize("topology", [*TINY, ring(5), line(5)], ids=label)
 def test_words_of_links_against_every_choice_of_routes(topology: Topology) -> None:
-    """Scatter, gather and, on rings and lines of up to 4, all-to-all."""
+    """Search for scatter, gather and, on rings and lines of up to 4 nodes, all-to-all."""
     links, everyone = links_of(topology), range(topology.nodes)
     asked = [("scatter", root, [(root, d) for d in everyone if d != root]) for root in everyone]
     asked += [("gather", root, [(s, root) for s in everyone if s != root]) for root in everyone]
@@ -144,7 +144,7 @@ def test_words_of_links_against_every_choice_of_routes(topology: Topology) -> No
     for collective, root, pairs in asked:
         routes = [ways(links, [begin], end) for begin, end in pairs]
         loads = [busiest_and_all(choice) for choice in product(*routes)]
-        # Blocks of one word cannot be cut, and are searched for as wholes.
+        # Blocks of one word cannot be cut, so the search moves whole blocks.
         bounds = lower_bounds(collective, topology, root, 1, "full-duplex")
         assert bounds.link_words.value == min(load for load, _ in loads)
         longer = lower_bounds(collective, topology, root, 7, "full-duplex")
@@ -153,7 +153,7 @@ def test_words_of_links_against_every_choice_of_routes(topology: Topology) -> No
 
 @pytest.mark.parametrize("topology", TINY, ids=label)
 def test_words_of_links_of_all_gathers(topology: Topology) -> None:
-    """Every choice of a tree that leads from each node to all others."""
+    """The search tries every choice of a tree from each node to all others."""
     links = links_of(topology)
     trees: list[list[set[tuple[int, int]]]] = [[] for _ in range(topology.nodes)]
     for chosen in combinations(links, topology.nodes - 1):
@@ -167,7 +167,7 @@ def test_words_of_links_of_all_gathers(topology: Topology) -> None:
 
 
 def busiest_and_all(choice: tuple[set[tuple[int, int]], ...]) -> tuple[int, int]:
-    """The blocks on the busiest link, and the hops of all, where each takes its set of links."""
+    """Return the blocks on the busiest link, and all hops, for a set of links for each block."""
     loads: dict[tuple[int, int], int] = {}
     for links in choice:
         for link in links:
@@ -179,7 +179,7 @@ def busiest_and_all(choice: tuple[set[tuple[int, int]], ...]) -> tuple[int, int]
     "topology", [mesh((4, 3)), torus((5, 4)), torus((2, 3, 4)), mesh((2, 1, 5)), torus((2, 2))]
 )
 def test_distances_and_cuts_against_a_search(topology: Topology) -> None:
-    """No cut across an axis, between any two places, asks for more."""
+    """No cut across an axis gives a larger bound."""
     everyone = range(topology.nodes)
     apart = {node: distances(links_of(topology), node) for node in everyone}
     assert lower_bounds("all-to-all", topology, None, 3, "exchange").word_hops.value == 3 * sum(
@@ -197,12 +197,12 @@ def test_distances_and_cuts_against_a_search(topology: Topology) -> None:
 
 
 def test_blocks_of_several_words_are_cut() -> None:
-    """A corner of a mesh gets 15 blocks of 3 words by 2 links: 23 words by one, not 8 blocks."""
+    """15 blocks of 3 words enter a corner by 2 links: 23 words by one, not 8 whole blocks."""
     assert lower_bounds("all-gather", mesh((4, 4)), None, 3, "all-port").link_words.value == 23
 
 
 def most_by_cuts(topology: Topology, collective: str, root: int | None) -> int:
-    """The least blocks on a busiest link, by single nodes, slabs of an axis, and all links."""
+    """Return the least blocks on the busiest link, by cuts at nodes and axes, and by all links."""
     everyone = set(range(topology.nodes))
     places = {node: topology.coordinates(node).tolist() for node in everyone}
     parts = [{node} for node in everyone if root in (None, node)]
@@ -232,7 +232,7 @@ def most_by_cuts(topology: Topology, collective: str, root: int | None) -> int:
 
 
 def test_costs_are_counted_by_hand() -> None:
-    """0 sends 3 + 5 words two links up; 1 then sends 5 words back and 2 sends 3 down and up."""
+    """Node 0 sends 3 + 5 words over two links; then 1 sends 5 words back, and 2 sends 3."""
     blocks = Blocks([0, 0], ((1, 2), (2,)), [3, 5])
     sends = [Send(1, [0, 1, 2], [0, 1]), Send(2, [2, 1], [0]), Send(3, [2, 1, 0], [1])]
     schedule = build((3,), sends, blocks, "custom")

@@ -1,4 +1,4 @@
-"""Every algorithm of every collective beside the lower bounds in its table: none is below them."""
+"""Every algorithm of every collective, beside its lower bounds: none is below them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from eyecast.model.collectives.shown_bounds import least_counts, word_measures
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
 from eyecast.model.schedule.collective import Collective
 
-# Words that blocks can be cut into halves and quarters of, and such that they cannot; one is whole.
+# Blocks that can be cut into halves and quarters, blocks that cannot, and single words.
 WORDS = (16, 3, 1)
 NETWORKS = (mesh((4, 4)), torus((4, 4)), mesh((3, 2)), hypercube(3), ring(4))
 

@@ -1,4 +1,4 @@
-"""U-mesh, U-torus and the torus cut open: every step of every source, and drawn multicasts."""
+"""U-mesh, U-torus and U-mesh on a torus: every step from every source, and random multicasts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DIMS = [
 
 
 def most_on_a_link(schedule: Schedule) -> int:
-    """Sends on one directed link in one step, whatever the VC, by plain counting."""
+    """Return the most sends of one step that share a directed link, on any VC."""
     counts = Counter((s.step, *hop) for s in listed(schedule) for hop in pairwise(s.path))
     return max(counts.values(), default=0)
 
@@ -90,14 +90,14 @@ def test_u_torus_on_rings() -> None:
 
 
 def test_sends_of_a_chain_by_hand() -> None:
-    """The drawing at the top of the module, on a line of 8 with the source at 4."""
+    """Compare with the drawing at the top of the module: a line of 8, with the source at 4."""
     sends = listed(u_mesh_broadcast(line(8), 4, 1))
     found = {(send.step, send.source, send.target) for send in sends}
     assert found == {(1, 4, 3), (2, 3, 1), (2, 4, 6), (3, 1, 0), (3, 3, 2), (3, 4, 5), (3, 6, 7)}
 
 
 def test_u_torus_needs_both_channels() -> None:
-    """Two sends share a link, and without the other VC for what does not wrap, a channel."""
+    """Two sends share a link; with datelines, or with VC 0 alone, they would share a channel."""
     schedule = u_torus_broadcast(torus((3, 5)), 0, 1)
     assert most_on_a_link(schedule) == 2
     for vcs in (

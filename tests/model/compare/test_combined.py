@@ -1,4 +1,4 @@
-"""Results of operators of users' own: whom the schedule combines with whom, and who comes first."""
+"""Results of custom operators: they depend on the schedule's order of combinations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from eyecast.model.schedule.schedule import Schedule
 
 
 def odd(there: Any, coming: Any, _bits: Any) -> Any:
-    """Something that is neither associative nor commutative."""
+    """Return a combination that is neither associative nor commutative."""
     return there * np.uint64(3) + (coming ^ (there >> np.uint64(5)))
 
 
@@ -46,7 +46,7 @@ def wrong_nodes(case: Case) -> int:
         (MESH, "ring", "one"),
         (MESH, "recursive-doubling", "one"),
         (MESH, "greedy", "all"),
-        # What streams, there and back at once.
+        # Streams in both directions at the same time.
         (MESH, "combs", "all"),
         (TORUS, "circulant", "one"),
         (TORUS, "trivance", "all"),
@@ -61,7 +61,7 @@ def test_memories_are_what_the_schedule_combines(
     )
     case = case_of(made)
     assert wrong_nodes(case) == 0
-    # All in the order of the nodes would be another result.
+    # Combining in the order of the nodes would give another result.
     in_order = ODD.reduce(case.payload.contributions[0], 32)
     assert not np.array_equal(case.payload.results[network.nodes - 1, 0], in_order)
 
@@ -76,16 +76,16 @@ def beyond_64_bits(there: Any, coming: Any, _bits: Any) -> Any:
 
 @pytest.mark.parametrize("meaning", [below_0, beyond_64_bits])
 def test_integers_of_python_are_words_of_so_many_bits(meaning: Any) -> None:
-    """Numba counts in 64 bits, where Python's integers have no end."""
+    """Numba computes with 64 bits, but Python's integers have no limit."""
     own = Operator("odd", meaning=meaning)
     made = eyecast.schedule(MESH, "eye", collective="all-reduce", operator=own, flits=7)
     assert wrong_nodes(case_of(made, operators=[own])) == 0
 
 
 def meeting(vcs: tuple[int, ...]) -> Schedule:
-    """A reduce to node 3 of a line of 7, in which two sends meet there in each step.
+    """Return a reduce to node 3 of a line of 7, with two sends to node 3 in each step.
 
-    In step 1 each shares two links with another one, on the VCs given for the four.
+    In step 1 each of four sends shares two links with another one; ``vcs`` are their VCs.
     """
     paths = [[0, 1, 2, 3], [1, 2, 3, 4], [6, 5, 4, 3], [5, 4, 3, 2]]
     first = [Send(1, path, vcs=3 * [vc], combine=True) for path, vc in zip(paths, vcs, strict=True)]
@@ -100,7 +100,7 @@ def meeting(vcs: tuple[int, ...]) -> Schedule:
 def test_of_two_that_meet_the_prediction_says_who_is_first(
     vcs: tuple[int, ...], depth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Flits wait for others on the way; in the other order something else would come out."""
+    """Flits wait for each other, and the other order of arrivals would give another result."""
     made = meeting(vcs)
     made.check()
     case = case_of(made, depth=depth, vcs=2)

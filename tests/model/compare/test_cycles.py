@@ -1,4 +1,4 @@
-"""The cycles that are said of a schedule are those of its run, or said to be an estimate."""
+"""A schedule's stated cycles are those of its run, or are marked as an estimate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NETWORKS = (mesh((3, 3)), mesh((2, 5)), torus((3, 4)), ring(8), hypercube(3), bi
 
 
 def drawn(seed: int) -> Schedule:
-    """A schedule of any algorithm, on a network that is whole or has a fault."""
+    """Draw a schedule of any algorithm, on a network that is whole or has a fault."""
     draw = np.random.default_rng(seed)
     while True:
         topology = NETWORKS[draw.integers(len(NETWORKS))]
@@ -56,7 +56,7 @@ def drawn(seed: int) -> Schedule:
 
 
 def simulated(schedule: Schedule) -> int:
-    """The cycles of the cycle model."""
+    """Return the cycles of a schedule in the cycle model."""
     all_port = schedule.port_model == PortModel.ALL_PORT
     config, (one,) = fit(NetworkConfig(topology=schedule.topology, all_port=all_port), [schedule])
     ran = run(one.program, empty_memory(config), timing=Timing.BARRIER, record_trace=False)
@@ -72,7 +72,7 @@ def test_a_schedule_takes_the_cycles_of_its_run(seed: int) -> None:
 
 @pytest.mark.slow
 def test_many_schedules_take_the_cycles_of_their_runs() -> None:
-    """Of 1,000 estimates 950 are within 2 %; none is a third too low or a half too high."""
+    """950 of 1,000 estimates are within 2 %; all are 2/3 to 3/2 of the run's cycles."""
     within = 0
     for seed in range(100, 1100):
         schedule = drawn(seed)
@@ -90,7 +90,7 @@ def test_many_schedules_take_the_cycles_of_their_runs() -> None:
         # Sends of a step share links.
         (torus((8,)), "all-gather", "recursive-doubling", 16),
         (mesh((4, 4)), "all-reduce", "recursive-halving", 64),
-        # Blocks of a send do not lie side by side.
+        # A send's blocks are not adjacent in memory.
         (hypercube(4), "all-to-all", "ring", 1),
         (hypercube(3), "all-gather", "nesbt", 3),
         # A chain streams; no barrier follows the last step of the eye.
@@ -118,7 +118,7 @@ def test_of_a_schedule_that_is_too_long_it_is_an_estimate(
 
 
 SHARING = "--torus 8 --collective all-gather --algorithm recursive-doubling --flits 16"
-"""In whose last step four sends share a link."""
+"""Options of an all-gather in whose last step four sends share a link."""
 
 
 def test_schedule_and_predict_say_one_number(

@@ -1,4 +1,4 @@
-"""A port for every link, cycle by cycle: what docs/router.md says of networks with ``all_port``.
+"""Networks with ``all_port``, cycle by cycle: docs/router.md, section 14.
 
 Expected cycles are worked out by hand from the page; c is the first cycle of step 1. In a 2-cube
 ports 1 and 2 flip bits 0 and 1 of a node's number: port codes take 2 bits, a slot too.
@@ -45,8 +45,8 @@ def test_every_node_sends_and_receives_on_both_links_at_once(timing: str) -> Non
     result = simulated(both, timing)
     head = {port: pack((3, 2), (1, 4), (8 + 8 * port, 8)) for port in (1, 2)}
     expected = []
-    # The heads are injected in C, the tails in C + 2. Of what leaves by the ejection ports in one
-    # cycle, that of port 1 comes first.
+    # The heads are injected in C, the tails in C + 2. Of the flits that leave by ejection ports in
+    # the same cycle, that of port 1 comes first.
     for hop, ports in ((0, (1, 2)), (1, (0, 0))):
         for node in range(4):
             for link, port in enumerate(ports, 1):
@@ -107,7 +107,7 @@ def test_packets_pass_through_beside_what_is_injected() -> None:
     kinds = [HEAD, BODY, TAIL]
     assert departures(result, 1, 2) == [(C + 2 + i, 0, kinds[i % 3]) for i in range(6)]
     assert departures(result, 3, 0) == [(C + 3 + i, 0, kinds[i % 3]) for i in range(6)]
-    # One flit has room behind the waiting head, so the tail waits at node 0 for its credit.
+    # There is one slot behind the waiting head, so the tail waits at node 0 for its credit.
     assert departures(result, 0, 1) == [(C + 1, 0, HEAD), (C + 2, 0, BODY), (C + 6, 0, TAIL)]
     assert result.stalled_flits.tolist() == [1, 1, 0, 0]
     assert result.step_ends.tolist() == [C + 9, C + 6]
@@ -117,16 +117,17 @@ def test_packets_pass_through_beside_what_is_injected() -> None:
 
 def test_injection_port_stands_between_the_places_of_the_links() -> None:
     # Output 3 of node 0 in a 3-cube: its injection port has the numbers 0 and 1, one for each VC,
-    # links 1 and 2 have 2 and 4 (VC 0). All ask for VC 0. The order is 2 to 7, 0 and 1, 2 to 7, and
-    # begins at 0: so it goes 0, 2, 4, 2, 0.
+    # links 1 and 2 have 2 and 4 (VC 0). All ask for VC 0. The order of turns is 2 to 7, 0 and 1,
+    # 2 to 7, and begins at 0. So the grants are 0, 2, 4, 2, 0.
     rows = {
         0: [put(1, (3, 1), length=5), put(1, (3, 1), length=1)],
         1: [put(1, (1, 1), (3, 1), length=5), put(1, (1, 1), (3, 1), length=0)],
         2: [put(1, (2, 1), (3, 1), length=1)],
     }
     result = simulated(all_port(rows, {}, hypercube(3), vcs=2), cycle_limit=60)
-    # The own packet leaves from C + 1 on; the others' heads are there in C + 2, its second one,
-    # whose control word is read in C + 6, in C + 8. Node 1's second one comes behind its first.
+    # Node 0's first packet leaves from C + 1 on; the others' heads arrive in C + 2. Node 0's second
+    # head, whose control word is read in C + 6, arrives in C + 8. Node 1's second packet follows
+    # its first.
     heads = [cycle - C for cycle, _, kind in departures(result, 0, 3) if kind in (HEAD, SINGLE)]
     assert heads == [1, 7, 13, 15, 16]
     payload = [f.data for f in result.trace if (f.node, f.port, f.kind) == (0, 3, TAIL)]
@@ -135,7 +136,7 @@ def test_injection_port_stands_between_the_places_of_the_links() -> None:
 
 def test_two_vcs_of_an_ejection_port_beside_another_one() -> None:
     # Node 0's flits and those of node 2, on VC 1, take turns on the link from 0 to 1, and so at
-    # ejection port 1 of node 1; node 3's leave by ejection port 2 with nothing in their way.
+    # ejection port 1 of node 1. Node 3's flits leave by ejection port 2 without waiting.
     rows = {
         0: [put(1, (1, 1, 0), target=16, length=2)],
         2: [put(2, (2, 1, 1), (1, 1, 1), target=24, length=2)],
@@ -148,7 +149,7 @@ def test_two_vcs_of_an_ejection_port_beside_another_one() -> None:
     from_2 = [(C + 4, HEAD), (C + 6, BODY), (C + 7, TAIL)]
     port_1 = sorted([(cycle, 0, kind) for cycle, kind in from_0] + [(c, 1, k) for c, k in from_2])
     port_2 = [(C + 2 + place, 0, kind) for place, kind in enumerate(kinds_2)]
-    # Sorting by the cycle alone leaves what is of port 1 in front.
+    # Sorting by the cycle alone keeps the flits of port 1 in front.
     assert departures(result, 1, 0) == sorted(port_1 + port_2, key=lambda flit: flit[0])
     assert result.memory[1, 16:18].tolist() == [1, 2]
     assert result.memory[1, 24:26].tolist() == [513, 514]
@@ -160,11 +161,12 @@ def test_two_vcs_of_an_ejection_port_beside_another_one() -> None:
 
 
 def test_step_is_over_when_every_sender_is_through() -> None:
-    # Sender 1 injects in C to C + 5 and reads its end in C + 6; so sender 2 begins step 2 in C + 8.
+    # Sender 1 injects in C to C + 5 and reads its end row in C + 6; so sender 2 begins step 2 in
+    # C + 8.
     rows = {0: [put(1, (1, 1), length=5), put(2, (2, 1), length=0)]}
     result = simulated(all_port(rows, {1: [(1, 1)], 2: [(2, 2)]}))
     assert departures(result, 0, 2) == [(C + 9, 0, SINGLE)]
-    # Node 1 has its packet in C + 8; the other one is delivered in C + 10.
+    # Node 1 has its packet in C + 8; the other packet is delivered in C + 10.
     assert (result.finished, result.cycles) == (True, C + 11)
 
 
@@ -176,8 +178,8 @@ def test_barrier_waits_for_every_sender_of_every_node() -> None:
 
 @pytest.mark.parametrize("late", [1, 2])
 def test_step_is_over_when_every_port_has_received(late: int) -> None:
-    # The late packet's tail is delivered in C + 6, its arrival seen in C + 7, node 1's row begins
-    # in C + 8; the other one has arrived in C + 3.
+    # The late packet's tail is delivered in C + 6 and its arrival seen in C + 7; node 1's row
+    # begins in C + 8. The other packet has arrived in C + 3.
     lengths = {late: 4, 3 - late: 0}
     rows = {1 ^ port: [put(1, (port, 1), length=lengths[port])] for port in (1, 2)}
     rows[1] = [put(2, (1, 1), length=0)]
@@ -210,7 +212,7 @@ def test_send_and_receive_on_any_ports(port_model: str, port: int) -> None:
     rows = {1 ^ port: [put(1, (port, 1))], 1: [put(1, (1, 1))]}
     result = simulated(all_port(rows, {1: [(1, port)], 0: [(1, 1)]}, port_model=port_model))
     half_duplex = port_model == "half-duplex"
-    # On port 1 both ends of one link do it.
+    # On port 1 both ends of a link send and receive.
     wrong = (0, 1) if port == 1 else (1,)
     assert flags(result) == ({node: {"send_and_receive"} for node in wrong} if half_duplex else {})
     assert result.finished != half_duplex
@@ -224,8 +226,8 @@ def test_send_and_receive_on_any_ports(port_model: str, port: int) -> None:
 def test_word_is_fetched_before_any_receiver_writes_it(
     port: int, target: int, injected: str
 ) -> None:
-    # As in test_cycle_model.py, word i comes at node 1 in C + 7 + i, and node 1 injects its word a
-    # in C + 4 + a. What the other receiver writes in the same cycle is far away.
+    # As in test_model.py, word i arrives at node 1 in C + 7 + i, and node 1 injects its word a in
+    # C + 4 + a. The other receiver writes to distant addresses in the same cycle.
     rows = {
         1 ^ link: [put(5, (link, 1), length=4, target=target if link == port else 64)]
         for link in (1, 2)
@@ -274,9 +276,9 @@ def test_one_link_needs_no_more_ports(timing: str) -> None:
 def test_random_permutations_on_all_links_arrive_whole(
     vcs: int, depth: int, registers: int
 ) -> None:
-    """In each step every node sends once by each port; all routes from port p have the same ports.
+    """In each step every node sends once by each port; routes that begin at a port end at one port.
 
-    So all those routes end by one port, and each ejection port gets one packet.
+    So each ejection port gets one packet.
     """
     random = np.random.default_rng(vcs)
     topology, steps = hypercube(4), 6
@@ -320,7 +322,7 @@ def test_random_permutations_on_all_links_arrive_whole(
     assert len(on_links) == len(set(on_links))
     order = [(f.cycle, f.node, f.port) for f in result.trace]
     assert order == sorted(order)
-    # At most a flit per ejection port and cycle, and in some cycles more than one.
+    # At most one flit per ejection port and cycle, and in some cycles several ports deliver.
     delivered = [place for place in order if place[2] == 0]
     at_once = np.unique(np.array(delivered), axis=0, return_counts=True)[1]
     assert 1 < at_once.max() <= 4

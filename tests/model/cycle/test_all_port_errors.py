@@ -1,4 +1,4 @@
-"""All-port programs that are wrong: the flag that docs/router.md says, or one line."""
+"""Wrong all-port programs: the flag that docs/router.md demands, or a refusal of one line."""
 
 import numpy as np
 import pytest
@@ -17,12 +17,12 @@ from eyecast.model.run.trace import Trace
 
 @pytest.mark.parametrize("wrong", [1, 2])
 def test_row_of_another_sender_is_bad(wrong: int) -> None:
-    # Both rows of node 0 lead to link 3 - wrong: that in the table of sender ``wrong`` is bad. Both
-    # are examined in C, so that the other one begins.
+    # Both rows of node 0 lead to link 3 - wrong, so the row in the table of sender ``wrong`` is
+    # bad. Both are examined in C, so the other row begins.
     right = 3 - wrong
     made = all_port({0: [put(1, (right, 1)), put(1, (right, 1))]}, {right: [(1, right)]})
     moved = np.array([0, 1, *[2] * 7])
-    vars(made)["first_sender_row"] = moved  # The columns of a program cannot say so.
+    vars(made)["first_sender_row"] = moved  # A program's columns cannot express this.
     result = run(made, words(made), timing="self-timed")
     assert flags(result) == {0: {"bad_row"}}
     assert departures(result, 0, right) == [(C + 1, 0, HEAD), (C + 2, 0, TAIL)]
@@ -32,7 +32,7 @@ def test_row_of_another_sender_is_bad(wrong: int) -> None:
 
 @pytest.mark.parametrize("code", [2, 3])
 def test_injected_packet_that_asks_for_another_output_is_a_bad_route(code: int) -> None:
-    # Port 2, or the deliver code, in a header flit whose row is said to lead to port 1.
+    # Port 2, or the deliver code, in a header flit of a row whose table belongs to port 1.
     made = all_port({0: [put(1, (1, 1))]}, {})
     network = cycle_model._network(
         made, cycle_model.Control(), barrier=False, record_trace=True, refusal=None

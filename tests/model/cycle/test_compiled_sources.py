@@ -1,4 +1,4 @@
-"""The key of the compiled cycle model: every file that is compiled in belongs to it."""
+"""The key of the compiled cycle model covers every file of the compiled code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eyecast.model.cycle import loop
 
 @cache
 def imports_of(module: ModuleType) -> dict[str, ModuleType]:
-    """The names that a module takes from others of the package, and from which."""
+    """Return the names that a module imports from the package, with the modules they come from."""
     package = module.__name__.split(".")[:-1]
     found = {}
     for node in ast.walk(ast.parse(inspect.getsource(module))):
@@ -28,7 +28,7 @@ def imports_of(module: ModuleType) -> dict[str, ModuleType]:
 
 
 def origin_of(module: ModuleType, name: str) -> ModuleType:
-    """The module of the package that defines a name of ``module``."""
+    """Return the module of the package that defines a name of ``module``."""
     while name in imports_of(module):
         module = imports_of(module)[name]
     return module
@@ -42,7 +42,7 @@ def names_of(code: CodeType) -> Iterator[str]:
 
 
 def compiled_in() -> set[str]:
-    """The files of all functions and values that :data:`.simulate` is compiled of."""
+    """Return the files of all functions and values in the compiled :data:`.simulate`."""
     found: set[ModuleType] = set()
     waiting, seen = [loop.simulate, loop.run_cycles], set()
     while waiting:
@@ -60,5 +60,5 @@ def compiled_in() -> set[str]:
 
 
 def test_every_file_that_is_compiled_in_is_in_the_key() -> None:
-    # What compiles is no part of what is compiled, but decides how.
+    # The compiling module is not itself compiled, but it determines the compiled code.
     assert compiled_in() | {"base/compiled"} == {*loop._PARTS, "cycle/loop"}

@@ -1,4 +1,4 @@
-"""Messages in several rows, cycle by cycle: rows that go on carry step 0, which no step waits for.
+"""Messages in several rows, cycle by cycle: continued rows carry step 0, which no step awaits.
 
 Expected cycles are worked out by hand from docs/router.md; c is the first cycle of step 1.
 """
@@ -35,7 +35,7 @@ def continued(*arguments: tuple[int, int] | int, **addresses: int) -> Row:
 
 
 def message(**limits: bool) -> Program:
-    """Words 3 and 4, and then word 8 of node 0, put side by side at node 2."""
+    """Return a program that writes words 3, 4 and 8 of node 0 to adjacent addresses of node 2."""
     rows = {
         0: [
             continued(1, (UP, 2), source=3, target=20, length=2),
@@ -65,7 +65,7 @@ def test_step_waits_for_the_last_row_of_a_message(timing: str) -> None:
 
 
 def test_packet_that_no_step_waits_for_is_all_right_anywhere() -> None:
-    # Node 1 expects nothing, and gets two of them in its step 1. Node 3's packet comes later.
+    # Node 1 expects no packet, and gets two packets of step 0 in its step 1. Node 3's comes later.
     rows = {
         0: [continued(1, (UP, 1), target=7), continued(1, (UP, 1), target=9, length=0)],
         2: [put(1, (UP, 1), length=20)],
@@ -79,7 +79,7 @@ def test_packet_that_no_step_waits_for_is_all_right_anywhere() -> None:
 
 
 def test_node_does_not_wait_for_a_packet_that_no_step_waits_for() -> None:
-    # The tail is injected in C + 1, the table's end read in C + 2. The head leaves node 1 then.
+    # The tail is injected in C + 1. In C + 2 the table's end is read, and the head leaves node 1.
     result = simulated(program({0: [continued(1, (UP, 3), length=1)]}, {}))
     assert (result.finished, result.cycles) == (True, C + 3)
     assert result.trace.cycle.max() == C + 2
@@ -87,8 +87,8 @@ def test_node_does_not_wait_for_a_packet_that_no_step_waits_for() -> None:
 
 
 def test_node_alone_goes_through_steps_in_which_it_does_nothing() -> None:
-    # The others are finished from cycle 1 on. Node 0's row is ready in C, when its step is 1, 30
-    # steps before its own; it is injected in C + 30, its tail a cycle later.
+    # The other nodes are finished from cycle 1 on. Node 0's row of step 31 is ready in C, in step
+    # 1. Its head is injected in C + 30, its tail a cycle later.
     late = program({0: [continued(31, (UP, 1), length=1)]}, {}, steps=31)
     result = simulated(late, "self-timed")
     assert departures(result, 0, UP) == [(C + 31, 0, HEAD), (C + 32, 0, TAIL)]
@@ -124,7 +124,7 @@ def test_continued_row_sends_in_its_step() -> None:
 
 
 def test_messages_in_several_rows_on_both_links() -> None:
-    # Both senders go through their rows by themselves: packets of 3 and 2 flits, of 2 and 4.
+    # Both senders carry out their rows independently: packets of 3 and 2 flits, of 2 and 4 flits.
     rows = [
         continued(1, (1, 1), source=0, target=16, length=2),
         continued(1, (2, 1), source=4, target=24, length=1),

@@ -1,6 +1,6 @@
-"""Runs that a controller starts, and nodes that their tiles hold back: docs/router.md, 16 and 17.
+"""Runs that a controller starts, and nodes held by their tiles: docs/router.md, 16 and 17.
 
-Cycles are worked out by hand from the page; c is the cycle in which the first row may begin.
+Expected cycles are computed by hand from the page; c is the cycle in which the first row may begin.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RECEIVES = {1: [1], 3: [2]}
 
 
 def relay(**limits: Any) -> Program:
-    """Node 0 sends three words to node 1, which then sends two to node 3."""
+    """Return a program: node 0 sends three words to node 1, which then sends two to node 3."""
     return program(RELAY, RECEIVES, **limits)
 
 
@@ -77,9 +77,9 @@ def test_the_state_of_a_sender_that_reads_what_it_expects_has_a_name() -> None:
 @pytest.mark.parametrize(
     ("slot_words", "seen", "cycle"),
     [
-        # One word of expected, one row of two words, the end row: 4 words, and 2 in other nodes.
+        # One word of ``expected``, a row of two words, the end row: 4 words; 2 at other nodes.
         (4, {}, None),
-        # The end row is read in cycle c + 4, when three words and the header are gone.
+        # The end row is read in cycle c + 4, after the header and three words have left.
         (3, {0: {"bad_row"}, 1: {"bad_row"}}, 1 + C + 4 + 1),
         (1, {node: {"bad_row"} for node in range(4)}, 2),
     ],
@@ -110,7 +110,7 @@ def test_a_run_of_more_cycles_than_its_limit_times_out() -> None:
     for limit in (whole.cycles + 1, whole.cycles + 50):
         result = simulated(made, control=Control(limit=limit))
         assert (result.finished, result.cycles) == (True, whole.cycles)
-    # In the last cycle that is looked at only node 3 is not finished: its packet is under way.
+    # In the last cycle before the limit only node 3 is not finished: its packet is under way.
     result = simulated(made, control=Control(limit=whole.cycles))
     assert not result.finished
     assert result.ending == (EndState.TIMED_OUT, whole.cycles - 1, 3)
@@ -118,13 +118,13 @@ def test_a_run_of_more_cycles_than_its_limit_times_out() -> None:
 
 
 def test_the_culprit_is_the_lowest_node_with_a_flag_in_the_first_cycle_of_any() -> None:
-    # Node 2 fails in the cycle in which node 1 does; node 0 gets a packet that it does not expect.
+    # Nodes 1 and 2 fail in the same cycle; node 0 gets a packet that it does not expect.
     bad = put(1, (3, 1))
     rows = {1: [bad], 2: [bad], 3: [put(1, (DOWN, 3))]}
     result = simulated(program(rows, {}, programs=1))
     assert {*flags(result)} == {0, 1, 2}
     assert result.ending == (EndState.FAILED, 1 + C + 1, 1)
-    # A flag comes before a limit, and the limit before a flag that it does not let come.
+    # A flag has priority over a limit in the same cycle; an earlier limit prevents the flag.
     with_limit = [
         simulated(program(rows, {}, programs=1), control=Control(limit=n)) for n in (3, 4)
     ]
@@ -151,11 +151,11 @@ def test_a_node_begins_two_cycles_after_its_tile_last_holds_it(until: int) -> No
 
 @pytest.mark.parametrize("timing", TIMINGS)
 def test_a_held_node_ends_no_step(timing: str) -> None:
-    """Node 2 sends nothing and receives nothing: with a barrier all wait for it."""
+    """Node 2 sends and receives nothing, but with a barrier all nodes wait for it."""
     made = relay(programs=1, tile_ports=True)
     usual, late = simulated(made, timing), held(made, 0, 0, 30, 0, timing=timing)
     if timing == "barrier":
-        # Its step is over in cycle 31, and the barrier's register is 1 in cycle 32.
+        # The held node's step is over in cycle 31, and ``advance`` is 1 in cycle 32.
         assert departures(late, 1, UP)[0][0] == 33 + 1
     else:
         assert (late.cycles, list(late.trace)) == (usual.cycles, list(usual.trace))

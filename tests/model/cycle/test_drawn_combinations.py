@@ -1,7 +1,7 @@
-"""Drawn programs that combine, stream and run round in windows, against an untimed interpreter.
+"""Random programs that combine, stream and use windows, against an untimed interpreter.
 
-What the memories hold at the end depends on no time (``helpers.untimed``), whatever the network:
-its VCs, depths, registers and latencies are drawn, and flits wait for each other.
+The final memories do not depend on timing (``helpers.untimed``). VCs, depths, registers and
+latencies of the network are random, and flits wait for each other.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def draw_program(seed: int) -> Program:
 
 
 def compare(seeds: range) -> int:
-    """Run the programs of some seeds; how many were free of deadlock."""
+    """Run the programs of these seeds; return how many were free of deadlock."""
     ran = 0
     for seed in seeds:
         made = draw_program(seed)

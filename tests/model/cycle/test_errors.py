@@ -1,4 +1,4 @@
-"""Programs that are wrong: the model sets the flag that docs/router.md says, or refuses them."""
+"""Wrong programs: the model sets the flag that docs/router.md demands, or refuses them."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def test_unexpected_receive() -> None:
     assert result.arrived[1, 0, 1]
     assert result.memory[1, 7] == 1
     assert not result.finished
-    # Node 1 began step 2 in C + 1, before the flag; a row of step 9 it would not begin.
+    # Node 1 began step 2 in C + 1, before the flag; it would not begin a row of step 9.
     assert len(departures(result, 1, UP)) == 2
     rows[1] = [put(9, (UP, 1))]
     late = simulated(program(rows, {2: [9]}))
@@ -76,7 +76,7 @@ def test_send_and_receive(port_model: str) -> None:
     result = simulated(program(rows, {1: [1], 2: [1]}, port_model=port_model))
     assert flags(result) == ({1: {"send_and_receive"}} if port_model == "half-duplex" else {})
     assert result.finished == (port_model == "full-duplex")
-    # What has begun goes on.
+    # A packet that has begun continues.
     assert result.memory[2, 0] == words(program(rows, {}))[1, 0]
 
 
@@ -94,7 +94,7 @@ def test_send_and_receive(port_model: str) -> None:
 def test_bad_row(row: Row, limits: dict[str, int]) -> None:
     result = simulated(program({0: [row], 1: [put(1, (UP, 1))]}, {2: [1]}, **limits))
     assert flags(result) == {0: {"bad_row"}}
-    # A row of a later step fails in a cycle in which step 1 is over.
+    # A row of a later step is examined, and fails, in a cycle in which step 1 is over.
     assert result.step[0] == (1 if row.step == 1 else 2)
     assert not result.finished
     assert {f.node for f in result.trace} == {1, 2}
@@ -148,8 +148,8 @@ def test_bad_write() -> None:
     ids=["credit_overflow", "overflow"],
 )
 def test_miscounted_credits_are_flagged(row: Row, flag: int) -> None:
-    # One credit more than places: it comes back to a full counter, or a flit finds a full buffer
-    # (behind the head that turns back at node 1, two flits there, two and one too many at node 0).
+    # One credit more than slots: it comes back to a full counter, or a flit finds a full buffer. In
+    # that case a head that turns back waits at node 1, with a full buffer there and at node 0.
     wrong = program({0: [row]}, {1: [1]})
     network = cycle_model._network(
         wrong, cycle_model.Control(), barrier=False, record_trace=False, refusal=None

@@ -1,4 +1,4 @@
-"""What holds for all traffic, whatever the model does; and traffic as arrays runs like rows."""
+"""Invariants of all traffic in the cycle model; traffic as arrays runs like traffic as rows."""
 
 from collections import Counter, defaultdict
 from dataclasses import replace
@@ -18,7 +18,7 @@ from eyecast.model.program.row import Row
 
 
 def random_traffic(seed: int, **limits: Any) -> tuple[Program, list[dict[str, Any]]]:
-    """Dimension-order traffic on a 4x3 mesh, and for each packet where its payload must go."""
+    """Return dimension-order traffic on a 4x3 mesh, and each packet's path and target."""
     random = np.random.default_rng(seed)
     topology = mesh((4, 3))
     rows: dict[int, list[Row]] = defaultdict(list)
@@ -61,7 +61,7 @@ def test_every_packet_goes_its_way_whole_and_in_order(limits: dict[str, int], pa
     assert result.finished
     assert not result.flags.any()
     assert result.received.tolist() == list(made.awaited)
-    # A link carries one flit a cycle, and no flit leaves in a cycle in which its node refuses.
+    # A link carries one flit per cycle, and no flit leaves while its node refuses flits.
     order = [(flit.cycle, flit.node, flit.port) for flit in result.trace]
     assert order == sorted(set(order))
     assert not any(pattern >> f.cycle % 16 & 1 for f in result.trace if f.port == 0)
@@ -92,7 +92,7 @@ def check_ways(
     for packet in packets:
         times = [left.pop((packet["payload"][0], output)) for output in packet["way"]]
         assert {len(time) for time in times} == {len(packet["payload"]) + 1}
-        # A flit's place is taken from when it leaves until a credit for it can have come back.
+        # A flit's slot is used from the cycle in which it leaves until its credit can be back.
         for output, (time, after) in zip(packet["way"], pairwise(times), strict=False):
             assert all(b - a >= hop for a, b in zip(time, after, strict=True))
             used[output].update(time)
@@ -119,17 +119,17 @@ def test_headers_and_cycles_are_those_of_the_rows() -> None:
 
 
 def test_a_header_full_to_the_last_bit_counts_in_the_cycle_limit() -> None:
-    # Slots of a line of 4 take 4 bits, 2 of port and 2 of hops: two of them fill a flit of 8 bits,
-    # and the delivery of 2 + 1 + 2 bits stands in the next one.
+    # Slots of a line of 4 take 4 bits, 2 of port and 2 of hops: two slots fill a flit of 8 bits,
+    # and the delivery of 2 + 1 + 2 bits is in the next flit.
     limits = {"flit_width": 8, "message_words": 4, "steps": 1}
     route = [(UP, 2), (DOWN, 1)]
     made = program({0: [put(1, *route, length=4)]}, {}, **limits)
     full, delivery = pack((UP, 2), (1, 2), (DOWN, 2), (0, 2)), pack((3, 2), (1, 1))
     assert made.header.tolist() == [full, delivery]
-    # 2 header flits and 4 words over 3 hops, and out at the end.
+    # 2 header flits and 4 words over 3 hops and one ejection.
     assert made.flit_hops == (2 + 4) * (3 + 1)
-    # 6 flits are injected; 2 control words are read, and the one that ends each of 4 tables; a
-    # step rises at each node, once more after the last; twice two cycles for the steps.
+    # Events: 6 injected flits; 2 control words, and the last word of each of 4 tables; at each
+    # node a step that rises, and once more after the last; twice two cycles for the steps.
     events = made.config.table.control_words + 6 + made.flit_hops + 4 * (1 + 1) + 2 * 2
     assert cycle_limit(made) == events
 

@@ -1,4 +1,4 @@
-"""The compiled loop is compiled anew when a file changes that is compiled into it."""
+"""The compiled loop is compiled anew when one of its source files changes."""
 
 import ast
 from functools import cache
@@ -8,12 +8,12 @@ from eyecast.model.cycle import loop
 
 MODEL = Path(loop.__file__).parents[1]
 COMPILED = {"inlined", "compiled_loop", "compiled", "intrinsic"}
-"""Decorators of what Numba compiles."""
+"""Decorators of functions that Numba compiles."""
 
 
 @cache
 def origins(module: Path) -> dict[str, Path]:
-    """The module of this package that defines each name that a module imports."""
+    """Return, for each name that a module imports, the module of this package that defines it."""
     return {
         name.name: origin
         for node in ast.walk(ast.parse(module.read_text()))
@@ -24,13 +24,13 @@ def origins(module: Path) -> dict[str, Path]:
 
 
 def origin_of(module: Path, level: int, source: str, name: str) -> Path | None:
-    """The module that defines a name; one that only imports it is passed through."""
+    """Return the module that defines a name, found through modules that only import it."""
     there = module.parents[level - 1].joinpath(*source.split(".")).with_suffix(".py")
     return origins(there).get(name, there) if there.exists() else None
 
 
 def names_compiled_in(module: Path) -> set[str]:
-    """Names in what Numba compiles, in what makes it compile, and in the module's constants."""
+    """Return the names in a module's compiled functions, their decorators and its constants."""
     parts: list[ast.AST] = []
     for node in ast.parse(module.read_text()).body:
         if isinstance(node, ast.FunctionDef):
@@ -43,7 +43,7 @@ def names_compiled_in(module: Path) -> set[str]:
 
 
 def test_the_checksum_is_of_all_that_is_compiled_in() -> None:
-    """Return the files that define the loop's code, without the loop's own, which Numba sees."""
+    """The checksum covers all files of the loop's code except its own file, which Numba checks."""
     itself = Path(loop.__file__)
     found, left = {itself}, [itself]
     while left:

@@ -1,4 +1,7 @@
-"""Expected cycles are worked out by hand from docs/router.md; c is the first cycle of step 1."""
+"""The cycle model, cycle by cycle.
+
+Expected cycles are computed by hand from docs/router.md; c is the first cycle of step 1.
+"""
 
 import numpy as np
 import pytest
@@ -36,7 +39,7 @@ def test_single_packet_flit_by_flit() -> None:
     up_1, north = ((UP, 3), (0, 2), (1, 1)), ((NORTH, 3), (0, 2), (0, 1))
     delivery = ((5, 3), (1, 4), (130, 8))
     assert program({}, {}, mesh((4, 3)), vcs=2).config.table.control_words == C
-    # (node, port, vc, the head flit as it leaves); the packet enters in cycle C.
+    # (node, port, VC, the head flit as it leaves); the packet is injected in cycle C.
     places = [
         (0, UP, 1, pack(*up_1, *north, *delivery)),
         (1, UP, 1, pack(*north, *delivery)),
@@ -108,13 +111,13 @@ def test_used_up_header_flits_are_dropped() -> None:
 
 
 def test_depth_1_halves_the_rate() -> None:
-    # Flit j is injected in c + 2j, for its place is free two cycles after the flit before it.
+    # Flit j is injected in c + 2j: its slot is free two cycles after the flit before it.
     length = 5
     result = simulated(program({0: [put(1, (UP, 2), length=length)]}, {2: [1]}, depth=1))
     assert [cycle for cycle, *_ in departures(result, 0, UP)] == [C + 1 + 2 * j for j in range(6)]
     assert [cycle for cycle, *_ in departures(result, 2, 0)] == [C + 3 + 2 * j for j in range(6)]
     assert result.cycles == C + 3 + 2 * length + 1
-    # Every flit but the first waited in the sender, and in no router.
+    # Every flit except the first waited in the sender; no flit waited in a router.
     assert result.stalled_flits.tolist() == [length, 0, 0, 0]
 
 
@@ -217,8 +220,8 @@ def test_output_vc_is_held_until_the_tail() -> None:
         (C + 2, 0, HEAD), (C + 3, 0, BODY), (C + 4, 0, TAIL),
         (C + 5, 0, HEAD), (C + 6, 0, BODY), (C + 7, 0, TAIL),
     ]  # fmt: skip
-    # Behind the waiting head one flit has room in router 1, and the tail waits in router 0 for the
-    # credit that goes back in C + 5.
+    # Router 1 has one slot behind the waiting head, and the tail waits in router 0 for the credit
+    # that goes back in C + 5.
     assert departures(result, 0, UP) == [(C + 1, 0, HEAD), (C + 2, 0, BODY), (C + 6, 0, TAIL)]
     assert result.stalled_flits.tolist() == [1, 1, 0, 0]
     assert result.step_ends.tolist() == [C + 9, C + 6]
@@ -226,17 +229,19 @@ def test_output_vc_is_held_until_the_tail() -> None:
 
 
 def test_outputs_are_granted_in_turn() -> None:
-    # Node 1 of a 3x2 mesh sends north what comes from the west (port 2), itself and the east (1).
+    # Node 1 of a 3x2 mesh sends packets north: from the west (port 2), its own, from the east (1).
     rows = {
         0: [put(1, (UP, 1), (NORTH, 1), length=1)],
         1: [put(2, (NORTH, 1), length=1), put(4, (NORTH, 1), length=1)],
         2: [put(3, (DOWN, 1), (NORTH, 1), length=3)],
     }
     result = simulated(program(rows, {4: [1, 2, 3, 4]}, mesh((3, 2))))
-    # West's and node 1's heads are there in C + 2, east's in C + 4, node 1's second in C + 7. The
-    # turns: 0 (node 1), 1 (east, though west has waited), 2 (west, though port 0 asks too), 3.
+    # The heads from the west and node 1 arrive in C + 2, from the east in C + 4, node 1's second in
+    # C + 7. The turns: 0 (node 1), 1 (east, although west has waited), 2 (west, although port 0
+    # asks too), 3.
     heads = [f for f in result.trace if (f.node, f.port, f.kind) == (1, NORTH, HEAD)]
-    # What leaves is the delivery: port in 3 bits, then the step, which tells whose packet it is.
+    # The head that leaves is the delivery: port in 3 bits, then the step, which identifies the
+    # packet.
     assert [(f.cycle - C, f.data >> 3 & 15) for f in heads] == [(2, 2), (4, 3), (8, 1), (10, 4)]
     assert result.finished
 
@@ -253,14 +258,14 @@ def test_two_vcs_share_a_link_flit_by_flit() -> None:
 
 
 def test_vcs_that_are_ready_take_turns() -> None:
-    # At router 1 node 1's long packet is on VC 2 from C + 2 on; what comes from node 0 is on VC 0
+    # At router 1 node 1's long packet is on VC 2 from C + 2 on. Packets from node 0 are on VC 0
     # (seven flits, from C + 2 on) and VC 1 (two flits, from C + 12 on).
     rows = {
         0: [put(1, (UP, 2, 0), length=6), put(3, (UP, 2, 1), length=1)],
         1: [put(2, (UP, 1, 2), length=20)],
     }
     result = simulated(program(rows, {2: [1, 2, 3]}, vcs=3, depth=8))
-    # VC 0 begins; from C + 12 on it goes round all three.
+    # VC 0 begins; from C + 12 on all three VCs take turns.
     vcs = [0, 2] * 5 + [0, 1, 2, 0, 1]
     vcs += [2] * (21 - vcs.count(2))
     assert (vcs.count(0), vcs.count(1)) == (7, 2)
@@ -271,8 +276,8 @@ def test_vcs_that_are_ready_take_turns() -> None:
 
 @pytest.mark.parametrize("vcs", [1, 2])
 def test_what_is_under_way_has_two_turns_where_there_are_vcs(vcs: int) -> None:
-    # Node 1's first packet goes for 40 cycles; behind it those of node 0 fill their buffers at
-    # router 1, on VC 0 and, where there is one, VC 1. All go on to node 2 on VC 0.
+    # Node 1's first packet takes 40 cycles. Meanwhile node 0's packets fill their buffers at
+    # router 1, on VC 0 and, if it exists, VC 1. All continue to node 2 on VC 0.
     ways = [((UP, 1, number % vcs), (UP, 1, 0)) for number in range(8)]
     rows = {
         0: [put(1, *way, length=2, source=8 * number) for number, way in enumerate(ways)],
@@ -287,9 +292,9 @@ def test_what_is_under_way_has_two_turns_where_there_are_vcs(vcs: int) -> None:
 
 
 def test_two_vcs_of_an_input_leave_in_one_cycle() -> None:
-    # At node 1 of a 3x2 mesh, node 1's packet holds VC 0 of the way north from C + 2 to C + 8. So
-    # node 0's first packet, there in C + 2, goes north in C + 9 and C + 10, on VC 0; and its second
-    # one, behind it on the link, goes straight on from C + 5 to C + 11, on VC 1.
+    # At node 1 of a 3x2 mesh, node 1's packet holds VC 0 of the north output from C + 2 to C + 8.
+    # So node 0's first packet, which arrives in C + 2, goes north in C + 9 and C + 10, on VC 0. Its
+    # second packet, which follows on the link, goes straight on from C + 5 to C + 11, on VC 1.
     rows = {
         0: [put(1, (UP, 1, 0), (NORTH, 1, 0), length=1), put(1, (UP, 2, 1), length=6)],
         1: [put(2, (NORTH, 1, 0), length=6)],
@@ -298,8 +303,8 @@ def test_two_vcs_of_an_input_leave_in_one_cycle() -> None:
     seven = [HEAD, *[BODY] * 5, TAIL]
     north = [(C + 2 + place, 0, kind) for place, kind in enumerate(seven)]
     assert departures(result, 1, NORTH) == [*north, (C + 9, 0, HEAD), (C + 10, 0, TAIL)]
-    # A depth of 2 is just enough for a flit per cycle: every credit comes back at once, though two
-    # go back over one link in C + 9 and C + 10.
+    # A depth of 2 is just enough for one flit per cycle: every credit comes back at once, although
+    # two go back over one link in C + 9 and C + 10.
     straight = [(C + 5 + place, 1, kind) for place, kind in enumerate(seven)]
     assert departures(result, 1, UP) == straight
     assert result.stalled_flits.tolist() == [0, 1, 0, 0, 0, 0]
@@ -314,7 +319,7 @@ def test_ring_of_waiting_packets_never_finishes() -> None:
     around = {node: [put(1, (UP, 2), length=8)] for node in range(4)}
     result = simulated(program(around, {node: [1] for node in range(4)}, ring), cycle_limit=10**12)
     assert (result.finished, result.cycles) == (False, 10**12)
-    # Each head takes its first link, and one more flit fits behind it.
+    # Each head takes its first link, and one more flit follows it.
     assert [(f.cycle, f.port) for f in result.trace] == [(C + 1, UP)] * 4 + [(C + 2, UP)] * 4
     assert not result.flags.any()
     assert not result.arrived.any()
@@ -324,13 +329,13 @@ def test_ring_of_waiting_packets_never_finishes() -> None:
     assert simulated(program(around, {node: [1] for node in range(4)}, ring, vcs=2)).finished
 
 
-# ---- What holds for all traffic -------------------------------------------------------------
+# ---- Invariants -----------------------------------------------------------------------------
 
 
 def permutations(
     seed: int, vcs: int, depth: int
 ) -> tuple[Program, list[list[tuple[int, int, int]]]]:
-    """Eight permutations on a 4x4 mesh, and per flit the outputs (node, port, VC) on its way."""
+    """Return eight permutations on a 4x4 mesh, and each flit's outputs (node, port, VC)."""
     random = np.random.default_rng(seed)
     rows: dict[int, list[Row]] = {node: [] for node in range(16)}
     receives: dict[int, list[int]] = {node: [] for node in range(16)}
@@ -367,7 +372,7 @@ def test_random_traffic_arrives_whole(timing: str, seed: int, vcs: int, depth: i
     assert result.cycles <= cycle_limit(traffic)
     assert not result.flags.any()
     assert (before == words(traffic)).all()
-    # Every word is where its row puts it, and no other word has changed.
+    # Every word is at its row's target address, and no other word has changed.
     expected = before.copy()
     for node, rows in enumerate(traffic.rows):
         for row in rows:
@@ -380,10 +385,10 @@ def test_random_traffic_arrives_whole(timing: str, seed: int, vcs: int, depth: i
     # Sorted, and at most one flit per output and cycle.
     order = [(f.cycle, f.node, f.port) for f in result.trace]
     assert order == sorted(set(order))
-    # Every flit leaves once by every output on its way.
+    # Every flit leaves once by each output on its path.
     outputs = sorted((f.node, f.port, f.vc) for f in result.trace)
     assert outputs == sorted(output for way in ways for output in way)
-    # On a VC packets are whole: one head, then payload, up to the tail.
+    # Packets on a VC are not mixed: a head, then payload, up to the tail.
     packet: dict[tuple[int, int, int], bool] = {}
     for flit in result.trace:
         output = (flit.node, flit.port, flit.vc)

@@ -20,11 +20,11 @@ from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 
 IN_PLACE, ACROSS = 1, 2
-"""Of the first operator of a network."""
+"""Operator fields for the first operator of a network."""
 
 
 def later_sum(there: Any, coming: Any, _bits: Any) -> Any:
-    """An operator of one's own, in which it matters which word comes first."""
+    """Return the result of a custom operator that depends on the order of its words."""
     return there * np.uint64(3) + coming
 
 
@@ -33,7 +33,10 @@ def slow(latency: int) -> tuple[Operator]:
 
 
 def pair(first: Row, second: Row, **limits: Any) -> Program:
-    """Packets from nodes 0 and 2 of a line to node 1, on VCs 0 and 1; one of step 2 never comes."""
+    """Return packets from nodes 0 and 2 of a line to node 1, on VCs 0 and 1.
+
+    Node 1 also expects a packet of step 2 that never comes.
+    """
     return program({0: [first], 2: [second]}, {1: [1, 2]}, vcs=2, **limits)
 
 
@@ -41,7 +44,7 @@ def one_word(result: Any, node: int = 1, address: int = 16) -> int:
     return int(result.memory[node, address])
 
 
-# ---- When ------------------------------------------------------------------------------------
+# ---- Time of writes --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("latency", [0, 1, 3])
@@ -66,9 +69,9 @@ def test_a_packet_of_its_header_alone_ends_as_late() -> None:
 
 
 def test_a_word_is_sent_from_two_cycles_after_it_was_written() -> None:
-    # Words 0 ... leave port 0 of node 1 in C + 3 + i, and are written at the end of C + 4 + i.
-    # Node 1 injects its words 0 ... of the same addresses in C + 1 + i + k, k being the cycles for
-    # which flits of another row keep it.
+    # Word i leaves port 0 of node 1 in C + 3 + i, and is written at the end of C + 4 + i. Node 1
+    # injects its own word i of the same address in C + 1 + i + k; flits of another row delay it by
+    # k cycles.
     for before, fresh in ((1, False), (2, False), (3, True)):
         rows = {
             0: [put(1, (UP, 1), length=4, target=16)],
@@ -81,7 +84,7 @@ def test_a_word_is_sent_from_two_cycles_after_it_was_written() -> None:
         assert sent == [1, 2, 3, 4] if fresh else sent == [256 + 17 + i for i in range(4)]
 
 
-# ---- What ------------------------------------------------------------------------------------
+# ---- Results ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
@@ -126,7 +129,7 @@ def test_of_two_packets_for_one_word_both_are_in_it() -> None:
         operators="add",
     )
     result = simulated(both, "barrier", cycle_limit=60)
-    # They take turns, a flit of each after the other: nothing waits for the memory.
+    # The packets' flits take turns: no flit waits for the memory.
     assert [(cycle, vc) for cycle, vc, _ in departures(result, 1, 0)] == [
         (C + 2 + place, place % 2) for place in range(8)
     ]
@@ -143,8 +146,8 @@ def test_a_word_waits_for_the_one_that_it_is_combined_with() -> None:
         operators=slow(2),
     )
     result = simulated(both, "barrier", cycle_limit=60)
-    # Heads in C + 2 and C + 3, the word of VC 0 in C + 4; in the two cycles after that nothing is
-    # accepted, and the word of VC 1 leaves in C + 7.
+    # The heads leave in C + 2 and C + 3, the word of VC 0 in C + 4. The next two cycles accept no
+    # flit, and the word of VC 1 leaves in C + 7.
     left = [C + 2, C + 3, C + 4, C + 7]
     assert [cycle for cycle, _, _ in departures(result, 1, 0)] == left
     assert result.stalled_flits.tolist() == [0, 3, 0, 0]
@@ -160,7 +163,7 @@ def test_a_word_waits_for_the_one_that_it_is_combined_with() -> None:
         ({"target": 16, "operator": IN_PLACE}, {"target": 17, "operator": IN_PLACE}, False),
         ({"target": 16 + 128}, {"target": 16, "operator": ACROSS}, True),
         ({"target": 16}, {"target": 16, "operator": ACROSS}, False),
-        # Number 3 is of no operator: there is nothing that it is combined with.
+        # There is no operator for number 3, so the word is combined with nothing.
         ({"target": 16}, {"target": 16, "operator": 3}, False),
     ],
 )
@@ -174,7 +177,7 @@ def test_only_a_word_that_is_combined_with_a_recent_one_waits(
 
 
 def test_a_packet_that_is_over_waits_for_nothing() -> None:
-    # The next word of the packet on VC 0 would be combined with word 17, if there were one.
+    # The next word on VC 0 would be combined with word 17, if the packet had a further word.
     over = put(1, (UP, 1, 0), target=16, operator=IN_PLACE)
     both = pair(over, put(1, (DOWN, 1, 1), target=17, length=3), operators=slow(2))
     result = simulated(both, "barrier", cycle_limit=60)
@@ -190,7 +193,7 @@ def test_while_one_vc_waits_nothing_is_accepted() -> None:
     }
     made = program(rows, {1: [1, 2]}, vcs=3, operators=slow(3))
     result = simulated(made, "barrier", cycle_limit=60)
-    # Without the wait VC 2 would be next: its head is there from C + 3 on.
+    # Without the wait VC 2 would be next: its head is at the front from C + 3 on.
     assert [(cycle, vc) for cycle, vc, _ in departures(result, 1, 0)] == [
         *((C + 2, 0), (C + 3, 1), (C + 4, 2), (C + 5, 0)),
         *((C + 9, 1), (C + 10, 2), (C + 11, 2)),
@@ -199,7 +202,7 @@ def test_while_one_vc_waits_nothing_is_accepted() -> None:
 
 @pytest.mark.parametrize("operators", [(IN_PLACE, IN_PLACE), (0, IN_PLACE), (IN_PLACE, 0)])
 def test_of_two_lanes_in_one_cycle_the_lower_counts_as_before(operators: tuple[int, int]) -> None:
-    # Node 3 of a square gets from node 2 by port 1 and from node 1 by port 2.
+    # Node 3 of a square gets packets from node 2 by port 1 and from node 1 by port 2.
     rows = {
         2: [put(1, (1, 1), target=16, operator=operators[0])],
         1: [put(1, (2, 1), target=16, operator=operators[1])],

@@ -1,7 +1,7 @@
-"""Rows that send on what comes, and windows, cycle by cycle: docs/router.md, section 20.
+"""Rows that send on arriving words, and windows, cycle by cycle: docs/router.md, section 20.
 
-Expected cycles are worked out by hand from the page; CS is the first cycle of step 1, in a network
-in which a row has two control words. A word is its node times 256, plus its address, plus 1.
+Expected cycles are computed by hand from the page; CS is the first cycle of step 1, in a network
+where a row has two control words. A word is its node times 256, plus its address, plus 1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def streaming(
 
 
 def chain(length: int, hops: int = 1, **limits: Any) -> Program:
-    """A message that goes down a line of four nodes, or two of them, in one step."""
+    """Return a message that goes down a line of four nodes, or two of them, in one step."""
     nodes = range(0, 4, hops)
     rows = {
         node: [put(1, (UP, hops), source=16, target=16, length=length, stream=int(node > 0))]
@@ -53,8 +53,8 @@ def test_a_chain_takes_four_cycles_for_each_further_link(length: int, port_model
     assert not result.flags.any()
     assert not result.stalled_flits.any()
     assert (result.memory[:, 16 : 16 + length] == words(made)[0, 16 : 16 + length]).all()
-    # Heads are injected by all at once; payload leaves port 0 of each node four cycles after it
-    # left that of the node before.
+    # All nodes inject their heads at the same time. A word leaves port 0 of each node four cycles
+    # after it left port 0 of the node before.
     for node in (1, 2, 3):
         left = [CS + 2, *(CS + 3 + word + 4 * (node - 1) for word in range(length))]
         assert [cycle for cycle, _, _ in departures(result, node, 0)] == left
@@ -70,7 +70,7 @@ def test_with_operators_a_further_send_takes_d_and_one_cycle_more(latency: int) 
     made = streaming(rows, {2: [1], 3: [1]}, operators=slow)
     there, result = words(made)[:, 16:21], simulated(made, "barrier")
     assert result.cycles == CS + (2 + 5 + 5 + latency) - 2 + (1 + 4 + latency)
-    # What is sent on is what has been combined.
+    # A node sends on the combined words.
     at_2 = there[2] * np.uint64(3) + there[0]
     assert (result.memory[2, 16:21] == at_2).all()
     assert (result.memory[3, 16:21] == there[3] * np.uint64(3) + at_2).all()
@@ -79,10 +79,10 @@ def test_with_operators_a_further_send_takes_d_and_one_cycle_more(latency: int) 
 @pytest.mark.parametrize(
     ("lead", "last"),
     [
-        # Words follow each other without a gap where four or more are sent before what comes.
+        # Words follow each other without a gap if the lead is four words or more.
         (6, 12),
         (4, 12),
-        # Otherwise a word goes four cycles after the one that is so many places before it.
+        # Otherwise word i leaves four cycles after word i - lead.
         (3, 1 + 3 * 4 + 2),
         (2, 1 + 5 * 4 + 1),
         (1, 1 + 11 * 4),
@@ -126,7 +126,7 @@ def test_a_ring_without_a_lead_waits_for_itself() -> None:
     assert [flit.cycle for flit in result.trace if flit.port == 0] == [CS + 2] * 4
 
 
-# ---- What comes --------------------------------------------------------------------------------
+# ---- Arriving words ----------------------------------------------------------------------------
 
 
 def test_a_flit_that_waits_for_a_credit_while_its_word_is_there_is_stalled() -> None:
@@ -137,12 +137,12 @@ def test_a_flit_that_waits_for_a_credit_while_its_word_is_there_is_stalled() -> 
     }
     result = simulated(streaming(rows, {1: [1], 3: [1, 2]}), "barrier", cycle_limit=80)
     # The head of node 1 waits in router 2 for output VC (1, 0), which node 2's packet holds from
-    # CS + 1 to CS + 21. Word 0 lies behind it, 1 and 2 lie in the router of node 1.
+    # CS + 1 to CS + 21. Word 0 is behind it, words 1 and 2 are in the router of node 1.
     through = [cycle for cycle, _, _ in departures(result, 2, UP)]
     assert through[:21] == [CS + 1 + place for place in range(21)]
     assert through[21] == CS + 22
-    # Word 1 waits there for a credit, and word 3 in the sender; no other comes to the front before
-    # there is one. That words 0 to 3 waited to come does not count.
+    # Word 1 waits there for a credit, and word 3 in the sender; no other word comes to the front
+    # before its credit. The time in which words 0 to 3 had not arrived does not count.
     assert int(result.stalled_flits[1]) == 2
 
 
@@ -155,7 +155,7 @@ def test_words_of_continued_packets_and_of_other_steps_are_not_counted() -> None
         1: [put(1, (UP, 1), source=16, target=16, length=3, stream=1)],
     }
     result = simulated(streaming(rows, {1: [1], 2: [1]}), "barrier", cycle_limit=100)
-    # Of five words that come, two are of the step.
+    # Two of five arriving words are of the step.
     assert len(departures(result, 2, 0)) == 1 + 2
 
 
@@ -184,7 +184,8 @@ def test_words_of_a_step_are_not_there_for_the_next(timing: str) -> None:
 
 
 def test_each_lane_has_words_of_its_own_to_send_on() -> None:
-    # In a square node 1 gets from 0 by port 1 and from 3 by port 2; it sends each on the other way.
+    # In a square node 1 gets words from 0 by port 1 and from 3 by port 2, and sends each on to the
+    # other.
     rows = {
         0: [put(1, (1, 1), source=16, target=16, length=3)],
         3: [put(1, (2, 1), source=32, target=32, length=5)],
@@ -202,14 +203,14 @@ def test_each_lane_has_words_of_its_own_to_send_on() -> None:
     assert (result.memory[3, 64:67] == there[0, 16:19]).all()
 
 
-# ---- Windows and rows that are bad -------------------------------------------------------------
+# ---- Windows and bad rows ----------------------------------------------------------------------
 
 
 def test_addresses_run_round_in_a_window_at_both_ends() -> None:
     row = put(1, (UP, 1), source=14, target=46, length=7, window=3)
     made = streaming({0: [row]}, {1: [1]})
     result = simulated(made, "barrier")
-    # 14, 15, then 8 to 12; at the target 46, 47, then 40 to 44.
+    # Source addresses are 14, 15, then 8 to 12; target addresses 46, 47, then 40 to 44.
     changed = {a: int(result.memory[1, a]) for a in range(256) if result.memory[1, a] < 257}
     assert changed == {46: 15, 47: 16, 40: 9, 41: 10, 42: 11, 43: 12, 44: 13}
 
@@ -232,10 +233,10 @@ def test_across_turns_the_top_bit_of_the_address_that_was_wrapped() -> None:
         ({"window": 7, "source": 5, "length": 99}, True),
         ({"window": 5, "source": 70, "length": 1}, False),
         ({"window": 5, "source": 99, "length": 1}, True),
-        # Without a window the end alone counts.
+        # Without a window only the end matters.
         ({"source": 90, "length": 10}, False),
         ({"source": 90, "length": 11}, True),
-        # 96 to 99 is in a window of four words, whose message runs round.
+        # The message wraps in the window of four words from 96 to 99.
         ({"window": 2, "source": 98, "length": 4}, False),
     ],
 )
@@ -247,7 +248,7 @@ def test_a_row_is_bad_for_what_the_page_says(fields: dict[str, int], bad: bool) 
 
 @pytest.mark.parametrize(("stream", "bad"), [(2, False), (3, True)])
 def test_a_row_that_streams_a_lane_that_is_not_there_is_bad(stream: int, bad: bool) -> None:
-    # Two lanes take two bits: 3 is a number that can be written and names no lane.
+    # A number for two lanes takes two bits, so 3 can be written but names no lane.
     row = put(1, (1, 1), stream=stream)
     made = all_port({0: [row]}, {}, streams=True)
     assert flags(simulated(made, "barrier", cycle_limit=50)) == ({0: {"bad_row"}} if bad else {})

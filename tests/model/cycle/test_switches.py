@@ -35,7 +35,7 @@ NETWORKS = [STAR, switch_tree(), switch_mesh(3, 2, 2), fat_tree(4)]
 
 
 def example() -> Program:
-    """The worked example of the page: node 1 sends two words to address 4 of node 3."""
+    """Return the worked example of the page: node 1 sends two words to address 4 of node 3."""
     return program({1: [put(1, (1, 1), (3, 1), target=4, length=2)]}, {3: [1]}, STAR)
 
 
@@ -66,7 +66,7 @@ def test_the_worked_example_of_the_page() -> None:
 
 
 def test_a_packet_for_a_switch_is_a_bad_route() -> None:
-    """The end of the worked example: only the slot to the switch, then the delivery."""
+    """Check the end of the worked example: the route has only the slot to the switch."""
     made = program({1: [put(1, (1, 1), length=2)]}, {3: [1]}, STAR)
     assert f"With the header `{int(made.header[0]):#x}`" in PAGE.read_text()
     for cycles, seen in ((3, {}), (4, {0: {"bad_route"}}), (None, {0: {"bad_route"}})):
@@ -79,7 +79,7 @@ def test_a_packet_for_a_switch_is_a_bad_route() -> None:
 
 
 def test_a_flag_of_a_switch_stops_the_steps_of_all() -> None:
-    """Step 2 never begins with a barrier; what no barrier holds back goes on."""
+    """With a barrier step 2 never begins; self-timed nodes go on."""
     rows = {
         1: [put(1, (1, 1), length=0)],
         3: [put(1, (1, 1), (2, 1), length=9)],
@@ -94,7 +94,7 @@ def test_a_flag_of_a_switch_stops_the_steps_of_all() -> None:
 
 
 def test_a_used_up_header_flit_is_dropped_at_a_switch() -> None:
-    """In flits of 8 bits the first slots fill a flit, which is used up at a switch on the way."""
+    """In flits of 8 bits the first slots fill a flit, which is used up at a switch."""
     path = with_switches(graph_of(7, [(n, n + 1) for n in range(6)]), range(1, 6))
     route = [(1, 1), *[(2, 1)] * 5]
     made = program(
@@ -108,7 +108,7 @@ def test_a_used_up_header_flit_is_dropped_at_a_switch() -> None:
 
 
 def by_the_page(made: Program) -> int:
-    """The cycles of a program without contention, barrier timing: section 5."""
+    """Return the cycles of a program without contention, with barrier timing, by section 5."""
     config = made.config
     packets = made.row_hops * (config.link_registers + 1) + made.header_flits - 1 + made.length
     steps = [int(packets[made.step == step].max()) for step in range(1, made.steps + 1)]
@@ -150,7 +150,7 @@ def test_traffic_gets_through_and_keeps_the_rules(topology: Topology) -> None:
 
 
 def test_switches_arbitrate_as_other_routers_do() -> None:
-    """The same program where node 0 only forwards: what leaves is the same, flit for flit."""
+    """If node 0 only forwards, it sends the same flits as a switch."""
     rows = {
         leaf: [put(1, (1, 1), (target, 1), length=6)]
         for leaf, target in ((1, 3), (2, 3), (3, 1), (4, 3), (5, 1))

@@ -1,6 +1,6 @@
-"""Timed rows, link registers and refusal, cycle by cycle.
+"""Timed rows, link registers and nodes that refuse flits, cycle by cycle.
 
-Expected cycles are worked out by hand from docs/router.md: R is the number of link registers.
+Expected cycles are computed by hand from docs/router.md; R is the number of link registers.
 """
 
 from dataclasses import replace
@@ -57,7 +57,7 @@ def test_link_carries_depth_flits_in_the_time_of_a_credit_loop(registers: int, d
     length = 39
     rows = {0: [timed(START, (UP, 2), length=length)]}
     result = simulated(traffic(rows, {2: 1}, link_registers=registers, depth=depth))
-    # A place is used again 2R + 2 cycles after its flit left the sender, and by none before.
+    # A slot is used again 2R + 2 cycles after its flit left the sender, and not before.
     period = max(depth, 2 * registers + 2)
     leaves = [START + 1 + flit // depth * period + flit % depth for flit in range(length + 1)]
     assert cycles(result, 0, UP) == leaves
@@ -78,11 +78,11 @@ def test_barrier_steps_take_the_registers_of_the_way() -> None:
 @pytest.mark.parametrize("timing", ["barrier", "self-timed"])
 def test_row_begins_at_its_start(start: int, timing: str) -> None:
     result = simulated(traffic({0: [timed(start, (UP, 1))]}, {1: 1}), timing)
-    # The row is ready in cycle C; a start before that is past.
+    # The row is ready in cycle C; an earlier start is in the past.
     begins = max(start, C)
     assert cycles(result, 0, UP) == [begins + 1, begins + 2]
     assert (result.finished, result.cycles) == (True, begins + 4)
-    # Node 1's table has ended: its self-timed step is over in cycle 1 and in every one from then on
+    # Node 1's table has ended: its self-timed step is over in cycle 1 and in every cycle after it,
     # until the node is finished.
     steps = 1 + begins + 4 - 1 if timing == "self-timed" else result.step[1]
     assert result.step[1] == steps % 16
@@ -143,7 +143,7 @@ def test_node_is_finished_when_all_it_awaits_has_come() -> None:
     assert (result.finished, result.cycles) == (False, cycle_limit(missing))
     assert result.received[1] == 2
     assert not result.flags.any()
-    # Node 2's second row begins in 13, so step 1 is over in 17; from then on a step a cycle.
+    # Node 2's second row begins in 13, so step 1 is over in 17; then the step rises every cycle.
     assert simulated(missing, cycle_limit=10**12 + 5).step[1] == (1 + 10**12 + 5 - 17) % 16
 
 
@@ -160,7 +160,7 @@ def test_step_of_a_finished_node_stands_still_to_the_limit() -> None:
 
 @pytest.mark.parametrize("awaited", [0, 1])
 def test_packet_that_is_not_awaited_is_unexpected(awaited: int) -> None:
-    # Node 3's packet keeps the run going until the other ones have come.
+    # Node 3's packet keeps the run going until the other packets have arrived.
     rows = {0: [timed(3, (UP, 1)), timed(3, (UP, 1))], 3: [timed(60, (DOWN, 1))]}
     result = simulated(traffic(rows, {1: awaited, 2: 1}))
     assert flags(result) == {1: {"unexpected_receive"}}
@@ -172,16 +172,16 @@ def test_packet_that_is_not_awaited_is_unexpected(awaited: int) -> None:
 
 
 def test_order_of_more_than_64_buffers() -> None:
-    # Node 15 of a 2x2x2x2 mesh has 9 ports of 8 VCs. Two packets come in by each of the ports 2, 4
-    # and 6, on VCs 3, 1 and 7, and node 15 sends two; all go on to node 7, by port 8 on VC 5, and
-    # the first ones are at the front in the same cycle.
+    # Node 15 of a 2x2x2x2 mesh has 9 ports of 8 VCs. Two packets arrive by each of the ports 2, 4
+    # and 6, on VCs 3, 1 and 7, and node 15 sends two. All go on to node 7, by port 8 on VC 5, and
+    # the first heads are at the front in the same cycle.
     ways = {14: (1, 1, 3), 13: (3, 1, 1), 11: (5, 1, 7)}
     rows = {node: [timed(START, way, (8, 1, 5), length=2)] * 2 for node, way in ways.items()}
     rows[15] = [timed(START + 1, (8, 1, 5), length=2)] * 2
     result = simulated(traffic(rows, {7: 8}, mesh((2, 2, 2, 2)), vcs=8))
     sent = [f for f in result.trace if (f.node, f.port) == (15, 8)]
     assert [(f.cycle, f.vc) for f in sent] == [(START + 2 + place, 5) for place in range(8 * 3)]
-    # The order begins at the interface, and the links come twice before it does again.
+    # The order begins at the interface; the links come twice before the interface comes again.
     tails = [f.data for f in sent if f.kind == TAIL]
     assert tails == [256 * node + 2 for node in (15, 14, 13, 11, 14, 13, 11, 15)]
     assert result.finished
@@ -194,11 +194,11 @@ def test_order_of_more_than_64_buffers() -> None:
 def test_refused_flits_leave_in_the_cycles_between(start: int) -> None:
     one = traffic({0: [timed(start, (UP, 2), length=3)]}, {2: 1})
     result = simulated(one, refusal=refusing(EVEN_CYCLES))
-    # The head is at the front in start + 3; of two cycles node 2 accepts in the odd one.
+    # The head is at the front in start + 3; node 2 accepts flits in odd cycles.
     first = (start + 3) | 1
     assert cycles(result, 2, 0) == [first, first + 2, first + 4, first + 6]
     assert (result.finished, result.cycles) == (True, first + 7)
-    # Nobody else receives, so nobody else's refusal matters.
+    # No other node receives, so the refusals of other nodes do not matter.
     others = refusing(EVEN_CYCLES)
     others[2] = 0
     assert cycles(simulated(one, refusal=others), 2, 0) == [start + 3 + i for i in range(4)]

@@ -1,6 +1,6 @@
-"""Runs that are worked out are those of the cycle model, bit for bit; the others are declined.
+"""Runs by arithmetic equal those of the cycle model, bit for bit, or are declined.
 
-Programs are drawn as for the cycle model (``helpers.drawn``), and compiled from schedules.
+Programs are random, as for the cycle model (``helpers.drawn``), or compiled from schedules.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def assert_same(made: Prediction, simulated: Prediction) -> None:
 
 
 def compared(made: Program, memory: Any, timing: Timing) -> bool:
-    """Compare both runs; False where the first is declined, as some flit really waits."""
+    """Compare both runs; return False if the first is declined because a flit waits."""
     simulated = cycle_model.run(made, memory, timing=timing)
     try:
         exact = run(made, memory, timing=timing)
@@ -127,9 +127,9 @@ def test_schedules_are_worked_out(
 
 
 def sent_on(fields: dict[str, int], feeds: dict[str, int] | None = None) -> Program:
-    """Node 0 sends words to address 16 of node 1, which sends some on as they come.
+    """Return a program in which node 0 sends to node 1, which sends words on as they arrive.
 
-    Without a lead and a window, node 2 sends on what comes from node 1, in order.
+    Without a lead and a window, node 2 also sends on the words from node 1, in order.
     """
     rows = {
         0: [put(1, (UP, 1), target=16, length=4, **(feeds or {}))],
@@ -226,7 +226,7 @@ SLOW = [Operator("slow", 2, lambda there, coming, _bits: there + coming)]
 def test_what_waits_or_fails_is_declined(made: Program, why: str) -> None:
     with pytest.raises(Declined, match=why):
         run(made, words(made), timing=Timing.BARRIER)
-    # What predicts goes on to the cycle model.
+    # The prediction falls back to the cycle model.
     simulated = cycle_model.run(made, words(made), timing=Timing.BARRIER)
     predicted = predict(made, words(made), timing=Timing.BARRIER)
     assert predicted.cycles == simulated.cycles

@@ -1,4 +1,4 @@
-"""Images of programs, executed by a host and a network that know the contract and nothing else."""
+"""Images of programs, executed by a host and a network written only from the contract."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_host_that_knows_the_contract_alone_runs_an_image(
     assert {engine.write(*write) for write in writes} == {CARRIED_OUT}
     assert wrong_words(engine) > 0
     if controlled:
-        # The image register comes first, and with the last word the program is loaded.
+        # The image register comes first; the last word completes the program.
         assert writes[0] == (0, 2, 1, described["identity"])
         assert writes[-1] == (0, 2, 8 + 4 * 2 + 1, described["program"]["words"])
         assert engine.write(0, 2, 2, 1 | 2 << 8) == CARRIED_OUT
@@ -117,7 +117,7 @@ def test_the_registers_of_the_barrier_are_in_the_latencies(eyecast: Command, her
         assert json.loads((here / "i.json").read_text())["latencies"] == found
 
 
-# ---- Where programs lie ---------------------------------------------------------------------
+# ---- Addresses of programs ------------------------------------------------------------------
 
 
 def test_programs_lie_one_behind_the_other() -> None:
@@ -163,7 +163,7 @@ ENGINE = ("--mesh", "2x2", "--programs", "3", "--message-words", "16", "--flits"
 
 
 def write_programs(eyecast: Command, *more: str) -> None:
-    """The files a.json and b.json, of one network."""
+    """Write the programs a.json and b.json for one network."""
     for name, source in (("a", "0,0"), ("b", "1,1")):
         answer = eyecast("program", *ENGINE, *more, "--source", source, "-o", f"{name}.json")
         assert answer.errors == ""
@@ -187,7 +187,7 @@ def test_an_image_has_several_programs(eyecast: Command, here: Path) -> None:
     for node in range(4):
         for address in range(3):
             assert engine.write(node, 0, address, 10 * node + address) == CARRIED_OUT
-    # Node 3's message, which the others get, and which node 0 sends on then.
+    # All other nodes get node 3's message; then node 0 sends it on.
     for number in (2, 1):
         assert engine.write(0, 2, 2, 1 | number << 8) == CARRIED_OUT
         for node in range(4):
@@ -219,7 +219,7 @@ def test_images_that_cannot_be(eyecast: Command) -> None:
 def test_an_image_says_where_the_results_of_a_reduction_are(
     eyecast: Command, here: Path, collective: str, nodes: list[int]
 ) -> None:
-    """They are the sums of the words that its writes put into the memories."""
+    """The results are the sums of the words that the image writes to the memories."""
     network = "--line 4 --algorithm tree --flits 5 --programs 1"
     options = f"{network} --collective {collective} --image image.csv".split()
     assert eyecast("program", *options).status == 0

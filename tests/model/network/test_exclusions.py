@@ -1,4 +1,4 @@
-"""What excludes what: the page shows the table, and networks are refused exactly by its rules."""
+"""Exclusions of parameters: the page shows the table, and exactly its rules refuse networks."""
 
 import random
 from itertools import combinations, product
@@ -37,7 +37,7 @@ def test_the_page_shows_the_table() -> None:
 
 
 def rules_of_the_page() -> list[tuple[str, str, str]]:
-    """Limited parameter, limiting parameter and limit, for each cell of the page that has one."""
+    """Return limited parameter, limiting parameter and limit of each filled cell of the page."""
     heading, *rows = cells(section("### What excludes what"))
     columns = [name.strip("`") for name in heading[1:]]
     return [

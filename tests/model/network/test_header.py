@@ -1,4 +1,4 @@
-"""Header flits: packed as the page says, and read back as a router and a target read them."""
+"""Header flits: packed by the page, and read back as a router and a receiver read them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from eyecast.model.network.topology import line, mesh
 
 CONFIGS = [
     NetworkConfig(topology=line(4), flit_width=8, message_words=4, steps=1),
-    # A slot of 4 bits and the delivery of 5 fill a flit to its last bit.
+    # A slot of 4 bits and the delivery of 5 bits fill a flit completely.
     NetworkConfig(topology=line(4), flit_width=9, message_words=4, steps=1),
     NetworkConfig(topology=mesh((4, 5)), vcs=3, flit_width=16),
     NetworkConfig(topology=mesh((3, 2, 2)), vcs=8, flit_width=29, message_words=999),
@@ -22,7 +22,7 @@ CONFIGS = [
 
 
 def packed(config: NetworkConfig, route: tuple[Segment, ...], step: int, address: int) -> list[int]:
-    """Header flits made field by field (docs/router.md, section 1)."""
+    """Return header flits, packed field by field (docs/router.md, section 1)."""
     h, flits, used = config.header, [0], 0
     groups = []
     for port, hops, vc in route:
@@ -65,7 +65,7 @@ def test_headers_are_packed_as_the_page_says_and_walked_to_their_delivery(
         assert sent == packed(config, way, int(step[packet]), int(address[packet]))
         del flits[:count]
         if sum(segment.hops for segment in way) > 200:
-            continue  # Walked hop by hop, thousands take long.
+            continue  # Walking thousands of hops takes too long.
         hops = []
         while header.port(sent[0]) != header.deliver_code:
             if header.port(sent[0]) == 0:

@@ -56,14 +56,14 @@ def test_every_parameter_with_a_help_is_an_option() -> None:
     named = {f"--{name.replace('_', '-')}": known.for_runs for name, known in helped.items()}
     assert [*option_names(exported_hardware_options)] == [*named]
     assert [*HARDWARE_NAMES] == [name for name, for_runs in named.items() if for_runs]
-    # A port for every link is asked for by --ports.
+    # The option --ports sets ``all_port``.
     assert {*PARAMETERS} - {*helped} == {"all_port"}
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_every_parameter_is_read_from_a_file_as_it_was_written(name: str) -> None:
     known = PARAMETERS[name]
-    # Of a network without programs there are no tile ports, and no parity.
+    # A network without programs has no tile ports and no parity.
     usual = NetworkConfig(topology=mesh((2, 2)), programs=int(name in ("tile_ports", "parity")))
     others = {bool: True, str: "add,max", int: DEFAULTS[name] + 1 if known.limits else None}
     changed = replace(usual, **{name: others[known.kind]})

@@ -97,7 +97,7 @@ def test_de_bruijn_graphs(base: int, length: int) -> None:
     }
     every = list(links(topology))
     assert {(n, m) for n, _, m, _ in every} == {(n, m) for n, m in expected if n != m}
-    # A port is one wire: where it leads both ways, it leads back.
+    # A port is one wire: if both directions exist, they join the same two ports.
     ways = {(n, p): (m, q) for n, p, m, q in every}
     assert len(ways) == len(every) == len({(m, q) for _, _, m, q in every})
     assert all(ways.get(end, start) == start for start, end in ways.items())
@@ -146,7 +146,7 @@ def test_sizes_that_cannot_be(make: Any, size: tuple[int, ...], line: str) -> No
 
 
 def test_a_host_is_linked_to_its_targets_alone() -> None:
-    """As drawn in the module: a line of 4, the host at nodes 1 and 3."""
+    """Make the module's drawing: a line of 4, with the host at nodes 1 and 3."""
     hosted = with_host(line(4), [3, 1, 3])
     assert (hosted.host, hosted.host_links, hosted.dims) == (4, (1, 3), ())
     assert hosted.label == "line of 4 and host"
@@ -203,7 +203,7 @@ def test_host_links_without_a_host() -> None:
 
 
 def test_node_link_files_of_old_and_new_networkx(tmp_path: Path) -> None:
-    """As networkx writes a square with a diagonal, nodes named by pairs of numbers."""
+    """Read networkx's file of a square with a diagonal, with pairs of numbers as node names."""
     nodes = [{"id": [0, 0]}, {"id": [0, 1], "color": "red"}, {"id": [1, 1]}, {"id": [1, 0]}]
     ends = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
     edges = [{"source": nodes[a]["id"], "target": nodes[b]["id"], "weight": 1.5} for a, b in ends]

@@ -1,4 +1,4 @@
-"""Operators: what NumPy makes of words, and which names and latencies they may have."""
+"""Operators: their results by NumPy, and their permitted names and latencies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from eyecast.model.network.operators import BUILT_IN, Operator, as_operators, op
 from eyecast.model.network.topology import mesh
 
 BY_HAND = {
-    # 0xf0 is 240, or -16; 0x17 is 23 both ways.
+    # 0xf0 is 240 unsigned and -16 signed; 0x17 is 23 in both.
     "add": 0x07,
     "min": 0x17,
     "max": 0xF0,

@@ -1,4 +1,4 @@
-"""Routes whose channels nothing waits for in a circle, as the certificate of programs says too."""
+"""Routes whose channels never wait for each other in a circle; the certificate agrees."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def all_routes(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
 
 
 def waits_in_a_circle(offsets: np.ndarray, nodes: np.ndarray, vcs: np.ndarray) -> bool:
-    """Peel channels that wait for none until none is left, or a circle is."""
+    """Tell whether channels wait in a circle, by removing those that wait for no other."""
     edges = set()
     for i, begin in enumerate(offsets[:-1]):
         path = nodes[begin : offsets[i + 1]].tolist()

@@ -1,4 +1,4 @@
-"""Routes against walks that take one hop at a time and know only neighbours and division."""
+"""Routes against walks of single hops that know only neighbors and division."""
 
 from __future__ import annotations
 
@@ -47,15 +47,16 @@ def cut(offsets: np.ndarray, nodes: np.ndarray) -> list[list[int]]:
 
 
 def routed(topology: Topology, source: int, target: int, vcs: int) -> tuple[list[int], list[int]]:
-    """The nodes and VCs of one route."""
+    """Return the nodes and VCs of one route."""
     _, nodes, path_vcs = route(topology, np.array([source]), np.array([target]), vcs)
     return nodes.tolist(), path_vcs.tolist()
 
 
 def walk(topology: Topology, source: int, target: int, *, ties_up: bool) -> list[int]:
-    """One axis after the other, a hop at a time, the shorter way round.
+    """Return the nodes of a walk: one axis after another, a hop at a time, the shorter direction.
 
-    Where both ways are equally long, ``ties_up`` or from an even coordinate up, else down.
+    If both directions are equally long, it goes up with ``ties_up`` or from an even coordinate,
+    otherwise down.
     """
     path, stride = [source], 1
     for axis, side in enumerate(topology.dims):
@@ -73,7 +74,7 @@ def walk(topology: Topology, source: int, target: int, *, ties_up: bool) -> list
 
 
 def distances_to(topology: Topology, target: int) -> dict[int, int]:
-    """Links from each node that can reach ``target``, by rounds over the whole table."""
+    """Return the hops to ``target`` from each node that can reach it, by rounds over all links."""
     found, distance = {target: 0}, 0
     while distance in found.values():
         distance += 1
@@ -130,7 +131,7 @@ def test_ties_go_up_from_even_coordinates_and_down_from_odd_ones() -> None:
     assert routed(ring(5), 1, 4, 1) == ([1, 0, 4], [0, 0])
     # Each axis by its own coordinate: from (1, 2) to (3, 0) down x and up y.
     assert routed(torus((4, 4)), 9, 3, 1)[0] == [9, 8, 11, 15, 3]
-    # Around faults the lowest port, which is the way up, is taken as ever.
+    # Around faults, ties still go to the lowest port, which leads up.
     assert routed(with_faults(ring(4), [], [(0, 3)]), 3, 1, 1)[0] == [3, 0, 1]
 
 
@@ -145,7 +146,7 @@ def test_every_route_is_as_long_as_its_axes_are_far_apart(topology: Topology) ->
 
 
 def loads(topology: Topology) -> dict[tuple[int, bool], list[int]]:
-    """How many routes of all pairs cross each link, by axis and whether it leads up."""
+    """Return the number of routes of all pairs over each link, by axis and direction."""
     offsets, nodes, _ = route(topology, *all_pairs(topology), 1)
     crossed = Counter(link for path in cut(offsets, nodes) for link in pairwise(path))
     found: dict[tuple[int, bool], list[int]] = {}
@@ -164,8 +165,8 @@ def test_all_pairs_load_a_torus_as_much_up_as_down(dims: tuple[int, ...]) -> Non
     for axis, side in enumerate(dims):
         up, down = found[axis, True], found[axis, False]
         assert sum(up) == sum(down)
-        # Half a ring takes an odd number of links on sides of 6 and 10: every other link has one
-        # route more, for each of the nodes that share the coordinates of the other axes.
+        # On sides of 6 and 10 half a ring has an odd number of links. So every other link has one
+        # more route for each node with the same coordinates on the other axes.
         spread = max(up + down) - min(up + down)
         assert spread == (len(up) // side if side % 4 == 2 else 0)
 
@@ -175,7 +176,7 @@ def test_the_lowest_bit_comes_first() -> None:
 
 
 def test_around_a_fault() -> None:
-    """Down y where x is no way closer, and back to x as soon as it is.
+    """A route takes y down while no link along x is closer, and returns to x as soon as one is.
 
     ::
 
@@ -204,7 +205,7 @@ def test_nothing_to_route(topology: Topology) -> None:
 
 
 def test_vc_1_after_the_dateline() -> None:
-    """A ring of eight; the dateline is the link between 7 and 0."""
+    """In a ring of eight, the dateline is the link between 7 and 0."""
     assert routed(ring(8), 6, 2, 2) == ([6, 7, 0, 1, 2], [0, 0, 1, 1])
     assert routed(ring(8), 5, 0, 2) == ([5, 6, 7, 0], [0, 0, 0])
     assert routed(ring(8), 1, 6, 2) == ([1, 0, 7, 6], [0, 0, 1])
@@ -217,7 +218,7 @@ def test_vc_1_after_the_dateline() -> None:
 def test_every_axis_begins_on_vc_0() -> None:
     # From (4, 4) to (1, 1) of a 5x5 torus: up across both datelines.
     assert routed(torus((5, 5)), 24, 6, 2) == ([24, 20, 21, 1, 6], [0, 1, 0, 1])
-    # From (4, 0) to (1, 1): the y axis ends on VC 0, as its dateline is not on the way.
+    # From (4, 0) to (1, 1): the y axis ends on VC 0, because the route does not cross its dateline.
     assert routed(torus((5, 5)), 4, 6, 2) == ([4, 0, 1, 6], [0, 1, 0])
 
 
@@ -237,7 +238,7 @@ def test_classes_as_walked(topology: Topology) -> None:
             vc = vc if axis == (port - 1) // 2 else 0
             axis = (port - 1) // 2
             expected.append(vc)
-            # Up leads to a lower number, or down to a higher one, between the ends alone.
+            # Only between the ends, up leads to a lower number, and down to a higher one.
             vc |= (there < here) if port % 2 else (there > here)
     assert vcs.tolist() == expected
 
@@ -248,7 +249,7 @@ def test_without_wrapped_axes_all_is_vc_0(topology: Topology) -> None:
 
 
 def test_classes_of_any_path() -> None:
-    # All the way round, from 2 down to 3, and from there to itself.
+    # Around the whole ring, from 2 down to 3; then from 3 to itself.
     offsets = np.array([0, 4, 5])
     assert dateline_vcs(ring(4), offsets, np.array([2, 1, 0, 3, 3])).tolist() == [0, 0, 0]
     offsets = np.array([0, 1, 5])
@@ -289,7 +290,7 @@ def test_drawn_classes_keep_a_run_together_and_off_the_dateline(topology: Topolo
 
 
 def segments_of(topology: Topology, path: list[int], vcs: list[int]) -> tuple[Segment, ...]:
-    """One path as segments."""
+    """Return one path as segments."""
     columns = np.array([0, len(path)]), np.array(path), np.array(vcs, dtype=int)
     return segments_of_paths(topology, *columns)[0]
 
@@ -321,7 +322,7 @@ def test_segments_by_hand() -> None:
         Segment(port=1, hops=2, vc=0),
         Segment(port=3, hops=1, vc=0),
     )
-    # On an axis of length 2 both ways leave by the lower port, the way up.
+    # On an axis of length 2, both directions leave by the lower port, which leads up.
     assert segments_of(ring(2), [1, 0], [0]) == (Segment(1, 1, 0),)
 
 

@@ -1,4 +1,4 @@
-"""Routes that share links evenly: paths of links that there are, few on any link, and no circle."""
+"""Routes that share links evenly: valid paths, few on any link, and no waiting in a circle."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def pairs(topology: Topology) -> tuple[np.ndarray, np.ndarray]:
 
 
 def loads(offsets: np.ndarray, nodes: np.ndarray) -> dict[tuple[int, int], int]:
-    """The routes on each link."""
+    """Return the number of routes on each link."""
     found: dict[tuple[int, int], int] = {}
     for begin, end in itertools.pairwise(offsets.tolist()):
         for link in itertools.pairwise(nodes[begin:end].tolist()):
@@ -39,8 +39,8 @@ def test_two_routes_of_a_ring_part() -> None:
     assert nodes.tolist() == [0, 3, 2, 1, 2]
 
 
-# What a cut, a port or all links ask for: 90 blocks leave 6 nodes of the faulty mesh by one link,
-# 15 leave each node of the fat tree, and 3,888 hops share 144 links of the torus, 27 each.
+# Bounds by a cut, a port or all links: 90 blocks leave 6 nodes of the faulty mesh by one link, 15
+# leave each node of the fat tree, and 3,888 hops share 144 links of the torus, 27 each.
 @pytest.mark.parametrize(
     ("topology", "before", "least"),
     [(FAULTY, 147, 90), (fat_tree(4), 48, 15), (torus((6, 6)), 30, 28)],

@@ -1,4 +1,4 @@
-"""Topologies against drawings, closed forms and a search that knows nothing of grids."""
+"""Topologies against drawings, closed forms and a search that does not know grids."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EVERY_KIND = [
 
 
 def distances(topology: Topology, source: int) -> list[int]:
-    """Links to each node on a shortest path from ``source``."""
+    """Return the hops from ``source`` to each node."""
     found = {source: 0}
     ahead = [source]
     for node in ahead:
@@ -50,7 +50,7 @@ def all_distances(topology: Topology) -> list[int]:
 
 
 def test_torus_of_three_by_two() -> None:
-    """The rows are rings of three, the columns two nodes with two links each way.
+    """The rows are rings of three; the two nodes of a column have two links in each direction.
 
     ::
 
@@ -97,7 +97,7 @@ def test_a_mesh_as_a_graph_has_the_same_peers() -> None:
         assert graph(topology.neighbor.tolist()).peer.tolist() == topology.peer.tolist()
 
 
-# ---- What holds for all kinds ---------------------------------------------------------------
+# ---- All kinds ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("topology", EVERY_KIND, ids=lambda t: t.label)

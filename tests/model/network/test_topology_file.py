@@ -1,4 +1,4 @@
-"""Topologies in files: there and back for every kind, and one line for whatever is wrong."""
+"""Topology files: every kind is written and read again; a wrong file is refused by one line."""
 
 from __future__ import annotations
 

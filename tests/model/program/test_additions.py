@@ -20,7 +20,7 @@ NETWORK: dict[str, Any] = {"operators": "add,max", "streams": True}
 
 
 def with_row(row: Row, **limits: Any) -> Program:
-    """A line of four nodes whose first has ``row``."""
+    """Return a program for a line of four nodes, in which node 0 has ``row``."""
     return program({0: [row]}, {}, **{**NETWORK, **limits})
 
 
@@ -37,7 +37,7 @@ def test_deliveries_and_control_words_have_the_fields_of_sections_19_and_20() ->
     assert made.deliveries.tolist() == [delivery]
     first, words = table_words(made)
     control = pack((2, 4), (1, 4), (16, 8), (8, 9), (1, 1))
-    # The lead does not fit behind them any more; the window stands beside it.
+    # The lead does not fit into this word; it stands in the next word with the window.
     behind = pack((5, 9), (4, 3))
     assert words[: first[1]].tolist() == [control, behind, delivery << 4 | slot, 0]
 

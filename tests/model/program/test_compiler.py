@@ -1,4 +1,4 @@
-"""Schedules of many blocks as tables: what lies where, which rows go on, which port receives."""
+"""Schedules of many blocks as tables: memory layout, continued rows and receiving ports."""
 
 from __future__ import annotations
 
@@ -54,7 +54,10 @@ def schedule_of(topology: Topology, sends: list[Send], blocks: Blocks, port_mode
 
 
 def exchange(dimension: int, words: int) -> Schedule:
-    """All-to-all by exchanging across one bit after the other, from the highest: block s*N + d."""
+    """Return an all-to-all by exchanges across one bit after another, from the highest bit.
+
+    Block s*N + d goes from node s to node d.
+    """
     nodes = 1 << dimension
     pairs = [(s, d) for s in range(nodes) for d in range(nodes)]
     held = {node: [pair for pair in pairs if pair[0] == node] for node in range(nodes)}
@@ -77,7 +80,7 @@ def exchange(dimension: int, words: int) -> Schedule:
 
 
 def carried_out(program: Program, memory: np.ndarray) -> np.ndarray:
-    """The memories after a program, put by put; within a step all words are read first."""
+    """Return the memories after a program; each step reads all words before it writes any."""
     topology, memory = program.config.topology, memory.copy()
     for step in range(1, program.steps + 1):
         before = memory.copy()
@@ -100,7 +103,7 @@ def test_every_word_lands_in_its_place(message_words: int) -> None:
         topology=schedule.topology, message_words=message_words, table_words=1024
     )
     layout = Layout.of(schedule, message_words)
-    # All 64 blocks of 4 words, or a node's own 8 and the 4 that each of 3 steps brings.
+    # All 64 blocks of 4 words, or a node's own 8 blocks and the 4 that arrive in each of 3 steps.
     aligned = message_words > 256
     assert (layout.packed is None, layout.size) == (aligned, 256 if aligned else 80)
     program = compile_schedule(schedule, config)
@@ -108,7 +111,7 @@ def test_every_word_lands_in_its_place(message_words: int) -> None:
     assert not payload.delivered(payload.memory(config), schedule.topology).any()
     after = carried_out(program, payload.memory(config))
     assert payload.delivered(after, schedule.topology).all()
-    # Random words are hardly ever 0: what has been written is what a node has had.
+    # Random words are practically never 0, so other words show the blocks that a node has had.
     assert ((after[:, : layout.size] != 0) == held_words(schedule, layout)).all()
 
 
@@ -120,7 +123,7 @@ def test_memories_too_small_for_what_a_node_has_are_refused() -> None:
 
 
 def test_packed_runs_stay_together() -> None:
-    """From the highest bit on, step j of the exchange takes 2^(j-1) rows: N-1 in all."""
+    """With the highest bit first, step j of the exchange takes 2^(j-1) rows: N - 1 in all."""
     schedule = exchange(4, 1)
     config = NetworkConfig(topology=schedule.topology, message_words=64, table_words=256)
     program = compile_schedule(schedule, config)
@@ -152,7 +155,7 @@ def test_room_for_a_message_is_the_least_power_of_two(words: int, room: int) -> 
 
 @pytest.mark.parametrize(("sends", "room"), [(7, 16), (8, 32)])
 def test_room_for_a_table_is_the_least_power_of_two(sends: int, room: int) -> None:
-    """A row of one control word and one header flit for each send, and the word that ends them."""
+    """A table has a control word and a header flit for each send, and the end row."""
     blocks = Blocks(np.zeros(sends, int), ((1,),) * sends, np.ones(sends, int))
     ones = [(step + 1, [0, 1], [step]) for step in range(sends)]
     schedule = schedule_of(hypercube(1), ones, blocks, "exchange")
@@ -230,7 +233,7 @@ def test_a_row_that_leads_nowhere_is_refused(all_port: bool) -> None:
 
 
 def test_a_segment_of_no_hops_is_refused_before_a_route_is_followed() -> None:
-    # Followed by its hops, such a route would go round this ring for ever.
+    # Followed hop by hop, such a route would go around this ring for ever.
     config = NetworkConfig(topology=ring(4), streams=True)
     up, none = Segment(1, 1, 0), Segment(1, 0, 0)
     rows = [Row(1, (up,), 0, 0, 2), Row(1, (none, up), 0, 8, 2, stream=1)]
@@ -277,7 +280,7 @@ def test_a_continued_row_needs_another_like_it() -> None:
 
 
 def both_ways() -> Schedule:
-    """Both links from node 0 to node 1 of a torus with an axis of two, and one back."""
+    """Return sends over both links from node 0 to node 1 of an axis of two, and one send back."""
     blocks = Blocks(np.array([0, 1]), ((1,), (0,)), np.array([2, 2]))
     sends = [(1, [0, 1], [0]), (1, [1, 0], [1])]
     return schedule_of(torus((2, 1)), sends, blocks, "all-port")
@@ -287,7 +290,7 @@ def test_the_port_that_receives_is_that_of_the_link(tmp_path) -> None:
     schedule = both_ways()
     config = NetworkConfig(topology=schedule.topology, all_port=True)
     program = compile_schedule(schedule, config)
-    # The way up, port 1, leads into port 2, also from the last node of a ring.
+    # Port 1, which leads up, leads into port 2, even from the last node of a ring.
     assert program.receives == ((1,), (1,))
     assert program.receive_ports == ((2,), (2,))
     assert [row.route[0].port for rows in program.rows for row in rows] == [1, 1]
@@ -314,7 +317,7 @@ def test_each_injection_port_has_its_rows() -> None:
 
 
 def two_to_one(links: int) -> Schedule:
-    """Nodes 1 and 2 of a square each send to node 3, by different links; or node 1 sends twice."""
+    """Return two sends to node 3 of a square: by two links from 1 and 2, or by one link from 1."""
     first, second = (1, 2) if links == 2 else (1, 1)
     blocks = Blocks(np.array([first, second]), ((3,), (3,)), np.array([2, 2]))
     sends = [(1, [first, 3], [0]), (1, [second, 3], [1])]

@@ -1,4 +1,4 @@
-"""The certificate against rings drawn by hand, closed routes and a search one channel at a time."""
+"""The certificate against deadlock: hand-drawn rings, closed routes, and a plain search."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UP, DOWN, NORTH, SOUTH = 1, 2, 3, 4
 def program(
     topology: Topology, routes: list[tuple[int, tuple[Segment, ...]]], vcs: int = 1
 ) -> Program:
-    """A program that sends a packet from each node along its route, all in step 1."""
+    """Return a program that sends a packet from each node along its route, all in step 1."""
     rows: list[list[Row]] = [[] for _ in range(topology.nodes)]
     for node, segments in routes:
         rows[node].append(Row(1, segments, 0, 0, 1))
@@ -48,7 +48,7 @@ def all_to_all(topology: Topology, vcs: int) -> Program:
 
 
 def channels(topology: Topology, node: int, segments: tuple[Segment, ...]) -> list[Channel]:
-    """The channels of a route, one hop after the other."""
+    """Return the channels of a route, hop by hop."""
     held = []
     for port, hops, vc in segments:
         for _ in range(hops):
@@ -68,7 +68,7 @@ def dependencies(given: Program) -> dict[Channel, set[Channel]]:
 
 
 def has_cycle(edges: dict[Channel, set[Channel]]) -> bool:
-    """Whether some channel leads back to itself, each searched by itself."""
+    """Tell whether some channel leads back to itself, by one search from each channel."""
     for start, first in edges.items():
         ahead, seen = [*first], set()
         while ahead:
@@ -82,7 +82,7 @@ def has_cycle(edges: dict[Channel, set[Channel]]) -> bool:
 
 
 def assert_cycle(given: Program, cycle: list[Channel]) -> None:
-    """Every channel is followed by one that it depends on, none twice, the lowest first."""
+    """Require that each channel depends on the next, none comes twice, and the lowest is first."""
     edges = dependencies(given)
     for before, after in pairwise([*cycle, cycle[0]]):
         assert after in edges[before]
@@ -108,7 +108,7 @@ def test_ring_of_four_on_one_vc() -> None:
 
 
 def test_no_remedy_is_named_where_two_vcs_are_none() -> None:
-    """Once and a half round the ring: the dateline is crossed twice, and VC 1 closes the circle."""
+    """A route of one and a half rounds crosses the dateline twice, so VC 1 closes a circle."""
     around = program(ring(4), [(node, (Segment(UP, 6, 0),)) for node in range(4)])
     with pytest.raises(DeadlockError, match=r"3 -> 0 \(port 1, VC 0\)$"):
         certify(around)
@@ -131,7 +131,7 @@ def test_ring_of_four_with_a_dateline() -> None:
 
 
 def test_four_turns_in_a_mesh() -> None:
-    """Each packet turns left, and each waits for the next one's first link: on different VCs not.
+    """Each packet turns left and waits for the next packet's first link, unless VCs differ.
 
     ::
 
@@ -154,7 +154,7 @@ def test_one_route_that_meets_itself() -> None:
 
 
 def test_a_cycle_with_a_way_in_and_a_way_out() -> None:
-    # A square of nodes 1 2 3 4 with node 0 before and node 5 behind it.
+    # A square of nodes 1 2 3 4, with node 0 before it and node 5 behind it.
     square = graph(
         [
             [-1, 1, -1, -1],
@@ -175,7 +175,7 @@ def test_a_cycle_with_a_way_in_and_a_way_out() -> None:
 
 
 def test_where_routes_meet_and_part_there_is_no_cycle() -> None:
-    # Down and up a column of a 5x3 mesh into the middle row, two links along it, and out of it.
+    # Routes down and up a column of a 5x3 mesh: into the middle row, two links along it, and out.
     routes = [
         (1, (Segment(NORTH, 1, 0), Segment(UP, 2, 0), Segment(NORTH, 1, 0))),
         (11, (Segment(SOUTH, 1, 0), Segment(UP, 2, 0), Segment(SOUTH, 1, 0))),
@@ -232,7 +232,7 @@ def test_routes_around_faults_may_have_a_cycle() -> None:
     assert_cycle(given, find_cycle(given))
 
 
-# ---- Drawn by lot ---------------------------------------------------------------------------
+# ---- Random programs ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(60))

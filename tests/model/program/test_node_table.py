@@ -1,4 +1,4 @@
-"""A node's table as text: the worked example of the contract, and all that a row says."""
+"""A node's table as text: the worked example of the contract, and all fields of a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a program with operators and streams must be: docs/router.md, sections 19 and 20."""
+"""Checks of programs with operators and streams: docs/router.md, sections 19 and 20."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ IN_PLACE, ACROSS = 1, 2
 
 
 def ring(*rows: Row, nodes: int = 4, **limits: Any) -> Program:
-    """A ring whose node n sends ``rows[n]`` in step 1."""
+    """Return a program for a ring in which node n sends ``rows[n]`` in step 1."""
     sent = {node: [row] for node, row in enumerate(rows)}
     receives = {node: [1] for node in range(nodes)}
     return program(sent, receives, torus((nodes,)), streams=True, **limits)
 
 
 def sends_on(node: int, *route: tuple[int, ...], **fields: int) -> Row:
-    """A row of step 1 that goes to words which no other row has."""
+    """Return a row of step 1 that streams to addresses that no other row uses."""
     given = {"length": 4, "stream": 1, "source": 32 * node, "target": 32 * node + 16, **fields}
     return put(1, *(route or ((UP, 1),)), **given)  # type: ignore[arg-type]
 
 
-# ---- What streams ----------------------------------------------------------------------------
+# ---- Feeders ---------------------------------------------------------------------------------
 
 
 def test_the_feeder_of_a_row_is_the_packet_of_its_step_that_comes() -> None:
@@ -46,7 +46,7 @@ def test_the_feeder_of_a_row_is_the_packet_of_its_step_that_comes() -> None:
     }
     rows[1][1] = put(2, (UP, 2), stream=1)
     made = program(rows, {}, streams=True)
-    # Row 1 (node 0, step 2) feeds row 3; row 0 (node 0, step 1) feeds row 4; nothing row 5.
+    # Row 1 (node 0, step 2) feeds row 3; row 0 (node 0, step 1) feeds row 4; no row feeds row 5.
     assert feeders(made).tolist() == [-1, -1, -1, 1, 0, -1]
 
 
@@ -99,13 +99,13 @@ def test_a_ring_must_have_a_lead_somewhere() -> None:
     ring(*(sends_on(node, lead=int(node == 2)) for node in range(4))).check()
     with pytest.raises(InvalidInput, match="not wait in a circle: node 0, node 3, node 2, node 1"):
         ring(*(sends_on(node) for node in range(4))).check()
-    # A chain that leads on from a circle is no part of it.
+    # A chain that begins at a circle is not part of the circle.
     rows = {0: [sends_on(0)], 1: [sends_on(1), sends_on(1, (DOWN, 1))], 2: [sends_on(2)]}
     with pytest.raises(InvalidInput, match=r"circle: node (0, node 1|1, node 0)$"):
         program(rows, {}, streams=True).check()
 
 
-# ---- What is overwritten -----------------------------------------------------------------------
+# ---- Overwritten words -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_self_timed_what_comes_must_lie_apart_from_what_earlier_steps_send() -> 
     require_timing(made, BARRIER)
     with pytest.raises(InvalidInput, match="words that a row of step 1 there sends"):
         require_timing(made, SELF_TIMED)
-    # A row of a later step sends what came; and nothing is checked where nothing is combined.
+    # A row of a later step sends the arrived words; without combining there is no check.
     rows[1] = rows[1][1:]
     require_timing(program(rows, {}, operators="add"), SELF_TIMED)
     rows[1] = [put(1, (UP, 1), source=16, length=4)]
@@ -199,7 +199,7 @@ def test_what_is_found_to_be_overwritten_is_what_word_by_word_is() -> None:
 
 
 def _words(begin: int, row: Row) -> list[int]:
-    """The addresses of a row's words from ``begin`` on."""
+    """Return the addresses of a row's words from ``begin`` on."""
     size = 2**row.window if row.window else 1 << 20
     return [begin - begin % size + (begin + place) % size for place in range(row.length)]
 
@@ -212,12 +212,12 @@ def test_a_ring_that_shares_no_link_is_free_of_deadlock() -> None:
 
 
 def test_a_ring_whose_packets_take_links_of_each_other_is_not() -> None:
-    # Two links each on one VC: a circle of channels already, whatever streams.
+    # Two links for each packet on one VC: the channels form a circle, even without streams.
     around = [sends_on(node, (UP, 2), lead=4, length=12) for node in range(4)]
     with pytest.raises(DeadlockError, match="routes must be free"):
         certify(ring(*around))
-    # On a line up and down, nobody waits in a circle of channels. But node 1's packet may hold the
-    # link that node 0's needs, and wait for its words.
+    # On a line, packets up and down make no circle of channels. But node 1's packet may hold the
+    # link that node 0's packet needs, while node 1's packet waits for node 0's words.
     rows = {
         0: [put(1, (UP, 2), length=4)],
         1: [put(1, (UP, 2), length=4, stream=1)],
@@ -225,7 +225,7 @@ def test_a_ring_whose_packets_take_links_of_each_other_is_not() -> None:
     }
     with pytest.raises(StreamDeadlockError, match=r"node [012], row 0, node [012], row 0"):
         certify(program(rows, {}, streams=True))
-    # Nor does it wait for words if they are all its own.
+    # If all its words are its own, node 1's packet waits for none.
     for lead in (3, 4):
         rows[1] = [put(1, (UP, 2), length=4, stream=1, lead=lead)]
         if lead == 4:
@@ -234,10 +234,10 @@ def test_a_ring_whose_packets_take_links_of_each_other_is_not() -> None:
         with pytest.raises(StreamDeadlockError):
             certify(program(rows, {}, streams=True))
     rows[1] = [put(1, (UP, 2), length=4, stream=1)]
-    # On a VC of its own it does not.
+    # On another VC it does not hold the link.
     rows[0] = [put(1, (UP, 2, 1), length=4)]
     certify(program(rows, {}, streams=True, vcs=2))
-    # Nor if it streams a packet of another step.
+    # If it streams a packet of another step, there is no circle either.
     rows[0] = [put(1, (UP, 2), length=4)]
     rows[1] = [put(1, (UP, 2), length=4)]
     certify(program(rows, {}, streams=True))
@@ -256,8 +256,8 @@ def test_a_sender_sends_one_packet_after_the_other() -> None:
 
 
 def test_packets_wait_for_each_other_at_the_way_out() -> None:
-    # Both packets to node 1 leave there on VC 0. That of node 2 streams what node 3 sends on from
-    # node 1, behind the packet of node 0.
+    # Both packets to node 1 leave there on VC 0. Node 2's packet streams words that node 3 sends on
+    # from node 1, and they come after node 0's packet.
     rows = {
         0: [put(1, (UP, 1), length=4)],
         2: [put(1, (DOWN, 1), length=4, stream=1)],
@@ -268,7 +268,7 @@ def test_packets_wait_for_each_other_at_the_way_out() -> None:
         certify(program(rows, {}, streams=True))
 
 
-# ---- What comes back -------------------------------------------------------------------------
+# ---- Returning words -------------------------------------------------------------------------
 
 UP_WORDS = put(1, (UP, 1), length=4, operator=IN_PLACE)
 DOWN_WORDS = put(1, (DOWN, 1), length=4, operator=IN_PLACE)
@@ -278,7 +278,7 @@ TURNS = put(1, (DOWN, 1), length=4, stream=DOWN)
 
 
 def there_and_back(first: Row = UP_WORDS, on: Row = GOES_ON, back: Row = COMES_BACK) -> Program:
-    """Words of node 0 are combined at nodes 1 and 2, and come back to node 0."""
+    """Return a program that combines node 0's words at nodes 1 and 2 and sends them back."""
     rows = {0: [first], 1: [on, back], 2: [TURNS]}
     receives = {0: [(1, UP)], 1: [(1, UP), (1, DOWN)], 2: [(1, DOWN)]}
     return all_port(rows, receives, mesh((3,)), operators="add", streams=True)
@@ -312,7 +312,7 @@ def test_words_that_come_back_must_be_made_of_those_that_left(changes: dict[str,
     ids=["from one side", "from both sides"],
 )
 def test_words_that_come_back_are_sent_by_no_other_row(above: list[Row], line: str) -> None:
-    """Node 1 sends its words to both sides."""
+    """Refuse a program in which node 1 sends its words to both sides."""
     rows = {
         0: [put(1, (UP, 1), length=4, stream=UP)],
         1: [UP_WORDS, DOWN_WORDS],
@@ -325,7 +325,7 @@ def test_words_that_come_back_are_sent_by_no_other_row(above: list[Row], line: s
 
 
 def test_a_lead_is_read_at_any_time() -> None:
-    """Node 1 sends its own words before the streamed words; other words are due there."""
+    """Refuse a lead of words that other packets may overwrite before node 1 reads them."""
     leads = put(1, (UP, 1), length=4, stream=DOWN, lead=2, source=6, target=8)
     comes = put(1, (UP, 1), length=4, target=8)
     for target, refused in ((0, False), (5, True)):

@@ -1,4 +1,4 @@
-"""Real traces pass; each rule is broken on purpose, and the check named for it says so."""
+"""Traces of runs pass all rules; for each rule, a broken trace fails with that rule's name."""
 
 import dataclasses
 from collections.abc import Callable
@@ -35,9 +35,9 @@ def broadcast(source: int = 0, flits: int = 4, **limits: Any) -> tuple[Program, 
 def traffic(
     packets: int = 30, longest: int = 4, alike: bool = False, hot: float = 0, **limits: Any
 ) -> tuple[Program, Trace]:
-    """Packets from each node of the grid to drawn targets, x first, all at once.
+    """Return packets from each node of the grid to random targets, x first, all at once.
 
-    ``alike``: all words and addresses are 0. ``hot``: the share that goes to node 8.
+    With ``alike`` all words and addresses are 0. ``hot`` is the share that goes to node 8.
     """
     draw = np.random.default_rng(1)
     limits = {"vcs": 2, "message_words": 64, "table_words": 2048, "timed_rows": True} | limits
@@ -66,7 +66,7 @@ def traffic(
 
 @cache
 def stairs() -> tuple[Program, Trace]:
-    """One packet around a corner with two headers of 16 bits, whose first is used up there."""
+    """Return a packet around a corner, where the first of its two header flits is used up."""
     limits = {"vcs": 2, "flit_width": 16, "message_words": 64}
     route = ((UP, 1, 1), (NORTH, 1, 0), (UP, 1, 1))
     table = program({0: [put(1, *route, length=6)]}, {6: [1]}, GRID, **limits)
@@ -75,7 +75,7 @@ def stairs() -> tuple[Program, Trace]:
 
 @cache
 def queue() -> tuple[Program, Trace]:
-    """Two packets of node 0 over one link, the first to node 1, the second on to node 2."""
+    """Return two packets of node 0 over one link: the first to node 1, the second to node 2."""
     table = program(
         {0: [put(1, (UP, 1), length=1), put(2, (UP, 2), length=2, source=8)]}, {1: [1], 2: [2]}
     )
@@ -83,7 +83,7 @@ def queue() -> tuple[Program, Trace]:
 
 
 def edited(trace: Trace, *changes: tuple[Callable[[Flit], bool], dict[str, Any]]) -> Trace:
-    """The trace with fields of the flits that a function picks set, or changed by a function."""
+    """Return the trace with fields of selected flits set, or changed by a function."""
     flits = list(trace)
     for picks, fields in changes:
         assert any(map(picks, flits))
@@ -135,7 +135,7 @@ def test_broadcasts_pass(source: int, depth: int) -> None:
 def test_traffic_passes_whole_and_cut_off(
     limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # None of these is so hard to tell apart that packets are only counted, or credits ignored.
+    # The packets of these traces can be told apart, so the check never falls back to counting.
     monkeypatch.delattr(matching._Walk, "count")
     begin = matching._Walk.__init__
 
@@ -261,7 +261,7 @@ def test_one_hop_that_is_wrong(
 
 
 def test_one_flit_a_cycle_early() -> None:
-    # Node 1 sends its tail on in the cycle in which node 0 sends it; the flits before make room.
+    # Node 1 forwards the tail in the cycle in which node 0 sends it; earlier flits make room.
     table, trace = queue()
     tail = max(flit for flit in trace if flit.node == 1 and flit.port == UP)
     early = edited(
@@ -381,7 +381,7 @@ def test_departures_put_off_while_arrivals_go_on(registers: int, depth: int) -> 
 
 
 def test_a_dropped_header_frees_its_place_when_it_is_dropped() -> None:
-    # Of node 1's flits to node 5 the first is dropped there; node 5 holds back all the others.
+    # Node 5 drops the first of node 1's flits, and holds back all the others.
     table, trace = stairs()
     assert table.config.depth == 2
     held = edited(trace, (lambda f: f.node in (5, 6), {"cycle": lambda cycle: cycle + 1}))

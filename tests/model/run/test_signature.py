@@ -1,4 +1,4 @@
-"""The checker is docs/router.md, section 12, read again: slowly, bit by bit, with lists of bits."""
+"""Signatures against docs/router.md, section 12, computed bit by bit with lists of bits."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ def bits_of(value: int, width: int) -> list[int]:
 
 
 def flit_bits(flit: Flit, config: NetworkConfig) -> list[int]:
-    """f(p): 32 bits, bit 0 first."""
+    """Return the page's f(p): 32 bits, bit 0 first."""
     bits = bits_of(flit.data, config.flit_width)
     bits.append(int(KINDS[flit.kind] in ("head", "single")))
     bits.append(int(KINDS[flit.kind] in ("tail", "single")))
@@ -51,7 +51,7 @@ def signatures_read_slowly(trace: Trace, config: NetworkConfig) -> list[int]:
 
 
 def star(ports: int) -> Topology:
-    """A hub with a leaf at each of its ports, so that a port may have any number."""
+    """Return a hub with a leaf at each of its ports, so that port numbers may be large."""
     neighbor = np.full((ports, ports), -1, dtype=np.int32)
     peer = neighbor.copy()
     leaves = np.arange(1, ports)
@@ -61,7 +61,7 @@ def star(ports: int) -> Topology:
 
 
 def random_trace(config: NetworkConfig, rows: int, seed: int = 1) -> Trace:
-    """At most one flit per cycle and output; the cycles go past 2^32."""
+    """Draw a trace with at most one flit per cycle and output, and cycles beyond 2^32."""
     random = np.random.default_rng(seed)
     nodes, ports = config.topology.neighbor.shape
     cycles = (1 << 32) - rows // 8
@@ -122,7 +122,7 @@ def test_any_change_of_a_flit_shows(flit_width: int) -> None:
     changed += [flit._replace(vc=1 - flit.vc), flit._replace(cycle=later)]
     for other in changed:
         after = signatures(Trace.from_flits([*flits[:place], other, *flits[place + 1 :]]), config)
-        # One flit of one node differs, and nothing that is folded afterwards hides it.
+        # One flit of one node differs, and later flits do not hide it.
         assert np.flatnonzero(after != before).tolist() == [flit.node]
 
 

@@ -1,4 +1,4 @@
-"""What stands in a network that hangs, found from the trace and held against the cycle model."""
+"""Waiting flits of a network that hangs, found from the trace and compared with the cycle model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Ran = Callable[[Program], tuple[Prediction, Registers]]
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> Ran:
-    """A run of the cycle model, and its registers at the end."""
+    """Return a run of the cycle model, with its registers at the end."""
     kept: list[Registers] = []
     made = model.reset_registers
     monkeypatch.setattr(
@@ -41,7 +41,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Ran:
 
 
 def ring_of_packets(nodes: int, hops: int, length: int = 9) -> Program:
-    """Every node of a ring with one VC sends a packet some links on."""
+    """Return a program for a ring with one VC: every node sends a packet over ``hops`` links."""
     config = NetworkConfig(topology=eyecast.ring(nodes), steps=1, timed_rows=True)
     rows = [[Row(1, (Segment(1, hops, 0),), 0, 0, length, start=0)] for _ in range(nodes)]
     return Program.from_rows(config, "full-duplex", rows, [()] * nodes, awaited=[1] * nodes)
@@ -93,7 +93,7 @@ def test_what_stands_is_what_the_registers_hold(
     expected = buffered.sum(axis=1) + registers.waiting
     assert found.stalled.tolist() == expected.tolist()
     assert len(found.circle) > 1
-    # Of each packet of the circle the head stands in a buffer, in front or behind another.
+    # The head of each packet in the circle is in a buffer, at the front or behind another packet.
     for wait, after in zip(found.circle, (*found.circle[1:], found.circle[0]), strict=True):
         assert after.row == wait.other
         channel = topology.neighbor[wait.held.node, wait.held.port] * topology.ports

@@ -22,7 +22,7 @@ from eyecast.model.schedule.schedule import Schedule
 
 
 def named(schedule: Schedule) -> str | None:
-    """The kind of rule that check() says is broken, None if it finds nothing."""
+    """Return the kind of rule that check() names as broken; None if it finds nothing."""
     try:
         schedule.check()
     except ScheduleError as error:
@@ -34,7 +34,7 @@ def named(schedule: Schedule) -> str | None:
 
 
 def sabotaged(schedule: Schedule, random: Random) -> Schedule:
-    """A schedule with one to three things changed at random."""
+    """Return a schedule with one to three random changes."""
     sends = listed(schedule)
     for _ in range(random.randint(1, 3)):
         if not sends:
@@ -75,7 +75,7 @@ def sabotaged(schedule: Schedule, random: Random) -> Schedule:
 
 
 def scatter_along(broadcast: Schedule) -> Schedule:
-    """Scatter by the sends of a broadcast: each carries the blocks of all who wait behind it."""
+    """Return a scatter by a broadcast's sends: each carries the blocks of the nodes it leads to."""
     nodes = range(broadcast.topology.nodes)
     sends = listed(broadcast)
     waiting = {node: [node] for node in nodes}

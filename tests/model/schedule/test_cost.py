@@ -1,4 +1,4 @@
-"""What a schedule costs: by hand, and send by send for drawn schedules."""
+"""Costs of schedules: by hand, and send by send for random schedules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def blocks_of(words: list[int]) -> Blocks:
 
 
 def by_hand() -> Schedule:
-    """Blocks of 5, 1 and 7 words; nothing in step 3."""
+    """Return a schedule with blocks of 5, 1 and 7 words, and no send in step 3."""
     sends = [
         Send(1, [0, 1], [0, 1]),
         Send(2, [1, 2], [1]),

@@ -1,4 +1,4 @@
-"""Schedule files: there and back, and one line for each way in which a file can be wrong."""
+"""Schedule files: written and read again; each kind of wrong file is refused by one line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Edit = Callable[[dict[str, Any]], object]
 
 
 def same(one: Schedule, other: Schedule) -> bool:
-    """Whether two schedules say the same, field by field."""
+    """Tell whether all fields of two schedules are equal."""
     names = {field.name for field in fields(Schedule)} - {"topology", "blocks"}
     return (
         all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
@@ -87,7 +87,7 @@ def test_the_file_is_as_the_format_says() -> None:
 
 
 def set_key(*keys: str | int, to: object) -> Edit:
-    """An edit that sets a value deep in the file."""
+    """Return an edit that sets a value deep in the file."""
 
     def edit(file: dict[str, Any]) -> None:
         place: Any = file
@@ -99,7 +99,7 @@ def set_key(*keys: str | int, to: object) -> Edit:
 
 
 def drop(*keys: str | int) -> Edit:
-    """An edit that removes a value deep in the file."""
+    """Return an edit that removes a value deep in the file."""
 
     def edit(file: dict[str, Any]) -> None:
         place: Any = file

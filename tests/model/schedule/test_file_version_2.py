@@ -1,4 +1,4 @@
-"""Schedule files of version 2: what combines, streams or has groups; and what version 1 refuses."""
+"""Schedule files of version 2: schedules that combine, stream or have groups; refusals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def file_of(schedule: Schedule) -> dict[str, Any]:
 
 
 def refusal(file: dict[str, Any], path: Path) -> str:
-    """What is said of a file, without its name."""
+    """Return the error about a file, without the file's name."""
     path.write_text(json.dumps(file))
     with pytest.raises(InvalidInput) as caught:
         read_schedule(path)

@@ -1,4 +1,4 @@
-"""Sends with an order are packed into steps: every rule of a schedule holds, nothing is late."""
+"""Sends with an order are packed into steps: every rule of a schedule holds, no send is late."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def all_to_all(topology: Topology, port_model: PortModel) -> Schedule:
 
 
 def relayed(topology: Topology, walks: list[list[int]], port_model: PortModel) -> Schedule:
-    """Each walk passes a block of its own from node to node."""
+    """Return a schedule in which each walk passes its own block from node to node."""
     source, target, blocks, after = [], [], [], []
     for block, walk in enumerate(walks):
         for place, (begin, end) in enumerate(pairwise(walk)):

@@ -1,4 +1,4 @@
-"""A collective's name against its blocks: each promise kept, and each way to break it."""
+"""A collective's promise against its blocks: each kept, and broken in each way."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def promising(
     *blocks: tuple[int, tuple[int, ...] | None],
     topology: Topology = LINE,
 ) -> Schedule:
-    """A schedule without sends: of each block the owner, and who is owed it."""
+    """Return a schedule without sends, with each block's owner and the nodes that are owed it."""
     nothing = np.zeros(0, np.int32)
     owner, owed = zip(*blocks, strict=True)
     return Schedule(
@@ -119,7 +119,7 @@ def test_a_root_where_there_is_one(collective: str) -> None:
 
 
 def test_all_that_is_made_keeps_its_promise() -> None:
-    """Every algorithm of every collective; custom is none of them on a sound network."""
+    """Check every algorithm of every collective; on a sound network none is custom."""
     for topology in (hypercube(2), mesh((2, 3))):
         for collective in COLLECTIVES:
             root = None if collective in ROOTLESS else 1
@@ -135,7 +135,7 @@ def test_all_that_is_made_keeps_its_promise() -> None:
 
 
 def test_null_owes_a_block_to_every_node_that_is_not_faulty() -> None:
-    """As formats have it: the list of all of them, and null, are one and the same."""
+    """In files, null and the list of all working nodes mean the same."""
     topology = with_faults(mesh((3, 3)), [4])
     schedule = tree_broadcast(topology, 0, 1)
     assert schedule.blocks.owed == ((0, 1, 2, 3, 5, 6, 7, 8),)

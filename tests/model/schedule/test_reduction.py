@@ -23,7 +23,7 @@ def reduction(
     replaced: tuple[int, ...] = (),
     contributors: tuple[int, ...] | None = None,
 ) -> Schedule:
-    """A reduction on a line of four, in which all sends combine but those at ``replaced``."""
+    """Return a reduction on a line of four, in which all sends combine except ``replaced``."""
     every = (contributors,) * len(owed)
     owner, words = np.full(len(owed), NO_OWNER), np.full(len(owed), 2)
     blocks = Blocks(owner, owed, words, every, ("add",) * len(owed))
@@ -37,7 +37,7 @@ def to_the_first() -> list[Send]:
 
 
 def everywhere() -> list[Send]:
-    """Recursive doubling: every node exchanges with its neighbour, then with the one beyond."""
+    """Return recursive doubling: every node exchanges at distance 1, then at distance 2."""
     near = [Send(1, [a, b]) for a, b in ((0, 1), (1, 0), (2, 3), (3, 2))]
     far = [[0, 1, 2], [1, 2, 3], [2, 1, 0], [3, 2, 1]]
     return near + [Send(2, path, vcs=[path[0] % 2] * 2) for path in far]
@@ -102,7 +102,7 @@ def test_to_combine_with_nothing_and_to_send_nothing() -> None:
 
 
 def test_two_that_meet_in_one_step() -> None:
-    """All ports: two may be combined at once, but which comes first must never matter."""
+    """On all ports two sends may combine at one node, but their order must not matter."""
     both = reduction([Send(1, [0, 1]), Send(1, [2, 1])], ((1,),), contributors=(0, 1, 2))
     replace(both, port_model="all-port").check()
     mixed = replace(both, port_model="all-port", combine=np.array([True, False]))
@@ -124,7 +124,7 @@ def test_to_combine_what_has_an_owner_and_by_two_operators() -> None:
 
 @pytest.mark.parametrize("node", [0, 63, 64, 129])
 def test_more_results_than_marks_go_back_at_once(node: int) -> None:
-    """Each of 130 nodes gets what the one before it contributes: 130 values, all last ones."""
+    """Each of 130 nodes gets the contribution of the node before it: 130 different results."""
     nodes = 130
     once = [Send(1, [place, (place + 1) % nodes]) for place in range(nodes)]
     again = replace(once[node], step=2)

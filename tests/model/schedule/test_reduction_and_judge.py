@@ -1,7 +1,7 @@
-"""Reductions with things changed at random: the proof and the judge say the same of each.
+"""Reductions with random changes: the proof and the judge agree on each.
 
-The judge counts contributions one by one, node after node and step after step
-(tests/helpers/schedule_judge.py); the proof never writes one down.
+The judge counts contributions one by one, for each node and step (tests/helpers/schedule_judge.py);
+the proof never lists them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from eyecast.model.schedule.schedule import Schedule
 
 
 def named(schedule: Schedule) -> str | None:
-    """The kind of rule that check() says is broken, None if it finds nothing."""
+    """Return the kind of rule that check() names as broken; None if it finds nothing."""
     try:
         schedule.check()
     except ScheduleError as error:
@@ -52,13 +52,13 @@ ORIGINALS = [
 
 
 def rebuilt(schedule: Schedule, sends: list[Send]) -> Schedule:
-    """The schedule with other sends, of the same blocks."""
+    """Return the schedule with other sends of the same blocks."""
     again = build(schedule.topology, sends, schedule.blocks, schedule.collective)
     return replace(again, root=schedule.root, port_model=schedule.port_model)
 
 
 def sabotaged(schedule: Schedule, random: Random) -> Schedule:
-    """A schedule with one or two things changed at random."""
+    """Return a schedule with one or two random changes."""
     sends = listed(schedule)
     for _ in range(random.randint(1, 2)):
         send = random.choice(sends)
@@ -99,7 +99,7 @@ def test_the_judge_finds_nothing_in_what_is_made(original: Schedule) -> None:
 
 @pytest.mark.parametrize("original", ORIGINALS, ids=repr)
 def test_each_single_sabotage_is_noticed_by_both(original: Schedule) -> None:
-    """A contribution twice, one left out, one combined after it was sent on, and a replacement."""
+    """Change a send in four ways: made twice, left out, made late, or replaced for combined."""
     plain = replace(original, port_model="all-port")
     for place in range(0, original.sends, 5):
         first = listed(plain)[place]
@@ -120,8 +120,8 @@ def test_each_single_sabotage_is_noticed_by_both(original: Schedule) -> None:
             wrong = replace(wrong, port_model="all-port")
             kinds = problems(wrong) & {"early", "left out", "twice", "order"}
             if name == "late" and not kinds:
-                continue  # the last sends of all may as well come later
+                continue  # the last sends may be later
             if name == "twice" and not first.combine:
-                continue  # the whole result once more
+                continue  # a second copy of the result is no error
             assert kinds, name
             assert named(wrong) in kinds

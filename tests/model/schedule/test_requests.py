@@ -1,4 +1,4 @@
-"""Schedules compared with their requests: what each algorithm makes, and every way to make less."""
+"""Schedules against their requests: each algorithm's schedule, and every way to deliver less."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def first_served(algorithm: Algorithm) -> tuple[Request, Schedule]:
 
 
 def with_words(schedule: Schedule, block: int, more: int) -> Schedule:
-    """The schedule with ``more`` words in one block."""
+    """Return the schedule with ``more`` words in one block."""
     words = schedule.blocks.words.copy()
     words[block] += more
     return replace(schedule, blocks=replace(schedule.blocks, words=words))
@@ -78,7 +78,7 @@ def test_no_builder_may_take_a_word_away_or_add_one(algorithm: Algorithm) -> Non
 
 
 def drawn(count: int, seed: int) -> Iterator[tuple[dict[str, object], Schedule]]:
-    """Drawn requests and the schedules that are made for them."""
+    """Draw requests; yield each with the schedule made for it."""
     draw = np.random.default_rng(seed)
     while count:
         asked = draw_asked(draw, draw_network(draw))
@@ -203,7 +203,7 @@ def test_who_takes_no_part_gets_nothing() -> None:
 
 
 def in_groups() -> Schedule:
-    """Two groups: a broadcast of 3 words, and an all-gather of a table."""
+    """Return two groups: a broadcast of 3 words, and an all-gather with a table of words."""
     groups = [
         {"nodes": [0, 1, 3], "collective": "broadcast", "root": 1, "words": 3},
         {"nodes": [2, 5], "collective": "all-gather", "block_words": [4, 0]},
@@ -277,7 +277,7 @@ def test_each_group_has_a_request_and_each_block_a_group() -> None:
 
 
 def test_who_is_left_out_is_named_or_refused() -> None:
-    """Only where it is asked for, or where its paper does so, may an algorithm leave nodes out."""
+    """An algorithm may leave nodes out only on request, or if its paper does so."""
     cut = with_faults(mesh((3, 1)), [], [(1, 2)])
     request = Request(topology=cut, words=2, source=0, partial=True)
     schedule = find_algorithm("broadcast", "tree").generate(request)
@@ -304,7 +304,7 @@ def test_copies_are_whole_and_each_node_gets_one() -> None:
 
 @pytest.fixture
 def less(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let one of all algorithms for an all-reduce make blocks of a word less."""
+    """Let one algorithm for all-reduce make blocks with one word less."""
     (whole,) = (each for each in ALGORITHMS if (each.collective, each.name) == SABOTAGED)
 
     def make(request: Request) -> Schedule:

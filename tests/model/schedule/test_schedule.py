@@ -1,4 +1,4 @@
-"""Schedules: their measures, and that check() names whatever is wrong."""
+"""Schedules: their measures, and the errors that check() names."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_the_first_send_is_of_the_lowest_step() -> None:
 
 
 def own_blocks(*owed: tuple[int, ...] | None) -> Blocks:
-    """Block i belongs to node i and is owed to the i-th of ``owed``."""
+    """Return blocks: block i belongs to node i and is owed to ``owed[i]``."""
     return Blocks(np.arange(len(owed)), owed, np.ones(len(owed)))
 
 
@@ -261,7 +261,7 @@ def test_measures() -> None:
     assert schedule.largest_link_load == 2
     assert schedule.pairs_sharing_links == 1
     assert build((3, 3), GOOD).pairs_sharing_links == 0
-    # 0->1 and 4->5 are crossed by two sends.
+    # Two sends cross 0->1, and two cross 4->5.
     assert schedule.links_used == 11
 
 

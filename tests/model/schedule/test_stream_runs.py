@@ -1,4 +1,4 @@
-"""Runs of blocks that stream: where each node's blocks lie side by side, and where they cannot."""
+"""Runs of blocks that stream: nodes whose blocks are adjacent, and cases where they cannot be."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_rings_of_two_axes_have_none_but_where_lines_begin() -> None:
 
 
 def test_rings_in_windows_that_turn_both_ways_have_none() -> None:
-    """Node 0 sends 1 2 .. 7 before its own block, and its own before 1 2 .. 6."""
+    """Node 0 sends 1 2 .. 7 before its own block one way, its own before 1 2 .. 6 the other."""
     request = Request(topology=ring(8), words=32)
     _, disordered = stream_runs(find_algorithm("all-reduce", "stream-ring").generate(request))
     assert disordered == {*range(8)}

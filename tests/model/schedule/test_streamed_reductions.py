@@ -1,4 +1,4 @@
-"""Reductions that stream: what check() refuses, and drawn ones against words that are counted."""
+"""Reductions that stream: refusals of check(), and random ones against counted words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reduction(
     words: tuple[int, ...] | None = None,
     contributors: tuple[int, ...] | None = None,
 ) -> Schedule:
-    """A reduction on a ring of four; ``streams`` has a + for each send that does, a - otherwise."""
+    """Return a reduction on a ring of four; ``streams`` has + for a send that streams, else -."""
     blocks = Blocks.reduced_to(owed, words or (2,) * len(owed), "add")
     blocks = replace(blocks, contributors=(contributors,) * len(owed))
     made = build(ring(4), sends, blocks, "custom", "all-port")
@@ -55,10 +55,10 @@ def test_a_chain_is_combined_in_one_step() -> None:
 
 def test_a_chain_goes_there_and_back_in_one_step() -> None:
     reduction(CHAIN + BACK, "-+++++", (None,), replaced=(3, 4, 5)).check()
-    # What comes back must not be combined: it is in it already.
+    # The returning value must not be combined: the node's contribution is in it already.
     message = complaint(reduction(CHAIN[2:] + BACK[:1], "-+"))
     assert "is combined twice" in message
-    # Node 0 sends what it had before.
+    # Node 0 sends the value from before the step.
     message = complaint(reduction(CHAIN + BACK, "-++-++", (None,), replaced=(3, 4, 5)))
     assert "and one of the two replaces it" in message
 
@@ -104,14 +104,14 @@ def test_what_comes_from_elsewhere_while_a_block_streams_is_refused() -> None:
     sends = [Send(1, [0, 1]), Send(1, [1, 2]), Send(1, [2, 1])]
     message = complaint(reduction(sends, "-+-", replaced=(2,)))
     assert "and one of the two replaces it" in message
-    # What comes back is made of it.
+    # The returning value contains the sent value.
     reduction(sends, "-++", ((1, 2),), replaced=(2,), contributors=(0, 1, 2)).check()
 
 
 def drawn(random: Random) -> Schedule:
-    """Chains of one step round a ring, there and mostly back, of one block or two; then changed.
+    """Draw chains of one step around a ring, most with a way back, of one or two blocks.
 
-    Each port sends and gets once at most.
+    Some sends are then changed. Each port sends and receives at most once.
     """
     links: dict[tuple[int, int], tuple[list[int], bool, bool]] = {}
     for _ in range(random.randint(1, 2)):
@@ -152,14 +152,14 @@ def packets_of(schedule: Schedule) -> list[Packet]:
 
 
 def outcomes(schedule: Schedule, random: Random) -> list[Held]:
-    """What is held after the step, with delays of many kinds."""
+    """Return the values after the step, one for each choice of delays."""
     packets, words = packets_of(schedule), schedule.blocks.words.tolist()
     held = {
         (node, (block, word)): Counter([node])
         for node, block in product(range(4), range(2))
         for word in range(words[block])
     }
-    # Each alone late, each alone early, and some that are drawn.
+    # Each packet alone late, each alone early, and some random delays.
     number = range(2 * len(packets))
     delays = [[30 if (a == b) == late else 1 for a in number] for b in number for late in (0, 1)]
     delays += [[random.choice((1, 2, 40)) for _ in number] for _ in range(5)]
@@ -183,7 +183,7 @@ def test_drawn_steps_are_accepted_exactly_if_no_time_decides_and_nothing_counts_
         except ScheduleError as error:
             kind = re.search(f"{ORDER}|combined twice|leaves as it was", str(error))
             if kind is None or kind[0] == "leaves as it was":
-                # No stream at all, or one that memories have no room for.
+                # No stream, or one for which the memories have no room.
                 continue
             found = outcomes(made, random)
             seen[kind[0]] += 1

@@ -1,4 +1,4 @@
-"""Streams: what check() refuses, and drawn schedules against words that are walked through."""
+"""Streams: refusals of check(), and random schedules against a simulation word by word."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_ring_leads_by_its_own_block() -> None:
 
 def test_a_ring_without_a_lead_waits_for_itself() -> None:
     sends = [Send(1, [node, (node - 1) % 4]) for node in range(4)]
-    # The first has the block before, and nothing to wait for.
+    # The first node has the block before the step, and so no word to wait for.
     assert "nothing of it comes" in refusal(streaming(sends, [True] * 4, owned(0)))
     sends = [Send(1, [0, 3, 2]), Send(1, [2, 1]), Send(1, [1, 0])]
     message = refusal(streaming(sends, [True] * 3, owned(3)))
@@ -119,7 +119,7 @@ def test_words_of_two_packets_are_refused() -> None:
 
 
 def drawn(random: Random) -> Schedule:
-    """Up to four sends of one step between neighbours, one in and one out at most of each node."""
+    """Draw up to four sends of one step between neighbors; a node sends and gets at most one."""
     nodes, blocks = 4, [random.randrange(4) for _ in range(3)]
     lengths = np.array([random.choice((1, 1, 1, 2)) for _ in blocks])
     way = random.choice((1, -1))

@@ -1,4 +1,4 @@
-"""Schedules on networks with switches: what check() refuses, what the judge says, the bounds."""
+"""Schedules on networks with switches: refusals of check(), the judge, the bounds."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_paths_cross_switches_and_null_owes_them_nothing(tmp_path: Path) -> None
     back = read_schedule(tmp_path / "schedule.json")
     back.check()
     assert back.topology.switches == (0,)
-    # The same network without its switch owes the block to the node in the middle, too.
+    # Without its switch, the network owes the block to the node in the middle too.
     whole = build(replace(STAR, switches=()), ONE_TO_FOUR, blocks(1, None))
     assert "node 0 is left out" in refused(whole)
     assert problems(whole) == {"left out"}
@@ -93,7 +93,7 @@ def test_what_a_switch_cannot_do(
 
 
 def sabotaged(schedule: Schedule, random: Random) -> Schedule:
-    """A schedule with one thing changed that has to do with switches, or nothing."""
+    """Return a schedule with one random change that concerns switches, or without a change."""
     sends, topology = listed(schedule), schedule.topology
     send = random.choice(sends)
     at = random.randrange(len(send.path))
@@ -115,7 +115,7 @@ def sabotaged(schedule: Schedule, random: Random) -> Schedule:
             sends.append(deepcopy(send))
         case 6:
             send.path[at] = random.randrange(topology.nodes)
-    # A path is of two nodes at the least, or it is no schedule's.
+    # Every path in a schedule has at least two nodes.
     sends = [send for send in sends if len(send.path) > 1]
     return build(topology, sends, replace(schedule.blocks, owed=(owed,)))
 
@@ -160,7 +160,7 @@ def test_the_least_tcd_counts_the_links_over_switches(topology: Topology, least:
 
 
 def test_the_least_tcd_looks_at_the_way_that_links_lead() -> None:
-    """0 -> switch 1 -> 2 works one way only, so 2 sends to 0 by the long way round."""
+    """0 -> switch 1 -> 2 works one way only, so 2 sends to 0 by the longer path."""
     ring = graph_of(6, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)], [1, 3, 4, 5])
     one_way = with_faults(ring, [], [(1, 0), (2, 1)])
     assert least_tcd(one_way, [2]) == 2
@@ -168,7 +168,7 @@ def test_the_least_tcd_looks_at_the_way_that_links_lead() -> None:
 
 
 def test_switches_have_no_message_of_their_own() -> None:
-    """An all-gather round a star: each of four leaves has one block of three words."""
+    """In an all-gather around a star, each of four leaves has one block of three words."""
     leaves = [1, 2, 3, 4]
     sends = [
         Send(step, [leaf, 0, leaf % 4 + 1], [(leaf - step) % 4])

@@ -1,4 +1,4 @@
-"""Timetables: no flit waits, every word is there when it is sent on, and cycles are as reckoned."""
+"""Timetables: no flit waits, every word has arrived before it is sent on, cycles are computed."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ FOUR_WORDS, ROW = 5, 2
 
 
 def on_timetable(made: Schedule) -> Schedule:
-    """The same sends, in the order of their steps, without the steps' ends."""
+    """Return the same sends on a timetable: in the order of their steps, without barriers."""
     order = np.argsort(made.step, kind="stable")
     assert (order == np.arange(made.sends)).all()
     return replace(made, timed=True)
 
 
 def begin(*sends: Send) -> list[int]:
-    """When each of some sends of four words begins."""
+    """Return the cycles in which sends of four words begin."""
     schedule = build((4, 1), list(sends), port_model="full-duplex")
     lasting = np.full(len(sends), FOUR_WORDS)
     return begins(schedule, lasting, ROW, hop_cycles=1).tolist()
@@ -47,7 +47,7 @@ def begin(*sends: Send) -> list[int]:
 
 
 def test_a_block_is_sent_on_two_cycles_after_its_last_word() -> None:
-    # The header is injected in cycle 2, leaves node 1 by port 0 in 5, and the last word in 9.
+    # The header is injected in cycle 2 and leaves node 2 by port 0 in 5; the last word in 9.
     assert begin(Send(1, [0, 1, 2]), Send(2, [2, 3])) == [2, 11]
 
 
@@ -56,8 +56,8 @@ def test_a_node_reads_its_next_row_between_two_packets() -> None:
 
 
 def test_a_link_is_passed_one_after_the_other() -> None:
-    # The first leaves node 2 by the link in the cycles 5 to 9, so the second does from 10 on. The
-    # third, of one flit, stands last in the table and passes before both.
+    # The first send passes the link from node 2 in cycles 5 to 9, so the second passes from 10 on.
+    # The third, of one flit, is last in the list and passes before both.
     sends = [Send(1, [0, 1, 2, 3], [0]), Send(2, [1, 2, 3], [1]), Send(3, [2, 3], [2])]
     blocks = Blocks(np.arange(3), (None,) * 3, np.ones(3))
     made = build((4, 1), sends, blocks, "custom", "full-duplex")
@@ -103,8 +103,8 @@ def test_the_proof_asks_for_an_order_of_timed_sends_alone() -> None:
 
 
 def test_rows_stand_in_the_order_in_which_they_begin() -> None:
-    # Node 1 passes on what comes from node 0, and meanwhile sends its own, which the table has
-    # behind that.
+    # Node 1 passes on node 0's block. While it waits, it sends its own block, which comes later in
+    # the list.
     sends = [Send(1, [0, 1], [0]), Send(2, [1, 2], [0]), Send(3, [1, 2, 3], [1])]
     blocks = Blocks(np.array([0, 1]), ((1, 2), (3,)), np.full(2, 4))
     made = replace(build((4, 1), sends, blocks, "custom", "full-duplex"), root=None, timed=True)
@@ -112,7 +112,7 @@ def test_rows_stand_in_the_order_in_which_they_begin() -> None:
     case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=4)
     assert case.program.start.tolist() == [2, 2, 10]
     assert case.program.length.tolist() == [4, 4, 4]
-    # The header leaves node 1 by the link in cycle 11, and the tail comes to node 2 in 16.
+    # The header leaves node 1 by its link in cycle 11, and the tail arrives at node 2 in 16.
     assert case.predicted.cycles == 17
     assert case.payload.delivered(case.predicted.memory, made.topology).sum() == 3
 

@@ -1,4 +1,4 @@
-"""Schedules without their streams: what was proved of them is proved again, step by step."""
+"""Schedules without their streams are proved again, step by step."""
 
 import numpy as np
 import pytest

@@ -143,7 +143,7 @@ def test_wrong_drawings_are_one_line(changes, message):
 
 @pytest.mark.parametrize("pattern", ["uniform", "complement", "hotspot"])
 def test_faulty_nodes_send_and_get_nothing(pattern):
-    # 8 is where the hotspot would be.
+    # Node 8 would be the hotspot.
     broken = with_faults(SQUARE, [5, 8])
     traffic = drawn(broken, pattern, rate=1.0)
     working = set(range(16)) - {5, 8}
@@ -151,7 +151,7 @@ def test_faulty_nodes_send_and_get_nothing(pattern):
     assert set(traffic.source.tolist()) == working - (set() if whole else {7, 10})
     assert set(traffic.target.tolist()) == working - (set() if whole else {7, 10})
     if whole:
-        # As much as is asked for, of the nodes that there are.
+        # The requested rate, for the 14 working nodes.
         assert abs(len(traffic) - 14 * 500 / 4) < 150
 
 
@@ -192,7 +192,7 @@ def test_a_network_without_timed_rows_is_refused():
 
 
 def test_a_header_of_too_many_flits_is_refused():
-    # Stairs: every hop turns, and slots of 10 bits take a flit of 16 bits each.
+    # Stairs: every hop turns, and each slot of 10 bits takes a flit of 16 bits.
     stairs = {9 * y + x for y in range(9) for x in (y, y + 1) if x < 9}
     topology = with_faults(mesh((9, 9)), sorted(set(range(81)) - stairs))
     one = Traffic.sorted(*(np.array([value]) for value in (0, 0, 80, 40)))
@@ -309,15 +309,15 @@ def test_traffic_uses_both_classes_of_a_torus(vcs):
     hops = Counter()
     for segment in (segment for route in routes for segment in route):
         hops[segment.vc // (vcs // 2)] += segment.hops
-    # By the dateline alone class 1 has 9 of 100, and what crosses the dateline begins on class 0.
+    # By the dateline alone, class 1 has 9 % of the hops; packets that cross it begin on class 0.
     assert 0.4 < hops[1] / hops.total() < 0.5
 
 
-# ---- What a trace says ----------------------------------------------------------------------
+# ---- Statistics from traces -----------------------------------------------------------------
 
 
 def ran(traffic, network, seed):
-    """The trace of the traffic on the model."""
+    """Return the trace of the traffic on the model."""
     program = traffic_program(traffic, network, seed)
     result = run(program, empty_memory(network), timing="self-timed")
     assert result.finished
@@ -332,7 +332,7 @@ def test_every_packet_is_found_again_with_a_latency_no_less_than_zero_load(topol
     delivery = deliveries(traffic, network, trace, seed=5)
     assert len(delivery.source) == len(traffic)
     assert (delivery.started >= 0).all()
-    # A packet over h links of 4 flits: 1 to inject, h, 1 to deliver, 3 more flits; h >= 1.
+    # A packet of 4 flits over h >= 1 links: 1 cycle to inject, h, 1 to deliver, 3 more flits.
     assert delivery.latency.min() >= 1 + 1 + 3
     sent = np.lexsort((traffic.cycle, traffic.target, traffic.source))
     got = np.lexsort((delivery.started, delivery.target, delivery.source))
@@ -343,7 +343,7 @@ def test_every_packet_is_found_again_with_a_latency_no_less_than_zero_load(topol
 
 
 def no_two_alike(topology, rate, seed):
-    """Drawn traffic in which no two packets of a source and a target are equally long."""
+    """Draw traffic in which no two packets from a source to a target are equally long."""
     traffic = drawn(topology, rate=rate, cycles=400, seed=seed)
     seen = Counter()
     flits = []
@@ -387,7 +387,7 @@ def test_measures_are_what_a_count_by_hand_says(topology, limits, rate):
         for packet, row in zip(sent, rows, strict=True):
             key = (source, int(traffic.target[packet]), row.length)
             header_flits.setdefault(key, []).append(packet)
-    # With headers of one length per pair, length and ends say which packet it is.
+    # With one header length per pair, length and ends identify a packet.
     first, last = (int(traffic.cycle.max()) + 1) // 4, int(traffic.cycle.max()) + 1
     latencies, accepted = [], 0
     address = network.header.port_bits + network.step_bits
@@ -400,7 +400,7 @@ def test_measures_are_what_a_count_by_hand_says(topology, limits, rate):
     links = int((topology.neighbor >= 0).sum())
     cycles = max(flit.cycle for flit in trace) + 1
     latencies.sort()
-    # The 99th percentile lies at 0.99 of the way from the first place to the last.
+    # The 99th percentile is at 0.99 of the way from the first index to the last.
     below, share = divmod(99 * (len(latencies) - 1), 100)
     ninety_nine = latencies[below] + share / 100 * (latencies[below + 1] - latencies[below])
     assert measure_traffic(traffic, network, trace, seed=6) == pytest.approx(

@@ -11,7 +11,7 @@ from eyecast.model.network.topology import hypercube
 
 
 def label(c: int, j: int, n: int) -> int:
-    """f(i, j) of Theorem 4.1 for the relative address c."""
+    """Return f(i, j) of Theorem 4.1 for the relative address c."""
     if not c >> j & 1:
         return j + n
     k = next(m % n for m in range(j - 1, j - n - 1, -1) if c >> (m % n) & 1)
@@ -69,7 +69,7 @@ def test_table_3_steps_from_packet_to_packet(n: int) -> None:
 
 
 def test_message_without_packets() -> None:
-    """One packet, or one share for each tree."""
+    """Without a packet size there is one packet for each tree."""
     for graph, all_port, expected in (
         ("sbt", False, [7]),
         ("brg", True, [7]),

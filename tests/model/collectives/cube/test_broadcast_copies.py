@@ -21,7 +21,7 @@ def links(n: int) -> list[tuple[int, int]]:
 
 
 def holders(schedule: Schedule) -> set[int]:
-    """The nodes that end up with some copy, found by playing the sends one by one."""
+    """Return the nodes that get a copy, by carrying out the sends one by one."""
     have = {(schedule.root, block) for block in range(len(schedule.blocks))}
     for send in sorted(listed(schedule), key=lambda send: send.step):
         for block in send.blocks:
@@ -58,7 +58,7 @@ def test_drawn_choices_of_n_minus_1_links(n: int) -> None:
 
 
 def test_n_minus_1_links_of_one_node() -> None:
-    # All ways into node 7 but one: the copy of the one tree that is left still comes.
+    # If all links into node 7 except one fail, the copy of the remaining tree still arrives.
     for kept in range(4):
         faulty = [(7 ^ (1 << d), 7) for d in range(4) if d != kept]
         schedule = prove(with_faults(hypercube(4), (), faulty), 0)

@@ -1,4 +1,4 @@
-"""Half-duplex and full-duplex broadcasts and the full-duplex scatter of a path: proved, counted."""
+"""Half-duplex and full-duplex broadcasts, and a path's full-duplex scatter: proved and counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The collectives of a hypercube: proved, and in as many steps as the paper's tables say."""
+"""The collectives of a hypercube: proved, and with the steps of the paper's tables."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ IN_TABLES = [
     for collective, all_port, graph in SERVED
     if collective != "gather"  # a scatter backwards
     and graph in TIMES[collective, "n-port" if all_port else "one-port"](3, 1, 1, 1, 1)
-    # What the paper gives for these is no count: test_approximations.
+    # The paper gives approximations for these: see test_approximations.
     and (all_port, graph) != (False, "sbnt")
     and (collective, all_port, graph) != ("scatter", False, "tcbt")
 ]
-"""All whose steps a table of the paper counts."""
+"""Collectives whose steps are in a table of the paper."""
 
 
 def make(
@@ -49,7 +49,7 @@ def make(
 
 
 def largest_packets(schedule: Schedule) -> list[int]:
-    """The words of the largest send of each step."""
+    """Return the words of the largest send of each step."""
     words = schedule.blocks.words[schedule.block_ids]
     sent = np.add.reduceat(words, schedule.block_offsets[:-1])
     return [int(sent[schedule.step == step].max()) for step in range(1, schedule.steps + 1)]
@@ -72,7 +72,7 @@ def test_every_schedule_is_proved(collective: str, all_port: bool, graph: str) -
 
 
 def check_blocks(schedule: Schedule, n: int, words: int) -> None:
-    """The pieces of each message are together, in order, and as long as the message."""
+    """Require that a message's pieces are together, in order, and as long as the message."""
     nodes = 1 << n
     owed = [node for block in schedule.blocks.owed for node in (block or [-1])]
     pairs = list(zip(schedule.blocks.owner.tolist(), owed, strict=True))
@@ -120,14 +120,14 @@ def test_approximations_of_the_tables() -> None:
             table = TIMES["scatter", "one-port"](n, n, packet, 1, 1)
             steps = make("scatter", False, "tcbt", n, n, packet).steps
             assert 0 <= steps - table["tcbt"][0] <= ceil(n / packet)
-    # Section 6.1: cycle n - 1 is the fullest, and cycles i and i + n are as full together.
+    # Section 6.1: cycle n - 1 has the most words; cycles i and i + n together have as many.
     loads = largest_packets(make("all-gather", False, "sbnt", 6, 6))
     assert loads[5] == max(loads) == 63
     assert {loads[i] + loads[i + 6] for i in range(5)} == {63}
 
 
 def test_path_scatter_with_packets_above_m() -> None:
-    # By the formula of Table 7 packets of 5 words take a step more than packets of 4.
+    # By the formula of Table 7, packets of 5 words need one step more than packets of 4 words.
     table = TIMES["scatter", "one-port"](2, 4, 5, 1, 1)
     assert table["brg"][0] == 6
     assert make("scatter", False, "brg", 2, 4, 5).steps == 5

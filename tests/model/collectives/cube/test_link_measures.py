@@ -25,7 +25,7 @@ def equal(counted: np.ndarray, formula: list) -> None:
 
 
 def everywhere(n: int, rows: list[int]) -> list[list[int]]:
-    """The same in all dimensions."""
+    """Return the same rows for all n dimensions."""
     return [[row] * n for row in rows]
 
 
@@ -141,7 +141,7 @@ def test_counts_are_those_of_plain_loops(name: str, n: int) -> None:
 
 
 def line(parents: list[int], node: int) -> list[int]:
-    """The nodes from ``node`` to the root."""
+    """Return the nodes from ``node`` to the root."""
     return [node] if parents[node] < 0 else [node, *line(parents, parents[node])]
 
 

@@ -22,14 +22,14 @@ BINOMIAL = ("sbt", "nrsbt", "nesbt", "sbnt")
 
 
 def rotated(address: int, by: int, n: int) -> int:
-    """``address`` rotated by ``by`` bits to the right, as text."""
+    """Return ``address`` rotated by ``by`` bits to the right, by its digits as text."""
     bits = f"{address:0{n}b}"
     by %= n
     return int(bits[n - by :] + bits[: n - by], 2)
 
 
 def next_one(c: int, j: int, n: int) -> int:
-    """The first one cyclically to the right of bit j."""
+    """Return the index of the first 1 cyclically to the right of bit j."""
     return next(m % n for m in range(j - 1, j - n - 1, -1) if c >> (m % n) & 1)
 
 
@@ -39,7 +39,7 @@ def paper_base(c: int, r: int, n: int) -> int:
 
 
 def paper_parent(name: str, c: int, tree: int, n: int) -> int:
-    """The dimension to the parent of a relative address other than 0, bit by bit."""
+    """Return the dimension to the parent of a relative address other than 0, bit by bit."""
     if name == "sbt":
         return c.bit_length() - 1
     if name == "nrsbt":
@@ -55,7 +55,7 @@ def links_of(tree: SpanningTree) -> set[tuple[int, int]]:
 
 
 def below(links: set[tuple[int, int]], top: int) -> dict[int, int]:
-    """The nodes that ``links`` lead to from ``top`` on, itself included, and how far."""
+    """Return the nodes that ``links`` reach from ``top``, itself included, with their distances."""
     after: dict[int, list[int]] = {}
     for parent, node in links:
         after.setdefault(parent, []).append(node)
@@ -70,7 +70,7 @@ def below(links: set[tuple[int, int]], top: int) -> dict[int, int]:
 
 
 def shape(links: set[tuple[int, int]], top: int) -> tuple:
-    """Two trees are isomorphic if and only if their shapes are equal."""
+    """Return a shape that is equal for two trees if and only if they are isomorphic."""
     return tuple(sorted(shape(links, child) for parent, child in links if parent == top))
 
 
@@ -122,7 +122,7 @@ def test_theorem_3_1_the_trees_of_nesbt_share_no_link(n: int) -> None:
     used = [link for tree in graph.trees for link in links_of(tree)]
     assert len(used) == len(set(used)) == n * ((1 << n) - 1)
     assert graph.edge_disjoint
-    # Corollary 3.4: every directed link but those into the source.
+    # Corollary 3.4: every directed link except those into the source.
     cube = {(a, a ^ (1 << d)) for a in range(1 << n) for d in range(n)}
     assert set(used) == {(a, b) for a, b in cube if b != 1}
     for name in ("nrbrg", "nrsbt", "sbnt"):
@@ -144,7 +144,7 @@ def test_theorem_3_2_no_lower_height_in_the_2_cube() -> None:
 
 
 def way_to_0(node: int, parents: dict[int, int]) -> int | None:
-    """Links from node 0; None where the parents go round in a circle."""
+    """Return the number of links from node 0; None if the parents form a circle."""
     for links in range(len(parents) + 1):
         if node == 0:
             return links
@@ -273,7 +273,7 @@ def test_sbntc_has_as_many_paths_to_a_node_as_its_bases(n: int) -> None:
 
 
 def path_from_root(graph: SpanningGraph, tree: int, node: int) -> tuple[int, ...]:
-    """The dimensions crossed from the root to ``node``."""
+    """Return the dimensions crossed from the root to ``node``."""
     crossed: list[int] = []
     while node != graph.root:
         crossed.append(int(graph.trees[tree].dimension[node]))

@@ -1,4 +1,4 @@
-"""Direct all-to-all: proved, carried out without a flit that waits, and near its bound."""
+"""Direct all-to-all: proved, carried out without a waiting flit, and near its bound."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_no_place_is_taken_twice() -> None:
 
 
 def test_packets_begin_as_they_always_have() -> None:
-    # The cycles are those that a search in whole tables of places and cycles has found.
+    # A search over whole tables of channels and cycles found these cycles.
     rows = [[node, 4 + link, 12 + (node + link) % 4] for node in range(4) for link in range(8)]
     first, places = 3 * np.arange(len(rows) + 1), np.concatenate(rows)
     begin = pack(Packets(first, places, 16, flits=3, gap=1, hop_cycles=2), 1)

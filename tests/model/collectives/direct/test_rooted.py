@@ -1,4 +1,4 @@
-"""Scatter and gather by direct messages: the root's port is busy from beginning to end."""
+"""Scatter and gather by direct messages: the root's port is busy from start to end."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_near_the_bound(topology: Topology) -> None:
 
 
 def test_long_ways_are_hidden_behind_short_ones() -> None:
-    """Eight messages of 64 words and a header; rows of the root take two cycles, and two more."""
+    """The root sends eight messages, each of 64 words and a header, one after another."""
     assert cycles(direct_scatter(line(9), 0, 64)) == 8 * (64 + 1 + 2) + 2
     assert cycles(direct_gather(line(9), 0, 64)) == 8 * (64 + 1) + 4
 

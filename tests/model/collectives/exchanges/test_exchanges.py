@@ -1,4 +1,4 @@
-"""Partners far apart: rounds, distances and what the literature says of them."""
+"""Exchanges with distant partners: rounds, distances, and results from the literature."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def complete(nodes: int) -> object:
 
 
 def swing_broadcast_tcd(side: int, axes: int) -> int:
-    """Links that a broadcast by Swing's partners crosses, the farthest first, from node 0."""
+    """Return the TCD of a broadcast from node 0 by Swing's partners, the farthest first."""
     topology = torus((side,) * axes) if axes > 1 else ring(side)
     reached, total = {0}, 0
     for partner in reversed(swing_partners(topology)[1]):
@@ -54,7 +54,7 @@ def test_a_broadcast_by_swings_partners_costs_what_the_eyes_does(k: int) -> None
 
 @pytest.mark.parametrize("nodes", range(2, 12))
 def test_any_number_of_nodes_in_the_fewest_rounds(nodes: int) -> None:
-    """Rounds are steps where every pair has a link of its own."""
+    """With a link between every two nodes, each round is one step."""
     schedule = circulant_all_gather(complete(nodes), 1)
     schedule.check()
     assert schedule.steps == (nodes - 1).bit_length()
@@ -72,7 +72,7 @@ def test_a_circulant_on_what_faults_have_left() -> None:
 def test_trivance_triples_in_each_round(nodes: int) -> None:
     schedule = trivance_all_gather(ring(nodes), 1)
     schedule.check()
-    # Rounds, not steps: at distance h each link has h of them, one step after the other.
+    # Rounds, not steps: at distance h each link carries h messages, one step after another.
     rounds, held = 0, 1
     while held < nodes:
         rounds, held = rounds + 1, 3 * held
@@ -112,7 +112,7 @@ def test_whole_messages_are_exchanged(topology: object, algorithm: str, steps: i
 
 
 def test_what_is_exchanged_changes_halves_and_ends_at_its_own_address() -> None:
-    """Three exchanges: the words start in the upper half, then go down, up and down."""
+    """In three exchanges, the words move from the upper half down, up and down again."""
     schedule = find_algorithm("all-reduce", "recursive-doubling").generate(
         Request(topology=hypercube(3), words=4)
     )

@@ -33,7 +33,7 @@ def all_reduce(network: Topology, words: int = 5) -> Schedule:
         (torus((3, 3)), 2, 1),
         (torus((9, 9)), 4, 3),
         (torus((3, 3, 3)), 3, 1),
-        # In its last round nine messages share each link, and a network has at most 8 VCs.
+        # In the last round nine messages share each link, but a network has at most 8 VCs.
         (ring(27), 4, 8),
     ],
     ids=str,
@@ -69,7 +69,7 @@ def test_across_alone_one_of_two_would_be_lost() -> None:
 
 
 def test_copies_must_stay_the_same() -> None:
-    """An operator of a user's own may depend on who is first, which need not be who is there."""
+    """The result of a custom operator may depend on the order of arrival, so it is refused."""
     made = all_reduce(ring(9))
     own = replace(made, blocks=replace(made.blocks, operator=("own",)))
     complaint = (
@@ -104,7 +104,7 @@ def test_an_operator_of_ones_own_is_refused() -> None:
 
 
 def test_any_schedule_may_combine_several_at_once_in_what_it_sends() -> None:
-    """Each of three nodes sends to both others and gets from both, in one step."""
+    """In one step each of three nodes sends to both others and gets words from both."""
     made = all_reduce(ring(3), 7)
     assert np.bincount(made.target[made.step == 1]).tolist() == [2, 2, 2]
     case = case_of(made, 3)

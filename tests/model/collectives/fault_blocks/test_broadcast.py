@@ -38,7 +38,7 @@ from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 
 SLOWING = faulty_mesh(5, 3, [(1, 1), (3, 1)])
-"""The smallest mesh in which two messages cross a link in one step, from 2,0."""
+"""The smallest mesh in which two messages of a step share a link, with the source at 2,0."""
 
 
 def enabled_nodes(topology: Topology) -> list[int]:
@@ -65,7 +65,7 @@ def on_vc_0(schedule: Schedule) -> Schedule:
 
 
 def test_sequence_of_sends_of_table_1() -> None:
-    """Steps 2 to 5; the first is the source's own send to the eye of its region."""
+    """Compare steps 2 to 5; in step 1 the source sends to the eye of its region."""
     sends = sorted((step + 1, a + 1, b + 1) for step, a, b in region_sends(10, 3))
     assert sends == [
         (2, 4, 6),
@@ -81,7 +81,7 @@ def test_sequence_of_sends_of_table_1() -> None:
 
 
 def test_eyes_of_table_1() -> None:
-    """The broadcast from 4,5 as the text tells it, eye by eye."""
+    """Compare the broadcast from 4,5 with the paper's text, eye by eye."""
     schedule = jiang_wu_broadcast(FIGURE_8, FIGURE_8.node_at((4, 5)), 4)
     schedule.check()
     sends = [
@@ -110,7 +110,7 @@ def test_eyes_of_table_1() -> None:
 
 
 def test_halves_of_algorithm_4_overlap_where_those_of_table_1_do_not() -> None:
-    """Of the regions 1 to 5 both halves would have region 3."""
+    """By Algorithm 4, both halves of the regions 1 to 5 contain region 3."""
     first, last = 1, 5
     middle = (first + last) / 2
     assert set(range(first, int(middle) + 1)) & set(range(ceil(middle), last + 1)) == {3}
@@ -134,7 +134,7 @@ def test_sends_between_regions_reach_all_in_the_fewest_steps() -> None:
 
 @pytest.mark.parametrize("count", [500, pytest.param(2000, marks=pytest.mark.slow)])
 def test_theorems_5_and_6(count: int) -> None:
-    """No contention, and the bounds on steps and TCD, in many drawn sets of faults."""
+    """Require no contention and the bounds on steps and TCD, for many random sets of faults."""
     draw = np.random.default_rng(10)
     for topology in drawn_meshes(count, seed=11, longest=10):
         source = int(draw.choice(enabled_nodes(topology)))
@@ -151,7 +151,7 @@ def test_theorems_5_and_6(count: int) -> None:
 
 
 def test_steps_and_nodes_served() -> None:
-    """The steps are those of the longest region after those between regions."""
+    """The steps between regions and the longest region's steps add up to all steps."""
     for topology in drawn_meshes(40, seed=12, longest=12):
         enabled = enabled_nodes(topology)
         cut = FaultRegions.of(topology)
@@ -214,7 +214,7 @@ def test_messages_do_not_meet_in_smaller_meshes() -> None:
 
 
 def test_two_messages_on_one_link_slow_each_other_down() -> None:
-    """Flits wait for exactly those sources from which two messages share a link."""
+    """Flits wait exactly with the sources from which two messages share a link."""
     waiting, sharing = set(), set()
     for source in enabled_nodes(SLOWING):
         schedule = jiang_wu_broadcast(SLOWING, source, 5)
@@ -230,7 +230,7 @@ def test_two_messages_on_one_link_slow_each_other_down() -> None:
 
 @pytest.mark.parametrize("timing", ["barrier", "self-timed"])
 def test_network_delivers_on_virtual_channels(timing: str) -> None:
-    """Every enabled node has the message; on VC 1 are 4,5 to 7,1, 8,4 to 5,11 and 8,4 to 6,8."""
+    """Every enabled node gets the message; three channel paths, 4,5 to 7,1 and others, use VC 1."""
     schedule = jiang_wu_broadcast(FIGURE_8, FIGURE_8.node_at((4, 5)), 5)
     config = config_of(schedule)
     assert config.vcs == VCS
@@ -251,7 +251,7 @@ def test_routes_do_not_wait_in_a_circle() -> None:
         assert find_cycle(compile_schedule(schedule, config_of(schedule))) == []
 
 
-# ---- What is refused --------------------------------------------------------------------------
+# ---- Refusals ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Fault blocks, polygons and regions against section 4 of Jiang & Wu, read literally, by sets."""
+"""Fault blocks, polygons and regions against section 4 of Jiang & Wu, written with sets."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def flood(start: Node, allowed: Nodes, ways: Callable[[Node], list[Node]] = arou
 
 
 def blocks_by_definition(topology: Topology) -> list[Nodes]:
-    """Definition 1, one node at a time."""
+    """Return the fault blocks by Definition 1, one node at a time."""
     width, height = topology.dims
     inside = faults_of(topology)
     everywhere = {(x, y) for x in range(width) for y in range(height)}
@@ -58,7 +58,7 @@ def blocks_by_definition(topology: Topology) -> list[Nodes]:
 
 
 def polygons_by_algorithm_3(polygon: Nodes, blocks: list[Nodes]) -> list[Nodes]:
-    """``get_polygon``: ``polygon`` without the nodes of the ``blocks`` in it, left to right."""
+    """Return the polygons of ``get_polygon``: ``polygon`` cut at its ``blocks``, left to right."""
     if not blocks:
         return [polygon]
     leftmost = min(blocks, key=min)
@@ -71,13 +71,13 @@ def polygons_by_algorithm_3(polygon: Nodes, blocks: list[Nodes]) -> list[Nodes]:
 
 
 def south_of(block: Nodes) -> Node:
-    """A node that is in a polygon whenever the block is."""
+    """Return a node that is in the same polygon as the block."""
     x, y = min(block)
     return x, y - 1
 
 
 def two_polygon_partition(polygon: Nodes, block: Nodes, blocks: list[Nodes]) -> tuple[Nodes, Nodes]:
-    """Cut up the line L3 as far as the polygon goes, and down L4, round the blocks it meets."""
+    """Cut a polygon up the line L3 to its end and down L4, around the blocks on the way."""
     (left, bottom), (right, top) = min(block), max(block)
     cut = set()
     row = top + 1
@@ -101,7 +101,7 @@ def two_polygon_partition(polygon: Nodes, block: Nodes, blocks: list[Nodes]) -> 
 
 
 def regions_by_extraction(polygon: Nodes) -> list[Rectangle]:
-    """``get_region``: the left-most rectangle again and again."""
+    """Return the regions of ``get_region``: the left-most rectangle again and again."""
     found = []
     while polygon:
         rows = sorted(y for x, y in polygon if x == min(polygon)[0])
@@ -114,7 +114,7 @@ def regions_by_extraction(polygon: Nodes) -> list[Rectangle]:
 
 
 def polygons_of(topology: Topology) -> list[Nodes]:
-    """The polygons that the code numbers, in order; of some numbers there may be no node."""
+    """Return the sets of nodes that the code numbers as polygons, in order; some may be empty."""
     grid = FaultRegions.of(topology).boundaries.polygons
     numbers = np.unique(grid[grid >= 0]).tolist()
     return [set(map(tuple, np.argwhere(grid == number).tolist())) for number in numbers]
@@ -136,7 +136,7 @@ def test_blocks_of_figure_1() -> None:
 
 
 def test_one_block() -> None:
-    """Fig. 6: boundary lines y = 1, y = 5, x = 1 and x = 7; the polygons, the channel path."""
+    """Compare with Fig. 6: the lines y = 1, y = 5, x = 1, x = 7; polygons and channel path."""
     cut = FaultRegions.of(FIGURE_6)
     assert [str(region) for region in cut.regions] == [
         "[0:1, 0:12]",
@@ -167,7 +167,7 @@ def test_regions_of_figure_8() -> None:
 
 
 def test_channel_paths_of_figure_8_are_combined() -> None:
-    """As in Fig. 7(a): block 2's goes on along block 3's where it meets that block."""
+    """As in Fig. 7(a), block 2's channel path continues along block 3's where they meet."""
     cut = FaultRegions.of(FIGURE_8)
     assert [str(block) for block in cut.boundaries.blocks] == [
         "[2:6, 2:4]",
@@ -181,7 +181,7 @@ def test_channel_paths_of_figure_8_are_combined() -> None:
 
 
 def test_corners_of_figure_8_are_none_by_the_definition() -> None:
-    """4,5 and 7,5 have neighbors outside of their polygon, and regions end there all the same."""
+    """4,5 and 7,5 are corners in the figure, but have neighbors outside their polygon."""
     polygon = polygons_of(FIGURE_8)[1]
     named = [(3, 8), (4, 5), (7, 5)]
     assert [polygon >= set(around(node)) for node in named] == [True, False, False]
@@ -206,7 +206,7 @@ def test_blocks_are_those_of_definition_1() -> None:
 
 
 def test_all_nodes_around_a_block_are_enabled() -> None:
-    """So that blocks are two apart, and off the edge of the mesh."""
+    """So blocks are at least two apart, and not at the edge of the mesh."""
     for topology in drawn_meshes(500, seed=2):
         blocks = fault_blocks(topology)
         numbers = Boundaries((topology.dims[0], topology.dims[1]), blocks).block_numbers
@@ -243,7 +243,7 @@ def test_polygons_are_orthogonal_convex() -> None:
 
 
 def test_theorem_4() -> None:
-    """At most 3f + 1 regions; some sets of faults have as many, with one block and with more."""
+    """There are at most 3f + 1 regions, and some sets of faults have that many."""
     full = set()
     for topology in drawn_meshes(3000, seed=5, longest=11):
         cut = FaultRegions.of(topology)
@@ -255,7 +255,7 @@ def test_theorem_4() -> None:
 
 
 def test_regions_touch_in_sequence() -> None:
-    """Regions east of another come after it: a way eastward is a way up the sequence."""
+    """A region east of another comes later: a path eastward goes up in the sequence."""
     for topology in drawn_meshes(500, seed=6):
         cut = FaultRegions.of(topology)
         for region in range(len(cut.regions)):
@@ -263,7 +263,7 @@ def test_regions_touch_in_sequence() -> None:
             assert max(cut.west(region), default=region - 1) < region
 
 
-# ---- What is refused --------------------------------------------------------------------------
+# ---- Refusals ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Unicasts between regions: those of Jiang & Wu's section 4, and its claims about all of them."""
+"""Unicasts between regions: the examples of Jiang & Wu's section 4, and its claims about all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def links(nodes: list[Node]) -> int:
 
 
 def written(path: RegionPath) -> str:
-    """The path as in Table 1, regions from 1, "=>" for a virtual channel path."""
+    """Return the path as Table 1 writes it: regions from 1, "=>" for a virtual channel path."""
     numbers = [region + 1 for region in path.regions]
     arrows = ["->"] * (len(numbers) - 1)
     if path.block is not None:
@@ -65,9 +65,9 @@ def test_blocks_whose_virtual_channel_paths_they_use() -> None:
 
 
 def test_nodes_of_two_paths_of_the_paper() -> None:
-    """From 4,6 to region-2 on the channel path from 4,5 to 7,1; from 7,4 to region-8, 8,4 to 5,11.
+    """From 4,6 to region-2, over a channel path from 4,5; from 7,4 to region-8, over one from 8,4.
 
-    Of the closest eyes of region-2, 3,1 and 5,1, the paper takes the one closer to the way in.
+    Region-2 has two closest eyes, 3,1 and 5,1. The paper takes the one nearer to the path's end.
     """
     assert {links([(4, 6), eye]) for eye in [(3, 1), (5, 1)]} == {6}
     walk = unicast(CUT, (4, 6), 3, 1)
@@ -81,13 +81,13 @@ def test_nodes_of_two_paths_of_the_paper() -> None:
 
 
 def test_least_region_number_leads_nowhere() -> None:
-    """Down from region-8 to region-2 of Fig. 8 the least eligible is 3, whose west is 1 alone."""
+    """From region-8 to region-2 of Fig. 8, the least eligible is 3, but west of 3 is only 1."""
     assert [region + 1 for region in CUT.west(7)] == [3]
     assert [region + 1 for region in CUT.west(2)] == [1]
 
 
 def test_least_region_number_after_the_channel_path_leads_nowhere() -> None:
-    """The smallest mesh: from region-5 to region-2, the channel path passes 3 and then 4."""
+    """In the smallest such mesh, the channel path from region-5 to region-2 passes 3 and then 4."""
     cut = FaultRegions.of(faulty_mesh(4, 7, [(1, 1), (1, 5), (2, 3)]))
     assert [str(region) for region in cut.regions[:5]] == [
         "[0:0, 0:6]",
@@ -110,7 +110,7 @@ def test_least_region_number_after_the_channel_path_leads_nowhere() -> None:
 
 
 def judge(cut: FaultRegions, walk: Walk, start: int, end: int) -> None:
-    """The conditions on a path of regions, and the claims on where it leads."""
+    """Require the conditions on a path of regions, and the claims about its end."""
     path = region_path(cut, start, end)
     low, high = min(start, end), max(start, end)
     order = path.regions if start < end else path.regions[::-1]
@@ -135,7 +135,7 @@ def judge(cut: FaultRegions, walk: Walk, start: int, end: int) -> None:
 
 
 def test_all_pairs_of_regions() -> None:
-    """Paths stay in the regions of the range, except on the virtual channel path; and Lemma 3."""
+    """Paths stay in the range's regions, except on the virtual channel path; Lemma 3 holds."""
     pairs = with_channel = 0
     for topology in drawn_meshes(200, seed=7, longest=13):
         cut = FaultRegions.of(topology)

@@ -1,4 +1,4 @@
-"""Recursive doubling and rings on meshes and tori: proved, counted, and beside their bounds."""
+"""Recursive doubling and rings on meshes and tori: proved, counted, and compared with bounds."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_gaps_on_8x8_torus(make: type, collective: str, counted: Costs) -> None:
 
 @pytest.mark.parametrize("topology", GRIDS, ids=label)
 def test_the_port_model_is_the_strictest_that_holds(topology: Topology) -> None:
-    """By trying all: the proof fails with any stricter one."""
+    """The proof fails with every stricter port model."""
     for schedule in (s for collective in COLLECTIVES for s in made(topology, collective)):
         stricter = PORT_MODELS[: PORT_MODELS.index(schedule.port_model)]
         for port_model in stricter:
@@ -193,7 +193,7 @@ def test_the_port_model_is_the_strictest_that_holds(topology: Topology) -> None:
 
 @pytest.mark.parametrize("topology", GRIDS, ids=label)
 def test_half_duplex_is_enough_for_one_root(topology: Topology) -> None:
-    """But for a ring's scatter and gather on lines that are not wrapped."""
+    """The exception is a ring's scatter and gather on lines that are not wrapped."""
     for collective in ROOTED:
         for schedule in made(topology, collective):
             passing_on = schedule.algorithm == "ring" and collective != "broadcast"
@@ -225,7 +225,7 @@ def test_a_folded_ring_uses_every_link_once_in_each_step(side: int) -> None:
 
 @pytest.mark.parametrize("topology", POWERS, ids=label)
 def test_exchanges_send_all_that_there_is_across_one_bit(topology: Topology) -> None:
-    """The textbook's loop, one node after the other."""
+    """Compare with the textbook's loop, node by node."""
     gathered = {node: {node} for node in range(topology.nodes)}
     sent = listed(recursive_doubling("all-gather", topology, None, 1))
     nodes = range(topology.nodes)
@@ -291,7 +291,7 @@ def config(topology: Topology) -> NetworkConfig:
 @pytest.mark.parametrize("timing", ["barrier", "self-timed"])
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_routers_deliver_every_word(collective: str, timing: str) -> None:
-    """In the cycle model; where no links are shared no flit ever waits between two barriers."""
+    """Run in the cycle model; if no sends share a link, no flit waits between two barriers."""
     topology = torus((4, 4))
     for schedule in made(topology, collective, words=2)[::5]:
         program = compile_schedule(schedule, config(topology))

@@ -24,7 +24,7 @@ FAR = 1 << 30
 
 @cache
 def cost(low: Node, sides: Node, steps: int, source: Node) -> int:
-    """cost(box, s, p) word for word: every axis, every cut, every q; FAR where steps run out."""
+    """Return cost(box, s, p) by trying every axis, cut and q; FAR if the steps are too few."""
     if prod(sides) == 1:
         return 0
     if steps == 0:
@@ -40,7 +40,7 @@ def cost(low: Node, sides: Node, steps: int, source: Node) -> int:
 
 
 def cuts(low: Node, sides: Node, source: Node) -> list[tuple[tuple[Node, Node], ...]]:
-    """The source's part and the other, as lowest corner and sides, for each axis and place."""
+    """Return the source's part and the other part, as corner and sides, for each axis and cut."""
     found = []
     for axis, side in enumerate(sides):
         for place in range(1, side):
@@ -70,7 +70,7 @@ def test_costs_are_the_recursion(sides: Node) -> None:
     "sides", [*((n,) for n in range(1, 11)), (2, 3), (5, 2), (3, 3), (2, 4), (3, 1, 3), (2, 2, 2)]
 )
 def test_no_broadcast_in_as_few_steps_is_cheaper(sides: Node) -> None:
-    """Not even one that cuts no boxes and whose sends may share links, from any source."""
+    """From any source, not even a broadcast without boxes whose sends may share links."""
     assert minimum_tcds(mesh(sides)).tolist() == least_tcds_in(sides, least_steps(sides))
 
 
@@ -81,7 +81,7 @@ def test_no_broadcast_on_3x4_in_as_few_steps_is_cheaper() -> None:
 
 @cache
 def fewest(sides: Node) -> int:
-    """The fewest steps of cuts down to single nodes, by trying all."""
+    """Return the fewest steps of cuts down to single nodes, by trying all cuts."""
     if prod(sides) == 1:
         return 0
     return 1 + min(

@@ -1,4 +1,4 @@
-"""The eye broadcast against the figures of Cang & Wu and against Algorithm 1 taken literally."""
+"""The eye broadcast against the numbers of Cang & Wu and a literal Algorithm 1."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Node = tuple[int, int]
 
 
 def square(k: int, source: Node = (0, 0)) -> Schedule:
-    """The eye broadcast in a 2^k x 2^k mesh."""
+    """Return the eye broadcast in a 2^k x 2^k mesh."""
     topology = mesh((2**k, 2**k))
     return eye_broadcast(topology, topology.node_at(source), 16)
 
@@ -47,7 +47,7 @@ def distance(a: Node, b: Node) -> int:
 
 @cache
 def eyes(k: int) -> tuple[Node, ...]:
-    """Upper-left, upper-right, lower-left, lower-right eye, straight from Definition 2."""
+    """Return the upper-left, upper-right, lower-left and lower-right eye, by Definition 2."""
     half = 2**k // 2
     corners = [(0, 0), (half, 0), (0, half), (half, half)]
     if k == 1:
@@ -62,7 +62,7 @@ def eyes(k: int) -> tuple[Node, ...]:
 
 
 def sends_by_definition(k: int, source: Node, step: int = 1) -> set[tuple[int, Node, Node]]:
-    """(step, source, target) of each send of Algorithm 1, one submesh after the other."""
+    """Return (step, source, target) of each send of Algorithm 1, one submesh after another."""
     if k == 0:
         return set()
     last, half = 2**k - 1, 2**k // 2
@@ -127,7 +127,7 @@ def test_y_first_shares_no_link_either(k: int) -> None:
 
 @pytest.mark.parametrize("k", range(7))
 def test_counted_tcd_is_the_formula_for_every_source(k: int) -> None:
-    """1998, Eqs. 4 and 5; Theorem 1: nothing is below the eyes."""
+    """Compare with 1998, Eqs. 4 and 5; by Theorem 1 no source is below the eyes."""
     counted = {source: square(k, source).tcd for source in every_node(k)}
     assert counted == {(x, y): source_tcd(k, x, y) for x, y in counted}
     least = {source for source, tcd in counted.items() if tcd == min(counted.values())}
@@ -138,7 +138,7 @@ def test_counted_tcd_is_the_formula_for_every_source(k: int) -> None:
 
 
 def test_figures_of_the_papers() -> None:
-    """1998, section 2 and after Eqs. 9 and 10; 3-D, after Eqs. 1 and 3."""
+    """Compare with 1998, section 2 and after Eqs. 9 and 10; 3-D, after Eqs. 1 and 3."""
     assert [eye_tcd(k) for k in range(1, 7)] == [3, 15, 69, 291, 1197, 4851]
     assert [corner_tcd(k) for k in (2, 3, 4)] == [18, 79, 318]
     assert [eye_square_side(k) for k in range(1, 6)] == [1, 1, 3, 5, 11]
@@ -159,7 +159,7 @@ def test_recursions_are_the_closed_forms() -> None:
 
 
 def test_eyes_are_where_definition_2_puts_them() -> None:
-    """3-D, section 2.1 gives the coordinates for k = 1, 2, 3."""
+    """Compare with the coordinates for k = 1, 2, 3 in 3-D, section 2.1."""
     assert [eye_line(k) for k in (1, 2, 3)] == [(0, 1), (1, 2), (2, 5)]
     for k in range(1, 9):
         low, high = eye_line(k)
@@ -170,8 +170,8 @@ def test_eyes_are_where_definition_2_puts_them() -> None:
 def test_each_node_is_an_eye_of_exactly_one_mesh() -> None:
     """1998, section 3: each node is an eye of exactly one submesh, the whole mesh included.
 
-    Of the largest, that is: an eye is one of its submeshes, too. From an eye, each level
-    therefore adds the eyes of its submeshes.
+    This holds for the largest submesh: an eye of a mesh is also an eye of its submeshes. So from
+    an eye, each level adds the eyes of its submeshes.
     """
     schedule = square(4, (5, 5))
     reached = {(5, 5)}
@@ -184,10 +184,10 @@ def test_each_node_is_an_eye_of_exactly_one_mesh() -> None:
 
 
 def test_first_steps_from_the_corner_of_8x8() -> None:
-    """3-D, section 2: the first step is 7 links long, the second 6 + 3, and the rest makes it 79.
+    """3-D, section 2: the first step has 7 links, the second 6 + 3, and the sum of all is 79.
 
-    1998, section 2, goes to (5, 1) instead of (5, 2) first, which comes to 79 as well: 6 + (6 + 4)
-    and the same rest.
+    1998, section 2, sends to (5, 1) instead of (5, 2) first. That gives 79 too: 6 + (6 + 4) and the
+    same rest.
     """
     schedule = square(3)
     targets = schedule.topology.coordinates(schedule.target[:3]).tolist()
@@ -199,7 +199,7 @@ def test_first_steps_from_the_corner_of_8x8() -> None:
 
 
 def test_theorem_2_is_wrong_away_from_the_eyes() -> None:
-    """Mirrored in the diagonal, the broadcast from (0, 1) is one from (1, 0), and it costs less."""
+    """The broadcast from (0, 1), mirrored in the diagonal, is one from (1, 0) that costs less."""
     ours, other = square(2, (1, 0)), square(2, (0, 1))
 
     def mirrored(nodes: np.ndarray) -> np.ndarray:

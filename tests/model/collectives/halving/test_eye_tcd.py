@@ -1,4 +1,4 @@
-"""The eye broadcast in d dimensions and on tori, against Cang & Wu's 3-D paper taken literally."""
+"""The eye broadcast in d dimensions and on tori, against the literal 3-D paper of Cang & Wu."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Sends = set[tuple[int, Node, Node]]
 
 
 def cube(k: int, source: Node) -> Schedule:
-    """The eye broadcast in a 3-D 2^k mesh."""
+    """Return the eye broadcast in a 3-D 2^k mesh."""
     topology = mesh((2**k,) * 3)
     return eye_broadcast(topology, topology.node_at(source), 16)
 
@@ -51,7 +51,7 @@ def distance(a: Node, b: Node) -> int:
 
 @cache
 def eyes_by_definition(axes: int, k: int) -> dict[Node, Node]:
-    """The eyes by their corner (0 or 1 on each axis), straight from Definition 7."""
+    """Return the eyes by Definition 7, by their corner (0 or 1 on each axis)."""
     corners = list(product((0, 1), repeat=axes))
     if k == 1:
         return {corner: corner for corner in corners}
@@ -70,15 +70,15 @@ def eyes_by_definition(axes: int, k: int) -> dict[Node, Node]:
 
 
 def first_three_steps(k: int, start: Node) -> list[tuple[int, Node, Node]]:
-    """Steps 2 to 4 of Algorithm 2, the source in the first submesh.
+    """Return steps 2 to 4 of Algorithm 2 with the source in the first submesh.
 
     The paper's E_k(i) by corner: E(1) = 000, E(2) = 100, E(3) = 010, E(4) = 110, E(5) = 001,
-    E(6) = 101, E(7) = 011, E(8) = 111, with its u, v, w as the axes 0, 1, 2.
+    E(6) = 101, E(7) = 011, E(8) = 111; its u, v, w are the axes 0, 1, 2.
     """
     eye = eyes_by_definition(3, k)
 
     def inner(submesh: Node, corner: Node) -> Node:
-        """E(submesh)_(k-1)(corner)."""
+        """Return the paper's E(submesh)_(k-1)(corner)."""
         if k == 1:
             return submesh
         at = eyes_by_definition(3, k - 1)[corner]
@@ -104,7 +104,7 @@ def first_three_steps(k: int, start: Node) -> list[tuple[int, Node, Node]]:
 
 
 def sends_by_definition(k: int, source: Node, before: int = 0) -> Sends:
-    """(step, source, target) of each send of Algorithm 2, one submesh after the other."""
+    """Return (step, source, target) of each send of Algorithm 2, one submesh after another."""
     if k == 0:
         return set()
     last, half = 2**k - 1, 2**k // 2
@@ -149,7 +149,7 @@ def test_every_source_is_proved(axes: int, k: int) -> None:
 
 @pytest.mark.parametrize("k", range(4))
 def test_counted_tcd_is_theorem_1_for_every_source(k: int) -> None:
-    """Theorem 1, Eqs. 8 and 11; Theorem 2: nothing is below the eyes."""
+    """Compare with Theorem 1, Eqs. 8 and 11; by Theorem 2 no source is below the eyes."""
     sources = list(product(range(2**k), repeat=3))
     counted = {source: cube(k, source).tcd for source in sources}
     assert counted == {source: cube_source_tcd(k, source) for source in sources}
@@ -188,9 +188,9 @@ def test_tcds_of_all_sources_at_once(axes: int, k: int) -> None:
 
 
 def test_every_source_of_4x4x4() -> None:
-    """3-D, Fig. 5, whose numbers the scan has lost, as Theorem 1 has it; w = 0 and w = 1.
+    """Compare with 3-D, Fig. 5, for w = 0 and w = 1; its lost numbers follow from Theorem 1.
 
-    The axes 1 and 2 are the paper's z and y, in which its planes are.
+    The axes 1 and 2 are the paper's z and y, which span its planes.
     """
     outer = [[69, 68, 68, 69], [67, 66, 66, 67], [67, 66, 66, 67], [69, 68, 68, 69]]
     inner = [[66, 65, 65, 66], [64, 63, 63, 64], [64, 63, 63, 64], [66, 65, 65, 66]]
@@ -198,7 +198,7 @@ def test_every_source_of_4x4x4() -> None:
 
 
 def test_figures_of_the_paper() -> None:
-    """3-D, after Eqs. 1, 3 and 13, and Eq. 14."""
+    """Compare with 3-D, after Eqs. 1, 3 and 13, and Eq. 14."""
     assert [cube_eye_tcd(k) for k in range(5)] == [0, 7, 63, 525, 4235]
     assert [cube(k, (eye_line(k)[0],) * 3).tcd for k in range(5)] == [0, 7, 63, 525, 4235]
     assert [grid_eye_tcd(2, k) for k in range(1, 6)] == [3, 15, 69, 291, 1197]
@@ -207,7 +207,7 @@ def test_figures_of_the_paper() -> None:
 
 @pytest.mark.parametrize("axes", range(2, 9))
 def test_theorem_6_is_its_recursion(axes: int) -> None:
-    """Eqs. 13 and 16 against Eqs. 6, 12, 14 and 15."""
+    """Compare Eqs. 13 and 16 with Eqs. 6, 12, 14 and 15."""
     for k in range(30):
         assert grid_eye_tcd(axes, k) == grid_eye_tcd_recursive(axes, k)
         if axes == 2:
@@ -227,7 +227,7 @@ def test_theorem_6_divides_by_zero_in_one_dimension() -> None:
 
 @pytest.mark.parametrize("k", range(1, 7))
 def test_excess_is_a_sum_over_the_axes(k: int) -> None:
-    """Eq. 7 and f_k of 1998, region by region, against what an axis costs; Eq. 9 and its zero."""
+    """Compare Eq. 7, and f_k of 1998 by region, with sums over axes; Eq. 9 is 0 only at the eye."""
     low = eye_line(k)[0]
     offsets = range(low - 2**k // 2 + 1, low + 1)
     for u, v in product(offsets, repeat=2):
@@ -239,7 +239,7 @@ def test_excess_is_a_sum_over_the_axes(k: int) -> None:
 
 
 def test_difference_of_a_source_and_an_eye() -> None:
-    """Eq. 10."""
+    """Compare with Eq. 10."""
     for place in product(range(8), repeat=3):
         submesh = [c % 4 for c in place]
         excess = cube_source_excess(3, *source_offsets(3, place))
@@ -258,7 +258,7 @@ def test_eyes_are_where_definition_7_puts_them(axes: int, k: int) -> None:
 
 
 def test_the_eyes_of_8x8x8() -> None:
-    """Section 3.1 lists all of them but (5, 5, 2)."""
+    """Section 3.1 lists all eyes except (5, 5, 2)."""
     listed = {(2, 2, 2), (5, 2, 2), (2, 2, 5), (5, 2, 5), (2, 5, 2), (2, 5, 5), (5, 5, 5)}
     topology = mesh((8, 8, 8))
     assert {tuple(topology.coordinates(eye).tolist()) for eye in eyes(topology)} == {
@@ -282,7 +282,7 @@ def test_every_node_of_a_torus_is_an_eye(sides: tuple[int, ...]) -> None:
 
 
 def test_a_torus_uses_no_link_between_the_ends_of_its_numbers() -> None:
-    """Numbered from a source at (2, 2), the ends of 8x8 are between 5 and 6 for (0, 0)."""
+    """With the source moved to (2, 2), the broadcast from (0, 0) crosses no link from 5 to 6."""
     begins, ends = eye_broadcast(torus((8, 8)), 0, 1).hop_ends
     used = set(zip((begins % 8).tolist(), (ends % 8).tolist(), strict=True))
     assert not {(5, 6), (6, 5)} & used
@@ -297,7 +297,7 @@ def test_lines_rings_and_hypercubes_are_grids() -> None:
 
 
 def test_algorithm_2_is_not_least_away_from_the_eyes() -> None:
-    """Exchanging axes makes these sources one; Theorem 3 would have them cost the same."""
+    """These sources differ by an exchange of axes; by Theorem 3 they would cost the same."""
     assert [cube_source_tcd(2, place) for place in ((1, 0, 0), (0, 1, 0), (0, 0, 1))] == [
         68,
         67,

@@ -28,7 +28,7 @@ Node = tuple[int, ...]
 
 @cache
 def cost(low: Node, sides: Node, source: Node) -> int:
-    """cost(box, p) word for word: every axis, every q."""
+    """Return cost(box, p) by trying every axis and every q."""
     if prod(sides) == 1:
         return 0
     return min(
@@ -42,7 +42,7 @@ def cost(low: Node, sides: Node, source: Node) -> int:
 
 
 def cuts(low: Node, sides: Node, source: Node) -> list[tuple[tuple[Node, Node], ...]]:
-    """The source's half and the other, as lowest corner and sides, for each axis."""
+    """Return the source's half and the other half, as corner and sides, for each axis."""
     found = []
     for axis, side in enumerate(sides):
         if side > 1:
@@ -67,13 +67,13 @@ def test_costs_are_the_recursion(sides: Node) -> None:
     "sides", [(8,), (2, 2), (2, 4), (2, 2, 2), (4, 4), (2, 8), (2, 2, 4), (2,) * 4, (16,)]
 )
 def test_no_broadcast_in_as_few_steps_is_cheaper(sides: Node) -> None:
-    """Not even one whose sends may share links, from any source."""
+    """From any source, not even a broadcast whose sends may share links."""
     assert minimum_tcds(mesh(sides)).tolist() == least_tcds(sides)
 
 
 @pytest.mark.parametrize("sides", [(8,), (16,), (4, 4)])
 def test_no_broadcast_on_a_torus_is_cheaper_than_the_eye(sides: Node) -> None:
-    """Cang & Wu 3-D, section 5, claim it; here the sends may even share links."""
+    """Cang & Wu claim this in 3-D, section 5; here the sends may even share links."""
     topology = torus(sides)
     assert least_tcds(sides, wrapped=True) == [eye_broadcast(topology, 0, 1).tcd] * topology.nodes
 
@@ -124,14 +124,14 @@ def test_costs_have_the_symmetry_of_the_mesh(sides: Node) -> None:
 
 
 def test_every_source_of_4x4() -> None:
-    """Cang & Wu 1998, section 2, with 17 for (1, 0), which is (0, 1) in a mirror."""
+    """Compare with Cang & Wu 1998, section 2; (1, 0), the mirror image of (0, 1), has 17."""
     quarter = minimum_tcds(mesh((4, 4))).reshape(4, 4)[:2, :2]
     assert quarter.tolist() == [[18, 16], [16, 15]]
 
 
 @pytest.mark.parametrize(("axes", "k"), [(1, 7), (2, 2), (2, 5), (2, 8), (3, 2), (3, 4), (4, 3)])
 def test_nothing_is_cheaper_than_from_an_eye(axes: int, k: int) -> None:
-    """Corollary 1 of 1998 and Theorem 4 of 3-D, for broadcasts by halving."""
+    """Check Corollary 1 of 1998 and Theorem 4 of 3-D for broadcasts by halving."""
     topology = mesh((2**k,) * axes)
     tcds = minimum_tcds(topology)
     assert tcds.min() == grid_eye_tcd_recursive(axes, k)
@@ -139,7 +139,7 @@ def test_nothing_is_cheaper_than_from_an_eye(axes: int, k: int) -> None:
 
 
 def test_eyes_are_not_the_only_best_sources() -> None:
-    """Beside the four eyes of 8x8 there are the two nodes between each two of them."""
+    """In 8x8, the two nodes between each two of the four eyes are best sources too."""
     line_of_eyes, between = (2, 5), (3, 4)
     places = {*product(line_of_eyes, line_of_eyes)}
     places |= {*product(line_of_eyes, between), *product(between, line_of_eyes)}
@@ -148,7 +148,7 @@ def test_eyes_are_not_the_only_best_sources() -> None:
 
 
 def test_the_example_of_80() -> None:
-    """1998, section 2: sends of 14 links in all to (5,0), (0,5), (5,4); then quarters of 8x8."""
+    """1998, section 2: sends to (5,0), (0,5), (5,4) cross 14 links; then each quarter of 8x8."""
     places = ((0, 0), (1, 0), (0, 1), (1, 0))
     assert sum(source_tcd(2, *place) for place in places) + 14 == 82
     topology = mesh((4, 4))
@@ -165,7 +165,7 @@ def test_the_example_of_80() -> None:
     ],
 )
 def test_how_many_sources_are_the_best(sides: Node, least: int, sources: int) -> None:
-    """1998 names the four eyes alone, and 3-D its eight."""
+    """The papers name only the four eyes (1998) and the eight eyes (3-D)."""
     topology = mesh(sides)
     assert minimum_tcds(topology).min() == least
     assert len(best_sources(topology)) == sources
@@ -194,7 +194,7 @@ def test_gain_over_the_eye_broadcast(sides: Node, better: int, largest: int, tot
 
 
 def test_corner_of_8x8_is_no_cheaper() -> None:
-    """Both papers say 79, and 318 for 16x16."""
+    """Both papers give 79, and 318 for 16x16."""
     assert [minimum_tcds(mesh((side, side)))[0] for side in (4, 8, 16)] == [18, 79, 318]
 
 

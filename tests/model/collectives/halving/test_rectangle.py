@@ -1,4 +1,4 @@
-"""The eye broadcast in meshes of any sides against section 3 of Jiang & Wu, taken literally."""
+"""The eye broadcast in meshes of any sides, against a literal section 3 of Jiang & Wu."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Sends = set[tuple[int, Node, Node]]
 
 
 def sends_by_definition(low: Node, sides: Node, source: Node, step: int = 1) -> Sends:
-    """(step, source, target) of each send of Algorithm 2 in one box, then in its halves."""
+    """Return (step, source, target) of each send of Algorithm 2 in a box, then in its halves."""
     if prod(sides) == 1:
         return set()
     axis = sides.index(max(sides))
@@ -55,7 +55,7 @@ def sends_by_definition(low: Node, sides: Node, source: Node, step: int = 1) -> 
 
 
 def eyes_of(low: Node, sides: Node) -> list[Node]:
-    """The eyes of a box, the ones with lower coordinates first."""
+    """Return the eyes of a box, those with lower coordinates first."""
     lines = []
     for corner, side in zip(low, sides, strict=True):
         from_end = distance_by_definition(side)
@@ -64,7 +64,7 @@ def eyes_of(low: Node, sides: Node) -> list[Node]:
 
 
 def distance_by_definition(k: int) -> int:
-    """D_k."""
+    """Return D_k of the paper."""
     return 0 if k == 1 else -(-k // 2) - 1 - distance_by_definition(-(-k // 2))
 
 
@@ -133,7 +133,7 @@ def test_in_2_k_meshes_it_is_the_eye_broadcast(sides: Node) -> None:
 
 
 def test_figures_of_the_paper() -> None:
-    """After Theorem 1, after Theorem 2, after Theorem 3, and section 3.2's Fig. 5."""
+    """Compare with the numbers after Theorems 1, 2 and 3, and with Fig. 5 in section 3.2."""
     assert [eye_distance(k) for k in (1, 2, 5, 7)] == [0, 0, 1, 2]
     assert (eye_link(22), eye_link(189)) == (9, 62)
     assert rectangle_tcd((7, 8)) == rectangle_tcd((8, 7)) == 61
@@ -143,7 +143,7 @@ def test_figures_of_the_paper() -> None:
 
 
 def test_broadcast_in_7x1() -> None:
-    """Fig. 4."""
+    """Compare with Fig. 4."""
     schedule = rectangle_broadcast(mesh((7, 1)), 2, 1)
     table = np.stack((schedule.step, schedule.source, schedule.target), axis=1)
     assert set(map(tuple, table.tolist())) == {
@@ -157,7 +157,7 @@ def test_broadcast_in_7x1() -> None:
 
 
 def test_broadcast_in_8x7() -> None:
-    """Fig. 5, as far as the text tells it."""
+    """Compare with Fig. 5, as far as the text describes it."""
     topology = mesh((8, 7))
     schedule = rectangle_broadcast(topology, topology.node_at((2, 2)), 1)
     told = {
@@ -173,7 +173,7 @@ def test_broadcast_in_8x7() -> None:
 
 
 def test_eyes_of_2_k_axes_are_those_of_cang_and_wu() -> None:
-    """Eqs. 1 to 4."""
+    """Check Eqs. 1 to 4."""
     for k in range(20):
         assert eye_distance(2**k) == eye_line(k)[0]
     for k in range(1, 20):

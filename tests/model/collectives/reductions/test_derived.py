@@ -56,7 +56,7 @@ def test_backwards_takes_as_many_steps_and_links(topology: Topology) -> None:
             back.check()
             assert back.port_model == there.port_model
             if not topology.faulty_links:
-                # Over links that lead one way, the ways back are others.
+                # With one-way links, the paths back differ.
                 assert (back.steps, back.sends) == (there.steps, there.sends)
                 assert back.tcd == there.tcd
             compared += 1
@@ -137,7 +137,7 @@ def test_halves_of_too_few_words_are_no_all_reduce() -> None:
 
 
 def test_words_of_the_busiest_node_are_the_least_there_are() -> None:
-    """2 (N - 1) / N of the message in and out of every node (Patarasuk & Yuan 2009)."""
+    """2 (N - 1) / N of the message enters and leaves every node (Patarasuk & Yuan 2009)."""
     for algorithm in ("ring", "recursive-halving", "circulant"):
         schedule = made(mesh((4, 4)), "all-reduce", algorithm, 32)
         words = np.diff(schedule.block_offsets) * 2
@@ -155,7 +155,7 @@ def test_a_barrier_is_an_all_reduce_of_one_word() -> None:
 
 
 def test_all_reduce_of_1024_words_on_a_mesh_of_64() -> None:
-    """One port: 2,016 words through every node, in at most 1.10 times as many cycles."""
+    """With one port 2,016 words pass every node, in at most 1.10 times as many cycles."""
     case = case_of(made(mesh((8, 8)), "all-reduce", "ring", 1024), 1)
     assert case.predicted.cycles == 2211 <= 1.10 * 2016
     assert wrong_nodes(case, case.predicted.memory) == []
@@ -163,7 +163,7 @@ def test_all_reduce_of_1024_words_on_a_mesh_of_64() -> None:
 
 @pytest.mark.slow
 def test_all_reduce_of_16384_words_on_a_torus_of_64_on_all_ports() -> None:
-    """Four parts, each in another order and direction of axes: 8,064 words through every port."""
+    """Four parts take different orders and directions of axes: 8,064 words pass every port."""
     request = Request(topology=torus((8, 8)), words=16384, all_port=True)
     schedule = find_algorithm("all-reduce", "rings").generate(request)
     schedule.check()
@@ -174,7 +174,7 @@ def test_all_reduce_of_16384_words_on_a_torus_of_64_on_all_ports() -> None:
 
 @pytest.mark.slow
 def test_a_million_nodes() -> None:
-    """A schedule of 1024x1024 nodes, made and proved."""
+    """Make and prove a schedule of 1024x1024 nodes."""
     schedule = made(mesh((1024, 1024)), "all-reduce", "eye")
     schedule.check()
     assert (schedule.steps, schedule.sends) == (40, 2 * (1024 * 1024 - 1))

@@ -43,7 +43,7 @@ def test_ten_thousand_drawn_cases(seed: int) -> None:
 
 
 def wrongly_run(case: Case, operator: int) -> Case:
-    """The case with the operators of all combining rows changed."""
+    """Return the case with another operator in all combining rows."""
     column = np.where(case.program.operator > 0, operator, 0)
     program = replace(case.program, operator=column)
     after = run(program, case.payload.memory(program.config), timing="barrier")
@@ -51,7 +51,7 @@ def wrongly_run(case: Case, operator: int) -> Case:
 
 
 def test_a_wrong_sum_is_noticed() -> None:
-    """To replace where it must be combined leaves contributions out of the result."""
+    """A word that replaces instead of combining leaves contributions out of the result."""
     (case,) = draw_cases(np.random.default_rng(3), 1)
     assert wrong_nodes(case, case.predicted.memory) == []
     wrong = wrongly_run(case, 0)

@@ -1,4 +1,4 @@
-"""All-to-all by rows and columns: proved, carried out word for word, and in how many steps."""
+"""All-to-all by rows and columns: proved, carried out word for word, and counted steps."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_all_get_all(topology: Topology, all_port: bool) -> None:
     ids=lambda value: value.label if isinstance(value, Topology) else None,
 )
 def test_all_ports_take_as_few_steps_as_the_middle_needs(topology: Topology, steps: int) -> None:
-    # Half of all blocks cross the middle; a step takes half a side of them over each link there.
+    # Half of all blocks cross the middle; in a step each link there carries side / 2 of them.
     side = topology.dims[0]
     links = 2 * side if topology.wrapped else side
     assert steps == (topology.nodes // 2) ** 2 / links / (side // 2)
@@ -68,7 +68,7 @@ def test_all_ports_are_near_the_bound(topology: Topology) -> None:
 def test_the_way_of_a_line(
     source: tuple[int, int], target: tuple[int, int], way: list[tuple[int, int]], begin: int
 ) -> None:
-    # Down, places are counted from the other end: 3 of 0 to 7 is the fifth.
+    # Downwards, coordinates are counted from the other end: 3 of 0 to 7 becomes 4.
     message = Message(source, target, [], [])
     passage = passage_of(message, (8, 8), ())
     assert way_of(message, passage) == way
@@ -82,7 +82,7 @@ def test_the_shorter_way_round_a_ring() -> None:
 
     assert way((0, 0), (0, 6)) == [(0, 0), (0, 7), (0, 6)]
     assert way((3, 1), (0, 1)) == [(3, 1), (0, 1)]
-    # Equally long both ways: up from an even place, down from an odd one.
+    # Both directions are equally long: up from an even coordinate, down from an odd one.
     assert way((2, 0), (0, 0)) == [(2, 0), (3, 0), (0, 0)]
     assert way((3, 0), (1, 0)) == [(3, 0), (2, 0), (1, 0)]
 

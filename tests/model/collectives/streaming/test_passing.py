@@ -1,4 +1,4 @@
-"""Trees past switches and past nodes that a multicast is not for: links, words and cycles."""
+"""Trees through switches and through nodes outside a multicast: links, words and cycles."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_drawn_networks(kind: str, seed: int) -> None:
     draw = np.random.default_rng(seed)
     root, *others = draw.permutation(topology.working_nodes).tolist()
     targets = others[: (len(others) + 1) // 2]
-    # Links that are parallel, as on axes of two, are one link for a path; their number is bounded.
+    # A path cannot tell parallel links apart, as on axes of length 2.
     parallel = any(side == 2 for side in topology.dims)
     most = 2.1 if parallel or kind == "graph" else 1.4
     assert ratio(packed_trees_broadcast(topology, root, 1024)) <= most

@@ -92,7 +92,7 @@ def test_sums_are_right(collective: str, algorithm: str, topology: Topology, wor
 
 
 def test_what_joins_waits_and_goes_on_in_the_next_step() -> None:
-    """0 - 1 - 2 - 3 - 4, and 7 at node 2: the tree that is drawn in the module."""
+    """Make the tree drawn in the module: 0 - 1 - 2 - 3 - 4, and 7 at node 2."""
     tree = with_faults(mesh((5, 2)), [5, 6, 8, 9])
     schedule = made("reduce", "packed-trees", tree, 16)
     sends = zip(schedule.source.tolist(), schedule.step.tolist(), schedule.stream, strict=True)
@@ -105,12 +105,12 @@ def test_pieces_of_a_long_message_follow_each_other() -> None:
     short, long = (made("reduce", "packed-trees", mesh((4, 4)), words) for words in (16, 2048))
     assert (len(short.blocks), short.steps) == (2, 3)
     assert len(long.blocks) > 8
-    # Every link brings each piece of its tree once, and one in a step.
+    # Every link carries each piece of its tree once, one piece in a step.
     assert np.unique(long.links).size * len(long.blocks) // 2 == long.sends
 
 
 def test_combs_use_all_links_alike() -> None:
-    """Square or not: the busiest link carries little more than its share of 2 (N - 1) words."""
+    """On any mesh, the busiest link carries little more than its share of 2 (N - 1) words."""
     for sides, most in (((4, 4), 1.01), ((8, 8), 1.01), ((8, 4), 1.06), ((6, 3), 1.06)):
         schedule = made("all-reduce", "combs", mesh(sides), 128 * max(sides))
         words = np.bincount(
@@ -135,7 +135,7 @@ def test_a_long_line_is_a_spine_without_teeth() -> None:
 
 
 def test_what_else_is_combined_there_is_not_lost() -> None:
-    """Node 1 sends its words, gets them back, and something else comes: more than one memory."""
+    """Refuse a node that sends its words, gets them back, and gets other words as well."""
     blocks = Blocks.reduced_to(((1,),), 2, "add")
     sends = [Send(1, [1, 2]), Send(1, [2, 1]), Send(1, [0, 1])]
     schedule = replace(

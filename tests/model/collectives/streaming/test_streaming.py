@@ -1,4 +1,4 @@
-"""Streaming schedules: proved, carried out by the cycle model word for word, and near its bound."""
+"""Streaming schedules: proved, carried out in the cycle model, and near their bound."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def carried_out(made: Schedule) -> int:
 def test_cycles_beside_the_bound(made: Schedule, most: float) -> None:
     cycles, bound = carried_out(made), schedule_bound(made).value
     assert bound <= cycles <= most * bound
-    # Less the cycles in which the first row is read, and of the end of the last step.
+    # The estimate leaves out the cycles to read the first row, and those of the last step's end.
     assert abs(cycles - expected_cycles(made)) <= 2
 
 

@@ -26,7 +26,7 @@ NETWORKS = [
 
 
 def require_walk(topology: Topology, paths: list[Path]) -> None:
-    """Every path follows links to where the next begins, and no link is crossed twice."""
+    """Require that each path follows links to the next path's start, and crosses none twice."""
     links = [link for path in paths for link in pairwise(path)]
     assert len(set(links)) == len(links)
     for begin, end in links:

@@ -1,4 +1,4 @@
-"""Algorithm TA, Table I as it is printed, and coverings of a square that are better."""
+"""Algorithm TA, Table I as printed, and better coverings of a square."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from eyecast.model.network.named_graphs import diagonal_mesh
 from eyecast.model.network.topology import mesh
 
 LAST = 732
-"""Of the rows of Table I."""
+"""The last side in Table I."""
 
 ONE_TOO_MANY = (37, 38, 42, *range(149, 153), 157, 158, *range(386, 391), 397, 398)
-"""Sides for which Table I has m larger by one than step (5): that of the row before."""
+"""Sides for which m in Table I is 1 more than by step (5): it is that of the row before."""
 
 OTHERS = {
     8: ("4+1,2,,", "4+1,,,"),
@@ -47,7 +47,7 @@ OTHERS = {
     147: ("28,3,59,20", "28,4,75,16"),
     156: ("29+1,4,80,17+2", "29+1,4,80,17+1"),
 }
-"""All other rows that differ: as printed, and by the text of the paper."""
+"""All other rows that differ: the printed values, and those by the paper's text."""
 
 
 def printed() -> dict[int, list[str]]:
@@ -63,12 +63,12 @@ def as_printed(row: Row) -> list[str]:
 
 
 def area_bound(side: int) -> int:
-    """The least t with (4t^3 - t) / 3 >= n^2."""
+    """Return the least t with (4t^3 - t) / 3 >= n^2."""
     return next(t for t in range(1, side + 1) if 4 * t**3 - t >= 3 * side**2)
 
 
 def covers(side: int, squares: Sequence[Square], time: int) -> bool:
-    """Tell whether squares of different odd sides below 2 time cover all."""
+    """Tell whether squares of different odd sides below 2 ``time`` cover the whole square."""
     sides = [square.side for square in squares]
     assert len(set(sides)) == len(sides)
     assert all(each % 2 and 0 < each < 2 * time for each in sides)
@@ -99,7 +99,7 @@ def test_table_1_but_for_the_rows_that_are_wrong() -> None:
 
 
 def test_printed_rows_agree_with_themselves() -> None:
-    """The n and t with a hat are those of the printed t and m, but in three rows."""
+    """The n and t with a hat follow from the printed t and m, except in three rows."""
     wrong = set()
     for side, (time_text, m_text, inner, inner_time) in printed().items():
         time, *more = map(int, time_text.split("+"))
@@ -112,7 +112,7 @@ def test_printed_rows_agree_with_themselves() -> None:
 
 
 def test_steps_added_against_equation_5() -> None:
-    """The paper's sets A and Q without A, and what equation (5) asks for by the text's formulas."""
+    """Compare the paper's sets A and Q without A with equation (5) by the text's formulas."""
     differ = {
         side: (table_1_row(side).more, steps_missing(side))
         for side in range(LARGEST_BY_HAND + 1, LAST + 1)
@@ -161,13 +161,13 @@ def test_algorithm_ta_has_no_end_for_147() -> None:
         "steps of Algorithm TA must be enough for the 51 x 51 nodes left, which have no m (step "
         "5), not 4"
     )
-    # Three squares along each side would do, by the sum that Lemma 2 has for odd m.
+    # By Lemma 2's sum for odd m, three squares along each side would be enough.
     assert (squares_along(147, 28), 2 * 28 * 3 - (4 * 9 - 8 * 3 + 9)) == (4, 147)
 
 
 @pytest.mark.parametrize("side", [60, 100, 163, 320, 500, 732])
 def test_lemma_2(side: int) -> None:
-    """The sums of the sides of the squares along top, left, right and bottom."""
+    """Check the sums of the squares' sides along top, left, right and bottom."""
     row = table_1_row(side)
     t, m = row.time + row.more, row.m or 0
     border = ta_squares(side)[: 4 * m - 4]
@@ -200,7 +200,7 @@ def test_no_more_than_one_step_above_the_area(side: int) -> None:
 
 
 def test_what_the_paper_solves_by_hand() -> None:
-    """Sides up to 45, in the paper's steps: all of its claims are possible."""
+    """All sides up to 45 can be covered in the steps that the paper claims."""
     for side in range(1, LARGEST_BY_HAND + 1):
         squares = cover_square(side, ta_time(side))
         assert squares is not None

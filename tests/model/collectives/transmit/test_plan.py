@@ -1,4 +1,4 @@
-"""Plans and their flood against the paper's definition, and the schedules that they become."""
+"""Plans and their flood against the paper's definition, and the schedules made from them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_line_drawn_in_the_module() -> None:
 
 
 def test_the_papers_example_of_a_binary_tree() -> None:
-    """Section 3: FT(12), the host sends to vertices 2, 6 and 7 in time units 1, 2 and 3."""
+    """Section 3: in FT(12) the host sends to vertices 2, 6 and 7 in time units 1, 2 and 3."""
     plan = Plan.of_centres(binary_tree(12), (2 - 1, 6 - 1, 7 - 1), "Figure 1")
     assert plan.cost == (3, 3)
     assert Plan.of_centres(binary_tree(12), (0,), "Figure 1").cost == (4, 1)
@@ -70,7 +70,7 @@ def test_one_send_takes_the_diameter_and_one_step() -> None:
 
 
 def test_alon_on_a_cube() -> None:
-    """Section 1: to any node, then to the one opposite, ceil(n / 2) + 1 time units in all."""
+    """Section 1: sends to a node and then to its opposite take ceil(n / 2) + 1 time units."""
     assert antipodal_plan(hypercube(3)).arrival.tolist() == [1, 2, 2, 3, 2, 3, 3, 2]
 
 
@@ -165,7 +165,7 @@ def test_networks_in_pieces_are_refused() -> None:
 def plans() -> list[Plan]:
     found = [greedy_plan(topology) for topology in [*NETWORKS, *drawn_graphs(20, 9, seed=2)]]
     idle = Plan(line(5), ((2, 1), (4, 4)), "idle")
-    # Node 1 has the message in step 2, so that the send of step 3 is for nothing.
+    # Node 1 has the message in step 2, so the send of step 3 is useless.
     useless = Plan(line(5), ((1, 2), (2, 0), (3, 1), (4, 4)), "useless")
     return [*found, idle, useless, theorem_6_plan(de_bruijn(2, 5)), path_plan(line(200))]
 
@@ -206,7 +206,7 @@ def test_a_schedule_in_a_file(tmp_path: Any) -> None:
 
 def test_the_check_notices_a_link_that_works_the_other_way_only() -> None:
     schedule = transmit_schedule(theorem_6_plan(de_bruijn(2, 3)), 1)
-    # 2 sends to 4 by its link; 4 has none to 2.
+    # Node 2 sends to 4 over its link; 4 has no link to 2.
     send = schedule.target.tolist().index(4)
     assert schedule.source[send] == 2
     wrong = replace(schedule, source=schedule.source.copy(), target=schedule.target.copy())

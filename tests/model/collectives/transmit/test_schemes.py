@@ -1,4 +1,4 @@
-"""The paper's schemes: their claims, our counts, and the optimum."""
+"""The paper's schemes: their claims, the counts of their plans, and the optimum."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_theorem_1_and_corollary_1_are_reached(make: type) -> None:
 
 @pytest.mark.parametrize("make", [line, ring])
 def test_theorem_1_and_corollary_1_are_optimal_for_squares_alone(make: type) -> None:
-    """The work is less by floor(sqrt(m^2 - n)), from n = 2 on: (2, 1), not (2, 2)."""
+    """The optimal s is less by floor(sqrt(m^2 - n)); for n = 2 it is (2, 1), not (2, 2)."""
     for nodes in range(1, 61):
         root = isqrt(nodes - 1) + 1
         best = optimum(make(nodes))
@@ -113,7 +113,7 @@ def test_theorem_3_is_reached_and_optimal() -> None:
     for n in range(2, 31):
         for parts in (parts for parts in range(1, n) if n % parts == 0):
             lines = theorem_3_lines_plan(parts, n)
-            # Balls of 1, 3, ... nodes cover no more than n^2.
+            # Balls of 1, 3, ... nodes cover at most n^2 nodes.
             assert lines.cost == lines.claim == (n, n)
             if parts > 1:
                 star = theorem_4_plan(star_tree(parts, n * n // parts + n))
@@ -168,7 +168,7 @@ def test_alons_two_sends() -> None:
     for dimension in range(1, 13):
         plan = antipodal_plan(hypercube(dimension))
         assert plan.cost == plan.claim == (-(-dimension // 2) + 1, 2)
-        # In one dimension the second send is for nothing.
+        # In one dimension the second send is useless.
         best = hypercube_plan(hypercube(dimension)).cost
         assert best == ((2, 1) if dimension == 1 else plan.cost)
         assert SCHEMES["hypercube"].bound(hypercube(dimension)) == best
@@ -186,7 +186,7 @@ def test_theorem_6_is_reached_and_optimal() -> None:
 
 
 def test_de_bruijn_second_send_in_any_later_step() -> None:
-    """Theorem 6: to 0 in any of the steps 2 to n."""
+    """Theorem 6: the second send goes to node 0 in any of the steps 2 to n."""
     plan = theorem_6_plan(de_bruijn(2, 6))
     for step in range(2, 7):
         assert type(plan)(plan.topology, ((1, 1), (step, 0)), "later").cost == (6, 2)

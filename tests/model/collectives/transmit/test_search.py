@@ -1,4 +1,4 @@
-"""The search against brute force and known burning numbers, and certificates that prove nothing."""
+"""The search against brute force and known burning numbers; wrong certificates are refused."""
 
 from __future__ import annotations
 
@@ -75,8 +75,10 @@ def test_faulty_nodes_need_no_message() -> None:
     ids=lambda value: getattr(value, "label", str(value)),
 )
 def test_known_burning_numbers(topology: Topology, burning_number: int) -> None:
-    """Paths and cycles of n: the root of n rounded up; Petersen graph 3; complete graphs and stars
-    2 (Bonato, Janssen & Roshanbin, "How to Burn a Graph", 2016); hypercubes: Alon.
+    """Compare with known numbers: paths and cycles of n nodes ceil(sqrt(n)), Petersen graph 3.
+
+    Complete graphs and stars have 2 (Bonato, Janssen & Roshanbin, "How to Burn a Graph", 2016).
+    Those of hypercubes are from Alon.
     """
     answer = best_plan(topology, LONG)
     assert answer.proved
@@ -132,11 +134,11 @@ def wrong(topology: Topology, time: int, sends: int, *entries: int) -> str:
 
 
 def test_a_certificate_by_hand() -> None:
-    """Three arms of three: (3, 3) is not enough, though Theorem 4 says so.
+    """With three arms of three nodes, (3, 3) is not enough, although Theorem 4 claims it.
 
-    Leaf 3, in a ball of radius 2 (at best around 1): four are left for 2 + 1. In one of radius 1
-    (around 2): seven for 5 + 1. In that of radius 0: leaf 6, in a ball of radius 2 (around 4):
-    three are left for 2; in one of radius 1 (around 5): six for 5.
+    Some ball covers leaf 3. A ball of radius 2, best around 1, leaves four nodes for balls of 2 + 1
+    nodes. A ball of radius 1, around 2, leaves seven for 5 + 1. With radius 0, some ball covers
+    leaf 6: radius 2, around 4, leaves three nodes for 2; radius 1, around 5, leaves six for 5.
     """
     entries = (3, BY_COUNT, BY_COUNT, 6, BY_COUNT, BY_COUNT)
     check_certificate(star_tree(3, 3), Certificate(3, 3, entries))

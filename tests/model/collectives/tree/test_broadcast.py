@@ -90,7 +90,7 @@ def test_large_graphs(nodes: int, more: int) -> None:
     ],
 )
 def test_tcd_on_meshes_with_faults(dims: tuple[int, ...]) -> None:
-    """The goal: 1.35 times the nodes; without faults 1.2 is what the optimum tends to."""
+    """The TCD is at most 1.35 times the nodes; without faults the optimum tends to 1.2."""
     for seed in range(3):
         topology, source = with_drawn_faults(mesh(dims), 0.05, 0, seed)
         schedule = proved(topology, source)
@@ -107,7 +107,7 @@ def test_tcd_on_128x128_with_faults(seed: int) -> None:
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_tcd_of_the_eye_broadcast_is_reached(k: int) -> None:
-    """From an eye (Cang & Wu 1998, Eq. 10, the optimum) and a corner (Eq. 9)."""
+    """Compare from an eye (Cang & Wu 1998, Eq. 10, the optimum) and from a corner (Eq. 9)."""
     topology = mesh((2**k, 2**k))
     assert proved(topology, eyes(topology)[0]).tcd == eye_tcd(k)
     assert proved(topology, 0).tcd <= corner_tcd(k)
@@ -120,7 +120,7 @@ def test_hypercubes_are_served_at_the_lower_bound(dimension: int) -> None:
 
 @pytest.mark.parametrize("steps", [2, 3, 4, 5, 6])
 def test_stars_are_served_at_the_optimum(steps: int) -> None:
-    """With 2^s nodes all must send in each step: the centre s times one hop, the rest two hops."""
+    """With 2^s nodes all send in each step: the center s times one hop, the others two hops."""
     nodes = 2**steps
     assert proved(star(nodes - 1), 0).tcd == 2 * (nodes - 1) - steps
 
@@ -139,7 +139,7 @@ def test_a_graph_without_coordinates() -> None:
 
 
 def corner_cut_off() -> Topology:
-    """A 4x4 mesh whose node 0 has no neighbours left."""
+    """Return a 4x4 mesh whose node 0 has no neighbors left."""
     return with_faults(mesh((4, 4)), [1, 4])
 
 

@@ -1,4 +1,4 @@
-"""The tree broadcast where links work one way only, against plain code and an exhaustive search."""
+"""The tree broadcast with one-way links, against plain code and an exhaustive search."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps
 
 
 def out_star(leaves: int) -> Topology:
-    """A centre, node 0, with leaves from which no link leads back."""
+    """Return a star with center 0 and leaves from which no link leads back."""
     return with_faults(star(leaves), [], [(leaf, 0) for leaf in range(1, leaves + 1)])
 
 
 def broom(leaves: int) -> Topology:
-    """Node 0, a node 1 behind it, and the leaves of that one; no link leads back."""
+    """Return node 0, node 1 behind it, and leaves behind node 1; no link leads back."""
     edges = [(0, 1), *((1, leaf) for leaf in range(2, leaves + 2))]
     return with_faults(graph_of(leaves + 2, edges), [], [(b, a) for a, b in edges])
 
 
 def least_steps(topology: Topology, source: int) -> int:
-    """The fewest steps of any broadcast to all within reach, by trying everything."""
+    """Return the fewest steps of any broadcast to all nodes in reach, by trying everything."""
     ends = neighbors(topology)
     wanted = frozenset(reach(ends, source))
     ways = {node: list(simple_paths(ends, [node])) for node in wanted}
@@ -61,7 +61,7 @@ def simple_paths(ends, path):
 
 
 def reached_together(ways, informed, senders, links=frozenset(), got=frozenset()):
-    """The sets of nodes that ``senders`` can reach in one step by paths without a common link."""
+    """Yield the sets of nodes that ``senders`` can reach in one step by link-disjoint paths."""
     if not senders:
         yield got
         return
@@ -74,7 +74,7 @@ def reached_together(ways, informed, senders, links=frozenset(), got=frozenset()
 
 
 def drawn(seed: int) -> Topology:
-    """A graph of 4 to 6 nodes, most of whose links have none that comes back."""
+    """Draw a graph of 4 to 6 nodes; most of its links lead one way only."""
     draw = np.random.default_rng(seed)
     nodes = int(draw.integers(4, 7))
     edges = [*dict.fromkeys(tuple(sorted(edge)) for edge in drawn_edges(nodes, 2, draw))]
@@ -104,13 +104,13 @@ def test_all_that_can_be_reached_is_served_in_the_fewest_steps(
 
 
 def test_more_steps_where_nodes_cannot_pass_it_on() -> None:
-    """Of a star only the centre sends; of a broom its two inner nodes, who share the work."""
+    """In a star only the center sends; in a broom the two inner nodes share the sends."""
     assert proved(out_star(9), 0).steps == 9
     assert proved(broom(9), 0).steps == 1 + 5
 
 
 def test_against_an_exhaustive_search() -> None:
-    """Of 60 drawn networks at most one takes a step more than it must."""
+    """At most one of 60 random networks takes one step more than the fewest."""
     more = Counter(proved(drawn(seed), 0).steps - least_steps(drawn(seed), 0) for seed in range(60))
     assert set(more) <= {0, 1}
     assert more[1] <= 1

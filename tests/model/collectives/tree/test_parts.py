@@ -25,7 +25,7 @@ def hops_within(ends: dict[int, set[int]], members: frozenset[int], start: int) 
 
 
 def hops_in_order(hops: dict[int, int]):
-    """The nodes of ``hops`` in the order in which they are added, also while they are."""
+    """Yield the nodes of ``hops`` in order of insertion, including nodes inserted meanwhile."""
     at = 0
     while at < len(hops):
         yield list(hops)[at]
@@ -34,7 +34,7 @@ def hops_in_order(hops: dict[int, int]):
 
 @pytest.mark.parametrize("seed", range(25))
 def test_exact_cuts_are_the_best(seed: int) -> None:
-    """All ways to cut all connected sets, straight from the definition of c(P, p)."""
+    """Compare with all ways to cut all connected sets, by the definition of c(P, p)."""
     nodes = 2 + seed % 6
     topology = drawn_graph(nodes, seed % 4, seed)
     ends = two_way_neighbors(topology)
@@ -103,11 +103,11 @@ def test_spread_is_the_least_of_hops_and_costs(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_paths_of_disjoint_intervals_share_no_link(seed: int) -> None:
-    """The proof in the module: any u < v < u' < v' of a preorder list, whatever the tree."""
+    """Check the module's proof: any u < v < u' < v' of a preorder list, in any tree."""
     draw = np.random.default_rng(seed)
     nodes = int(draw.integers(4, 40))
     above = [-1]
-    for place in range(1, nodes):  # the parent is the node before, or an ancestor of it
+    for place in range(1, nodes):  # the parent is the node before, or one of its ancestors
         parent = place - 1
         while above[parent] >= 0 and draw.random() < 0.5:
             parent = above[parent]
@@ -136,7 +136,7 @@ def test_windows_are_cut_at_the_least_tcd(seed: int) -> None:
 
     @cache
     def cost(length: int, left: int) -> int:
-        """Of a stretch of a line from its end: the cut is as many hops away as it is long."""
+        """Return the least cost of a line from its end; a cut costs the length of the near part."""
         if length > 2**left:
             return NEVER
         if length == 1:

@@ -1,4 +1,4 @@
-"""Tree broadcasts and multicasts across switches: all others served, in the fewest steps."""
+"""Tree broadcasts and multicasts across switches: they serve all other nodes in fewest steps."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_intervals_count_the_links_over_who_is_left_out(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_links_of_one_way_between_switches(seed: int) -> None:
-    """A ring that works one way only, every third node a member: nothing can come back."""
+    """In a one-way ring every third node is a member, and no path leads back."""
     nodes = 6 + 3 * seed
     ring = graph_of(nodes, [(n, (n + 1) % nodes) for n in range(nodes)])
     members = range(0, nodes, 3)
@@ -124,7 +124,7 @@ def test_multicasts_take_the_fewest_steps(topology: Topology) -> None:
         source, *targets = draw.choice(working, 1 + size, replace=False).tolist()
         schedule = tree_multicast(topology, source, [*targets, source], 3)
         schedule.check()
-        # The judge knows of broadcasts: who is not concerned is as good as a switch.
+        # The judge knows only broadcasts: it takes nodes outside the multicast for switches.
         others = set(range(topology.nodes)) - {source, *targets}
         judge_as(schedule, others, source)
         assert schedule.blocks.owed == (tuple(sorted(targets)),)

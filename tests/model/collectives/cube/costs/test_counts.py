@@ -1,7 +1,7 @@
-"""Costs of the schedules on hypercubes, counted, against the cost tables of Johnsson & Ho.
+"""Counted costs of schedules on hypercubes, against the cost tables of Johnsson & Ho.
 
-Where n trees share the data, the tables are for M that n divides. What is counted and what the
-formulas say is the same for every graph, port model and collective that has a row.
+If n trees share the data, the tables hold for M divisible by n. Counts and formulas are equal for
+every graph, port model and collective that has a row.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from eyecast.model.schedule.cost import ScheduleCost, count_cost
 
 ROWS = [cost for cost in COSTS if cost.ports in ("one-port", "n-port")]
 LARGEST = {"broadcast": 7, "scatter": 6, "all-gather": 5, "all-to-all": 4}
-"""Dimensions that take no time. Up to 8 is slow; all-to-all by paths would be too large there."""
+"""Largest dimensions for default tests. Slow tests go up to 8, without all-to-all by paths."""
 
 
 def label(cost: Cost) -> str:
@@ -85,7 +85,7 @@ def test_schedules_of_256_nodes_cost_what_the_rows_say(cost: Cost) -> None:
 
 @pytest.mark.parametrize("cost", [row for row in ROWS if isinstance(row, StepCost)], ids=label)
 def test_words_of_every_step(cost: StepCost) -> None:
-    """With packets without a limit a step is one of the paper's routing cycles."""
+    """Without a packet limit, each step is one of the paper's routing cycles."""
     for n in range(cost.least_dimension, 6):
         words = 3 * n
         found = counted(cost, n, words, None)
@@ -98,7 +98,7 @@ def test_words_of_every_step(cost: StepCost) -> None:
 
 @pytest.mark.parametrize("cost", ROWS, ids=label)
 def test_words_that_the_trees_cannot_share_equally(cost: Cost) -> None:
-    """Then the rows are right within a word for each tree."""
+    """The count lies between the row's values for M rounded down and up to a multiple of n."""
     for n in range(max(2, cost.least_dimension), 5):
         for words in range(n + 1, 2 * n):
             for packet in (1, 3, 100):
@@ -120,7 +120,7 @@ def test_no_schedule_beats_a_lower_bound(cost: Cost) -> None:
 
 
 def test_edge_loads() -> None:
-    """Section 5 for a scatter; section 6 for an all-gather, by Table 1; all-to-all by Lemma 3.5."""
+    """Compare with section 5 (scatter), Table 1 (all-gather), Lemma 3.5 (all-to-all)."""
     for n in range(2, 6):
         nodes, words = 2**n, 2 * n
         share = Fraction((nodes - 1) * words, n)
@@ -145,7 +145,7 @@ def test_edge_loads() -> None:
 
 
 def test_tcbt_all_to_all() -> None:
-    """Section 7.1, which has no row: the start-ups, and the words of one root on all links."""
+    """Compare with section 7.1, which has no row: start-ups, and one root's words on all links."""
     for n in range(2, 6):
         schedule = cube_schedule(
             "all-to-all", hypercube(n), None, 3, graph="tcbt", all_port=True, packet=None
@@ -160,7 +160,7 @@ def test_tcbt_all_to_all() -> None:
 
 @pytest.mark.parametrize("n", range(3, 7))
 def test_what_is_counted_is_not_what_is_printed(n: int) -> None:
-    """Start-ups and words of the rows that ``docs/errata.md`` lists."""
+    """Counts differ from the printed start-ups and words in the rows of ``docs/errata.md``."""
     tcbt = find_cost("scatter", "tcbt", "one-port", printed=True)
     packet = 2 ** (n - 1) - 1
     assert counted(tcbt, n, 1, packet).start_ups(packet) == tcbt.start_ups(n, 1, packet) + 1
@@ -176,7 +176,7 @@ def test_what_is_counted_is_not_what_is_printed(n: int) -> None:
 
 
 def test_one_word_by_nrsbt_is_in_one_tree() -> None:
-    """Table 2 has these n steps; Table 4 has 2n - 1 for any packet that is large enough."""
+    """Table 2 has the counted n steps; Table 4 has 2n - 1 for any large packet."""
     row = find_cost("broadcast", "nrsbt", "one-port")
     for n in range(1, 8):
         assert counted(row, n, 1, 1).steps == n
@@ -184,7 +184,7 @@ def test_one_word_by_nrsbt_is_in_one_tree() -> None:
 
 
 def test_two_packets_of_a_tcbt_and_a_path_that_are_too_small() -> None:
-    """Table 4 for the 4 nodes of a 2-cube by TCBT; Table 7 for the 2 of a 1-cube by BRG."""
+    """Table 4 is wrong for a 2-cube by TCBT, and Table 7 for a 1-cube by BRG."""
     tcbt, path = (
         find_cost(collective, graph, "one-port")
         for collective, graph in (("broadcast", "tcbt"), ("scatter", "brg"))

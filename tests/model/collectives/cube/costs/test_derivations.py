@@ -27,7 +27,7 @@ def test_central_binomials_are_the_best_packets_of_balanced_graphs() -> None:
 
 @pytest.mark.parametrize("n", range(1, 11))
 def test_steps_of_the_balanced_tree(n: int) -> None:
-    """Sections 5 and 6: what SBnTc moves in step i and i + n is (N - 1)M / n, the most there is."""
+    """Sections 5 and 6: steps i and i + n of SBnTc move (N - 1)M / n words, which is the most."""
     found = balanced_steps(n)
     gather = found.all_gather.numerators
     assert len(gather) == len(found.all_to_all.numerators) == 2 * n - 1
@@ -42,7 +42,7 @@ def test_steps_of_the_balanced_tree(n: int) -> None:
 
 
 def test_approximations_are_near() -> None:
-    """Those of the SBnT, one-port, for packets of up to its largest step."""
+    """The printed rows of SBnT, one-port, are near for packets up to its largest step."""
     for n in range(3, 9):
         for m, b, _, _ in drawn(8):
             for collective in ("all-gather", "all-to-all"):
@@ -57,7 +57,7 @@ def test_approximations_are_near() -> None:
 
 
 def test_edge_loads_of_some_trees() -> None:
-    """Section 5.1.4, whose fractions the scan has lost, for k of n rotations, k even."""
+    """Check section 5.1.4, whose fractions the scan has lost, for k of n rotations, k even."""
     for n, k in ((2, 2), (4, 2), (4, 4), (6, 2), (8, 2), (8, 4)):
         rotated = [[2 ** ((j - d - 1) % n) for d in range(n)] for j in range(n)]
         both = [(tree, [2 ** (n - 1) // load for load in tree]) for tree in rotated]
@@ -72,9 +72,9 @@ def test_edge_loads_of_some_trees() -> None:
 
 
 def path_scatter(n: int, m: int, b: int) -> int:
-    """Steps along a path of 2^n nodes, one-port: packets of b words go as far as they must.
+    """Return the one-port steps of a scatter by packets of b words along a path of 2^n nodes.
 
-    The words for the farthest node come first. A node sends on what it got as soon as it can.
+    The words for the farthest node come first. A node sends a packet on as soon as it can.
     """
     owed = [node for node in range(2**n - 1, 0, -1) for _ in range(m)]
     packets = [max(owed[i : i + b]) for i in range(0, len(owed), b)]
@@ -103,7 +103,10 @@ def test_a_path_scatters_in_as_many_steps_as_counted(n: int) -> None:
 
 
 def half_duplex_steps(n: int, packets: int) -> int:
-    """The nESBT's steps, each once, or twice where two nodes exchange, by Theorem 4.1's labels."""
+    """Return the half-duplex steps of nESBT by the labels of Theorem 4.1.
+
+    A step in which two nodes exchange counts twice.
+    """
     sends: dict[int, set[tuple[int, int]]] = {}
     for packet in range(packets):
         turn, j = divmod(packet, n)
@@ -128,7 +131,7 @@ def test_theorem_4_3(n: int) -> None:
 
 
 def test_a_path_is_not_as_fast_as_the_binomial_tree() -> None:
-    """Sections 5.1.2 and 5.2 have all of them the same for B <= M."""
+    """Sections 5.1.2 and 5.2 claim the same steps for all these graphs if B <= M."""
     n, words, packet = 4, 8, 2
     counted, printed = (
         [
@@ -139,7 +142,7 @@ def test_a_path_is_not_as_fast_as_the_binomial_tree() -> None:
     )
     assert counted == [116, 60, 60, 92, 72]
     assert printed == [116, 60, 60, 88, 128]
-    # As counted from schedules. With other ports the path is as fast as the tree.
+    # Schedules agree with the counts. With full-duplex ports the path is as fast as the tree.
     for graph, start_ups in (("brg", 116), ("sbt", 60), ("tcbt", 92)):
         schedule = cube_scatter(hypercube(n), 0, words, graph=graph, all_port=False, packet=packet)
         assert count_cost(schedule).start_ups(packet) == start_ups

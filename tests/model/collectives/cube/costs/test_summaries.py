@@ -1,4 +1,4 @@
-"""Tables 2, 3, 6, 10 and 19 of Johnsson & Ho: what follows from the rows of the others."""
+"""Tables 2, 3, 6, 10 and 19 of Johnsson & Ho, derived from the rows of the other tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def dimensions(cost: Cost) -> range:
 
 
 def test_table_2() -> None:
-    """One packet; nRSBT, one-port, with one word, in one tree: its row is for n parts."""
+    """Compare Table 2, for one packet, with the rows; nRSBT's one-port row is for n parts."""
     for (graph, ports), steps in PROPAGATION.items():
         cost = find_cost("broadcast", graph, ports)
         for n in dimensions(cost):
@@ -46,7 +46,7 @@ def test_table_3() -> None:
 
 
 def relative(graph: str, ports: str, n: int, m: int, b: float, tau: int, tc: int) -> float:
-    """T in times of nESBT's; B_opt for 0, but no more than M."""
+    """Return the ratio of T to nESBT's T; a ``b`` of 0 stands for B_opt, limited to M."""
     times = []
     for name in (graph, "nesbt"):
         cost = find_cost("broadcast", name, ports)
@@ -57,7 +57,10 @@ def relative(graph: str, ports: str, n: int, m: int, b: float, tau: int, tc: int
 
 @pytest.mark.parametrize("n", [4, 7, 40])
 def test_table_6(n: int) -> None:
-    """In the limits that its columns name. Its last two are for large n, as TCBT's 2 and 3."""
+    """Compare Table 6 in the limits that its columns name.
+
+    Its last two columns, and TCBT's 2 and 3, are for large n.
+    """
     for ratio in RATIOS:
         for graph in ratio.graphs:
             rotated = (graph, ratio.ports) == ("nrsbt", "one-port")
@@ -77,7 +80,7 @@ def test_table_6(n: int) -> None:
 
 
 def test_table_6_is_wrong_for_nrsbt() -> None:
-    """Start-ups dear, B_opt: by Table 4, 2n - 1 of them against n, in the limit."""
+    """With large start-up times and B_opt, the ratio is (2n - 1) / n by Table 4, 1 by Table 6."""
     cost, other = (find_cost("broadcast", graph, "one-port") for graph in ("nrsbt", "nesbt"))
     for n in range(2, 9):
         ratio = cost.least_time(n, n, 10**15, 1) / other.least_time(n, n, 10**15, 1)
@@ -96,7 +99,7 @@ def test_table_10() -> None:
 
 
 def test_table_19() -> None:
-    """All but the broadcasts attain the lower bound, and no row of their collective beats it."""
+    """Except for broadcasts, the table's rows attain the lower bound, and no other row beats it."""
     assert {(row.collective, row.ports) for row in SUMMARY} == {*BEST}
     for summary in (row for row in SUMMARY if row.few is None):
         for n in range(3, 9):
@@ -113,13 +116,13 @@ def test_table_19() -> None:
 
 
 def best_times(ports: str, n: int, words: int, tau: int, tc: int) -> dict[str, float]:
-    """By whole packets."""
+    """Return each graph's least T over whole packets."""
     rows = find_costs("broadcast", ports)
     return {row.graph: row.best_whole_packet(n, words, tau, tc)[1] for row in rows}
 
 
 def test_table_19_for_broadcasts() -> None:
-    """SBT for one word, nRSBT for up to n with n ports, nESBT for very many."""
+    """SBT is best for one word, nRSBT with n ports for up to n words, nESBT for very many."""
     for n in range(3, 7):
         for tau, tc in ((1, 1), (40, 1), (1, 40)):
             for ports, few, best in (("one-port", 1, "sbt"), ("n-port", n, "nrsbt")):
@@ -130,7 +133,7 @@ def test_table_19_for_broadcasts() -> None:
 
 
 def test_rows_of_table_19_for_broadcasts() -> None:
-    """One row holds for each M and number of ports; nobody sends few words faster than it says."""
+    """One row holds for each M and number of ports; for few words no graph is faster."""
     for n in range(3, 7):
         for words in range(1, 3 * n):
             held = [row for row in SUMMARY if row.few is not None and row.holds(n, words)]
@@ -152,7 +155,7 @@ def test_the_fastest_is_told_where_table_19_is_wrong() -> None:
 
 
 def test_table_19_is_wrong_for_few_words() -> None:
-    """nESBT is not the best for all M > 1 (one-port), nor for all M > n (n-port)."""
+    """nESBT is not the best graph for all M > 1 (one-port), nor for all M > n (n-port)."""
     for ports, words, better in (("one-port", 2, "sbt"), ("n-port", 4, "nrsbt")):
         rows = [find_cost("broadcast", graph, ports) for graph in (better, "nesbt")]
         assert [row.best_whole_packet(2, words, 1, 1)[1] for row in rows] == [6, 8]

@@ -1,4 +1,4 @@
-"""The cost tables of Johnsson & Ho: our rows against the printed ones, and among themselves."""
+"""The cost tables of Johnsson & Ho: Eyecast's rows against the printed rows and each other."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def dimensions(cost: Cost, most: int = 8) -> range:
     return range(cost.least_dimension, most + 1)
 
 
-# ---- Against the page -------------------------------------------------------------------------
+# ---- Against the paper ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", TIMES, ids="-".join)
 @pytest.mark.parametrize("n", range(3, 9))
 def test_rows_as_printed(key: tuple[str, str], n: int) -> None:
-    """Tables 4 to 18 as printed."""
+    """The rows marked as printed equal Tables 4 to 18."""
     for m, b, tau, tc in drawn(12):
         for graph, (start_ups, words) in TIMES[key](n, m, b, tau, tc).items():
             cost = find_cost(key[0], graph, key[1], printed=True)
@@ -63,7 +63,7 @@ def test_every_row_of_a_table_is_held_against_it() -> None:
 
 
 def differing() -> set[str]:
-    """Return the rows that differ from the printed ones, and the printed entries."""
+    """Return the rows that differ from the printed rows, and their printed entries."""
     found = set()
     for printed in PRINTED:
         ours = find_cost(printed.collective, printed.graph, printed.ports)
@@ -83,7 +83,7 @@ def differing() -> set[str]:
 
 
 def test_where_the_page_differs() -> None:
-    """Differences are those that ``docs/errata.md`` lists, and no others."""
+    """``docs/errata.md`` lists exactly the differences."""
     assert differing() == {
         "scatter-brg-one-port start_ups",
         "scatter-tcbt-one-port start_ups",
@@ -107,7 +107,7 @@ def test_where_the_page_differs() -> None:
 
 
 def test_smallest_counterexamples() -> None:
-    """Those of ``docs/errata.md``."""
+    """The smallest counterexamples are those that ``docs/errata.md`` gives."""
     tcbt = find_cost("scatter", "tcbt", "one-port", printed=True)
     assert (tcbt.start_ups(2, 1, 1), tcbt.transferred(2, 1, 1)) == (2, 3)
     path = find_cost("scatter", "brg", "one-port", printed=True)
@@ -124,7 +124,7 @@ def test_smallest_counterexamples() -> None:
 
 
 def test_printed_packets_suffice_where_they_are_approximations() -> None:
-    """Stirling's formula is above the largest step, so that T at that B_opt is T_min."""
+    """A printed B_opt by Stirling's formula is above the largest step, so its T is T_min."""
     rows = [row for row in PRINTED if row.holds == "~" and row.ports == "n-port"]
     assert len(rows) == 7
     for row in rows:
@@ -135,7 +135,7 @@ def test_printed_packets_suffice_where_they_are_approximations() -> None:
             assert ours.time(n, 60 * n, packet, 7, 2) == ours.least_time(n, 60 * n, 7, 2)
 
 
-# ---- Against itself ---------------------------------------------------------------------------
+# ---- Against each other -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cost", BY_STEP, ids=label)
@@ -155,7 +155,7 @@ def test_least_time_is_that_of_the_best_packet(cost: StepCost) -> None:
 
 @pytest.mark.parametrize("cost", PIPELINED, ids=label)
 def test_least_time_of_a_pipeline_is_where_its_derivative_is_zero(cost: Cost) -> None:
-    """With packets that are divisible, that is with M/B for its ceiling, as for large M."""
+    """With M/B instead of its ceiling, as for large M, T is least where its derivative is 0."""
     for n in dimensions(cost):
         for m, _, tau, tc in drawn(5):
             best, least = cost.best_packet(n, m, tau, tc), cost.least_time(n, m, tau, tc)
@@ -173,7 +173,7 @@ def test_least_time_of_a_pipeline_is_where_its_derivative_is_zero(cost: Cost) ->
 
 
 def test_least_time_of_a_pipeline_may_be_out_of_reach() -> None:
-    """One word cannot be cut, however dear its start-ups are to the formula."""
+    """One word cannot be cut, even if the formula's best packet is smaller."""
     cost = find_cost("broadcast", "nesbt", "one-port")
     assert cost.best_packet(4, 1, 100, 1) == 5
     assert cost.least_time(4, 1, 100, 1) == 441
@@ -181,7 +181,7 @@ def test_least_time_of_a_pipeline_may_be_out_of_reach() -> None:
 
 
 def test_best_whole_packet_is_the_best_of_all() -> None:
-    """It may be larger than B_opt, where that leaves a short packet."""
+    """The best whole packet may exceed B_opt, if B_opt leaves a short last packet."""
     cost = find_cost("broadcast", "nesbt", "one-port")
     larger = 0
     for m in range(1, 20):
@@ -225,7 +225,7 @@ def test_lower_bounds_as_printed() -> None:
         assert bound.time(10, 3) == 10 * expected[0] + 3 * expected[1]
 
 
-# ---- What is refused --------------------------------------------------------------------------
+# ---- Refusals ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_one_line(call, message: str) -> None:
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_no_time_at_a_possible_packet_is_below_the_bound(collective: str) -> None:
-    """Exception: n trees that share fewer than n words. Times are arbitrary, 0 included."""
+    """Try arbitrary times, 0 included. The exception is n trees that share fewer than n words."""
     draw = np.random.default_rng(len(collective))
     for _ in range(400):
         n, words = int(draw.integers(1, 11)), int(2 ** draw.uniform(0, 20))
