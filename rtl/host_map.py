@@ -7,6 +7,7 @@ Amaranth, which takes longer to import than a short run takes.
 import enum
 
 from ..model.network.config import NetworkConfig, bits_for
+from .run_entry import word_bits
 
 TILES_MODULE = "eyecast_tiles"
 """Verilog module with all tiles of a network, for a fast simulation."""
@@ -53,6 +54,8 @@ class StatusWord(enum.IntEnum):
 
 def status_words(config: NetworkConfig) -> int:
     """Return the number of words in the status space."""
+    if config.circuits:
+        return StatusWord.ARRIVED + config.signature_words
     further_senders = config.lanes - 1
     return (
         StatusWord.ARRIVED
@@ -64,6 +67,8 @@ def status_words(config: NetworkConfig) -> int:
 
 def expectation_words(config: NetworkConfig) -> int:
     """Return the number of words in the space of expectations."""
+    if config.circuits:
+        return 0
     of_timed_rows = 2 if config.timed_rows else 0
     return config.lanes * config.mask_words + of_timed_rows
 
@@ -75,6 +80,8 @@ def table_address_bits(config: NetworkConfig) -> int:
 
 def table_space_words(config: NetworkConfig) -> int:
     """Return the number of addresses in the space of tables; some may have no word."""
+    if config.circuits:
+        return config.table_words << word_bits(config)
     return config.lanes << table_address_bits(config)
 
 

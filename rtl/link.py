@@ -93,3 +93,21 @@ class Ejection(Signature):
 def connect_ejection(m: Module, source: PureInterface, sink: PureInterface) -> None:
     """Wire the flits of the link ``source``, without its credits, to ``sink``."""
     m.d.comb += [sink.valid.eq(source.valid), sink.flit.eq(source.flit)]
+
+
+class WordLink(Signature):
+    """A directed link of a network with circuits: at most one word a cycle, without credits.
+
+    The directions are those of the end that sends.
+
+    Members
+    -------
+    valid : Out(1)
+        High in a cycle in which a word is sent.
+    word : Out(flit_width)
+        The word. Valid while ``valid`` is high.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__({"valid": Out(1), "word": Out(config.flit_width)})

@@ -21,7 +21,7 @@ from .direct_router import DirectRouter
 from .host_map import EJECTION_PORT
 from .host_port import HostPort, node_bits
 from .interface import NetworkInterface
-from .link import CYCLE_BITS, Link, connect_ejection, router_ports
+from .link import CYCLE_BITS, Link, WordLink, connect_ejection, router_ports
 from .router import Router
 from .signature_register import SignatureRegister
 from .switch_status import SwitchStatus
@@ -36,11 +36,12 @@ STEP_INPUTS = ("barrier", "half_duplex", "advance")
 def tile_signature(config: NetworkConfig, *, trace: bool, switch: bool = False) -> Signature:
     """Return the ports of a :class:`Tile`, or of a ``switch``, which has no steps."""
     ports = config.topology.ports
+    link = WordLink(config) if config.circuits else Link(config)
     members = {
         "node": In(node_bits(config)),
         "linked": In(ports),
-        "inputs": In(Link(config)).array(ports - 1),
-        "outputs": Out(Link(config)).array(ports - 1),
+        "inputs": In(link).array(ports - 1),
+        "outputs": Out(link).array(ports - 1),
         **({} if switch else {name: In(1) for name in STEP_INPUTS}),
         **({"program": In(ProgramPlace(config))} if config.programs and not switch else {}),
         "host": In(HostPort(config)),

@@ -14,8 +14,9 @@ from amaranth.lib.wiring import connect
 from ..model.network.config import NetworkConfig
 from ..model.network.topology import NO_LINK
 from .by_name import add_by_name
+from .circuit_tile import CircuitTile
 from .domains import add_domain
-from .technology import Technology
+from .technology import PLAIN, Technology
 from .tile import Tile, tile_signature
 
 TILE_MODULE = "eyecast_tile"
@@ -33,6 +34,19 @@ def tile_modules(config: NetworkConfig) -> dict[str, bool]:
 def tile_name(node: int) -> str:
     """Return the name of the tile of ``node``, and of its port at a network with tile ports."""
     return f"tile_{node}"
+
+
+def make_tile(
+    config: NetworkConfig,
+    *,
+    trace: bool = False,
+    switch: bool = False,
+    technology: Technology = PLAIN,
+) -> Tile | CircuitTile:
+    """Return a tile of the network; its ports are those of :func:`.tile_signature`."""
+    if config.circuits:
+        return CircuitTile(config, trace=trace, technology=technology)
+    return Tile(config, trace=trace, switch=switch, technology=technology)
 
 
 def add_tiles(
@@ -58,7 +72,7 @@ def add_tiles(
             tiles.append(add_by_name(m, module, signature, name, reset))
             continue
         add_domain(m, name, reset)
-        tiles.append(Tile(config, trace=trace, switch=switch, technology=technology))
+        tiles.append(make_tile(config, trace=trace, switch=switch, technology=technology))
         m.submodules[name] = DomainRenamer(name)(tiles[-1])
     _connect_links(m, config, tiles)
     return tiles

@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ..model.base.errors import InvalidInput
 from ..model.base.ragged import ranges
 from ..model.compare.case import Case, watchdog
 from ..model.compare.traffic_case import TrafficCase
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
+from ..model.network.port_model import PortModel
 from ..model.program.checks import require_held, require_table_room
+from ..model.program.circuits import CircuitProgram, run_table_words
 from ..model.program.memory_words import expected_words, table_words
 from ..model.program.program import Program
 from ..model.program.slots import slot_of
@@ -27,6 +30,7 @@ from ..rtl.host_map import (
     status_words,
     table_address_bits,
 )
+from ..rtl.run_entry import word_bits
 from .job import Job
 
 _COMMANDS = {
@@ -110,6 +114,38 @@ def prepare(
     )
 
 
+def prepare_circuits(
+    program: CircuitProgram,
+    loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]],
+    *,
+    read_words: int,
+    cycle_limit: int,
+) -> Job:
+    """Return the job that loads and runs a program of circuits; arguments as for :func:`prepare`.
+
+    A table with ``table_words`` runs is loaded without its end entry, for which there is no room.
+    Raises :class:`.InvalidInput` if a table has more runs.
+    """
+    config = program.config
+    _require_room_for_runs(program)
+    return Job(
+        writes=np.concatenate([_entry_writes(program), *_message_writes(loads)]),
+        nodes=config.topology.nodes,
+        flit_width=config.flit_width,
+        step_numbers=0,
+        mask_words=0,
+        lanes=config.lanes,
+        message_space=HostSpace.MESSAGE,
+        read_words=read_words,
+        status_space=HostSpace.STATUS,
+        status_words=status_words(config),
+        barrier=False,
+        half_duplex=program.port_model == PortModel.HALF_DUPLEX,
+        cycle_limit=cycle_limit,
+        barrier_registers=config.barrier_registers,
+    )
+
+
 def _hold(config: NetworkConfig, cycles: npt.NDArray[np.int64] | None) -> dict[str, int]:
     """Return ``Job.hold``: the cycles for which each tile with a port holds its node."""
     held = np.zeros(config.topology.nodes, dtype=np.int64) if cycles is None else cycles
@@ -153,6 +189,27 @@ def _table_writes(program: Program) -> Iterator[npt.NDArray[np.uint64]]:
     receiver, place = (column.ravel() for column in np.indices(masks.shape))
     node, lane = np.divmod(receiver, config.lanes)
     yield _writes(node, HostSpace.EXPECTED, lane * config.mask_words + place, masks.ravel())
+
+
+def _require_room_for_runs(program: CircuitProgram) -> None:
+    """Raise :class:`.InvalidInput` for the first node with more runs than its table holds."""
+    most, runs = program.config.table_words, np.diff(program.first_entry)
+    for node in np.flatnonzero(runs > most)[:1].tolist():
+        allowed = f"at most {most} runs long"
+        raise InvalidInput.of(f"run table of node {node}", allowed, int(runs[node]))
+
+
+def _entry_writes(program: CircuitProgram) -> npt.NDArray[np.uint64]:
+    """Return the writes of all run tables, the words of each entry in the order of the page."""
+    first, words = run_table_words(program)
+    sizes, place = np.diff(first), np.arange(words.shape[1])
+    entry = ranges(0, sizes)
+    held = entry < program.config.table_words
+    node = np.repeat(np.arange(program.nodes), sizes)[held]
+    address = (entry[held, None] << word_bits(program.config)) + place
+    return _writes(
+        np.repeat(node, len(place)), HostSpace.TABLE, address.ravel(), words[held].ravel()
+    )
 
 
 def _directory_writes(

@@ -9,8 +9,8 @@ from ..model.network.config import NetworkConfig
 from ..model.network.probes import interface_probes
 from ..rtl.engine import STREAM_MODULES, Engine, engine_signature
 from ..rtl.network import Network
-from ..rtl.tile import Tile, tile_signature
-from ..rtl.tiles import tile_modules
+from ..rtl.tile import tile_signature
+from ..rtl.tiles import make_tile, tile_modules
 from ..verilog.hierarchy import Division
 from ..verilog.text import module_texts
 from .compilation import TOP_MODULE, Tiles, require_convertible
@@ -38,7 +38,7 @@ def network_modules(
     require_convertible(config)
     division = Division()
     for name, switch in tile_modules(config).items():
-        division.add(Tile(config, trace=trace, switch=switch), name)
+        division.add(make_tile(config, trace=trace, switch=switch), name)
     division.add(Network(config, trace=trace, tile_by_name=True), TOP_MODULE)
     for name, (make, _) in STREAM_MODULES.items() if tile is not None else ():
         division.add(make(config), name)

@@ -1,0 +1,111 @@
+"""A tile of a network with circuits (docs/router.md, section 23).
+
+::
+
+               run table ──► network interface ◄──► host
+                   │ setting      ▲ │ word
+                   ▼              │ ▼
+    links ──► link registers ──► router ──► links
+                                    └──► signature    (in a network with signatures)
+"""
+
+from amaranth.hdl import Format, Module, Mux, Print, Signal
+from amaranth.lib.wiring import Component, connect, flipped
+
+from ..model.network.config import NetworkConfig
+from .circuit_interface import CircuitInterface
+from .circuit_router import CircuitRouter
+from .run_table import RunTable
+from .signature_register import SignatureRegister
+from .technology import PLAIN, Technology
+from .tile import tile_signature
+
+BODY = 0
+"""The kind of a flit without marks, and the VC of all words, as a trace has them."""
+
+
+class CircuitTile(Component):
+    """One node's hardware in a network with circuits. Used by :class:`.Network`.
+
+    Parameters and members are those of a :class:`.Tile`. Its links carry words. ``linked``,
+    ``barrier`` and ``advance`` have no effect.
+    """
+
+    def __init__(
+        self, config: NetworkConfig, *, trace: bool = False, technology: Technology = PLAIN
+    ) -> None:
+        self._config = config
+        self._trace = trace
+        self._technology = technology
+        super().__init__(tile_signature(config, trace=trace))
+
+    def elaborate(self, _platform: object) -> Module:
+        """Run table, router and interface, joined at port 0 of the router."""
+        m = Module()
+        config, technology = self._config, self._technology
+        m.submodules.run_table = table = RunTable(config, technology=technology)
+        m.submodules.router = router = CircuitRouter(config, technology=technology)
+        m.submodules.network_interface = interface = CircuitInterface(config, technology=technology)
+        connect(m, table.run, interface.run)
+        connect(m, interface.entry, table.write)
+        connect(m, interface.injection, router.inputs[0])
+        connect(m, router.outputs[0], interface.ejection)
+        for index in range(config.topology.ports - 1):
+            self._connect_from_link(m, self.inputs[index], router.inputs[1 + index])
+            connect(m, router.outputs[1 + index], flipped(self.outputs[index]))
+        connect(m, flipped(self.host), interface.host)
+        if config.operators:
+            m.d.comb += interface.sum_leaves.eq(router.sum_leaves)
+        m.d.comb += [
+            router.setting.eq(table.setting),
+            interface.lost_word.eq(router.lost_word),
+            interface.missing_word.eq(router.missing_word),
+            interface.bad_route.eq(router.bad_route),
+            interface.node.eq(self.node),
+            interface.half_duplex.eq(self.half_duplex),
+            self.over.eq(interface.finished),
+            self.finished.eq(interface.finished),
+            self.flagged.eq(interface.flagged),
+        ]
+        if config.signature:
+            self._elaborate_signature(m, router, interface)
+        if self._trace:
+            self._elaborate_trace(m, router)
+        return m
+
+    def _connect_from_link(self, m: Module, link, port) -> None:
+        """Delay the words of a link by its registers."""
+        valid, word = link.valid, link.word
+        for _ in range(self._config.link_registers):
+            late_valid = Signal(name="late_valid")
+            late_word = Signal.like(word, name="late_word", reset_less=True)
+            m.d.sync += [late_valid.eq(valid), late_word.eq(word)]
+            valid, word = late_valid, late_word
+        m.d.comb += [port.valid.eq(valid), port.word.eq(word)]
+
+    def _elaborate_signature(
+        self, m: Module, router: CircuitRouter, interface: CircuitInterface
+    ) -> None:
+        """Fold the words that leave the router; the host reads the signature as status words."""
+        m.submodules.signature = register = SignatureRegister(
+            self._config, technology=self._technology
+        )
+        for output, sent in zip(router.outputs, register.sent, strict=True):
+            m.d.comb += [
+                sent.valid.eq(output.valid),
+                sent.flit.data.eq(Mux(output.valid, output.word, 0)),
+            ]
+        m.d.comb += [
+            register.cycle.eq(self.cycle),
+            interface.router_signature.eq(register.value),
+        ]
+
+    def _elaborate_trace(self, m: Module, router: CircuitRouter) -> None:
+        """Print every word that leaves an output port, in decimal (docs/router.md, section 7)."""
+        for port, output in enumerate(router.outputs):
+            line = Format(
+                "{:d} {:d} {:d} {:d} {:d} {:d}\n",
+                *(self.cycle, self.node, port, BODY, BODY, output.word),
+            )
+            with m.If(output.valid):
+                m.d.sync += Print(line, end="")

@@ -1,0 +1,237 @@
+"""The run table of a node: which entry is current (docs/router.md, section 23).
+
+::
+
+    host ──► memory ──► read ──► ahead ──► current ──► interface, in cycle c
+                                                └──► setting ──► router, for cycle c + 2
+
+The memory has an output register, ``ahead``. All stages up to the current entry move on together,
+in the last cycle of each run. So an entry can follow an entry of one cycle at once.
+"""
+
+from amaranth.hdl import C, Cat, Module, Mux, ResetSignal, Signal, Value
+from amaranth.lib import data
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import Component, In, Out, Signature
+
+from ..model.network.config import NetworkConfig, bits_for
+from .memory_ports import WordWrite
+from .run_entry import DURATION_BITS, entry_bits, entry_fields
+from .technology import PLAIN, Technology
+
+SETTING = ("codes", "first", "second", "operator")
+"""Fields of an entry that the router follows."""
+
+
+def _layout(config: NetworkConfig, *names: str) -> data.StructLayout:
+    """Return the layout of the fields of an entry among ``names``, in the order of the entry."""
+    return data.StructLayout(
+        {
+            name: data.ArrayLayout(width, count) if name == "codes" else width
+            for name, (count, width) in entry_fields(config).items()
+            if name in names
+        }
+    )
+
+
+def entry_layout(config: NetworkConfig) -> data.StructLayout:
+    """Return the layout of an entry."""
+    return _layout(config, *entry_fields(config))
+
+
+def setting_layout(config: NetworkConfig) -> data.StructLayout:
+    """Return the layout of the fields that the router follows."""
+    return _layout(config, *SETTING)
+
+
+def exceeds(field: Value, most: int) -> Value:
+    """Return 1 if a field is greater than ``most``."""
+    return C(0) if most == (1 << len(field)) - 1 else field > most
+
+
+def joins(config: NetworkConfig, setting: data.View) -> Value:
+    """Return 1 if a setting joins two inputs: if its operator is one of the network."""
+    return setting.operator.any() & ~exceeds(setting.operator, len(config.operators))
+
+
+class CurrentRun(Signature):
+    """What a run table tells the network interface; the directions are the table's.
+
+    Members
+    -------
+    sends : Out(1)
+        High in a cycle in which the current entry reads a word of the message memory.
+    send_address : Out(address_bits)
+        The address of that word. Valid while ``sends`` is high.
+    receive : Out(receive_bits)
+        The field of the entry that was current in the last cycle. Valid from cycle 3 on.
+    receive_address : Out(address_bits)
+        The address for a word of that entry and cycle. Valid from cycle 3 on.
+    number : Out
+        The number of the current entry; 0 in cycles 0 and 1.
+    begun : Out(1)
+        High from cycle 2 on.
+    ended : Out(1)
+        High from the first cycle in which the end entry is current, or in which there is no entry.
+    overrun : Out(1)
+        High while there is no entry, because the table has no end.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(
+            {
+                "sends": Out(1),
+                "send_address": Out(config.address_bits),
+                "receive": Out(bits_for(len(config.operators) + 1)),
+                "receive_address": Out(config.address_bits),
+                "number": Out(bits_for(config.table_words)),
+                "begun": Out(1),
+                "ended": Out(1),
+                "overrun": Out(1),
+            }
+        )
+
+
+class RunTable(Component):
+    """A table of runs, which the host writes and which tells router and interface what to do.
+
+    Used by :class:`.CircuitTile`.
+
+    Members
+    -------
+    write : In(WordWrite)
+        Entries from the host, in reset only. A cycle of reset without a write follows them.
+    run : Out(CurrentRun)
+        The current entry.
+    setting : Out
+        What the router does in the next cycle: the setting of the entry that was current in the
+        last cycle. All fields are 0 if none was, or the end entry.
+
+    """
+
+    def __init__(self, config: NetworkConfig, *, technology: Technology = PLAIN) -> None:
+        self._config = config
+        self._technology = technology
+        super().__init__(
+            {
+                "write": In(WordWrite(bits_for(config.table_words - 1), entry_bits(config))),
+                "run": Out(CurrentRun(config)),
+                "setting": Out(setting_layout(config)),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """Build the memory, the stages behind it, and the count of the cycles of a run."""
+        m = Module()
+        last = Signal()
+        # Bit 0 is set from cycle 1 on, bit 1 from cycle 2 on.
+        begun = Signal(2)
+        advance = Signal()
+        m.d.comb += [advance.eq(~begun[1] | last), self.run.begun.eq(begun[1])]
+        m.d.sync += begun.eq(Cat(1, begun))
+        ahead = self._elaborate_memory(m, advance)
+        runs_out = self._elaborate_number(m, last)
+        active = self._elaborate_duration(m, ahead, advance, last, begun[0] & ~runs_out)
+        m.d.comb += self.run.ended.eq(begun[1] & ~active)
+        self._elaborate_current(m, ahead, advance, active)
+        return m
+
+    def _elaborate_memory(self, m: Module, advance: Signal) -> data.View:
+        """Return the entry after the current one, in the output register of the memory.
+
+        The first entry is read in the last cycle of reset, so one cycle of reset is enough.
+        """
+        m.submodules.run_memory = memory = Memory(
+            shape=entry_bits(self._config),
+            depth=self._config.table_words,
+            init=[],
+            attrs=self._technology.memory_attributes,
+        )
+        write_port, read_port = memory.write_port(), memory.read_port()
+        address = Signal(range(self._config.table_words), init=1)
+        ahead = Signal(entry_layout(self._config), reset_less=True)
+        m.d.comb += [
+            write_port.addr.eq(self.write.address),
+            write_port.data.eq(self.write.word),
+            write_port.en.eq(self.write.enable),
+            read_port.addr.eq(Mux(ResetSignal(), 0, address)),
+            read_port.en.eq(advance | ResetSignal()),
+        ]
+        with m.If(advance):
+            m.d.sync += [address.eq(address + 1), ahead.eq(read_port.data)]
+        return ahead
+
+    def _elaborate_number(self, m: Module, last: Signal) -> Value:
+        """Count the entries; return 1 if no entry follows the current one in the next cycle."""
+        number = Signal.like(self.run.number)
+        overrun = Signal()
+        runs_out = last & (number == self._config.table_words - 1)
+        m.d.comb += [self.run.number.eq(number), self.run.overrun.eq(overrun)]
+        with m.If(last):
+            m.d.sync += [number.eq(number + 1), overrun.eq(runs_out)]
+        return runs_out
+
+    def _elaborate_duration(
+        self, m: Module, ahead: data.View, advance: Signal, last: Signal, follows: Value
+    ) -> Signal:
+        """Set ``last`` in the last cycle of each run; return 1 while a run is current.
+
+        ``follows`` is 1 if the entry ahead is one of the table.
+        """
+        left = Signal(DURATION_BITS, reset_less=True)
+        active = Signal()
+        with m.If(advance):
+            m.d.sync += [
+                left.eq(ahead.duration),
+                active.eq(follows & ahead.duration.any()),
+                last.eq(follows & (ahead.duration == 1)),
+            ]
+        with m.Else():
+            m.d.sync += [left.eq(left - 1), last.eq(active & (left == 2))]
+        return active
+
+    def _elaborate_current(
+        self, m: Module, ahead: data.View, advance: Signal, active: Signal
+    ) -> None:
+        """Keep the current entry, with the addresses of this cycle, and the setting behind it."""
+        config, run = self._config, self.run
+        setting = Signal(setting_layout(config), reset_less=True, name="current_setting")
+        send_address = Signal.like(run.send_address, reset_less=True)
+        receive_address = Signal.like(run.receive_address, reset_less=True)
+        receive = Signal.like(run.receive, reset_less=True)
+        late_address, late_receive = Signal.like(receive_address), Signal.like(receive)
+        late_setting = Signal(setting_layout(config), name="late_setting")
+        fields = setting_layout(config).members
+        with m.If(advance):
+            m.d.sync += [setting[name].eq(ahead[name]) for name in fields]
+            m.d.sync += [
+                send_address.eq(ahead.send_address),
+                receive_address.eq(ahead.receive_address),
+                receive.eq(ahead.receive),
+            ]
+        with m.Else():
+            m.d.sync += [
+                send_address.eq(send_address + 1),
+                receive_address.eq(receive_address + 1),
+            ]
+        with m.If(active):
+            m.d.sync += late_setting.eq(setting)
+        with m.Else():
+            m.d.sync += late_setting.eq(0)
+        m.d.sync += [late_address.eq(receive_address), late_receive.eq(receive)]
+        m.d.comb += [
+            run.sends.eq(active & self._reads(setting)),
+            run.send_address.eq(send_address),
+            run.receive.eq(late_receive),
+            run.receive_address.eq(late_address),
+            self.setting.eq(late_setting),
+        ]
+
+    def _reads(self, setting: data.View) -> Value:
+        """Return 1 if a setting names input 0; its code is 1."""
+        reads = Cat(setting.codes[port] == 1 for port in range(1, self._config.topology.ports))
+        if not self._config.operators:
+            return reads.any()
+        operands = (setting.first == 1) | (setting.second == 1)
+        return reads.any() | joins(self._config, setting) & operands
