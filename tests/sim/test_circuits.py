@@ -1,0 +1,132 @@
+"""Circuits on the hardware: the page's example, and drawn tables beside the cycle model."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers.circuits import circuit_program, example
+from helpers.drawn_circuits import drawn_circuits, with_faults
+from helpers.router_page import section
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.cycle.circuits import run_circuits
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import line, mesh, ring, torus
+from eyecast.model.run.run import FLAGS
+from eyecast.model.run.signature import signatures
+from eyecast.model.run.trace import first_difference
+from eyecast.sim.build import build_simulator
+from eyecast.sim.circuits import simulate_circuits
+from eyecast.sim.loading import prepare_circuits
+from eyecast.sim.simulator import simulate
+
+ENDED = 4
+"""State of a sender whose run table has ended."""
+
+LIMIT = 300
+"""Cycles in which every drawn program ends."""
+
+
+def test_the_example_of_the_page() -> None:
+    memory = np.zeros((3, 8), np.uint64)
+    memory[0, :2] = 0xA1, 0xA2
+    measured = simulate_circuits(example(), memory, limit=100)
+    assert measured.finished
+    assert measured.cycles == 9
+    assert "".join(f"    {flit}\n" for flit in measured.trace) in section("### Cycles")
+    assert len(measured.trace) == 8
+    assert measured.memory[:, :2].tolist() == [[0xA1, 0xA2]] * 3
+    assert measured.flags.tolist() == [0, 0, 0]
+    assert measured.step.tolist() == [1, 2, 2]
+    assert measured.sender_state.tolist() == [[ENDED]] * 3
+    assert measured.arrived.size == 0
+
+
+NETWORKS = {
+    "without operators": {"topology": line(3), "message_words": 5, "table_words": 33},
+    "with an adder, half-duplex": {"topology": torus((3, 3)), "operators": "add"},
+    "with three operators, registers and a signature": {
+        "topology": mesh((3, 2)),
+        "operators": "add,max,xor",
+        "message_words": 12,
+        "flit_width": 16,
+        "link_registers": 1,
+        "barrier_registers": 3,
+        "signature": True,
+    },
+    "of short words over long links": {
+        "topology": ring(4),
+        "flit_width": 8,
+        "message_words": 20,
+        "steps": 1,
+        "link_registers": 3,
+        "signature": True,
+    },
+}
+_ROUTER = {"overflow", "credit_overflow", "bad_route"}
+"""Flags by which section 6 calls those of lost words, missing words and bad codes."""
+
+SEEN = {
+    "without operators": _ROUTER | {"bad_row", "bad_write"},
+    "with an adder, half-duplex": _ROUTER | {"send_and_receive", "bad_write"},
+    "with three operators, registers and a signature": _ROUTER | {"bad_row", "bad_write"},
+    "of short words over long links": _ROUTER | {"bad_row"},
+}
+"""Flags that the drawn programs set; in the others the memory has a word at every address, and
+every value of ``receive`` is one of the network's."""
+
+PROGRAMS = 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NETWORKS)
+def test_drawn_tables_do_what_the_cycle_model_predicts(name: str) -> None:
+    config = NetworkConfig(circuits=True, **NETWORKS[name])
+    port_model = "half-duplex" if "half-duplex" in name else "full-duplex"
+    predicted, jobs = [], []
+    for seed in range(PROGRAMS):
+        draw = np.random.default_rng(seed)
+        program = drawn_circuits(draw, config, cycles=24, sends=draw.choice([0.05, 0.1, 0.3]))
+        program = replace(program, port_model=port_model)
+        if seed % 2:
+            program = with_faults(draw, program, int(draw.integers(1, 6)))
+        shape = config.topology.nodes, config.message_words
+        memory = draw.integers(1 << config.flit_width, size=shape, dtype=np.uint64)
+        predicted.append(run_circuits(program, memory, cycle_limit=LIMIT))
+        loads = [(node, 0, words) for node, words in enumerate(memory)]
+        words = config.message_words
+        jobs.append(prepare_circuits(program, loads, read_words=words, cycle_limit=LIMIT))
+    seen = np.bitwise_or.reduce(np.concatenate([run.flags for run in predicted]))
+    assert {FLAGS[bit] for bit in range(8) if seen >> bit & 1} == SEEN[name]
+    finished = [run.finished for run in predicted]
+    assert 0 < sum(finished) < PROGRAMS
+    for seed, measured in enumerate(simulate(build_simulator(config), jobs)):
+        run = predicted[seed]
+        assert (difference := first_difference(run.trace, measured.trace)) is None, (
+            f"seed {seed}: {difference}"
+        )
+        assert measured.finished == run.finished, seed
+        assert measured.cycles == run.cycles or not run.finished, seed
+        assert measured.flags.tolist() == run.flags.tolist(), seed
+        assert measured.step.tolist() == run.step.tolist(), seed
+        assert (measured.memory == run.memory).all(), seed
+        assert (measured.sender_state == ENDED).all(), seed
+        if config.signature:
+            assert (measured.signature == signatures(run.trace, config)).all(), seed
+
+
+@pytest.mark.slow
+def test_a_table_without_an_end_sets_a_flag_and_stops() -> None:
+    config = NetworkConfig(circuits=True, **NETWORKS["without operators"])
+    run, memory = {"codes": {1: 1}}, np.arange(15, dtype=np.uint64).reshape(3, 5)
+    program = circuit_program(config, [[run] * 33, [], [run] * 32])
+    predicted = run_circuits(program, memory, cycle_limit=LIMIT)
+    measured = simulate_circuits(program, memory, limit=LIMIT)
+    assert first_difference(predicted.trace, measured.trace) is None
+    assert measured.flag_names(0) == ["bad_row"]
+    assert measured.flags.tolist() == predicted.flags.tolist()
+    assert measured.step.tolist() == predicted.step.tolist() == [33, 0, 32]
+    with pytest.raises(InvalidInput, match="run table of node 2 must be at most 33 runs long"):
+        prepare_circuits(
+            circuit_program(config, [[], [], [run] * 34]), [], read_words=0, cycle_limit=1
+        )
