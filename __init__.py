@@ -25,23 +25,25 @@ The repository root is this package. A folder imports only those above it in thi
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    # An editor, which does not run __getattr__, completes these names.
-    from .api import *  # noqa: F403
-
 __version__ = "0.1.0"
 
+if TYPE_CHECKING:
+    # Type checkers and editors, which do not run __getattr__, know these names and no others.
+    from .api import *  # noqa: F403
+    from .api import __all__ as __all__
+else:
 
-def __getattr__(name: str) -> Any:
-    """Load a name of the Python face, so that the command's help need not wait for it."""
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # By its full name: pytest imports this file under another one in a folder such as eyecast-main.
-    face = import_module("eyecast.api")
-    if name not in face.__all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(face, name)
+    def __getattr__(name: str) -> Any:
+        """Load a name of the Python face, so that the command's help need not wait for it."""
+        if name.startswith("_") and name != "__all__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # By its full name: pytest imports this file under another one, such as eyecast-main.
+        face = import_module("eyecast.api")
+        if name not in ("__all__", *face.__all__):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(face, name)
 
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *import_module(".api", __name__).__all__])
+    def __dir__() -> list[str]:
+        """List the face and the packages that are loaded, for completion."""
+        own = {*globals()} - {"Any", "TYPE_CHECKING", "import_module"}
+        return sorted({*own, *import_module("eyecast.api").__all__})

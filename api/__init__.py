@@ -15,51 +15,107 @@ A node is a number or its coordinates. Bad input raises :class:`.InvalidInput`: 
 the parameter, the allowed values and the given value.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ..model.base.errors import InvalidInput
-from ..model.network import neighbor_table, topology, topology_file
 from ..model.network.config import NetworkConfig
-from ..model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from ..model.network.operators import Operator
-from ..model.network.topology import Topology, hypercube, line, ring
-from ..model.program import file as program_file
+from ..model.network.topology import Topology
 from ..model.program.program import Program
-from ..model.schedule import file as schedule_file
+from ..model.run.run import Prediction
+from ..model.run.trace import Trace
 from ..model.schedule.rules import ScheduleError
 from ..model.schedule.schedule import Schedule
-from .arguments import checked
-from .carry_out import compare, compile, predict, verify, write_report
+from .annotations import (
+    BlockWords,
+    CollectiveName,
+    Group,
+    Groups,
+    Hold,
+    NetworkParameters,
+    Node,
+    OperatorName,
+    PatternName,
+    PortModelName,
+    PortsName,
+    TimingName,
+)
+from .carry_out import (
+    compare,
+    compile,
+    predict,
+    read_program,
+    verify,
+    write_program,
+    write_report,
+)
+from .networks import (
+    binary_tree,
+    de_bruijn,
+    diagonal_mesh,
+    graph,
+    hypercube,
+    line,
+    mesh,
+    read_network,
+    ring,
+    star_tree,
+    torus,
+    with_faults,
+    with_random_faults,
+)
+from .own_schedule import schedule_of_sends
 from .schedules import (
     algorithms,
     draw,
     measures,
+    read_schedule,
     schedule,
-    schedule_of_sends,
     transmit,
     transmit_schedule,
-    with_faults,
-    with_random_faults,
+    write_schedule,
 )
+from .sends import Block, Send, SendLike
 from .sweeps import sweep
 from .traffic import TrafficRun, traffic
 
-graph = checked(neighbor_table.graph)
-mesh = checked(topology.mesh)
-read_network = checked(topology_file.read_topology)
-read_program = checked(program_file.read_program)
-read_schedule = checked(schedule_file.read_schedule)
-torus = checked(topology.torus)
-write_program = checked(program_file.write_program)
-write_schedule = checked(schedule_file.write_schedule)
+if TYPE_CHECKING:
+    from ..model.collectives.transmit.plan import Plan
+    from ..model.collectives.transmit.schemes import Findings
+    from ..model.compare.checks import Verification
+    from ..model.compare.side_by_side import Entry
 
 __all__ = [
+    "Block",
+    "BlockWords",
+    "CollectiveName",
+    "Entry",
+    "Findings",
+    "Group",
+    "Groups",
+    "Hold",
     "InvalidInput",
     "NetworkConfig",
+    "NetworkParameters",
+    "Node",
     "Operator",
+    "OperatorName",
+    "PatternName",
+    "Plan",
+    "PortModelName",
+    "PortsName",
+    "Prediction",
     "Program",
     "Schedule",
     "ScheduleError",
+    "Send",
+    "SendLike",
+    "TimingName",
     "Topology",
+    "Trace",
     "TrafficRun",
+    "Verification",
     "algorithms",
     "binary_tree",
     "compare",
@@ -92,3 +148,19 @@ __all__ = [
     "write_report",
     "write_schedule",
 ]
+
+_LATER = {
+    "Entry": "compare.side_by_side",
+    "Findings": "collectives.transmit.schemes",
+    "Plan": "collectives.transmit.plan",
+    "Verification": "compare.checks",
+}
+"""Modules of the model with results' classes, of which some load the compiled cycle model."""
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Load the class of a result when it is first asked for."""
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"..model.{_LATER[name]}", __name__), name)

@@ -71,7 +71,8 @@ def _is_pair(value: Any) -> bool:
 
 
 def _is_send(value: Any) -> bool:
-    return _is_pair(value) and _is_integer(value[0]) and _are(_is_node)(value[1])
+    """Tell whether ``value`` is a Send, or a tuple of the first fields of one."""
+    return hasattr(value, "path") or (isinstance(value, Sequence) and len(value) in (2, 3))
 
 
 def _is_group(value: Any) -> bool:
@@ -90,6 +91,7 @@ KINDS: Mapping[str, Kind] = {
         "a number for each node, or a row of numbers for each source",
         _are(lambda each: _is_integer(each) or _are(_is_integer)(each)),
     ),
+    "blocks": Several("Blocks", lambda value: hasattr(value, "owner")),
     # The grid functions check the type of each side.
     "dims": Kind(
         "a tuple of integers, such as (8, 8)",
@@ -133,7 +135,7 @@ KINDS: Mapping[str, Kind] = {
     "rate": _NUMBER,
     "schedule": _SCHEDULE,
     "seconds": _NUMBER,
-    "sends": Several("pairs of a step and a path of nodes", _is_send),
+    "sends": Several("Sends, or tuples of a step and a path of nodes", _is_send),
     "shown": Kind(
         "a schedule, or what verify() has returned",
         lambda value: isinstance(value, Schedule) or hasattr(value, "case"),

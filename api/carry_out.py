@@ -6,26 +6,36 @@ VCs, memories) default to what the schedule needs.
 
 from __future__ import annotations
 
-import pathlib
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
-from ..model.collectives.declared.request import Ports
 from ..model.compare.comparison import compare as compare_algorithms
 from ..model.network.config import Timing
 from ..model.network.operators import BUILT_IN, Operator, operator_names
 from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
+from ..model.program import file as program_file
 from ..model.program.certified import compile_certified
 from ..model.program.program import Program
-from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
+from .annotations import (
+    BlockWords,
+    CollectiveName,
+    Groups,
+    Hold,
+    NetworkParameters,
+    Node,
+    OperatorName,
+    PortsName,
+    TimingName,
+)
 from .arguments import checked
-from .task import BlockWords, Groups, Node, node_number, room_of, task_of
+from .task import node_number, room_of, task_of
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
@@ -36,16 +46,34 @@ if TYPE_CHECKING:
 
 
 @checked
-def compile(made: Schedule, /, **parameters: Any) -> Program:
+def compile(made: Schedule, /, **parameters: Unpack[NetworkParameters]) -> Program:
     """Compile a schedule to injection tables, and prove that they cannot deadlock.
 
-    ``parameters`` are fields of :class:`.NetworkConfig` except the topology: ``vcs``, ``depth``,
-    ``flit_width``, ``link_registers``, ... ``steps``, ``vcs``, ``message_words`` and
-    ``table_words`` default to what the schedule needs.
+    Parameters
+    ----------
+    made
+        The schedule.
+    **parameters
+        Fields of :class:`.NetworkConfig` except the topology: ``vcs``, ``depth``, ``flit_width``,
+        ``link_registers``, ... ``steps``, ``vcs``, ``message_words`` and ``table_words`` default to
+        what the schedule needs.
 
-    Raises :class:`.InvalidInput` if the schedule does not fit or its routes may deadlock.
+    Returns
+    -------
+    Program
+        The injection tables of all nodes.
+
+    Raises
+    ------
+    InvalidInput
+        If the schedule does not fit or its routes may deadlock.
+
+    References
+    ----------
+    W. J. Dally & C. L. Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection
+    Networks", IEEE Transactions on Computers, 1987.
     """
-    return _compiled(made, parameters).program
+    return _compiled(made, dict(parameters)).program
 
 
 @checked
@@ -53,24 +81,36 @@ def predict(
     made: Schedule,
     /,
     *,
-    timing: str = Timing.BARRIER,
-    hold: Mapping[Node, int] | None = None,
-    **parameters: Any,
+    timing: TimingName = "barrier",
+    hold: Hold | None = None,
+    **parameters: Unpack[NetworkParameters],
 ) -> Prediction:
     """Predict, cycle for cycle, what the hardware does with a schedule.
 
+    Parameters
+    ----------
+    made
+        The schedule.
     timing
         "barrier": a step begins when the last one has ended at every node. "self-timed": each node
         goes on as soon as it can.
     hold
         Cycles for which a node's tile holds it back, by node; needs ``tile_ports``. None for no
         hold.
+    **parameters
+        Those of :func:`compile`.
 
-    ``parameters`` are those of :func:`compile`.
-    Returns the cycles, the end of each step, stalls, flags, memories and the trace.
-    Raises :class:`.InvalidInput` if the schedule does not fit or its routes may deadlock.
+    Returns
+    -------
+    Prediction
+        The cycles, the end of each step, stalls, flags, memories and the trace.
+
+    Raises
+    ------
+    InvalidInput
+        If the schedule does not fit or its routes may deadlock.
     """
-    return _case(made, timing, parameters, hold, simulated=False).predicted
+    return _case(made, timing, dict(parameters), hold, simulated=False).predicted
 
 
 @checked
@@ -78,45 +118,80 @@ def verify(
     made: Schedule,
     /,
     *,
-    timing: str = Timing.BARRIER,
-    hold: Mapping[Node, int] | None = None,
-    **parameters: Any,
+    timing: TimingName = "barrier",
+    hold: Hold | None = None,
+    **parameters: Unpack[NetworkParameters],
 ) -> Verification:
     """Run a schedule on the simulated hardware, and check it flit for flit against the prediction.
 
-    Takes the arguments of :func:`predict`. Builds the simulator of a network once and keeps it.
-    Returns the result: ``agrees`` is true if everything is as predicted, ``checks`` has each check.
+    The simulator of a network is built once and kept.
+
+    Parameters
+    ----------
+    made
+        The schedule.
+    timing
+        As in :func:`predict`.
+    hold
+        As in :func:`predict`.
+    **parameters
+        Those of :func:`compile`.
+
+    Returns
+    -------
+    Verification
+        ``agrees`` is true if everything is as predicted, ``checks`` has each check.
+
+    Raises
+    ------
+    InvalidInput
+        As :func:`predict` does, and if the simulator cannot be built.
     """
     from ..sim.verify import verify as carry_out  # noqa: PLC0415 - loads the simulator's tools
 
-    (result,) = carry_out([_case(made, timing, parameters, hold)])
+    (result,) = carry_out([_case(made, timing, dict(parameters), hold)])
     return result
 
 
 @checked
 def write_report(
     shown: Schedule | Verification,
-    path: str | pathlib.Path,
+    path: str | Path,
     /,
     *,
-    timing: str = Timing.BARRIER,
-    **parameters: Any,
+    timing: TimingName = "barrier",
+    **parameters: Unpack[NetworkParameters],
 ) -> None:
     """Write an HTML page that replays a run in a browser.
 
+    Parameters
+    ----------
     shown
-        A schedule, which is predicted with ``timing`` and ``parameters`` as in :func:`predict`; or
-        the result of :func:`verify`.
+        A schedule, which is predicted with ``timing`` and ``parameters``; or the result of
+        :func:`verify`.
+    path
+        The file, .html.
+    timing
+        As in :func:`predict`.
+    **parameters
+        Those of :func:`compile`.
 
-    Raises :class:`.InvalidInput` as :func:`predict` does, if the network is too large to draw, and
-    if the file cannot be written.
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    InvalidInput
+        As :func:`predict` does, if the network is too large to draw, and if the file cannot be
+        written.
     """
     # Loads the drawing code.
     from ..report.reports import report_case, report_verification  # noqa: PLC0415
 
     require_writable(path)
     if isinstance(shown, Schedule):
-        report_case(_case(shown, timing, parameters)).write(path)
+        report_case(_case(shown, timing, dict(parameters))).write(path)
     else:
         report_verification(shown).write(path)
 
@@ -126,24 +201,43 @@ def compare(
     network: Topology,
     *,
     source: Node | None = None,
-    collective: str = Collective.BROADCAST,
+    collective: CollectiveName = "broadcast",
     algorithms: Iterable[str] | None = None,
     targets: Iterable[Node] | None = None,
     flits: int | None = None,
-    ports: str = Ports.ONE,
+    ports: PortsName = "one",
     packet: int | None = None,
     partial: bool = False,
-    operator: str | Operator | None = None,
+    operator: OperatorName | Operator | None = None,
     block_words: BlockWords | None = None,
     groups: Groups | None = None,
-    **parameters: Any,
+    **parameters: Unpack[NetworkParameters],
 ) -> list[Entry]:
-    """Predict all algorithms for a collective, or the named ones, that serve ``network``.
+    """Predict all algorithms for a collective, or the named ones, that serve a network.
 
-    All run on one network that has ``operator``, ``ports`` and room for every algorithm. Other
-    arguments are those of :func:`.schedule` and :func:`compile`.
-    Returns entries with the schedule, ``cycles`` by timing, and ``refusals`` of the other timings.
-    Raises :class:`.InvalidInput` if no algorithm serves the network.
+    All run on one network that has ``operator``, ``ports`` and room for every algorithm.
+
+    Parameters
+    ----------
+    network
+        The network.
+    source, collective, targets, flits, ports, packet, partial, operator, block_words, groups
+        As in :func:`.schedule`.
+    algorithms
+        Names of algorithms; None for all.
+    **parameters
+        Those of :func:`compile`.
+
+    Returns
+    -------
+    list of Entry
+        Each algorithm's schedule, its ``cycles`` by timing, and the ``refusals`` of the other
+        timings.
+
+    Raises
+    ------
+    InvalidInput
+        If no algorithm serves the network.
     """
     if "all_port" in parameters:
         raise InvalidInput("all_port must be left out: ports says it")
@@ -160,8 +254,53 @@ def compare(
         block_words=block_words,
         groups=groups,
     )
-    room = room_of(operator, {**parameters, "all_port": ports == Ports.ALL})
+    room = room_of(operator, {**parameters, "all_port": ports == "all"})
     return [*compare_algorithms(task, room, algorithms).entries]
+
+
+@checked
+def read_program(path: str | Path) -> Program:
+    """Read a program from a JSON file, and check that its network can carry it out.
+
+    Parameters
+    ----------
+    path
+        A file that :func:`write_program` or another tool has written.
+
+    Returns
+    -------
+    Program
+        The program.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read, or a key or value is wrong; the line names file and place.
+    """
+    return program_file.read_program(path)
+
+
+@checked
+def write_program(program: Program, path: str | Path) -> None:
+    """Write a program to a JSON file, whole or not at all.
+
+    Parameters
+    ----------
+    program
+        The program.
+    path
+        The file; an existing file is replaced.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be written.
+    """
+    program_file.write_program(program, path)
 
 
 def _compiled(made: Schedule, parameters: dict[str, Any]) -> Compiled:
@@ -179,7 +318,7 @@ def _case(
     made: Schedule,
     timing: str,
     parameters: dict[str, Any],
-    hold: Mapping[Node, int] | None = None,
+    hold: Hold | None = None,
     *,
     simulated: bool = True,
 ) -> Case:

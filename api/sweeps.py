@@ -21,6 +21,8 @@ def sweep(
 ) -> list[dict[str, Any]]:
     """Run every point of a grid of parameters, and return the rows of the table.
 
+    Parameters
+    ----------
     grid
         A sweep file, or its content: a mapping with "format", "version" and "grid".
     table
@@ -32,9 +34,16 @@ def sweep(
     scheduler
         The address of a Dask scheduler, whose cluster runs the points.
 
-    Returns rows, each with a value or None for every column of :data:`.COLUMNS`. The row of a point
-    that failed has the reason.
-    Raises :class:`.InvalidInput` for a mistake in the grid, before the first run.
+    Returns
+    -------
+    list of dict
+        A row for each point, with a value or None for every column of :data:`.COLUMNS`. The row of
+        a point that failed has the reason.
+
+    Raises
+    ------
+    InvalidInput
+        For a mistake in the grid, before the first run.
     """
     # Loads the compiled cycle model.
     from ..sweeps.file import grids_of  # noqa: PLC0415

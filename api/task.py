@@ -16,13 +16,7 @@ from ..model.collectives.task import Task
 from ..model.network.operators import Operator
 from ..model.network.topology import Topology
 from ..model.program.certified import Room
-
-Node = int | Sequence[int]
-"""A node's number, or its coordinates."""
-BlockWords = Sequence[int] | Sequence[Sequence[int]]
-"""Words of each node's block, or of each pair's block in an all-to-all."""
-Groups = str | Path | Sequence[Mapping[str, Any]]
-""""rows", "columns", boxes ("submesh 4x4"), a file of groups, or its content as a list."""
+from .annotations import BlockWords, Groups, Node
 
 
 def node_number(network: Topology, node: Node, parameter: str) -> int:

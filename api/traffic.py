@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from ..model.network.topology import Topology
 from ..model.program.checks import require_table_room
 from ..model.program.deadlock import certify
 from ..model.traffic.traffic import draw_refusal, draw_traffic
+from .annotations import NetworkParameters, PatternName
 from .arguments import checked
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 class TrafficRun:
     """Traffic with its run.
 
+    Attributes
+    ----------
     case
         The packets (``case.traffic``), the program that injects them, and the prediction of the
         cycle model (``case.predicted``).
@@ -68,17 +71,21 @@ class TrafficRun:
 def traffic(
     network: Topology,
     *,
-    pattern: str = "uniform",
+    pattern: PatternName = "uniform",
     rate: float = 0.2,
     packet_flits: int = 4,
     cycles: int = 2000,
     back_pressure: float = 0.0,
     seed: int = 1,
     on_hardware: bool = False,
-    **parameters: Any,
+    **parameters: Unpack[NetworkParameters],
 ) -> TrafficRun:
     """Draw packets and run them on the cycle model, and on the simulated hardware if asked.
 
+    Parameters
+    ----------
+    network
+        The network.
     pattern
         Who sends to whom: "uniform", "transpose", "complement", "hotspot" or "neighbour".
     rate
@@ -94,9 +101,18 @@ def traffic(
     on_hardware
         Run the packets on the simulated hardware too, and check every flit.
 
-    ``parameters`` are those of :func:`.compile`: ``vcs``, ``depth``, ``link_registers``, ...
-    Raises :class:`.InvalidInput` if a value is out of range, and if routes may deadlock, as on a
-    torus with one VC.
+    **parameters
+        Those of :func:`.compile`: ``vcs``, ``depth``, ``link_registers``, ...
+
+    Returns
+    -------
+    TrafficRun
+        The packets, the run, and its ``measures``: throughput, latency and the use of links.
+
+    Raises
+    ------
+    InvalidInput
+        If a value is out of range, and if routes may deadlock, as on a torus with one VC.
     """
     # Both load the compiled cycle model.
     from ..model.compare.traffic_case import TrafficCase  # noqa: PLC0415
@@ -106,7 +122,7 @@ def traffic(
     require_range("seed", seed, 0)
     drawn = draw_traffic(network, pattern, rate=rate, flits=packet_flits, cycles=cycles, seed=seed)
     refusal = draw_refusal(network, back_pressure, seed)
-    program = traffic_program(drawn, traffic_config(network, drawn, parameters), seed)
+    program = traffic_program(drawn, traffic_config(network, drawn, dict(parameters)), seed)
     if on_hardware:
         require_table_room(program)
     certify(program)

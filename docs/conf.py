@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy.typing
 from sphinx.application import Sphinx
+from sphinx.ext.napoleon import Config, NumpyDocstring
 
 Item = TypeVar("Item")
 
@@ -60,9 +62,23 @@ autodoc_preserve_defaults = True
 maximum_signature_line_length = 88
 python_use_unqualified_type_names = True
 
-# The type of a node is an alias, which has no class to lead to.
+# Aliases of types have no class to lead to.
+ALIASES = (
+    "BlockWords",
+    "CollectiveName",
+    "Groups",
+    "Hold",
+    "PortModelName",
+    "Node",
+    "OperatorName",
+)
+ALIASES += ("PatternName", "PortsName", "SendLike", "TimingName")
+autodoc_type_aliases = {name: name for name in ALIASES}
 nitpick_ignore = [
-    ("py:class", "Node"),
+    *(("py:class", name) for name in ALIASES),
+    ("py:class", "NetworkParameters"),
+    ("py:class", "eyecast.api.annotations.Group"),
+    ("py:class", "eyecast.api.annotations.NetworkParameters"),
     # Names of others that a signature has without their module.
     ("py:class", "Path"),
     ("py:class", "Figure"),
@@ -73,9 +89,13 @@ nitpick_ignore = [
 nitpick_ignore_regex = [("py:.*", r"(collections|numpy|pathlib)\..*")]
 
 
+SECTIONS = Config(napoleon_use_rtype=False, napoleon_use_ivar=True)
+
+
 def setup(app: Sphinx) -> None:
     """Mend docstrings and signatures, and build the table of algorithms each time."""
     app.connect("autodoc-process-docstring", add_limits)
+    app.connect("autodoc-process-docstring", read_sections)
     app.connect("autodoc-process-signature", name_defaults)
     app.connect("source-read", add_algorithms)
     app.connect("env-get-outdated", lambda *_: ["reference/algorithms"])
@@ -88,6 +108,16 @@ def add_limits(*event: Any) -> None:
     if owner.endswith(".NetworkConfig") and field in PARAMETERS and PARAMETERS[field].limits:
         least, most = PARAMETERS[field].limits
         lines += [f"From {least} to {most}.", ""]
+
+
+def read_sections(_app: Sphinx, what: str, *event: Any) -> None:
+    """Turn the sections of a docstring (Parameters, Returns) into fields.
+
+    The extension napoleon would also take the first words of an attribute's text for its type.
+    """
+    lines = event[-1]
+    if what in ("function", "method", "class", "exception"):
+        lines[:] = NumpyDocstring(list(lines), SECTIONS, what=what).lines()
 
 
 def add_algorithms(_app: Sphinx, page: str, source: list[str]) -> None:
@@ -106,6 +136,9 @@ def add_algorithms(_app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def name_defaults(*event: Any) -> tuple[str | None, str | None]:
-    """Write the default of a field that a function makes so that the signature is Python."""
+    """Write the default of a field that a function makes, and an alias, as Python does."""
     *_, signature, result = event
-    return signature and signature.replace("<factory>", "..."), result
+    if signature:
+        signature = signature.replace("<factory>", "...")
+        signature = re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", signature)
+    return signature, result

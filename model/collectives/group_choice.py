@@ -16,16 +16,19 @@ from ..base.files import STANDARD_INPUT
 from ..base.texts import integers
 from ..network.topology import Topology
 from ..schedule.groups import require_groups
+from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
 from .declared.block_words import BlockWords, require_shape, require_within, selected
 from .group_file import Group, read_groups
-from .groups import Nodes, Part, boxes_of, part_of, side_by_side
+from .groups import Nodes, Part, boxes_of, in_whole, part_of, side_by_side
 from .registry import algorithms_for
 
 SUBMESH = "submesh "
 
 Maker = Callable[[Topology, Group, int], Schedule]
 """A function of the group's own network, the group in its numbers and the group's index."""
+Promise = Callable[[Topology, Group], Requested]
+"""A function of the group's own network and of the group in its numbers."""
 
 
 class NamedGroups(NamedTuple):
@@ -159,6 +162,14 @@ class Grouping:
         schedule = side_by_side(self.topology, parts)
         schedule.check()
         return schedule
+
+    def requests(self, promise: Promise) -> tuple[Requested, ...]:
+        """Return each group's request, in the node numbers of the whole network."""
+        parts = [part_of(self.topology, tuple(sorted(group.nodes))) for group in self.groups]
+        return tuple(
+            in_whole(part, promise(part.topology, self._alone(part, group)))
+            for part, group in zip(parts, self.groups, strict=True)
+        )
 
     def _alone(self, part: Part, group: Group) -> Group:
         """Return the group in the node numbers of its own network, without its nodes."""

@@ -131,20 +131,21 @@ def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> 
 
 
 def _requests(parts: Sequence[tuple[Part, Schedule]]) -> tuple[Requested, ...]:
-    """Return all groups' requests in the whole network's numbers; empty unless all are known.
+    """Return all groups' requests in the whole network's numbers; empty unless all are known."""
+    if not all(made.requests for _, made in parts):
+        return ()
+    return tuple(in_whole(part, request) for part, made in parts for request in made.requests)
+
+
+def in_whole(part: Part, request: Requested) -> Requested:
+    """Return a group's request in the node numbers of the whole network.
 
     Tables of words list a group's nodes in ascending order, so they do not change.
     """
-    if not all(made.requests for _, made in parts):
-        return ()
-    return tuple(
-        replace(
-            request,
-            root=None if request.root is None else part.nodes[request.root],
-            targets=request.targets and tuple(part.nodes[node] for node in request.targets),
-        )
-        for part, made in parts
-        for request in made.requests
+    return replace(
+        request,
+        root=None if request.root is None else part.nodes[request.root],
+        targets=request.targets and tuple(part.nodes[node] for node in request.targets),
     )
 
 
@@ -154,8 +155,8 @@ def _blocks(parts: Sequence[tuple[Part, Schedule]]) -> Blocks:
     for part, made in parts:
         for node in made.blocks.owner.tolist():
             owner.append(node if node == NO_OWNER else part.nodes[node])
-        owed += [_in_whole(part, nodes) for nodes in made.blocks.owed]
-        contributors += [_in_whole(part, nodes) for nodes in made.blocks.contributors]
+        owed += [_whole_numbers(part, nodes) for nodes in made.blocks.owed]
+        contributors += [_whole_numbers(part, nodes) for nodes in made.blocks.contributors]
     return Blocks(
         np.array(owner, np.int32),
         tuple(owed),
@@ -165,6 +166,6 @@ def _blocks(parts: Sequence[tuple[Part, Schedule]]) -> Blocks:
     )
 
 
-def _in_whole(part: Part, nodes: Nodes | None) -> Nodes:
+def _whole_numbers(part: Part, nodes: Nodes | None) -> Nodes:
     """Return the numbers in the whole network of a part's ``nodes``; None stands for all."""
     return part.members if nodes is None else tuple(part.nodes[node] for node in nodes)

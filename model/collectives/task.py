@@ -19,11 +19,13 @@ from ..network.operators import BUILT_IN, Operator
 from ..network.topology import Topology, hypercube
 from ..schedule.blocks import CUSTOM
 from ..schedule.collective import REDUCTIONS, ROOTLESS, Collective
+from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
 from .declared.block_words import BlockWords, require_block_words
 from .declared.request import Ports, Request, combining_operator, words_of
 from .group_choice import Grouping, NamedGroups
 from .group_file import Group
+from .groups import Nodes
 from .halving.boxes import is_whole_grid
 from .registry import algorithms_for, find_algorithm
 
@@ -200,6 +202,23 @@ class Task:
         if self._grouping is None:
             return make(self.topology, self._whole, None)
         return self._grouping.schedule(make)
+
+    @property
+    def requests(self) -> tuple[Requested, ...]:
+        """The promise of every schedule for the task: of all nodes, or of each group."""
+        if self._grouping is None:
+            return (self._request(self.topology, self._whole).of(self.collective),)
+
+        def promise(topology: Topology, group: Group) -> Requested:
+            return self._request(topology, group).of(group.collective or self.collective)
+
+        return self._grouping.requests(promise)
+
+    @property
+    def members(self) -> tuple[Nodes, ...]:
+        """The nodes of each group, ascending; empty if all nodes are one group."""
+        groups = () if self._grouping is None else self._grouping.groups
+        return tuple(tuple(sorted(group.nodes)) for group in groups)
 
     def all_port_served(self) -> str:
         """Return a text that names the algorithms that serve the task with all ports."""

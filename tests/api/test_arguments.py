@@ -67,7 +67,7 @@ SEND = (1, [0, 1])
         ),
         (
             lambda: eyecast.schedule_of_sends(NETWORK, [SEND, (2, 3)]),
-            "sends must be pairs of a step and a path of nodes, not (2, 3)",
+            "sends[1].path must be nodes, each a number or coordinates, not 3",
         ),
         (lambda: eyecast.predict(NETWORK), f"schedule must be a schedule, not {NETWORK!r}"),
         (

@@ -23,10 +23,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from ...base.errors import InvalidInput, one_of
 from ...base.json_file import decode_versioned, read_json
@@ -67,7 +68,9 @@ def read_block_words(path: str | Path) -> BlockWords:
     )
 
 
-def as_block_words(table: Sequence[int | Sequence[int]]) -> BlockWords:
+def as_block_words(
+    table: Sequence[int | Sequence[int]] | npt.NDArray[np.integer[Any]],
+) -> BlockWords:
     """Return a table of words, one for each node or pair, as tuples of ints."""
     return tuple(  # type: ignore[return-value]
         tuple(map(int, each)) if isinstance(each, Sequence | np.ndarray) else int(each)

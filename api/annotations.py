@@ -1,0 +1,93 @@
+"""Types of the Python interface, for annotations: nodes, names, groups, network parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.network.operators import Operator
+
+Node = int | np.integer[Any] | Sequence[int] | npt.NDArray[np.integer[Any]]
+"""A node's number, or its coordinates."""
+BlockWords = Sequence[int] | Sequence[Sequence[int]] | npt.NDArray[np.integer[Any]]
+"""Words of each node's block, or of each pair's block in an all-to-all."""
+CollectiveName = Literal[
+    "broadcast",
+    "multicast",
+    "scatter",
+    "gather",
+    "all-gather",
+    "all-to-all",
+    "reduce",
+    "reduce-scatter",
+    "all-reduce",
+    "barrier",
+]
+"""The name of a collective (:class:`.Collective`)."""
+PortsName = Literal["one", "half-duplex", "full-duplex", "all"]
+"""The ports that a node may use in a step (:class:`.Ports`)."""
+PortModelName = Literal["half-duplex", "exchange", "full-duplex", "all"]
+"""What a node may do in a step of a custom schedule (:class:`.PortModel`)."""
+TimingName = Literal["barrier", "self-timed"]
+"""The way in which steps follow each other (:class:`.Timing`)."""
+PatternName = Literal["uniform", "transpose", "complement", "hotspot", "neighbour"]
+"""The pattern of random traffic: who sends to whom."""
+OperatorName = Literal["add", "min", "max", "min-signed", "max-signed", "and", "or", "xor"]
+"""The name of a built-in operator."""
+
+
+class _GroupNodes(TypedDict):
+    nodes: Sequence[Node]
+
+
+class Group(_GroupNodes, total=False):
+    """A group of nodes with its own settings; all except ``nodes`` may be left out.
+
+    ``root`` is the group's source, ``words`` the length of its message or of each block.
+    ``block_words`` are in the order of ``nodes``.
+    """
+
+    collective: CollectiveName
+    root: Node | None
+    words: int
+    algorithm: str
+    block_words: BlockWords
+
+
+Groups = str | Path | Sequence[Group]
+""""rows", "columns", boxes ("submesh 4x4"), a file of groups, or its content as a list."""
+
+
+Hold = (
+    Mapping[int, int]
+    | Mapping[tuple[int, int], int]
+    | Mapping[tuple[int, int, int], int]
+    | Mapping[tuple[int, ...], int]
+)
+"""Cycles by node, with numbers or coordinates as keys."""
+
+
+class NetworkParameters(TypedDict, total=False):
+    """Parameters of a network as keyword arguments: the fields of :class:`.NetworkConfig`."""
+
+    vcs: int
+    depth: int
+    flit_width: int
+    message_words: int
+    table_words: int
+    link_registers: int
+    barrier_registers: int
+    steps: int
+    timed_rows: bool
+    signature: bool
+    contention_free: bool
+    all_port: bool
+    programs: int
+    tile_ports: bool
+    parity: bool
+    operators: str | Iterable[OperatorName | Operator]
+    streams: bool

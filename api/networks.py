@@ -1,0 +1,366 @@
+"""Making networks from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ..model.network import faults, named_graphs, neighbor_table, topology_file
+from ..model.network import topology as grids
+from ..model.network.topology import Topology
+from .annotations import Node
+from .arguments import checked
+from .task import node_number
+
+
+@checked
+def mesh(dims: Sequence[int]) -> Topology:
+    """Return a mesh: a grid whose nodes are linked to their neighbours on each axis.
+
+    Parameters
+    ----------
+    dims
+        Number of nodes on each axis, axis 0 first.
+
+    Returns
+    -------
+    Topology
+        The network. Node numbers grow along axis 0 first.
+
+    Raises
+    ------
+    InvalidInput
+        If a side is no integer of at least 1, or the mesh has more than 2^24 nodes.
+
+    Examples
+    --------
+    >>> mesh((3, 2)).neighbor[0].tolist()
+    [-1, 1, -1, 3, -1]
+    """
+    return grids.mesh(tuple(dims))
+
+
+@checked
+def torus(dims: Sequence[int]) -> Topology:
+    """Return a torus: a mesh in which the two ends of each axis are linked.
+
+    Parameters
+    ----------
+    dims
+        Number of nodes on each axis, axis 0 first. An axis of 2 nodes has two links each way.
+
+    Returns
+    -------
+    Topology
+        The network. Node numbers grow along axis 0 first.
+
+    Raises
+    ------
+    InvalidInput
+        If a side is no integer of at least 1, or the torus has more than 2^24 nodes.
+    """
+    return grids.torus(tuple(dims))
+
+
+@checked
+def hypercube(dimension: int) -> Topology:
+    """Return a hypercube of 2^dimension nodes.
+
+    Parameters
+    ----------
+    dimension
+        Number of links of each node, 1 to 23. Port i + 1 of a node flips bit i of its number.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If the dimension is out of range.
+    """
+    return grids.hypercube(dimension)
+
+
+@checked
+def line(nodes: int) -> Topology:
+    """Return nodes in a line: a mesh with one axis.
+
+    Parameters
+    ----------
+    nodes
+        Number of nodes, 1 to 2^24.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If the number is out of range.
+    """
+    return grids.line(nodes)
+
+
+@checked
+def ring(nodes: int) -> Topology:
+    """Return nodes in a ring: a torus with one axis.
+
+    Parameters
+    ----------
+    nodes
+        Number of nodes, 1 to 2^24.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If the number is out of range.
+    """
+    return grids.ring(nodes)
+
+
+@checked
+def binary_tree(nodes: int) -> Topology:
+    """Return the binary tree that is filled level by level.
+
+    Parameters
+    ----------
+    nodes
+        Number of nodes, 1 to 2^24. Node i has the children 2i + 1 (port 2) and 2i + 2 (port 3);
+        port 1 leads to its parent.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If the number is out of range.
+
+    References
+    ----------
+    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
+    section 3.
+    """
+    return named_graphs.binary_tree(nodes)
+
+
+@checked
+def star_tree(arms: int, length: int) -> Topology:
+    """Return a star tree: lines of equal length that meet at node 0.
+
+    Parameters
+    ----------
+    arms
+        Number of lines.
+    length
+        Nodes of each line, without node 0. Arm a, from 0, has the nodes ``1 + a*length`` to
+        ``(a + 1)*length``, counted outwards.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is less than 1, or the tree has more than 2^24 nodes.
+
+    References
+    ----------
+    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
+    section 4.
+    """
+    return named_graphs.star_tree(arms, length)
+
+
+@checked
+def diagonal_mesh(side: int) -> Topology:
+    """Return a square mesh in which nodes are also linked to their diagonal neighbours.
+
+    Parameters
+    ----------
+    side
+        Number of nodes on each of the two axes, 1 to 4,096.
+
+    Returns
+    -------
+    Topology
+        The network. Ports 1 to 4 are those of a mesh; ports 5 to 8 lead to (x+1, y+1), (x-1, y-1),
+        (x+1, y-1) and (x-1, y+1).
+
+    Raises
+    ------
+    InvalidInput
+        If the side is out of range.
+
+    References
+    ----------
+    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
+    section 5.
+    """
+    return named_graphs.diagonal_mesh(side)
+
+
+@checked
+def de_bruijn(base: int, length: int) -> Topology:
+    """Return the de Bruijn graph of all numbers of ``length`` digits.
+
+    Parameters
+    ----------
+    base
+        Number of different digits.
+    length
+        Number of digits. Node v has links to the nodes ``base*v % base**length + digit``. A link
+        works one way only, unless the graph has the opposite link too.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is less than 1, or the graph has more than 2^24 nodes.
+
+    References
+    ----------
+    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
+    section 6.
+    """
+    return named_graphs.de_bruijn(base, length)
+
+
+@checked
+def graph(neighbor: Sequence[Sequence[int]], switches: Iterable[int] = ()) -> Topology:
+    """Return any graph, given as a table of neighbours.
+
+    Parameters
+    ----------
+    neighbor
+        One row for each node. Entry p of row n is the node to which port p of node n leads, or -1.
+        Entry 0, the node's own port, is always -1. Links come in pairs, one each way.
+    switches
+        Nodes that forward packets and have no network interface.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If rows differ in length, an entry is no other node, a link has no way back, or all nodes
+        are switches.
+
+    Examples
+    --------
+    >>> graph([[-1, 1, 1], [-1, 0, 0]]).peer.tolist()
+    [[-1, 1, 2], [-1, 1, 2]]
+    """
+    return neighbor_table.graph(neighbor, switches)
+
+
+@checked
+def read_network(path: str | Path) -> Topology:
+    """Read a network from a JSON file.
+
+    Parameters
+    ----------
+    path
+        A file with the network's description, or with a graph as networkx writes it (node-link).
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read, or a key or value is wrong; the line names file and place.
+    """
+    return topology_file.read_topology(path)
+
+
+@checked
+def with_faults(
+    topology: Topology,
+    faulty_nodes: Iterable[Node] = (),
+    faulty_links: Iterable[tuple[Node, Node]] = (),
+) -> Topology:
+    """Return a network without the links of faulty nodes and without faulty links.
+
+    Parameters
+    ----------
+    topology
+        The network; its own faults stay.
+    faulty_nodes
+        Nodes that fail.
+    faulty_links
+        Directed pairs (from, to) of nodes; a pair removes all parallel links between the two.
+
+    Returns
+    -------
+    Topology
+        A new network with the same node numbers.
+
+    Raises
+    ------
+    InvalidInput
+        If a node does not exist or a pair has no link.
+    """
+    name = "node of a faulty link"
+    return faults.with_faults(
+        topology,
+        [node_number(topology, node, "faulty node") for node in faulty_nodes],
+        [
+            (node_number(topology, begin, name), node_number(topology, end, name))
+            for begin, end in faulty_links
+        ],
+    )
+
+
+@checked
+def with_random_faults(
+    network: Topology, part: float, *, seed: int = 1, keep: Iterable[Node] = ()
+) -> Topology:
+    """Return a network in which randomly drawn nodes are faulty.
+
+    Parameters
+    ----------
+    network
+        The network; its own faults stay.
+    part
+        Share of faulty nodes, from 0 to below 1; their number is rounded.
+    seed
+        The same seed and number of nodes give the same faults.
+    keep
+        Nodes that never fail.
+
+    Returns
+    -------
+    Topology
+        A new network with the same node numbers.
+
+    Raises
+    ------
+    InvalidInput
+        If the part or a node is out of range.
+    """
+    kept = [node_number(network, node, "node to keep") for node in keep]
+    return faults.with_faults(network, faults.draw_faults(network, part, seed=seed, keep=kept))
