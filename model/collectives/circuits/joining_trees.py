@@ -13,14 +13,18 @@ from the root: the cheapest free place takes a node next to it. Which one is dra
 many draws is kept.
 
 In an all-reduce the root is a node near the middle, and its sums return to all nodes by one tree
-that forks (:mod:`.light_trees`).
+that forks (:mod:`.light_trees`). A node gets its sums only when the words of its further children
+have come in. So for long messages on a grid the tree is a path through all nodes with the root in
+its middle: two chains, and no further child.
 """
 
 from __future__ import annotations
 
 import heapq
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,7 +38,9 @@ from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared
 from ..declared.request import Request
+from ..halving.boxes import is_whole_grid
 from ..reductions.backwards import against, require_reached
+from ..streaming.snakes import snake
 from .light_trees import MOST_NODES, light_tree
 
 IN_ROUTER = 2
@@ -62,6 +68,19 @@ class JoiningTree:
     parent: dict[int, int]
     joined: frozenset[int]
     delay: int
+
+    @property
+    def all_joined(self) -> bool:
+        """Whether no node has a child whose words its interface combines."""
+        return len(self.joined) == len(self.parent)
+
+
+def _two_chains(path: Sequence[int]) -> JoiningTree:
+    """Return the tree of two chains that meet in the middle of a ``path`` of all nodes."""
+    middle = len(path) // 2
+    arms = (path[middle::-1], path[middle:])
+    parent = {child: node for arm in arms for node, child in pairwise(arm)}
+    return JoiningTree(path[middle], parent, frozenset(parent), IN_ROUTER * (middle - 1))
 
 
 def joining_tree(topology: Topology, root: int, words: int) -> JoiningTree:
@@ -173,7 +192,10 @@ def joining_all_reduce(topology: Topology, words: int, operator: str) -> Schedul
     working = topology.working_nodes
     require_range("nodes for joining-tree", len(working), 1, MOST_NODES)
     trees = [joining_tree(topology, root, words) for root in _middles(topology)]
-    tree = min(trees, key=lambda each: each.delay)
+    path = snake(topology.dims, 0) if is_whole_grid(topology) else None
+    if path is not None:
+        trees.append(_two_chains(path))
+    tree = min(trees, key=lambda each: each.delay + (0 if each.all_joined else words))
     steps, paths = _reducing_sends(tree)
     others = [node for node in working.tolist() if node != tree.root]
     returning = light_tree(topology, tree.root, others)
