@@ -20,6 +20,7 @@ from ..model.network.operators import BUILT_IN, Operator, operator_names
 from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
 from ..model.program import file as program_file
+from ..model.program.any_program import AnyProgram
 from ..model.program.certified import compile_certified
 from ..model.program.program import Program
 from ..model.schedule.schedule import Schedule
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 
 @checked
-def compile(made: Schedule, /, **parameters: Unpack[NetworkParameters]) -> Program:
+def compile(made: Schedule, /, **parameters: Unpack[NetworkParameters]) -> AnyProgram:
     """Compile a schedule to injection tables, and prove that they cannot deadlock.
 
     Parameters
@@ -60,8 +61,8 @@ def compile(made: Schedule, /, **parameters: Unpack[NetworkParameters]) -> Progr
 
     Returns
     -------
-    Program
-        The injection tables of all nodes.
+    Program or CircuitProgram
+        The injection tables of all nodes; with ``circuits``, their run tables.
 
     Raises
     ------

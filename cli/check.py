@@ -17,6 +17,7 @@ from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
 from ..model.network.network_text import SizeLimit
+from ..model.program.any_program import without_circuits
 from ..model.run.trace import Trace
 from .command import command
 from .console import busy, print_checks, print_json, progress, say, say_written
@@ -110,12 +111,13 @@ def check_command(
         subject, any_words, timing = _subject(chosen, timing)
         title = f"{subject.title}, {timing} timing"
         recorded = _read(trace_file, subject.program.config, chosen)
+        program = without_circuits(subject.program)
         with busy("predicting"):
-            predicted = run(subject.program, subject.memory, timing=timing)
+            predicted = run(program, subject.memory, timing=timing)
         found = check_recorded(
-            subject.program, predicted, recorded.trace, any_words=any_words, whole=recorded.whole
+            program, predicted, recorded.trace, any_words=any_words, whole=recorded.whole
         )
-        shown = {"title": subject.title, "program": subject.program, "timing": timing}
+        shown = {"title": subject.title, "program": program, "timing": timing}
         shown |= {"predicted": predicted, "schedule": subject.schedule}
     trace = recorded.trace
     if output is not None:
@@ -148,7 +150,7 @@ def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool, Timin
     read = read_image(image)
     if identity(read.config) != identity(subject.program.config):
         raise InvalidInput(f"{image} must be for the network of {file}")
-    if not read.loads(subject.program):
+    if not read.loads(without_circuits(subject.program)):
         raise InvalidInput(f"{image} must load the program of {file}, it loads another one")
     return subject._replace(memory=read.memory), chosen["any_words"], read.timing
 

@@ -97,10 +97,11 @@ def image_of(compiled: Compiled, timing: Timing, *, number: int = 0, base: int =
     from ..model.compare.case import Case, watchdog
     from ..model.image.image import Image
 
+    program = compiled.injection
     case = Case.of(compiled, timing=timing, seed=0)
     config = case.program.config
     return Image(
-        program=case.program,
+        program=program,
         timing=timing,
         loads=case.payload.loads(config),
         predicted=case.predicted,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,9 @@ from ..model.collectives.shown_bounds import schedule_bound
 from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
+from ..model.program.any_program import AnyProgram, without_circuits
 from ..model.program.checks import require_timing
+from ..model.program.circuits import CircuitProgram
 from ..model.program.file import read_program
 from ..model.program.program import Program
 from .command import command
@@ -37,6 +40,7 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
+    refuse_with_circuits,
     require_no_deadlock,
     timing_option,
 )
@@ -62,6 +66,7 @@ from .waves import (
 if TYPE_CHECKING:
     from ..model.bounds.cycles import CycleBound
     from ..model.program.layout import Layout
+    from ..model.run.measures import StepMeasure
     from ..model.run.run import Prediction
     from ..model.schedule.schedule import Schedule
 
@@ -109,6 +114,7 @@ def predict_command(
     from ..model.run.measures import troubles
 
     require_waves_place(chosen, output, "-o FILE")
+    refuse_with_circuits(chosen, "--waves", "--report")
     subject = chosen_subject(chosen, timing, report)
     program = subject.program
     root = None if subject.schedule is None else subject.schedule.root
@@ -116,7 +122,8 @@ def predict_command(
     outputs = _outputs(output, waves=chosen["waves"])
     require_output_files(*outputs, report)
     require_no_deadlock(chosen, program)
-    require_timing(program, timing)
+    if isinstance(program, Program):
+        require_timing(program, timing)
     control = Control(hold=chosen_hold(chosen, program.config))
     predicted = subject.known if control.hold is None else None
     if predicted is None:
@@ -146,7 +153,7 @@ class Subject(NamedTuple):
     schedule has already predicted it.
     """
 
-    program: Program
+    program: AnyProgram
     memory: npt.NDArray[np.uint64]
     title: str
     facts: dict[str, object]
@@ -167,7 +174,8 @@ def _write_report(subject: Subject, predicted: Prediction, timing: Timing, repor
 
     with busy("writing the page"):
         parts = subject.schedule, subject.layout
-        page = report_prediction(subject.title, subject.program, predicted, timing, *parts)
+        program = without_circuits(subject.program)
+        page = report_prediction(subject.title, program, predicted, timing, *parts)
         page.write(report)
 
 
@@ -221,7 +229,9 @@ def _program_facts(program: Program) -> dict[str, object]:
     return {"version": __version__, "network": network, **unknown, "ports": program.port_model}
 
 
-def _prediction_json(program: Program, predicted: Prediction, timing: Timing) -> dict[str, object]:
+def _prediction_json(
+    program: AnyProgram, predicted: Prediction, timing: Timing
+) -> dict[str, object]:
     """Return the prediction as JSON values."""
     from ..model.run.measures import measure_steps, troubles
 
@@ -251,20 +261,17 @@ def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -
     """Print the prediction as two tables."""
     from ..model.run.measures import measure_steps, troubles
 
-    program, bound = subject.program, subject.bound
-    print_table(
-        f"{subject.title}, {timing} timing",
-        ("step", "sends", "links crossed", "cycles", "= longest", "+ flits", "+ interface", "ends"),
-        [
-            (m.step, m.sends, m.distance, m.cycles, m.longest, m.flits, m.interface, m.ends)
-            for m in measure_steps(program, predicted)
-        ],
-    )
+    program, bound, title = subject.program, subject.bound, f"{subject.title}, {timing} timing"
+    if isinstance(program, CircuitProgram):
+        title = f"{subject.title}, circuits"
+    else:
+        _print_steps(title, measure_steps(program, predicted))
+        title = ""
     on_links = predicted.link_flits(program.config.topology)[:, 1:]
     used = int((on_links > 0).sum())
     busiest = int(on_links.max(initial=0))
     print_table(
-        "",
+        title,
         ("", "predicted"),
         (
             ("cycles", predicted.cycles if predicted.finished else "does not finish"),
@@ -281,7 +288,19 @@ def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -
     say_troubles(troubles(program, predicted))
 
 
-def _stalled(program: Program, predicted: Prediction) -> int:
+def _print_steps(title: str, measures: Sequence[StepMeasure]) -> None:
+    """Print a line for each step."""
+    print_table(
+        title,
+        ("step", "sends", "links crossed", "cycles", "= longest", "+ flits", "+ interface", "ends"),
+        [
+            (m.step, m.sends, m.distance, m.cycles, m.longest, m.flits, m.interface, m.ends)
+            for m in measures
+        ],
+    )
+
+
+def _stalled(program: AnyProgram, predicted: Prediction) -> int:
     """Count the stalled flits, including those that wait at the end."""
     from ..model.run.standstill import standstill
 

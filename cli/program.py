@@ -95,7 +95,7 @@ def program_command(
         require = _require_loadable if image_files else certify
         found = chosen_schedule(chosen, SizeLimit.PROGRAM, timing=timing, require_program=require)
         (compiled,) = fitted(chosen, [found])
-        program, config = compiled.program, compiled.program.config
+        program, config = compiled.injection, compiled.program.config
         require_no_deadlock(chosen, program)
         shown = _shown_nodes(program, node_text, all_nodes)
         made = _image(compiled, timing, chosen) if image_files else None

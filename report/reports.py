@@ -17,6 +17,7 @@ from ..model.compare.recorded import RecordedCheck
 from ..model.compare.side_by_side import SideBySide
 from ..model.compare.traffic_case import TrafficCase, TrafficResult
 from ..model.network.config import TIMINGS, NetworkConfig
+from ..model.program.any_program import without_circuits
 from ..model.program.layout import Layout
 from ..model.program.program import Program
 from ..model.run.measures import troubles
@@ -70,7 +71,7 @@ def report_prediction(
 
 def report_case(case: Case) -> Report:
     """Return the page of a case's prediction, as :func:`report_prediction` does."""
-    schedule, program = case.schedule, case.program
+    schedule, program = case.schedule, without_circuits(case.program)
     parts = case.timing, schedule, case.payload.layout
     return report_prediction(schedule_title(schedule), program, case.predicted, *parts)
 
@@ -251,7 +252,7 @@ def _of_case(
         name=name,
         title=schedule_title(case.schedule),
         timing=case.timing,
-        program=case.program,
+        program=without_circuits(case.program),
         run=run,
         schedule=case.schedule,
         layout=case.payload.layout,

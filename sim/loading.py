@@ -45,13 +45,12 @@ _COMMANDS = {
 
 def job_of(case: Case) -> Job:
     """Prepare the job that carries out a schedule."""
+    program, loads = case.program, case.payload.loads(case.program.config)
+    words, limit = case.payload.layout.size, watchdog(case.predicted)
+    if isinstance(program, CircuitProgram):
+        return prepare_circuits(program, loads, read_words=words, cycle_limit=limit)
     return prepare(
-        case.program,
-        case.payload.loads(case.program.config),
-        timing=case.timing,
-        read_words=case.payload.layout.size,
-        cycle_limit=watchdog(case.predicted),
-        hold=case.hold,
+        program, loads, timing=case.timing, read_words=words, cycle_limit=limit, hold=case.hold
     )
 
 

@@ -18,6 +18,7 @@ from ..model.compare.drawn_schedules import draw_cases
 from ..model.compare.drawn_traffic import DrawnCase, DrawnNetwork
 from ..model.compare.traffic_case import TrafficCase, rules_check
 from ..model.network.config import NetworkConfig
+from ..model.program.any_program import without_circuits
 from ..model.run.packets import packets_of
 from ..model.run.run import HardwareRun, Run
 from ..model.run.signature import signatures
@@ -70,7 +71,11 @@ def _run_schedules(cases: list[Case]) -> Iterator[Outcome]:
     for case, result in zip(cases, verify(cases), strict=True):
         config, schedule = case.program.config, case.schedule
         # A trace does not tell ejection ports apart, so the rules do not apply.
-        rules = [] if config.all_port else [rules_check(case.program, result.measured)]
+        rules = (
+            []
+            if config.all_port
+            else [rules_check(without_circuits(case.program), result.measured)]
+        )
         wrong = disagreements(case.predicted, result, config, *rules)
         description = f"{schedule.algorithm} {schedule.collective}, {case.timing}, {config}"
         yield Outcome(description, len(result.measured.trace), wrong)

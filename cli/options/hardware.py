@@ -12,6 +12,7 @@ from ...model.collectives.declared.request import Ports
 from ...model.compare.answer import Answer
 from ...model.network.config import DEFAULTS, PARAMETERS, NetworkConfig, Timing
 from ...model.network.topology import Topology
+from ...model.program.any_program import AnyProgram
 from ...model.program.certified import Room
 from ...model.program.compiler import Compiled
 from ...model.program.deadlock import DeadlockError, certify
@@ -23,6 +24,7 @@ from .values import (
     integer_option,
     option_group,
     option_names,
+    refuse_beside,
     was_typed,
 )
 
@@ -83,13 +85,19 @@ timing_option = option_group(
 )
 
 
-def require_no_deadlock(chosen: OptionValues, program: Program) -> None:
-    """Refuse a program whose routes may deadlock, unless forced."""
-    if not chosen["force"]:
+def require_no_deadlock(chosen: OptionValues, program: AnyProgram) -> None:
+    """Refuse a program whose routes may deadlock, unless forced; circuits never wait."""
+    if not chosen["force"] and isinstance(program, Program):
         try:
             certify(program)
         except DeadlockError as error:
             raise InvalidInput(f"{error} (--force runs it all the same)") from error
+
+
+def refuse_with_circuits(chosen: OptionValues, *names: str) -> None:
+    """Refuse options that do not work in a network with circuits yet."""
+    if chosen.get("circuits"):
+        refuse_beside("--circuits", names, "it does not know circuits yet")
 
 
 def chosen_parameters(chosen: OptionValues) -> dict[str, Any]:

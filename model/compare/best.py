@@ -22,6 +22,7 @@ from ..network.config import Timing
 from ..program.checks import require_timing
 from ..program.compiler import Compiled
 from ..program.payload import Payload
+from ..program.program import Program
 from ..run.run import Prediction
 from ..schedule.duration import expected_cycles
 from ..schedule.schedule import Schedule
@@ -181,7 +182,8 @@ def _predicted(
     """Return the candidate with predicted cycles, or as it was if it is too long to simulate."""
     one = compiled(candidate.schedule)
     program = one.program
-    require_timing(program, timing)
+    if isinstance(program, Program):
+        require_timing(program, timing)
     memory = Payload.random(one, seed=0).memory(program.config)
     predicted = quick_run(program, memory, timing)
     if predicted is None:

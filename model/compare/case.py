@@ -10,14 +10,16 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput
 from ..collectives.shown_bounds import schedule_bound
+from ..cycle.circuits import run_circuits
 from ..cycle.control import Control
 from ..cycle.model import run
 from ..exact.arithmetic import predict
 from ..network.config import Timing
+from ..program.any_program import AnyProgram
 from ..program.checks import require_timing
+from ..program.circuits import CircuitProgram
 from ..program.compiler import Compiled
 from ..program.payload import Payload
-from ..program.program import Program
 from ..run.run import Prediction, Run
 from ..schedule.schedule import Schedule
 from .combined import with_results
@@ -41,7 +43,7 @@ class Case:
     """
 
     schedule: Schedule
-    program: Program
+    program: AnyProgram
     payload: Payload
     timing: Timing
     predicted: Prediction
@@ -75,9 +77,13 @@ class Case:
         """
         schedule, _, program = compiled
         config = program.config
-        require_timing(program, timing)
         payload = Payload.random(compiled, seed)
         memory, control = payload.memory(config), Control(hold=hold)
+        if isinstance(program, CircuitProgram):
+            predicted = run_circuits(program, memory)
+            payload = with_results(payload, compiled, predicted.trace)
+            return cls(schedule, program, payload, timing, predicted, hold)
+        require_timing(program, timing)
         predicted = (run if simulated else predict)(program, memory, timing=timing, control=control)
         if config.programs and not predicted.finished:
             # The run does not end by itself, so the controller's limit must end it.

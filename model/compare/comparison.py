@@ -14,6 +14,7 @@ from ..network.node_names import node_name
 from ..program.certified import Room
 from ..program.compiler import Compiled, make_table_room, with_largest_tables
 from ..program.layout import Layout
+from ..program.program import Program
 from ..schedule.rules import ScheduleError
 from ..schedule.schedule import Schedule
 from .answer import answer
@@ -123,7 +124,8 @@ def _compiled(
             own = replace(config, streams=streams, timed_rows=timed)
             wide = with_largest_tables(own, fixed=room.fixed)
             one = Compiled.of(entry.schedule, wide, layout)
-            room.require(one.program)
+            if isinstance(one.program, Program):
+                room.require(one.program)
         except InvalidInput as error:
             entry.refusals.update(dict.fromkeys(TIMINGS, str(error)))
         else:

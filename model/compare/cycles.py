@@ -12,9 +12,10 @@ from ..exact.arithmetic import run as exact_run
 from ..exact.declined import Declined
 from ..network.config import NetworkConfig, Timing
 from ..network.port_model import PortModel
+from ..program.any_program import AnyProgram
+from ..program.circuits import CircuitProgram
 from ..program.compiler import fit
 from ..program.payload import empty_memory
-from ..program.program import Program
 from ..run.run import Prediction
 from ..schedule.duration import expected_cycles
 from ..schedule.schedule import Schedule
@@ -57,12 +58,16 @@ def schedule_cycles(schedule: Schedule) -> Cycles:
 
 
 def quick_run(
-    program: Program, memory: npt.NDArray[np.uint64], timing: Timing
+    program: AnyProgram, memory: npt.NDArray[np.uint64], timing: Timing
 ) -> Prediction | None:
     """Return the run of ``program``, without a trace if simulated; None if that takes too long.
 
     Arguments are those of :func:`~..cycle.model.run`.
     """
+    if isinstance(program, CircuitProgram):
+        from ..cycle.circuits import run_circuits  # noqa: PLC0415 - loads what is compiled
+
+        return run_circuits(program, memory, record_trace=False)
     try:
         return exact_run(program, memory, timing=timing)
     except Declined:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..program.any_program import AnyProgram
+from ..program.circuits import CircuitProgram
 from ..program.program import Program
-from ..run.measures import late_receives
+from ..run.measures import flagged_nodes, late_receives
 from ..run.run import HardwareRun
 from ..run.standstill import standstill
 
 
-def waiting(program: Program, measured: HardwareRun) -> list[str]:
+def waiting(program: AnyProgram, measured: HardwareRun) -> list[str]:
     """Return one line for each unfinished node with its missing receives, unsent rows and flags.
 
     First come the lines of a deadlock, then that of a controller, if there is one.
     """
     if measured.finished:
         return []
+    if isinstance(program, CircuitProgram):
+        return flagged_nodes(measured)
     lines = standstill(program, measured).lines() + _told(program, measured)
     rows = np.diff(program.first_sender_row).reshape(measured.sender_state.shape)
     missing = _missing(program, measured)

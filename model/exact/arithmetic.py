@@ -24,7 +24,9 @@ from ..base.errors import InvalidInput
 from ..cycle.control import Control
 from ..network.config import Timing
 from ..network.topology import Topology
+from ..program.any_program import AnyProgram
 from ..program.checks import check_program
+from ..program.circuits import CircuitProgram
 from ..program.program import Program
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
@@ -119,7 +121,7 @@ def run(
 
 
 def predict(
-    program: Program,
+    program: AnyProgram,
     memory: npt.NDArray[np.uint64],
     *,
     timing: Timing,
@@ -127,8 +129,12 @@ def predict(
 ) -> Prediction:
     """Predict the run of ``program`` by arithmetic, or by the cycle model if that declines.
 
-    Arguments and result are those of :func:`~..cycle.model.run`.
+    Arguments and result are those of :func:`~..cycle.model.run`. Circuits are simulated.
     """
+    if isinstance(program, CircuitProgram):
+        from ..cycle.circuits import run_circuits  # noqa: PLC0415 - loads what is compiled
+
+        return run_circuits(program, memory)
     try:
         return run(program, memory, timing=timing, control=control)
     except Declined:

@@ -37,12 +37,14 @@ class Room:
     def compile_one(self, schedule: Schedule) -> Compiled:
         """Compile a schedule for a network with room for it, and refuse one that must not run."""
         (compiled,) = self.compile([schedule])
-        self.require(compiled.program)
+        if isinstance(compiled.program, Program):
+            self.require(compiled.program)
         return compiled
 
     def common(self, schedules: Sequence[Schedule]) -> tuple[NetworkConfig, list[Layout]]:
         """Return the network with room for all of ``schedules``, except tables, and the layouts."""
         needed = any(schedule.port_model == PortModel.ALL_PORT for schedule in schedules)
+        needed &= not self.parameters.get("circuits", False)
         all_port = self.parameters.get("all_port", False) or needed
         parameters = {**self.parameters, "all_port": all_port}
         config = NetworkConfig(topology=schedules[0].topology, **parameters)

@@ -22,6 +22,9 @@ from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
 from ..schedule.schedule import Schedule
 from ..schedule.streams import Streams, streams_of
+from .any_program import AnyProgram, without_circuits
+from .circuit_compiler import compile_circuits
+from .circuits import CircuitProgram
 from .layout import Layout, power_for
 from .program import Program
 from .puts import Puts, puts_of
@@ -94,15 +97,34 @@ class Compiled(NamedTuple):
 
     schedule: Schedule
     layout: Layout
-    program: Program
+    program: AnyProgram
 
     @classmethod
     def of(
         cls, schedule: Schedule, config: NetworkConfig, layout: Layout | None = None
     ) -> Compiled:
         """Compile ``schedule`` for a network that has room for it."""
-        layout = layout or Layout.of(schedule, config.message_words)
-        return cls(schedule, layout, compile_schedule(schedule, config, layout))
+        layout = layout or layout_in(schedule, config)
+        compile_it = compile_circuits if config.circuits else compile_schedule
+        return cls(schedule, layout, compile_it(schedule, config, layout))
+
+    @property
+    def injection(self) -> Program:
+        """The program; raises :class:`.InvalidInput` for one of a network with circuits."""
+        return without_circuits(self.program)
+
+    @property
+    def table_words(self) -> int:
+        """The longest table of a node: its words, or in a network with circuits its entries."""
+        if isinstance(self.program, CircuitProgram):
+            return int(self.program.table_entries.max()) - 1
+        return int(self.program.table_sizes.max())
+
+
+def layout_in(schedule: Schedule, config: NetworkConfig) -> Layout:
+    """Return the layout of the blocks of ``schedule`` in a network's memories, if it can have."""
+    make = Layout.of_circuits if config.circuits else Layout.of
+    return make(schedule, config.message_words)
 
 
 def fit(
@@ -140,6 +162,8 @@ def make_room(
     Returns the network and the layout of each schedule. The message memories may still be too
     small, if they are fixed or at their limit.
     """
+    if config.circuits:
+        return _room_for_circuits(config, schedules, fixed)
     steps, vcs = config.steps, config.vcs
     streams = config.streams or any(schedule.stream.any() for schedule in schedules)
     require_no_other(config, schedules)
@@ -162,6 +186,21 @@ def make_room(
     return config, [layout.aligned_if_within(words) for layout in layouts]
 
 
+def _room_for_circuits(
+    config: NetworkConfig, schedules: Sequence[Schedule], fixed: Collection[str]
+) -> tuple[NetworkConfig, list[Layout]]:
+    """Give ``config`` the memories and operators that ``schedules`` need, as circuits."""
+    layouts = []
+    for schedule in schedules:
+        layouts.append(Layout.of_circuits(schedule, config.message_words))
+        if "message_words" not in fixed:
+            words = max(config.message_words, _room(layouts[-1].room))
+            config = replace(config, message_words=words)
+    if "operators" not in fixed:
+        config = replace(config, operators=_operators(config, schedules))
+    return config, [layout.aligned_if_within(config.message_words) for layout in layouts]
+
+
 def _operators(config: NetworkConfig, schedules: Sequence[Schedule]) -> tuple[Operator, ...]:
     """Return the operators of ``config``, followed by the others that ``schedules`` use."""
     names = (name for schedule in schedules for name in schedule.blocks.operator if name)
@@ -181,7 +220,7 @@ def make_table_room(
 ) -> tuple[NetworkConfig, list[Compiled]]:
     """Give ``config`` table memories for all of ``compiled``, and each program the new network."""
     if "table_words" not in fixed:
-        words = max((int(each.program.table_sizes.max()) for each in compiled), default=0)
+        words = max((each.table_words for each in compiled), default=0)
         config = replace(config, table_words=max(config.table_words, _room(words)))
     return config, [
         each._replace(program=replace(each.program, config=config)) for each in compiled

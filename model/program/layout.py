@@ -74,6 +74,20 @@ class Layout:
         packed, size = _pack(schedule)
         return cls(starts, packed, size, halves)
 
+    @classmethod
+    def of_circuits(cls, schedule: Schedule, message_words: int) -> Layout:
+        """Return the layout in a network with circuits, where no block has two places.
+
+        Words are read before others change them (:mod:`.circuit_times`), and addresses may be cut
+        anywhere.
+        """
+        starts = block_starts(schedule.blocks)
+        one_place = Halves(len(schedule.blocks), np.zeros(0, np.int64))
+        if starts[-1] <= message_words:
+            return cls(starts, None, int(starts[-1]), one_place)
+        packed, size = _pack(schedule)
+        return cls(starts, packed, size, one_place)
+
     @property
     def room(self) -> int:
         """Words of a memory with room for the layout: halves begin at a power of two.

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.ragged import offsets_of
+from ..program.any_program import AnyProgram
+from ..program.circuits import CircuitProgram
 from ..program.program import Program
 from .run import Prediction, Run
 from .standstill import standstill
@@ -37,8 +39,10 @@ class StepMeasure:
         return None if self.cycles is None else self.cycles - self.longest - self.flits
 
 
-def measure_steps(program: Program, predicted: Prediction) -> list[StepMeasure]:
-    """Measure every step of ``program`` in a run."""
+def measure_steps(program: AnyProgram, predicted: Prediction) -> list[StepMeasure]:
+    """Measure every step of ``program`` in a run; circuits have no steps."""
+    if isinstance(program, CircuitProgram):
+        return []
     sent, links, length = _messages(program)
     open_steps = set(program.receive_step[late_receives(program, predicted)].tolist())
     ends = predicted.step_ends.tolist()
@@ -66,11 +70,13 @@ def measure_steps(program: Program, predicted: Prediction) -> list[StepMeasure]:
     return measures
 
 
-def troubles(program: Program, predicted: Run) -> list[str]:
+def troubles(program: AnyProgram, predicted: Run) -> list[str]:
     """Return one line for each node that has set a flag or lacks a receive.
 
     The most probable cause is first: a deadlock, then flags, then the earliest missing receives.
     """
+    if isinstance(program, CircuitProgram):
+        return flagged_nodes(predicted)
     late = late_receives(program, predicted)
     missing: dict[int, list[str]] = {}
     first_step: dict[int, int] = {}
@@ -89,6 +95,14 @@ def troubles(program: Program, predicted: Run) -> list[str]:
         line = f"node {node} is in step {predicted.step[node]}, {', '.join(parts)}"
         lines.append((not names, first_step.get(node, 0), node, line))
     return standstill(program, predicted).lines() + [line for *_, line in sorted(lines)]
+
+
+def flagged_nodes(run: Run) -> list[str]:
+    """Return one line for each node with circuits that has set a flag."""
+    return [
+        f"node {node} is in entry {run.step[node]}, has set {', '.join(run.flag_names(node))}"
+        for node in np.flatnonzero(run.flags).tolist()
+    ]
 
 
 def late_receives(program: Program, run: Run) -> npt.NDArray[np.int64]:

@@ -21,6 +21,8 @@ import numpy as np
 
 from ..base.arrays import Numbers
 from ..base.graph_cycles import find_circle
+from ..program.any_program import AnyProgram, without_circuits
+from ..program.circuits import CircuitProgram
 from ..program.deadlock import Channel, remedy
 from ..program.program import Program
 from .hops import NO_ROW, expected_hops, matched
@@ -69,7 +71,7 @@ class Standstill:
 
     circle: tuple[Wait, ...]
     stalled: Numbers
-    program: Program
+    program: AnyProgram
     target: Numbers
 
     def lines(self) -> list[str]:
@@ -77,7 +79,7 @@ class Standstill:
         if not self.circle:
             return []
         count = f"deadlock: {len(self.circle)} packets wait for each other in a circle"
-        first = "; ".join(filter(None, (count, remedy(self.program))))
+        first = "; ".join(filter(None, (count, remedy(without_circuits(self.program)))))
         return [first, *map(self._line, self.circle)]
 
     def _line(self, wait: Wait) -> str:
@@ -90,12 +92,16 @@ class Standstill:
         return f"{node} -> {ahead} VC {vc}"
 
     def _packet(self, row: int) -> str:
-        return f"the packet from {self.program.row_node[row]} to {self.target[row]}"
+        sender = without_circuits(self.program).row_node[row]
+        return f"the packet from {sender} to {self.target[row]}"
 
 
-def standstill(program: Program, run: Run) -> Standstill:
-    """Find the packets and flits that stand in the network at the end of ``run``."""
-    if run.finished:
+def standstill(program: AnyProgram, run: Run) -> Standstill:
+    """Find the packets and flits that stand in the network at the end of ``run``.
+
+    In a network with circuits nothing waits.
+    """
+    if run.finished or isinstance(program, CircuitProgram):
         nothing = np.zeros(program.nodes, dtype=np.int64)
         return Standstill((), nothing, program, nothing)
     return _Network(program, run).standstill()

@@ -31,7 +31,7 @@ NEVER = -1
 NO_CYCLES = np.iinfo(np.int64).max
 
 
-class _Busy(NamedTuple):
+class Busy(NamedTuple):
     """The cycles in which resources are busy.
 
     Resource r is busy from ``start[i]`` to ``end[i]`` for ``used[r]`` indices i from ``first[r]``
@@ -67,7 +67,7 @@ def begins(schedule: Schedule, lasting: Numbers, row_cycles: int, hop_cycles: in
     resources = resources_of(schedule)
     uses = offsets_of(np.bincount(resources.resource, minlength=resources.number))
     start, end = np.full((2, uses[-1]), NO_CYCLES)
-    busy = _Busy(uses, np.zeros(resources.number, np.int64), start, end)
+    busy = Busy(uses, np.zeros(resources.number, np.int64), start, end)
     begin = np.full(schedule.sends, NEVER)
     _place(resources, busy, _carried(schedule), lasting, row_cycles, hop_cycles, begin)
     for send in np.flatnonzero(begin == NEVER)[:1].tolist():
@@ -93,7 +93,7 @@ def _carried(schedule: Schedule) -> _Carried:
 
 
 @compiled_loop
-def _free_from(busy: _Busy, resource: int, cycle: int, cycles: int) -> int:
+def free_from(busy: Busy, resource: int, cycle: int, cycles: int) -> int:
     """Return the first cycle from ``cycle`` on from which a resource is free for ``cycles``."""
     begin = busy.first[resource]
     used = begin + busy.used[resource]
@@ -105,21 +105,33 @@ def _free_from(busy: _Busy, resource: int, cycle: int, cycles: int) -> int:
 
 
 @compiled_loop
-def _occupy(busy: _Busy, resource: int, cycle: int, cycles: int) -> None:
+def occupy(busy: Busy, resource: int, cycle: int, cycles: int) -> None:
     """Record that a resource is busy for ``cycles`` from ``cycle`` on."""
     begin = busy.first[resource]
-    at = begin + busy.used[resource]
-    while at > begin and busy.start[at - 1] > cycle:
-        busy.start[at], busy.end[at] = busy.start[at - 1], busy.end[at - 1]
+    last = begin + busy.used[resource]
+    at = begin + np.searchsorted(busy.start[begin:last], cycle)
+    if at > begin and busy.end[at - 1] == cycle:
+        # Times that meet become one, so a resource that is always busy has one.
         at -= 1
-    busy.start[at], busy.end[at] = cycle, cycle + cycles
-    busy.used[resource] += 1
+        cycle, cycles = busy.start[at], cycle + cycles - busy.start[at]
+    else:
+        for place in range(last, at, -1):
+            busy.start[place], busy.end[place] = busy.start[place - 1], busy.end[place - 1]
+        last += 1
+    end = cycle + cycles
+    if at + 1 < last and busy.start[at + 1] == end:
+        end = busy.end[at + 1]
+        last -= 1
+        for place in range(at + 1, last):
+            busy.start[place], busy.end[place] = busy.start[place + 1], busy.end[place + 1]
+    busy.start[at], busy.end[at] = cycle, end
+    busy.used[resource] = last - begin
 
 
 @compiled_loop
 def _place(
     resources: Resources,
-    busy: _Busy,
+    busy: Busy,
     carried: _Carried,
     lasting: Numbers,
     row_cycles: int,
@@ -139,13 +151,13 @@ def _place(
         while hop < hops:
             delay = 1 + (hop - 1) * hop_cycles if hop else 0
             cycles = lasting[send] + (0 if hop else row_cycles)
-            later = _free_from(busy, resources.resource[first + hop], cycle + delay, cycles) - delay
+            later = free_from(busy, resources.resource[first + hop], cycle + delay, cycles) - delay
             # After a conflict, check every resource again.
             hop, cycle = hop + 1 if later == cycle else 0, later
         for hop in range(hops):
             delay = 1 + (hop - 1) * hop_cycles if hop else 0
             cycles = lasting[send] + (0 if hop else row_cycles)
-            _occupy(busy, resources.resource[first + hop], cycle + delay, cycles)
+            occupy(busy, resources.resource[first + hop], cycle + delay, cycles)
         begin[send] = cycle
         arrived = cycle + lasting[send] + (hops - 2) * hop_cycles + READ_CYCLES
         for block in range(carried.first[send], carried.first[send + 1]):

@@ -1,0 +1,19 @@
+"""Programs of both kinds of networks: injection tables, or run tables of circuits."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ..base.errors import InvalidInput
+from .circuits import CircuitProgram
+from .program import Program
+
+AnyProgram: TypeAlias = Program | CircuitProgram
+"""The program of a network with circuits, or of one without."""
+
+
+def without_circuits(program: AnyProgram) -> Program:
+    """Return ``program``; raise :class:`.InvalidInput` for one of a network with circuits."""
+    if isinstance(program, CircuitProgram):
+        raise InvalidInput.of("circuits", "left out of the network here", "given")
+    return program

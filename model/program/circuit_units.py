@@ -1,0 +1,324 @@
+"""Units of a schedule for circuits: what each tree of sends occupies, reads and writes, and when.
+
+A *unit* is one tree of sends (:mod:`..schedule.trees`). All its times are known relative to the
+cycle in which its first word is read: after that, nothing of it waits. Times are those of run
+tables (docs/router.md, section 23): an entry that is current in cycle t reads a word in cycle t,
+and its router moves words in cycle t + 2. With R link registers::
+
+    0 -> 2 by 1, L words     node 0    t          t + L           reads; output 1 takes input 0
+                             node 1      t+R+1      t+R+1+L       output 1 takes input 2
+                             node 2        t+2(R+1)    ...        output 0 takes input 2
+
+In a join each node takes its words when those from farther away come by, and a sum leaves a cycle
+after its words. So the sources of a join begin at different times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.arrays import Numbers
+from ..base.ragged import offsets_of, ranges
+from ..network.config import NetworkConfig
+from ..network.port_model import PortModel
+from ..schedule.same_sends import first_of_pairs
+from ..schedule.schedule import Schedule
+from .layout import Layout
+
+OWN_INPUT = 1
+"""The code of input 0, where the words of a node's own memory come from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """Settings of nodes: columns with a row for each.
+
+    ``unit`` needs the setting from ``time`` on, relative to its begin. ``value`` is a code for an
+    output (``field`` is its number), or an address; ``length`` are the cycles.
+    """
+
+    unit: Numbers
+    node: Numbers
+    time: Numbers
+    length: Numbers
+    field: Numbers
+    value: Numbers
+
+    def followed_by(self, others: Settings) -> Settings:
+        """Return these settings and others."""
+        pairs = zip(astuple(self), astuple(others), strict=True)
+        return Settings(*map(np.concatenate, pairs)) if len(others.unit) else self
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """Blocks that units read or write: columns with a row for each block of a source or target.
+
+    ``pair`` is ``node * blocks + block``, ``send`` a send of the unit with this end. The first word
+    of the block is read, or leaves output 0, at ``time`` after the unit's begin.
+    """
+
+    unit: Numbers
+    send: Numbers
+    pair: Numbers
+    time: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """All units of a schedule, in the order of their first sends.
+
+    ``first`` has the first send of each, ``length`` its cycles: its words, or 1 for a token.
+    ``span`` is the time from its begin to the cycle after its last word has left output 0. The uses
+    of unit i are ``first_use[i]`` to ``first_use[i + 1] - 1``: from ``use_time`` on it occupies
+    ``resource`` for ``length`` cycles.
+    """
+
+    schedule: Schedule
+    first: Numbers
+    length: Numbers
+    span: Numbers
+    first_use: Numbers
+    resource: Numbers
+    use_time: Numbers
+    resources: int
+    codes: Settings
+    joins: Settings
+    sends: Settings
+    receives: Settings
+    reads: Words
+    writes: Words
+
+
+def split(schedule: Schedule) -> tuple[Schedule, Numbers]:
+    """Return the schedule with a send of its own for each block, and the send that each was."""
+    sends = schedule.block_sends
+    steps = schedule.step[sends]
+    alone = np.arange(len(sends) + 1)
+    return schedule.with_sends(sends, steps, alone, schedule.block_ids), sends
+
+
+class _Paths:
+    """Trees, and the time at which each passes each node of its paths.
+
+    ``time`` has the time of each of ``path_nodes``. ``meeting`` are the sorted keys of nodes where
+    a join joins two words, see :meth:`keys`.
+    """
+
+    def __init__(self, schedule: Schedule, hop_cycles: int) -> None:
+        self.schedule, self.hop_cycles = schedule, hop_cycles
+        self.first, self.unit = np.unique(schedule.trees, return_inverse=True)
+        lengths = np.diff(schedule.path_offsets)
+        self.send = np.repeat(np.arange(schedule.sends), lengths)
+        place = np.arange(len(self.send)) - schedule.path_offsets[self.send]
+        self.is_first, self.is_last = place == 0, place == lengths[self.send] - 1
+        # Hops begin at all nodes of the paths except the last ones.
+        self.begins = np.flatnonzero(~self.is_last)
+        self.out_port = schedule.links % schedule.topology.ports
+        peer = schedule.topology.peer[schedule.path_nodes[self.begins], self.out_port]
+        self.input = np.full(len(self.send), OWN_INPUT)
+        self.input[self.begins + 1] = 1 + peer
+        joins = np.bincount(schedule.joins, minlength=schedule.sends)[schedule.joins] > 1
+        self.meeting, self.first_input, self.second_input = self._meetings(joins)
+        self.time = place * hop_cycles
+        if joins.any():
+            self._delay(joins[self.send])
+
+    def keys(self, places: Numbers) -> Numbers:
+        """Return unit and node of some of ``path_nodes`` as one number."""
+        nodes = self.schedule.path_nodes[places]
+        keys: Numbers = self.unit[self.send[places]] * self.schedule.topology.nodes + nodes
+        return keys
+
+    def joins_at(self, places: Numbers) -> npt.NDArray[np.bool_]:
+        """Tell for some of ``path_nodes`` whether their unit joins words there."""
+        return np.isin(self.keys(places), self.meeting)
+
+    def _meetings(self, joins: npt.NDArray[np.bool_]) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the keys of nodes with two inputs of one join, and the codes of the inputs."""
+        crossed = self.schedule.crossings
+        ends = self.begins[crossed[joins[self.schedule.hop_sends[crossed]]]] + 1
+        sources = np.flatnonzero(self.is_first & joins[self.send])
+        places = np.concatenate((ends, sources))
+        keys, codes = self.keys(places), self.input[places]
+        order = np.lexsort((codes, keys))
+        keys, codes = keys[order], codes[order]
+        second = np.flatnonzero(keys[1:] == keys[:-1]) + 1
+        return keys[second], codes[second - 1], codes[second]
+
+    def _delay(self, joined: npt.NDArray[np.bool_]) -> None:
+        """Set the times of joins, counted back from the end that all paths share."""
+        places = np.arange(len(self.send))
+        step = np.where(self.is_last, 0, self.hop_cycles + self.joins_at(places))
+        total = np.cumsum(step)
+        back = total[self.schedule.path_offsets[1:] - 1][self.send] - total + step
+        longest = np.zeros(len(self.first), np.int64)
+        np.maximum.at(longest, self.unit[self.send], back)
+        self.time = np.where(joined, longest[self.unit[self.send]] - back, self.time)
+
+
+def units_of(schedule: Schedule, config: NetworkConfig, layout: Layout) -> Units:
+    """Return the units of ``schedule`` in a network with blocks at the addresses of ``layout``."""
+    paths = _Paths(schedule, 1 + config.link_registers)
+    unit = paths.unit
+    words = schedule.send_words[paths.first]
+    length = np.maximum(words, 1)
+    sources = np.flatnonzero(paths.is_first)[first_of_pairs(unit, schedule.source)]
+    targets = np.flatnonzero(paths.is_last)[first_of_pairs(unit, schedule.target)]
+    codes = _codes(paths, targets, length)
+    joins = _joins(paths, length)
+    carried = _Carried.of(schedule, paths, layout)
+    reads, sends = carried.at(sources, paths.time[sources])
+    sends = sends.followed_by(_tokens(paths, sources[words[unit[paths.send[sources]]] == 0]))
+    leaving = paths.time[targets] + paths.joins_at(targets)
+    writes, receives = carried.at(targets, paths.time[targets])
+    late = np.repeat(leaving - paths.time[targets], carried.counts(targets))
+    writes = Words(writes.unit, writes.send, writes.pair, writes.time + late)
+    span = np.zeros(len(length), np.int64)
+    np.maximum.at(span, unit[paths.send[targets]], leaving)
+    first_use, resource, time, number = _uses(schedule, paths, sources, codes, joins)
+    return Units(
+        schedule=schedule,
+        first=paths.first,
+        length=length,
+        span=span + length,
+        first_use=first_use,
+        resource=resource,
+        use_time=time,
+        resources=number,
+        codes=codes,
+        joins=joins,
+        sends=sends,
+        receives=receives,
+        reads=reads,
+        writes=writes,
+    )
+
+
+def _tokens(paths: _Paths, sources: Numbers) -> Settings:
+    """Return where units without words read their tokens: at address 0."""
+    unit, one = paths.unit[paths.send[sources]], np.ones(len(sources), np.int64)
+    node = paths.schedule.path_nodes[sources].astype(np.int64)
+    return Settings(unit, node, paths.time[sources], one, 0 * one, 0 * one)
+
+
+def _codes(paths: _Paths, targets: Numbers, length: Numbers) -> Settings:
+    """Return what the outputs take: those of links, and output 0 of the targets."""
+    crossed = paths.schedule.crossings
+    places = np.concatenate((paths.begins[crossed], targets))
+    output = np.concatenate((paths.out_port[crossed], np.zeros(len(targets), np.int64)))
+    unit = paths.unit[paths.send[places]]
+    return Settings(
+        unit=unit,
+        node=paths.schedule.path_nodes[places].astype(np.int64),
+        time=paths.time[places],
+        length=length[unit],
+        field=output.astype(np.int64),
+        value=np.where(paths.joins_at(places), 1 + output, paths.input[places]),
+    )
+
+
+def _joins(paths: _Paths, length: Numbers) -> Settings:
+    """Return the joins; their field is the first input, and their value the second one."""
+    unit, node = np.divmod(paths.meeting, paths.schedule.topology.nodes)
+    every = np.arange(len(paths.send)) if len(unit) else np.zeros(0, np.int64)
+    keys, place = np.unique(paths.keys(every), return_index=True)
+    time = paths.time[place[np.searchsorted(keys, paths.meeting)]]
+    return Settings(unit, node, time, length[unit], paths.first_input, paths.second_input)
+
+
+def _uses(
+    schedule: Schedule, paths: _Paths, sources: Numbers, codes: Settings, joins: Settings
+) -> tuple[Numbers, Numbers, Numbers, int]:
+    """Return the resources of each unit, sorted by unit: first of each, resource, time, number.
+
+    An output of a router is a resource, the port out of a memory, and the adder of a router. With
+    half-duplex, the port out of a memory is the same resource as the port into it. A sum takes its
+    output a cycle later than its entry names it, so if there are joins, an output is two resources:
+    its code, and its wire.
+    """
+    ports, nodes = schedule.topology.ports, schedule.topology.nodes
+    outputs = nodes * ports
+    output = codes.node * ports + codes.field
+    units, resources, times = [codes.unit], [output], [codes.time]
+    if len(joins.unit):
+        units.append(codes.unit)
+        resources.append(outputs + output)
+        times.append(codes.time + (codes.value == 1 + codes.field))
+    own = schedule.path_nodes[sources].astype(np.int64)
+    half = schedule.port_model == PortModel.HALF_DUPLEX
+    into = own * ports + (outputs if len(joins.unit) else 0)
+    units += [paths.unit[paths.send[sources]], joins.unit]
+    resources += [into if half else 2 * outputs + own, 2 * outputs + nodes + joins.node]
+    times += [paths.time[sources], joins.time]
+    unit = np.concatenate(units)
+    order = np.argsort(unit, kind="stable")
+    first = offsets_of(np.bincount(unit, minlength=len(paths.first)))
+    return (
+        first,
+        np.concatenate(resources)[order],
+        np.concatenate(times)[order],
+        2 * outputs + 2 * nodes,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Carried:
+    """The blocks of each unit in the order of its words: unit i has ``first[i]`` to ``first[i+1]``.
+
+    ``offset`` counts the words of the unit before each block.
+    """
+
+    schedule: Schedule
+    paths: _Paths
+    layout: Layout
+    first: Numbers
+    block: Numbers
+    offset: Numbers
+
+    @classmethod
+    def of(cls, schedule: Schedule, paths: _Paths, layout: Layout) -> _Carried:
+        """Order the blocks of each unit by their addresses at its first source."""
+        count = np.diff(schedule.block_offsets)[paths.first]
+        block = schedule.block_ids[ranges(schedule.block_offsets[paths.first], count)]
+        unit = np.repeat(np.arange(len(count)), count)
+        address = layout.addresses(schedule.source[paths.first][unit], block)
+        order = np.lexsort((block, address, unit))
+        carried: Numbers = block[order].astype(np.int64)
+        first, words = offsets_of(count), schedule.blocks.words[carried].astype(np.int64)
+        before = offsets_of(words)[:-1]
+        offset: Numbers = before - before[first[:-1]][unit]
+        return cls(schedule, paths, layout, first, carried, offset)
+
+    def counts(self, places: Numbers) -> Numbers:
+        """Return how many blocks the unit of each of ``path_nodes`` carries."""
+        unit = self.paths.unit[self.paths.send[places]]
+        counts: Numbers = self.first[unit + 1] - self.first[unit]
+        return counts
+
+    def at(self, places: Numbers, time: Numbers) -> tuple[Words, Settings]:
+        """Return the blocks at the sources or targets ``places``, and the addresses there.
+
+        ``time`` is the time of the first word at each. A block of no words has no setting.
+        """
+        schedule, counts = self.schedule, self.counts(places)
+        send = np.repeat(self.paths.send[places], counts)
+        unit, node = self.paths.unit[send], np.repeat(schedule.path_nodes[places], counts)
+        row = ranges(self.first[self.paths.unit[self.paths.send[places]]], counts)
+        block = self.block[row]
+        begin = np.repeat(time, counts) + self.offset[row]
+        pair = node.astype(np.int64) * len(schedule.blocks) + block
+        words = schedule.blocks.words[block].astype(np.int64)
+        some = np.flatnonzero(words)
+        settings = Settings(
+            unit=unit[some],
+            node=node[some].astype(np.int64),
+            time=begin[some],
+            length=words[some],
+            field=block[some],
+            value=self.layout.addresses(node[some], block[some]),
+        )
+        return Words(unit, send, pair, begin), settings

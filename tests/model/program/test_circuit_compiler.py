@@ -1,0 +1,191 @@
+"""Schedules compiled to circuits: the cycle model runs them, and every node gets what is owed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.schedules import Send, build
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.circuits.joining_trees import joining_all_reduce, joining_reduce
+from eyecast.model.collectives.circuits.light_trees import light_broadcast
+from eyecast.model.collectives.declared.request import Request
+from eyecast.model.collectives.registry import algorithms_for, find_algorithm
+from eyecast.model.compare.case import Case
+from eyecast.model.network.config import Timing
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
+from eyecast.model.program.certified import Room
+from eyecast.model.program.circuits import CircuitProgram
+from eyecast.model.schedule.blocks import Blocks
+from eyecast.model.schedule.collective import ROOTLESS, Collective
+from eyecast.model.schedule.schedule import Schedule
+
+NETWORKS = (mesh((4, 3)), torus((3, 3)), hypercube(3), line(5), with_faults(mesh((4, 4)), [5, 10]))
+
+
+def case(schedule: Schedule, **parameters: Any) -> Case:
+    """The prediction of a schedule as circuits."""
+    compiled = Room({"circuits": True, **parameters}).compile_one(schedule)
+    return Case.of(compiled, timing=Timing.BARRIER, seed=1)
+
+
+def delivers(one: Case) -> bool:
+    """Whether the run ends without flags, and all owed nodes have the words that NumPy reckons."""
+    topology = one.schedule.topology
+    delivered = one.payload.delivered(one.predicted.memory, topology).sum()
+    return one.predicted.finished and delivered == len(one.schedule.blocks.served(topology))
+
+
+def schedules(topology: Topology, words: int, *, all_port: bool) -> Iterator[Schedule]:
+    """What all algorithms make for a network."""
+    for collective in Collective:
+        for algorithm in algorithms_for(collective):
+            request = Request(
+                topology=topology,
+                source=None if collective in ROOTLESS else 0,
+                words=1 if collective == Collective.BARRIER else words,
+                all_port=all_port,
+                targets=(1, 4) if collective == Collective.MULTICAST else None,
+            )
+            try:
+                yield algorithm.generate(request)
+            except InvalidInput:
+                continue
+
+
+def require_all(topology: Topology, words: int, *, all_port: bool, seed: int) -> None:
+    """Require that every algorithm's schedule is carried out, or refused for its order."""
+    draw, refused = Random(seed), set()
+    for schedule in schedules(topology, words, all_port=all_port):
+        try:
+            one = case(schedule, link_registers=draw.randrange(3))
+        except InvalidInput as error:
+            assert "can send each word before another one changes it" in str(error)
+            refused.add(schedule.algorithm)
+            continue
+        assert delivers(one), (schedule, one.program.config.link_registers)
+    # Their nodes get a block from two sides while they send it.
+    assert refused <= ({"combs", "trivance-whole"} if all_port else set())
+
+
+def test_every_algorithm_is_carried_out() -> None:
+    require_all(NETWORKS[0], 3, all_port=False, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("all_port", [False, True])
+@pytest.mark.parametrize("words", [1, 2, 7])
+@pytest.mark.parametrize("topology", NETWORKS, ids=lambda topology: topology.label)
+def test_every_algorithm_on_every_network(topology: Topology, words: int, all_port: bool) -> None:
+    require_all(topology, words, all_port=all_port, seed=words)
+
+
+# ---- By hand: docs/router.md, section 23 ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("registers", [0, 1, 3])
+@pytest.mark.parametrize("words", [1, 16, 2000])
+def test_a_broadcast_in_one_tree_takes_the_hops_and_the_words(registers: int, words: int) -> None:
+    one = case(light_broadcast(mesh((8, 8)), 0, words), link_registers=registers)
+    assert delivers(one)
+    assert one.predicted.cycles == 14 * (registers + 1) + words + 5
+    # Idle, the words in runs of at most 1,023 cycles, and the end.
+    assert one.program.table_entries.max() == 2 + -(-words // 1023)
+
+
+def test_a_relay_sends_on_four_cycles_after_a_word_has_left() -> None:
+    relay = build((3, 1), [Send(1, [0, 1]), Send(2, [1, 2])])
+    one = case(replace(relay, port_model="full-duplex"))
+    assert delivers(one)
+    trace = one.predicted.trace
+    first = {}
+    for cycle, node, port in zip(trace.cycle, trace.node, trace.port, strict=True):
+        first.setdefault((int(node), int(port)), int(cycle))
+    assert first == {(0, 1): 4, (1, 0): 5, (1, 1): 9, (2, 0): 10}
+    # Of four words the last one leaves three cycles later, and is written two after that.
+    assert one.predicted.cycles == 10 + 3 + 2
+
+
+def test_joins_meet_in_one_cycle_and_take_one_more() -> None:
+    blocks = joining_reduce(line(4), 3, 2, "add").blocks
+    sends = [Send(1, [*range(node, 4)], combine=True) for node in range(3)]
+    made = replace(build(line(4), sends, blocks, "reduce"), root=3, circuits=True)
+    made.check()
+    one = case(made)
+    assert delivers(one)
+    # Read in cycle 2, the first word leaves node 0 in 4, and after 3 hops and 2 joins node 3 in 9.
+    # The second one leaves in 10, by the entry of cycle 8, and the node is finished 5 after that.
+    trace = one.predicted.trace
+    assert trace.cycle[trace.port == 0].tolist() == [9, 10]
+    assert one.predicted.cycles == 8 + 1 + 5
+    assert isinstance(one.program, CircuitProgram)
+    assert (one.program.operator > 0).sum() == 2
+
+
+@pytest.mark.parametrize("words", [1, 2, 3, 9])
+@pytest.mark.parametrize("topology", [mesh((4, 4)), NETWORKS[4]], ids=lambda each: each.label)
+def test_trees_that_join_are_carried_out(topology: Topology, words: int) -> None:
+    for made in (
+        joining_reduce(topology, 0, words, "max"),
+        joining_all_reduce(topology, words, "add"),
+    ):
+        made.check()
+        assert delivers(case(made, link_registers=words % 3))
+
+
+def test_exchanges_begin_in_one_cycle() -> None:
+    blocks = joining_all_reduce(line(2), 5, "add").blocks
+    sends = [Send(1, [0, 1], combine=True), Send(1, [1, 0], combine=True)]
+    one = case(build((2, 1), sends, blocks, "all-reduce", "exchange"))
+    assert delivers(one)
+    assert one.predicted.cycles == 2 + 2 + 1 + 5 - 1 + 3 + 1
+
+
+def test_half_duplex_nodes_never_send_while_they_receive() -> None:
+    blocks = Blocks(np.array([0, 1]), ((1,), (2,)), np.array([8, 8]))
+    sends = [Send(1, [0, 1]), Send(2, [1, 2], [1])]
+    cycles = {
+        model: case(build((3, 1), sends, blocks, "custom", model)).predicted.cycles
+        for model in ("full-duplex", "half-duplex")
+    }
+    # The second send begins with the first one, or when the words of that have come by.
+    assert cycles == {"full-duplex": 1 + 8 + 5, "half-duplex": 1 + 8 + 5 + 9}
+
+
+def test_a_table_that_is_too_short_is_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"entries of node 0 must be at most 4 \(table words"):
+        compiled = Room({"circuits": True, "table_words": 4}, ("table_words",))
+        compiled.compile_one(algorithm("direct", "all-to-all"))
+
+
+def algorithm(name: str, collective: str) -> Schedule:
+    request = Request(topology=mesh((4, 4)), words=2)
+    return find_algorithm(collective, name).generate(request)
+
+
+def test_a_send_of_no_words_is_a_token() -> None:
+    blocks = Blocks(np.array([0]), ((1, 2),), np.array([0]))
+    one = case(build((3, 1), [Send(1, [0, 1]), Send(2, [1, 2])], blocks, "custom"))
+    assert delivers(one)
+    assert (one.predicted.trace.port == 0).sum() == 2
+    assert not one.predicted.memory.any()
+
+
+def test_sends_that_change_each_others_words_too_early_are_refused() -> None:
+    # Both send and get the block in one step; but node 1 gets words from two sides one by one.
+    blocks = joining_all_reduce(line(3), 2, "add").blocks
+    sends = [
+        Send(1, [0, 1], combine=True),
+        Send(1, [1, 0], combine=True),
+        Send(1, [2, 1], combine=True),
+        Send(1, [1, 2], combine=True),
+    ]
+    made = build(line(3), sends, blocks, "custom", "all-port")
+    with pytest.raises(InvalidInput, match="send each word before another one changes it"):
+        case(made)
