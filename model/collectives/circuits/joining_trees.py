@@ -30,7 +30,8 @@ import numpy as np
 
 from ...base.errors import require_range
 from ...base.ragged import offsets_of
-from ...bounds.hops import hops_from
+from ...bounds.hops import UNREACHED, hops_from
+from ...network.faults import with_faults
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK, Topology
 from ...schedule.blocks import Blocks
@@ -49,7 +50,10 @@ IN_ROUTER = 2
 IN_INTERFACE = 7
 """Cycles from a child's words to those of its parent if the parent's interface combines them."""
 
-DRAWS = 200
+PASSING = 5
+"""Cycles from the last word of a sum at the root until it leaves the root again."""
+
+DRAWS = 300
 """Trees drawn for a small network; fewer for a large one, in proportion."""
 
 NAME = "joining-tree"
@@ -69,11 +73,6 @@ class JoiningTree:
     joined: frozenset[int]
     delay: int
 
-    @property
-    def all_joined(self) -> bool:
-        """Whether no node has a child whose words its interface combines."""
-        return len(self.joined) == len(self.parent)
-
 
 def _two_chains(path: Sequence[int]) -> JoiningTree:
     """Return the tree of two chains that meet in the middle of a ``path`` of all nodes."""
@@ -83,47 +82,88 @@ def _two_chains(path: Sequence[int]) -> JoiningTree:
     return JoiningTree(path[middle], parent, frozenset(parent), IN_ROUTER * (middle - 1))
 
 
-def joining_tree(topology: Topology, root: int, words: int) -> JoiningTree:
+def joining_tree(
+    topology: Topology, root: int, words: int, *, returning: bool = False
+) -> JoiningTree:
     """Return the tree with the least delay among those drawn, for messages of ``words`` words.
 
-    Raises :class:`.InvalidInput` for a node without a path to the root.
+    ``returning``: the sums return to all nodes, as in an all-reduce. Raises :class:`.InvalidInput`
+    for a node without a path to the root.
     """
     require_reached(topology, root)
     turned = against(topology)
     (hops,) = hops_from(turned, np.array([root]))
     feeders = [[end for end in ends if end != NO_LINK] for ends in turned.neighbor[:, 1:].tolist()]
+    # The words of a child fill the port into its parent, and the sums come some hops after the end.
+    free_from = [words - PASSING - away if returning else 0 for away in hops.tolist()]
+    free_from[root] = 0
     draws = max(1, DRAWS * 64 // topology.nodes) if topology.nodes > 64 else DRAWS
-    trees = (_grown(feeders, hops.tolist(), root, words, random.Random(n)) for n in range(draws))
+    trees = (
+        _Growth(feeders, hops.tolist(), free_from, random.Random(number)).tree(root, words)
+        for number in range(draws)
+    )
     return min(trees, key=lambda tree: tree.delay)
 
 
-def _grown(
-    feeders: list[list[int]], hops: list[int], root: int, words: int, draw: random.Random
-) -> JoiningTree:
-    """Grow a tree. ``feeders`` has the nodes with a link to each node, ``hops`` to the root."""
-    parent: dict[int, int] = {}
-    joined: set[int] = set()
-    # Places: delay, a drawn number for the order among equals, the parent, whether joined there.
-    places = [(0, 0.0, root, True), (0, 0.5, root, True), (IN_INTERFACE, 1.0, root, False)]
-    delay = 0
-    while places:
-        cycles, _, node, joins = heapq.heappop(places)
-        free = [each for each in feeders[node] if each != root and each not in parent]
-        if not free:
-            continue
-        if draw.random() < 0.7:
-            most = max(hops[each] for each in free)
-            free = [each for each in free if hops[each] == most]
-        child = draw.choice(free)
-        parent[child], delay = node, max(delay, cycles)
-        if joins:
-            joined.add(child)
-        else:
-            # The words of the next child come when those of this one have passed.
-            heapq.heappush(places, (cycles + max(words, 3), draw.random(), node, False))
-        heapq.heappush(places, (cycles + IN_ROUTER, draw.random(), child, True))
-        heapq.heappush(places, (cycles + IN_INTERFACE, draw.random(), child, False))
-    return JoiningTree(root, parent, frozenset(joined), delay)
+class _Growth:
+    """A tree that grows from its root, by draws of ``draw``.
+
+    feeders, hops
+        The nodes with a link to each node, and the hops of each node to the root.
+    free_from
+        The delay that a further child of a node must have at least for the sums to find its port
+        free, for each node.
+    """
+
+    def __init__(
+        self, feeders: list[list[int]], hops: list[int], free_from: list[int], draw: random.Random
+    ) -> None:
+        self._feeders, self._hops, self._free_from, self._draw = feeders, hops, free_from, draw
+        # Whether a child is far from the root, or one that few other nodes can still take.
+        self._far = draw.random() < 0.5
+        self._parent: dict[int, int] = {}
+        self._places: list[tuple[int, float, int, int, bool]] = []
+
+    def tree(self, root: int, words: int) -> JoiningTree:
+        """Return the tree of all nodes."""
+        joined, delay = set(), 0
+        self._offer(root, 0, joins=True)
+        self._offer(root, 0, joins=True)
+        self._offer(root, max(words, 3), joins=False)
+        while self._places:
+            counted, _, node, cycles, joins = heapq.heappop(self._places)
+            free = [each for each in self._feeders[node] if self._is_free(each, root)]
+            if not free:
+                continue
+            child = self._chosen(free, root)
+            self._parent[child], delay = node, max(delay, counted)
+            if joins:
+                joined.add(child)
+            else:
+                # The words of the next child come when those of this one have passed.
+                self._offer(node, cycles + max(words, 3), joins=False)
+            self._offer(child, cycles + IN_ROUTER, joins=True)
+            self._offer(child, cycles + IN_INTERFACE, joins=False)
+        return JoiningTree(root, self._parent, frozenset(joined), delay)
+
+    def _offer(self, node: int, cycles: int, *, joins: bool) -> None:
+        """Offer a place for a child of ``node`` that is ``cycles`` from the root."""
+        counted = cycles if joins else max(cycles, self._free_from[node])
+        heapq.heappush(self._places, (counted, self._draw.random(), node, cycles, joins))
+
+    def _is_free(self, node: int, root: int) -> bool:
+        return node != root and node not in self._parent
+
+    def _chosen(self, free: list[int], root: int) -> int:
+        """Return one of the ``free`` nodes, mostly by the rule of this growth."""
+        if len(free) == 1 or self._draw.random() < 0.3:
+            return self._draw.choice(free)
+        if self._far:
+            return max(free, key=lambda node: (self._hops[node], self._draw.random()))
+        others = {
+            node: sum(self._is_free(each, root) for each in self._feeders[node]) for node in free
+        }
+        return min(free, key=lambda node: (others[node], self._draw.random()))
 
 
 def _chains(tree: JoiningTree) -> list[tuple[int, list[int]]]:
@@ -191,20 +231,27 @@ def joining_all_reduce(topology: Topology, words: int, operator: str) -> Schedul
     """
     working = topology.working_nodes
     require_range("nodes for joining-tree", len(working), 1, MOST_NODES)
-    trees = [joining_tree(topology, root, words) for root in _middles(topology)]
+    trees = [joining_tree(topology, root, words, returning=True) for root in _middles(topology)]
     path = snake(topology.dims, 0) if is_whole_grid(topology) else None
     if path is not None:
         trees.append(_two_chains(path))
-    tree = min(trees, key=lambda each: each.delay + (0 if each.all_joined else words))
+    tree = min(trees, key=lambda each: each.delay)
     steps, paths = _reducing_sends(tree)
     others = [node for node in working.tolist() if node != tree.root]
-    returning = light_tree(topology, tree.root, others)
+    returning = light_tree(_without_links_of(topology, tree), tree.root, others)
     blocks = Blocks.reduced_to((None,), words, operator)
     last = max(steps, default=0) + 1
     return _schedule(
         *(topology, Collective.ALL_REDUCE, None, blocks),
         *([*steps, *(last for _ in returning)], [*paths, *returning], len(paths)),
     )
+
+
+def _without_links_of(topology: Topology, tree: JoiningTree) -> Topology:
+    """Return the network without the links of ``tree``, if all nodes are reached from its root."""
+    left = with_faults(topology, faulty_links=tree.parent.items())
+    (hops,) = hops_from(left, np.array([tree.root]))
+    return topology if (hops[topology.working_nodes] == UNREACHED).any() else left
 
 
 def _middles(topology: Topology) -> list[int]:
