@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.circuits import circuit_program, example
 from helpers.drawn_circuits import drawn_circuits, with_faults
-from helpers.router_page import section
+from helpers.router_page import blocks, host_words, section
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle.circuits import run_circuits
@@ -28,13 +28,16 @@ LIMIT = 300
 
 
 def test_the_example_of_the_page() -> None:
-    memory = np.zeros((3, 8), np.uint64)
+    program, memory = example(), np.zeros((3, 8), np.uint64)
     memory[0, :2] = 0xA1, 0xA2
-    measured = simulate_circuits(example(), memory, limit=100)
+    _, written, shown = blocks(section("### Cycles"))
+    loads = [(0, 0, memory[0, :2])]
+    job = prepare_circuits(program, loads, read_words=0, cycle_limit=100)
+    assert sorted(host_words(written)) == sorted(job.writes.tolist())
+    measured = simulate_circuits(program, memory, limit=100)
     assert measured.finished
     assert measured.cycles == 9
-    assert "".join(f"    {flit}\n" for flit in measured.trace) in section("### Cycles")
-    assert len(measured.trace) == 8
+    assert [str(flit) for flit in measured.trace] == shown.splitlines()[1:]
     assert measured.memory[:, :2].tolist() == [[0xA1, 0xA2]] * 3
     assert measured.flags.tolist() == [0, 0, 0]
     assert measured.step.tolist() == [1, 2, 2]

@@ -13,9 +13,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from helpers.circuits import example as circuits_example
 from helpers.command import Command
 from helpers.export_bench import BENCH, network_macros, write_line
 from helpers.programs import encoded, simulated, words
+from helpers.router_page import blocks, host_words, section
 
 from eyecast.model.program.file import read_program
 from eyecast.model.program.program import Program
@@ -107,6 +109,15 @@ class Case:
         assert words == self.predicted.memory.tolist()
 
 
+def without_power_up_values() -> None:
+    """Remove the initial values of all registers from ``network.v``."""
+    text, removed = re.subn(
+        r"^  initial \w+ = .*;\n", "", Path("network.v").read_text(), flags=re.MULTILINE
+    )
+    Path("network.v").write_text(text)
+    assert removed > 40
+
+
 @pytest.mark.parametrize(
     ("network", "collective", "timing", "standards"),
     [
@@ -130,6 +141,30 @@ def test_icarus_sees_what_is_predicted(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("defined", [(), ("SYNTHESIS",)], ids=["simulated", "as in silicon"])
+def test_icarus_sees_what_the_page_says_of_circuits(
+    eyecast: Command, defined: tuple[str, ...]
+) -> None:
+    network = ("--line", "3", "--message-words", "8", "--circuits")
+    assert eyecast("verilog", *network, "-o", "network.v").status == 0
+    if defined:
+        without_power_up_values()
+    _, written, _ = blocks(section("### Cycles"))
+    config = circuits_example().config
+    # Every word of the memories, so that none is undefined.
+    lines = [write_line(node, MESSAGE, at, 0) for node in range(3) for at in range(8)]
+    lines += [write_line(*each) for each in host_words(written)]
+    Path("writes.hex").write_text("\n".join(lines))
+    macros = {"WRITES": len(lines), "CYCLE_LIMIT": 9 + SLACK, "BARRIER": 0}
+    end, flags, *memory = run_bench("2012", network_macros(config) | macros, *defined)
+    assert end == "1 0 9"
+    assert flags.split() == ["0" * 8] * 3
+    assert [[int(word, 16) for word in line.split()] for line in memory] == (
+        [[0xA1, 0xA2, 0, 0, 0, 0, 0, 0]] * 3
+    )
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "collective", "timing"),
     [
@@ -144,9 +179,5 @@ def test_reset_alone_sets_all_that_matters(
 ) -> None:
     """At power-up no register and no memory has a value, as in silicon."""
     case = Case(eyecast, network, collective, timing)
-    text, removed = re.subn(
-        r"^  initial \w+ = .*;\n", "", Path("network.v").read_text(), flags=re.MULTILINE
-    )
-    Path("network.v").write_text(text)
-    assert removed > 50
+    without_power_up_values()
     case.require(run_bench("2012", case.macros, "SYNTHESIS"))

@@ -58,6 +58,11 @@ NETWORKS: dict[str, dict[str, Any]] = {
     },
     "switch": {**SMALL, "topology": switch_star(2)},
     "controller": CONTROLLED,
+    "circuits": {**SMALL, "circuits": True, "link_registers": 1, "signature": True},
+    "circuits with joins": {
+        **{**ADDING, "circuits": True, "message_words": 5},
+        **{"operators": ("add", "min-signed", "or"), "barrier_registers": 2},
+    },
     "parity": {**CONTROLLED, "parity": True, "tile_ports": True},
 }
 

@@ -38,6 +38,12 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "all-port engine": {"topology": hypercube(2), "all_port": True, **ENGINE},
     "wide": {"topology": ring(3), "vcs": 2, "flit_width": 64, "programs": 3},
     "streams": {"topology": mesh((2, 2)), "operators": ("add", "min-signed"), "streams": True},
+    "circuits": {"topology": mesh((2, 2)), "circuits": True},
+    "circuits with joins": {
+        **{"topology": ring(3), "circuits": True, "operators": ("add", "max", "xor")},
+        **{"message_words": 12, "table_words": 33, "link_registers": 1, "flit_width": 16},
+        **{"barrier_registers": 2, "signature": True},
+    },
 }
 
 
