@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from helpers.command import Command, refusal, result
 
-from eyecast.model.collectives.cube.costs.tables import find_cost
+from eyecast.model.papers.costs.tables import find_cost
 
 COSTS = ("costs", "--collective", "all-gather", "--dimension", "7", "--flits", "16")
 
