@@ -41,15 +41,6 @@ from .annotations import (
     PortsName,
     TimingName,
 )
-from .carry_out import (
-    compare,
-    compile,
-    predict,
-    read_program,
-    verify,
-    write_program,
-    write_report,
-)
 from .networks import (
     binary_tree,
     de_bruijn,
@@ -66,6 +57,7 @@ from .networks import (
     with_random_faults,
 )
 from .own_schedule import schedule_of_sends
+from .runs import compare, compile, predict, read_program, verify, write_program, write_report
 from .schedules import (
     algorithms,
     draw,
