@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .schedule import Schedule
 
 NOTHING = -1
-"""No value: the node has nothing of the block."""
+"""No value: the node holds no value of the block."""
 
 BITS = 64
 """Marks that go back at the same time."""
