@@ -146,7 +146,7 @@ def held_words(schedule: Schedule, layout: Layout) -> npt.NDArray[np.bool_]:
 
 
 def _at_start(schedule: Schedule) -> Iterator[tuple[int, int]]:
-    """Yield each block with each node that has a value of it before step 1."""
+    """Yield each block with each node that has a value for the block before step 1."""
     for block in range(len(schedule.blocks)):
         for holder in schedule.blocks.holders(block, schedule.topology):
             yield block, holder

@@ -153,7 +153,7 @@ def _of_its_kind(schedule: Schedule, leaving: Numbers, coming: Numbers, row: Num
 
 
 def _there_before(schedule: Schedule, send: Numbers, block: Numbers) -> np.ndarray:
-    """Tell for each block of each send whether its source holds all of it before the step.
+    """Tell for each block of each send whether its source holds the whole block before the step.
 
     A reduced block always counts as arriving in the step, even if the source holds a value.
     """
