@@ -42,7 +42,7 @@ def hints(function: Any) -> dict[str, Any]:
 
 
 def parts(annotation: Any) -> set[Any]:
-    """Return a type, and the types and values in its brackets; NumPy's generic types are left out."""
+    """Return a type, and the types and values in its brackets, except NumPy's generic types."""
     if get_origin(annotation) in (np.integer, np.ndarray):
         return set()
     return {annotation}.union(*map(parts, get_args(annotation)))
