@@ -143,7 +143,7 @@ def _of_paper(findings: Findings) -> Plan:
 
 
 def _print(findings: Findings) -> None:
-    """Print the plans and the bound as a table, then what is proved."""
+    """Print the plans and the bound as a table, then a line with the proved result."""
     time, work = findings.bound
     rows: list[tuple[object, ...]] = [("lower bound", time, work, None)]
     for plan in findings.plans:
@@ -158,7 +158,7 @@ def _print(findings: Findings) -> None:
 
 
 def _verdict(findings: Findings) -> str:
-    """Describe in one line what is proved, and how."""
+    """Describe in one line the proved result, and whether by cases or by counting."""
     time, work = findings.bound
     cost = f"t = {findings.best.time}, s = {findings.best.work}"
     cases = " and ".join(f"{len(proof.entries)}" for proof in findings.certificates)

@@ -48,7 +48,7 @@ def least_counts(schedule: Schedule) -> dict[str, int]:
         # A node may pass words on in the step that brings them, any number of times.
         counts["steps"] = min(1, counts.get("steps", 1))
         if schedule.collective in _AMONG_ALL and "tcd" in counts:
-            # A send may begin before all its words have arrived, so one send per node may do.
+            # A send may begin before all its words have arrived, so one per node may be enough.
             counts["tcd"] = min(counts["tcd"], schedule.topology.working_nodes.size)
     return counts
 
@@ -77,7 +77,7 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
         reached = _reached_from(schedule)
         sends = most_links(schedule.topology) if schedule.port_model == PortModel.ALL_PORT else 1
         return {
-            # The nodes that have words of one owner at most double in a step.
+            # In a step the nodes with words of one owner multiply by ``sends`` + 1 at most.
             "steps": max(
                 (least_broadcast_steps(1 + int(nodes.sum()), sends) for nodes in reached),
                 default=0,

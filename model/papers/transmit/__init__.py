@@ -1,1 +1,1 @@
-"""A host that transmits to all: Ho, Hsu & Sung, known as graph burning too."""
+"""A host transmits a message to all nodes (Ho, Hsu & Sung 1996); also known as graph burning."""
