@@ -25,7 +25,7 @@ help:
 	@echo "make bench     how fast the model and the simulated hardware are, as a table"
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
 	@echo "make bench-fpga  what a router takes of an FPGA;  make bench-boards  and whole networks"
-	@echo "make bench-collectives  cycles beside cost formulas and lower bounds, and of all all-reduces"
+	@echo "make bench-collectives  cycles beside cost formulas and lower bounds"
 	@echo "make bench-algorithms  the fastest algorithms of some cases, which eyecast algorithms lists"
 	@echo "make bench-report  size and speed of the page that --report writes, in a browser"
 	@echo "make docs      the guides and the reference as pages, in $(PAGES)/html"
@@ -117,7 +117,6 @@ bench-algorithms: $(COMPILED)
 bench-collectives: $(COMPILED)
 	$(BIN)/python bench/collectives.py
 	$(BIN)/python bench/wires.py
-	$(BIN)/python bench/all_reduce.py
 
 # Every warning fails, for example a missing name, file or heading. After a failure all pages are
 # built anew, because a kept page does not warn again.

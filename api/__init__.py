@@ -41,15 +41,6 @@ from .annotations import (
     PortsName,
     TimingName,
 )
-from .carry_out import (
-    compare,
-    compile,
-    predict,
-    read_program,
-    verify,
-    write_program,
-    write_report,
-)
 from .networks import (
     binary_tree,
     de_bruijn,
@@ -66,6 +57,7 @@ from .networks import (
     with_random_faults,
 )
 from .own_schedule import schedule_of_sends
+from .runs import compare, compile, predict, read_program, verify, write_program, write_report
 from .schedules import (
     algorithms,
     draw,
@@ -81,10 +73,10 @@ from .sweeps import sweep
 from .traffic import TrafficRun, traffic
 
 if TYPE_CHECKING:
-    from ..model.collectives.transmit.plan import Plan
-    from ..model.collectives.transmit.schemes import Findings
     from ..model.compare.checks import Verification
     from ..model.compare.side_by_side import Entry
+    from ..model.papers.transmit.plan import Plan
+    from ..model.papers.transmit.schemes import Findings
 
 __all__ = [
     "Block",
@@ -151,8 +143,8 @@ __all__ = [
 
 _LATER = {
     "Entry": "compare.side_by_side",
-    "Findings": "collectives.transmit.schemes",
-    "Plan": "collectives.transmit.plan",
+    "Findings": "papers.transmit.schemes",
+    "Plan": "papers.transmit.plan",
     "Verification": "compare.checks",
 }
 """Modules of the model with results' classes, of which some load the compiled cycle model."""

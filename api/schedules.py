@@ -24,8 +24,8 @@ from .task import room_of, task_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from ..model.collectives.transmit.plan import Plan
-    from ..model.collectives.transmit.schemes import Findings
+    from ..model.papers.transmit.plan import Plan
+    from ..model.papers.transmit.schemes import Findings
 
 
 def algorithms(collective: CollectiveName = "broadcast") -> list[str]:
@@ -163,7 +163,7 @@ def transmit(network: Topology, *, seconds: float = 30) -> Findings:
     T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996.
     """
     # Loads the compiled searches.
-    from ..model.collectives.transmit.schemes import transmit as find  # noqa: PLC0415
+    from ..model.papers.transmit.schemes import transmit as find  # noqa: PLC0415
 
     if not seconds >= 0:
         raise InvalidInput.of("seconds", "0 or more", seconds)
@@ -191,9 +191,7 @@ def transmit_schedule(plan: Plan, /, *, flits: int = USUAL_FLITS) -> Schedule:
     InvalidInput
         If the plan does not reach every node.
     """
-    from ..model.collectives.transmit.schedule import (  # noqa: PLC0415 - seldom needed
-        transmit_schedule as make,
-    )
+    from ..model.papers.transmit.schedule import transmit_schedule as make  # noqa: PLC0415 - seldom needed
 
     made = make(plan, flits)
     made.check()

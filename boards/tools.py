@@ -75,7 +75,7 @@ def run_tool(name: str, arguments: Sequence[str], folder: Path) -> None:
 def run_logged(
     name: str, command: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None
 ) -> None:
-    """Run a command as :func:`run_tool` does, with these environment variables or its own."""
+    """Run a command as :func:`run_tool` does; ``variables`` replace this process's environment."""
     log = folder / f"{name}.log"
     status = process.run(command, log, folder=folder, variables=variables)
     if status:

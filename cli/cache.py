@@ -14,7 +14,7 @@ from .options.output import json_option
 from .options.values import integer_option
 
 if TYPE_CHECKING:
-    from ..sim.cache_list import Kept
+    from ..sim.cache_list import KeptResult
 
 MOST_DAYS = 100_000
 
@@ -58,7 +58,7 @@ def cache_command(clear: bool, clear_unused: int | None, as_json: bool) -> None:
         _print_entries(f"{home}: {count}", entries)
 
 
-def _print_entries(title: str, entries: list[Kept]) -> None:
+def _print_entries(title: str, entries: list[KeptResult]) -> None:
     rows = [
         (entry.what, _size(entry.size), f"{datetime.fromtimestamp(entry.used):%Y-%m-%d %H:%M}")
         for entry in entries

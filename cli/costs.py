@@ -10,8 +10,8 @@ import click
 from .. import __version__
 from ..model.base.errors import InvalidInput, require_range
 from ..model.base.texts import integers
-from ..model.collectives.cube.costs.rows import PORTS, Number
-from ..model.collectives.cube.costs.tables import find_costs, lower_bound
+from ..model.papers.costs.rows import PORTS, Number
+from ..model.papers.costs.tables import find_costs, lower_bound
 from .command import command
 from .console import print_json, print_table, say, say_written
 from .costs_tables import COST_TABLES, CostTable, cost_table

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..model.base.errors import require_range
-from ..model.collectives.cube.costs.rows import PORTS, Number
-from ..model.collectives.cube.costs.tables import (
+from ..model.collectives.cube.link_measures import measures
+from ..model.collectives.cube.spanning_graphs import spanning_graph
+from ..model.papers.costs.rows import PORTS, Number
+from ..model.papers.costs.tables import (
     LEAST_ALL_GATHER_START_UPS,
     PROPAGATION,
     RATIOS,
@@ -19,8 +21,6 @@ from ..model.collectives.cube.costs.tables import (
     find_cost,
     lower_bound,
 )
-from ..model.collectives.cube.link_measures import measures
-from ..model.collectives.cube.spanning_graphs import spanning_graph
 
 COST_TABLES: dict[int, tuple[str, tuple[str, ...]]] = {
     4: ("broadcast", PORTS[:1]),

@@ -15,7 +15,7 @@ _SECONDS = 20
 
 
 @dataclass(frozen=True)
-class Part:
+class Tool:
     """An external program or a Python package.
 
     name
@@ -45,7 +45,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Found:
-    """A part with its version; None if it is missing."""
+    """A tool with its version; None if it is missing."""
 
     name: str
     version: str | None
@@ -59,19 +59,19 @@ _SYSTEM = "install it by the package manager of your system"
 _NO_BITSTREAM = "there are no bitstreams"
 
 
-def _program(name: str, purpose: str, without: str, *, package: str = "", flag: str = "") -> Part:
+def _program(name: str, purpose: str, without: str, *, package: str = "", flag: str = "") -> Tool:
     """Return a system program, from the Debian package ``package`` (same name by default)."""
     install = _SYSTEM if not package else f"{_SYSTEM} (in Debian: {package})"
-    return Part(name, purpose, without, install, (name,), flag or "--version")
+    return Tool(name, purpose, without, install, (name,), flag or "--version")
 
 
-def _wheel(name: str, purpose: str, without: str, *, program: str = "", extra: str = "") -> Part:
+def _wheel(name: str, purpose: str, without: str, *, program: str = "", extra: str = "") -> Tool:
     """Return a Python package that comes with eyecast or with one of its extras."""
     install = f"pip install 'eyecast[{extra}]'" if extra else "install eyecast anew"
-    return Part(name, purpose, without, install, (program,) if program else (), package=name)
+    return Tool(name, purpose, without, install, (program,) if program else (), package=name)
 
 
-PARTS: tuple[Part, ...] = (
+TOOLS: tuple[Tool, ...] = (
     _program("g++", "the simulator", _NO_SIMULATOR),
     _program("make", "the simulator", _NO_SIMULATOR),
     _program("perl", "the simulator", _NO_SIMULATOR),
@@ -113,7 +113,7 @@ PARTS: tuple[Part, ...] = (
         package="fpga-icestorm",
         flag="-h",
     ),
-    Part(
+    Tool(
         "a browser",
         "pages",
         "pages that were written cannot be looked at here",
@@ -142,25 +142,25 @@ PARTS: tuple[Part, ...] = (
 
 
 def examined() -> list[Found]:
-    """Find the version of every part; all programs run at the same time."""
+    """Find the version of every tool; all programs run at the same time."""
     with ThreadPoolExecutor() as pool:
-        versions = list(pool.map(_version, PARTS))
+        versions = list(pool.map(_version, TOOLS))
     return [
-        Found(part.name, found, part.purpose, part.without, part.install)
-        for part, found in zip(PARTS, versions, strict=True)
+        Found(tool.name, found, tool.purpose, tool.without, tool.install)
+        for tool, found in zip(TOOLS, versions, strict=True)
     ]
 
 
-def _version(part: Part) -> str | None:
-    """Find the version of a part; None if it is missing."""
-    if part.package:
+def _version(tool: Tool) -> str | None:
+    """Find the version of a tool; None if it is missing."""
+    if tool.package:
         try:
-            return version(part.package)
+            return version(tool.package)
         except PackageNotFoundError:
             pass
-    for program in part.programs:
+    for program in tool.programs:
         if path := shutil.which(program):
-            return _said_by([path, part.flag])
+            return _said_by([path, tool.flag])
     return None
 
 

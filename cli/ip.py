@@ -9,7 +9,7 @@ import click
 
 from ..model.base.errors import InvalidInput
 from ..model.base.folders import require_new_folder
-from ..model.collectives.title import schedule_title
+from ..model.collectives.notes import schedule_title
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit

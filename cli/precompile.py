@@ -16,7 +16,6 @@ from ..model.base.notices import LOG
 from ..model.bounds.cycles import least_cycles
 from ..model.collectives.direct.all_to_all import direct_all_to_all
 from ..model.collectives.streaming.trees import packed_trees_multicast
-from ..model.collectives.transmit.covering import cover_square
 from ..model.collectives.tree.broadcast import tree_broadcast
 from ..model.collectives.tree.graph import two_way_graph
 from ..model.collectives.tree.intervals import interval_sends
@@ -25,6 +24,7 @@ from ..model.network.config import NetworkConfig, Timing
 from ..model.network.faults import with_faults
 from ..model.network.port_model import PortModel
 from ..model.network.topology import mesh
+from ..model.papers.transmit.covering import cover_square
 from ..model.program.payload import empty_memory
 from ..model.program.program import Program
 from ..model.run.signature import signatures

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from .. import __version__
 from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, is_special
+from ..model.collectives.notes import schedule_title
 from ..model.collectives.shown_bounds import schedule_bound
-from ..model.collectives.title import schedule_title
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
 from ..model.program.any_program import AnyProgram, without_circuits

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from ..model.base.errors import InvalidInput
-from ..model.collectives.title import schedule_title
+from ..model.collectives.notes import schedule_title
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit, node_in_words
 from ..model.network.node_names import node_name

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..model.collectives.notes import upper_bounds
+from ..model.collectives.notes import schedule_title, upper_bounds
 from ..model.collectives.shown_bounds import least_counts, schedule_bound, word_measures
-from ..model.collectives.title import schedule_title
 from ..model.compare.cycles import schedule_cycles
 from ..model.network.network_text import SizeLimit
 from ..model.schedule.file import write_schedule

@@ -18,7 +18,7 @@ from .sweep_plots import draw_plots, require_plots
 
 if TYPE_CHECKING:
     from ..sweeps.points import Point
-    from ..sweeps.sweep import Kept
+    from ..sweeps.sweep import KeptRows
 
 MOST_JOBS = 1024
 _MOST_REASONS = 8
@@ -93,7 +93,7 @@ def _chosen_jobs(jobs: int | None) -> int:
     return jobs
 
 
-def _run(points: Sequence[Point], kept: Kept, jobs: int, scheduler: str | None) -> None:
+def _run(points: Sequence[Point], kept: KeptRows, jobs: int, scheduler: str | None) -> None:
     """Run the missing points with a progress bar; after an interruption print how many are kept."""
     from ..sweeps.run import DONE
     from ..sweeps.sweep import run_missing, run_with

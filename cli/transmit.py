@@ -17,8 +17,8 @@ from .options.output import json_option, output_option, require_output_files
 from .options.values import complete_files, float_option, refuse_beside
 
 if TYPE_CHECKING:
-    from ..model.collectives.transmit.plan import Plan
-    from ..model.collectives.transmit.schemes import Findings
+    from ..model.papers.transmit.plan import Plan
+    from ..model.papers.transmit.schemes import Findings
 
 PLANS = ("best", "paper")
 """Plans that can be written and drawn."""
@@ -66,8 +66,8 @@ def transmit_command(
     to all its neighbours. The table has the steps t and the host's sends s, as counted, of the
     paper's plan and of the best plan found (Ho, Hsu & Sung 1996). Also known as graph burning.
     """
-    from ..model.collectives.transmit.schedule import transmit_schedule
-    from ..model.collectives.transmit.schemes import SCHEMES, transmit
+    from ..model.papers.transmit.schedule import transmit_schedule
+    from ..model.papers.transmit.schemes import SCHEMES, transmit
     from ..model.schedule.file import write_schedule
 
     if picture is not None:
@@ -117,7 +117,7 @@ _LAST_SIDE = 732
 
 def _print_table_1(as_json: bool) -> None:
     """Print Table I as the paper's text defines it."""
-    from ..model.collectives.transmit.diagonal_mesh import table_1_row
+    from ..model.papers.transmit.diagonal_mesh import table_1_row
 
     rows = [table_1_row(side) for side in range(1, _LAST_SIDE + 1)]
     if as_json:
@@ -143,7 +143,7 @@ def _of_paper(findings: Findings) -> Plan:
 
 
 def _print(findings: Findings) -> None:
-    """Print the plans and the bound as a table, then what is proved."""
+    """Print the plans and the bound as a table, then a line with the proved result."""
     time, work = findings.bound
     rows: list[tuple[object, ...]] = [("lower bound", time, work, None)]
     for plan in findings.plans:
@@ -158,7 +158,7 @@ def _print(findings: Findings) -> None:
 
 
 def _verdict(findings: Findings) -> str:
-    """Describe in one line what is proved, and how."""
+    """Describe in one line the proved result, and whether by cases or by counting."""
     time, work = findings.bound
     cost = f"t = {findings.best.time}, s = {findings.best.work}"
     cases = " and ".join(f"{len(proof.entries)}" for proof in findings.certificates)

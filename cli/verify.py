@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..model.base.errors import InvalidInput
-from ..model.collectives.title import schedule_title
+from ..model.collectives.notes import schedule_title
 from ..model.compare.answer import Answer
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..model.network.config import NetworkConfig
     from ..model.network.topology import Topology
     from ..model.run.run import Run
-    from ..waves.registers import Registers
+    from ..waves.registers import RegisterChanges
 
 WAVES_FILES = ("waves.vcd", "waves.gtkw", "waves.sucl")
 """The waveforms, and views of them for GTKWave and Surfer."""
@@ -62,7 +62,7 @@ def waves_node(chosen: OptionValues, topology: Topology, source: int | None) -> 
 
 
 def write_waves_files(
-    paths: Sequence[Path], config: NetworkConfig, run: Run, node: int, **seen: Registers
+    paths: Sequence[Path], config: NetworkConfig, run: Run, node: int, **seen: RegisterChanges
 ) -> None:
     """Write :data:`WAVES_FILES` of a run to ``paths``, with ``registers`` if recorded."""
     from ..waves.file import write_waves

@@ -52,8 +52,8 @@ from .operations import (
     LARGEST_SIZE,
     OMITTED,
     WORD_BYTES,
-    Kind,
     Operation,
+    OperationKind,
     operations_of,
     schedule_of,
 )
@@ -153,7 +153,7 @@ class _Reader:
             if node.type not in (_METADATA, *_COUNTED):
                 raise InvalidInput(f"{place}: type must be 1 to {COLLECTIVE}, not {node.type}")
             self.counts.update([node.type] if node.type in _COUNTED else [])
-            return Operation(Kind.LOCAL, npu, place)
+            return Operation(OperationKind.LOCAL, npu, place)
         attributes = {attribute.name: attribute for attribute in node.attr}
         if _GROUP in attributes:
             complaint = "must be left out: NPUs of a group are not numbered as the files are"
@@ -168,7 +168,7 @@ class _Reader:
         size = self._size(values)
         self.rounded += node.type == SEND and (size == 0 or size % WORD_BYTES != 0)
         tag = values.integer("comm_tag", -(1 << 31), (1 << 32) - 1, default=0)
-        kind = Kind.SEND if node.type == SEND else Kind.RECEIVE
+        kind = OperationKind.SEND if node.type == SEND else OperationKind.RECEIVE
         return Operation(kind, npu, place, peer, size, tag)
 
     def _size(self, values: _Values) -> int:
@@ -236,7 +236,7 @@ def _trace(
         attr=[attribute(name=name, string_val=value) for name, value in facts.items()]
     )
     for number, each in enumerate(operations):
-        kind, verb = (SEND, "SEND") if each.kind is Kind.SEND else (RECEIVE, "RECV")
+        kind, verb = (SEND, "SEND") if each.kind is OperationKind.SEND else (RECEIVE, "RECV")
         source, target = (npu, each.peer) if kind == SEND else (each.peer, npu)
         yield protobuf.node(
             id=number,

@@ -36,8 +36,8 @@ from .operations import (
     LARGEST_SIZE,
     OMITTED,
     WORD_BYTES,
-    Kind,
     Operation,
+    OperationKind,
     operations_of,
     schedule_of,
 )
@@ -194,10 +194,10 @@ class _Reader:
         if found["time"] is not None:
             self.computations += 1
             self.time += int(found["time"])
-            self.operations.append(Operation(Kind.LOCAL, self._rank, place))
+            self.operations.append(Operation(OperationKind.LOCAL, self._rank, place))
             return
-        kind = Kind.SEND if found["kind"] == "send" else Kind.RECEIVE
-        if (found["way"] == "to") != (kind is Kind.SEND):
+        kind = OperationKind.SEND if found["kind"] == "send" else OperationKind.RECEIVE
+        if (found["way"] == "to") != (kind is OperationKind.SEND):
             raise self._wrong(f"must be send to or recv from, not {quoted(found[0])}")
         self.operations.append(
             Operation(kind, self._rank, place, self._peer(found), self._size(found, kind))
@@ -215,11 +215,11 @@ class _Reader:
             raise self._wrong(f"{found['way']} must be another rank, not {peer} itself")
         return peer
 
-    def _size(self, found: re.Match[str], kind: Kind) -> int:
+    def _size(self, found: re.Match[str], kind: OperationKind) -> int:
         size = int(found["size"])
         if size > LARGEST_SIZE:
             raise self._wrong(f"bytes must be at most {LARGEST_SIZE}, not {size}")
-        self.rounded += kind is Kind.SEND and (size == 0 or size % WORD_BYTES != 0)
+        self.rounded += kind is OperationKind.SEND and (size == 0 or size % WORD_BYTES != 0)
         return size
 
     def _end_rank(self) -> None:
@@ -250,7 +250,7 @@ def _pieces(schedule: Schedule) -> Iterator[str]:
     for rank, operations in enumerate(ranks):
         lines = [f"\nrank {rank} {{\n"]
         for number, each in enumerate(operations, 1):
-            verb, way = ("send", "to") if each.kind is Kind.SEND else ("recv", "from")
+            verb, way = ("send", "to") if each.kind is OperationKind.SEND else ("recv", "from")
             lines.append(f"l{number}: {verb} {each.size}b {way} {each.peer} tag {each.tag}\n")
             lines += [f"l{number} requires l{other + 1}\n" for other in each.after]
         yield "".join((*lines, "}\n"))

@@ -39,7 +39,7 @@ Connection = tuple[int, int, int]
 
 
 @dataclass
-class Moves:
+class ChunkMoves:
     """Sends in the order of their execution, a row for each.
 
     ``chunks`` are the chunks of a send without repetition; ``after`` the rows that precede it.
@@ -69,7 +69,7 @@ class Execution:
             complaint = f"chunks of all inputs must be at most {MOST_CHUNKS}"
             given = f"{complaint}, not {self.stride * algorithm.ranks}"
             raise algorithm.xml.refusal(algorithm.xml.root, given)
-        self.moves = Moves()
+        self.moves = ChunkMoves()
         self._memory: list[dict[Slot, int]] = [{} for _ in range(algorithm.ranks)]
         self._writer: list[dict[Slot, tuple[int, int]]] = [{} for _ in range(algorithm.ranks)]
         for rank in range(algorithm.ranks):

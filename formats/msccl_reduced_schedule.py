@@ -15,7 +15,7 @@ from ..model.schedule.schedule import Schedule
 from .format import Setting
 from .msccl_promises import results_of
 from .msccl_reducing_execution import ReducingExecution
-from .msccl_registers import RegisterError, Registers, registers_of
+from .msccl_registers import RegisterError, RegisterMoves, registers_of
 from .msccl_xml import Algorithm
 from .notes import say
 from .ranks import name_on, nodes_of_parts
@@ -65,7 +65,7 @@ def _scheduled(
     nodes: list[int],
     root: int | None,
     run: ReducingExecution,
-    registers: Registers,
+    registers: RegisterMoves,
 ) -> Schedule:
     """Return the schedule of moves between registers; custom if a result has several blocks."""
     name = name_on(setting.topology, algorithm.collective, algorithm.ranks)
@@ -84,7 +84,7 @@ def _scheduled(
 
 
 def _blocks(
-    run: ReducingExecution, registers: Registers, setting: Setting, nodes: list[int]
+    run: ReducingExecution, registers: RegisterMoves, setting: Setting, nodes: list[int]
 ) -> Blocks:
     """Return the blocks: one of a single chunk has an owner, others have contributors."""
     holders = [{run.rank_of(chunk) for chunk in block.result.chunks} for block in registers.blocks]
@@ -117,7 +117,7 @@ class _Pieces:
     later: list[set[int]]
 
     @classmethod
-    def of(cls, run: ReducingExecution, registers: Registers) -> _Pieces:
+    def of(cls, run: ReducingExecution, registers: RegisterMoves) -> _Pieces:
         """Return the pieces of all sends, in their order."""
         number: dict[tuple[int, bool], int] = {}
         for key in sorted({*zip(run.row, registers.combine, strict=True)}):

@@ -45,7 +45,7 @@ class Block:
 
 
 @dataclass
-class Registers:
+class RegisterMoves:
     """Moves as operations on registers.
 
     ``block`` has the number of each move's block; ``combine`` is true if the move is combined at
@@ -58,14 +58,14 @@ class Registers:
     later: defaultdict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
 
 
-def registers_of(run: ReducingExecution, results: list[Result], *, apart: bool) -> Registers:
+def registers_of(run: ReducingExecution, results: list[Result], *, apart: bool) -> RegisterMoves:
     """Return the registers of a reduction; raise :class:`RegisterError` if there are none.
 
     ``apart`` keeps results apart.
     """
     _require_used(run, results)
     groups = _Groups(run, results, apart=apart)
-    registers = Registers(groups.blocks, groups.of_move, [True] * len(run.moved))
+    registers = RegisterMoves(groups.blocks, groups.of_move, [True] * len(run.moved))
     made: dict[State, int] = {}
     for place, value in enumerate(run.values):
         made.setdefault(value.state, place)
@@ -83,7 +83,7 @@ def registers_of(run: ReducingExecution, results: list[Result], *, apart: bool) 
 
 
 def _states(
-    run: ReducingExecution, registers: Registers
+    run: ReducingExecution, registers: RegisterMoves
 ) -> dict[tuple[int, int], dict[State, list[int]]]:
     """Return each register's needed states by (block, GPU), with the moves that send them."""
     states: defaultdict[tuple[int, int], defaultdict[State, list[int]]]
@@ -155,7 +155,7 @@ _TWO_PARTS = "must send the one part of a result that its gpu has, not another o
 class _Register:
     """The changing value of a block at a GPU: at first its own chunk, or nothing."""
 
-    def __init__(self, registers: Registers, own: int) -> None:
+    def __init__(self, registers: RegisterMoves, own: int) -> None:
         self._registers = registers
         self._state: State = own, frozenset()
         self._readers: set[int] = set()

@@ -180,7 +180,7 @@ class _Gpu:
         self._operations[place] += (_NOP, _signal("signal"))
 
     def wait(self, peer: int, parcels: Iterable[_Parcel]) -> None:
-        """Wait for the signal of a GPU, and store what it has put here."""
+        """Wait for the signal of a GPU, and note the slots into which it has put its parcels."""
         place = self._peers[peer]
         self._operations[place] += (_signal("wait"), _NOP)
         for parcel in parcels:

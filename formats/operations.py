@@ -49,7 +49,7 @@ LARGEST_SEARCH = 1 << 25
 """Most operations that the search for awaited messages visits: half a minute."""
 
 
-class Kind(Enum):
+class OperationKind(Enum):
     """Kinds of operations."""
 
     SEND = auto()
@@ -65,7 +65,7 @@ class Operation:
     ``size`` the message's bytes. ``after`` and ``beside`` are indices into the list of operations.
     """
 
-    kind: Kind
+    kind: OperationKind
     rank: int
     place: str
     peer: int = -1
@@ -121,9 +121,9 @@ def _messages(operations: Sequence[Operation]) -> Iterator[tuple[int, int]]:
     receives: dict[tuple[int, int, int], list[int]] = defaultdict(list)
     for place in _in_order(operations):
         operation = operations[place]
-        if operation.kind is Kind.SEND:
+        if operation.kind is OperationKind.SEND:
             sends[operation.rank, operation.peer, operation.tag].append(place)
-        elif operation.kind is Kind.RECEIVE:
+        elif operation.kind is OperationKind.RECEIVE:
             receives[operation.peer, operation.rank, operation.tag].append(place)
     for source, target, tag in sorted(sends.keys() | receives.keys()):
         sent, received = sends[source, target, tag], receives[source, target, tag]
@@ -191,12 +191,14 @@ class _Search:
             operation = self._operations[looking.pop()]
             self._count(operation)
             new = set(operation.after) - ended
-            sends = {place for place in new if self._operations[place].kind is Kind.SEND}
+            sends = {place for place in new if self._operations[place].kind is OperationKind.SEND}
             # These sends began after their own predecessors had ended, so those need no visit.
             implied = {other for place in sends for other in self._operations[place].after}
             ended |= new | implied
             rest = new - sends - implied
-            received = {place for place in rest if self._operations[place].kind is Kind.RECEIVE}
+            received = {
+                place for place in rest if self._operations[place].kind is OperationKind.RECEIVE
+            }
             found += [self._message_of[place] for place in sends - implied | received]
             further = (rest | set(operation.beside)) - begun
             begun |= further
@@ -224,7 +226,7 @@ def operations_of(schedule: Schedule) -> list[list[Operation]]:
     rows = zip(*(column.tolist() for column in columns), strict=True)
     for tag, (step, source, target, size) in enumerate(rows):
         ends = rank_of[source], rank_of[target]
-        for kind, (rank, peer) in ((Kind.SEND, ends), (Kind.RECEIVE, ends[::-1])):
+        for kind, (rank, peer) in ((OperationKind.SEND, ends), (OperationKind.RECEIVE, ends[::-1])):
             steps[rank].append((step, Operation(kind, rank, "", peer, size, tag)))
     return [_one_after_another(each) for each in steps]
 

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..model.collectives.cube.costs.tables import find_cost
+from ..model.papers.costs.tables import find_cost
 from .style import INK, QUIET
 
 START_UP, BYTE = 8e-3, 0.8e-6

@@ -66,7 +66,7 @@ class Level:
 
 @dataclass(frozen=True)
 class Ruler:
-    """Coordinates of one axis, above a drawing (direction 0) or left of it (direction 1).
+    """Coordinates of one axis, above a drawing (direction 0) or at its left (direction 1).
 
     ``level`` 0 is next to the drawing. ``at`` has the position of each of ``texts`` along the
     drawing.

@@ -27,7 +27,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from ..model.collectives.title import schedule_title
+from ..model.collectives.notes import schedule_title
 from ..model.network.node_names import node_name
 from ..model.schedule.schedule import Schedule
 from .panel import Drawing, draw_panel

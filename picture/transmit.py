@@ -26,10 +26,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ..model.base.errors import InvalidInput
-from ..model.collectives.transmit.plan import NOT_REACHED, Plan
 from ..model.network.kinds import Drawing, drawing_of
 from ..model.network.named_graphs import star_tree_size
 from ..model.network.topology import Topology
+from ..model.papers.transmit.plan import NOT_REACHED, Plan
 from .places import link_pairs
 from .style import INK, QUIET, text_color
 

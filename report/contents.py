@@ -32,7 +32,7 @@ port 0 is delivery::
     loads             null, or instead of a trace: rows, width (cycles of a bin), bins, lines,
                       counts (bins x lines), steps (null, or steps x lines)
     stalled, flags    null, or stalled flits of each node; {node: [names]}
-    waiting, notes    lines: what nodes still wait for; what is left out of the page
+    waiting, notes    lines of text: why the run did not end well; parts left out of the page
     program           null, or columns: first_row, first_receive (offsets by node); of rows step,
                       source_address, target_address, length, continued, start (from 1; 0: none),
                       target (node, from 1; 0: none), route; first_segment (offsets by route), port,

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput
+from ..model.collectives.notes import schedule_title
 from ..model.collectives.shown_bounds import least_counts, word_measures
-from ..model.collectives.title import schedule_title
 from ..model.compare.case import Case
 from ..model.compare.checks import Check, Comparison, Verification
 from ..model.compare.recorded import RecordedCheck

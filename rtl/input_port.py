@@ -34,7 +34,8 @@ def vcs_layout(config: NetworkConfig, outputs: int) -> data.ArrayLayout:
 def route_layout(config: NetworkConfig, outputs: int) -> data.StructLayout:
     """Return the layout of a flit's route: output port, one-hot among ``outputs``, and output VC.
 
-    Without a port, a VC of 1 marks a used-up flit, which is dropped; a VC of 0 marks a wrong route.
+    If no bit of the output port is set, the flit goes nowhere: output VC 1 marks a used-up flit,
+    which is dropped, and output VC 0 a wrong route.
     """
     return data.StructLayout({"port": outputs, "vc": max(1, config.header.vc_bits)})
 

@@ -58,7 +58,7 @@ class Message(ABC):
 
     @abstractmethod
     def add_memory(self, lanes: Sequence[Lane], combiner: Combiner | None) -> Value:
-        """Add the memory; return the word read for the host."""
+        """Add the memory; return the signal with the word that it answers to the host's reads."""
 
     @abstractmethod
     def add_options(self, steps: StepKeeper, lanes: Sequence[Lane]) -> None:

@@ -115,7 +115,7 @@ class Build:
 
 
 def is_plain(folder: str | Path) -> bool:
-    """Tell whether make can read the name of a folder, which must have no spaces and the like."""
+    """Tell whether a folder's name has only letters, digits and ``_./+-``, which make can read."""
     return re.fullmatch(r"[\w./+-]+", str(folder)) is not None
 
 

@@ -29,7 +29,7 @@ class File(msgspec.Struct, frozen=True):
     digest: str
 
 
-class Entry(msgspec.Struct, frozen=True):
+class CacheEntry(msgspec.Struct, frozen=True):
     """An entry: its description, and its files by their paths inside the folder."""
 
     what: str
@@ -43,14 +43,14 @@ def seal(folder: Path, what: str) -> None:
     )
     files = {name: _file(folder / name) for name in names if name != LIST}
     beside = folder / f".{LIST}.{uuid.uuid4().hex}"
-    beside.write_bytes(msgspec.json.format(msgspec.json.encode(Entry(what, files)), indent=1))
+    beside.write_bytes(msgspec.json.format(msgspec.json.encode(CacheEntry(what, files)), indent=1))
     beside.replace(folder / LIST)
 
 
-def read_entry(folder: Path) -> Entry | None:
+def read_entry(folder: Path) -> CacheEntry | None:
     """Read the list of ``folder``; None if it is missing or damaged."""
     try:
-        return msgspec.json.decode((folder / LIST).read_bytes(), type=Entry)
+        return msgspec.json.decode((folder / LIST).read_bytes(), type=CacheEntry)
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -17,7 +17,7 @@ DAMAGED = "damaged"
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptResult:
     """An entry: its description, size in bytes, and last use in seconds since 1970.
 
     ``key`` is the name of its folder.
@@ -33,13 +33,13 @@ class Kept:
         return asdict(self)
 
 
-def list_cache(home: Path) -> list[Kept]:
+def list_cache(home: Path) -> list[KeptResult]:
     """List the entries in a cache folder, the last used first."""
     found = [_kept(folder) for folder in _folders(home)]
     return sorted(found, key=lambda entry: entry.used, reverse=True)
 
 
-def clear_cache(home: Path, *, unused_days: int) -> list[Kept]:
+def clear_cache(home: Path, *, unused_days: int) -> list[KeptResult]:
     """Remove entries unused for this many days, and the leftovers of killed processes.
 
     Entries that a process is making now stay. Returns the removed entries.
@@ -63,10 +63,10 @@ def _folders(home: Path) -> list[Path]:
     return [path for path in home.glob(KEY_PATTERN) if path.is_dir()]
 
 
-def _kept(folder: Path) -> Kept:
+def _kept(folder: Path) -> KeptResult:
     entry = read_entry(folder)
     files = [path.stat() for path in folder.rglob("*") if path.is_file()]
-    return Kept(
+    return KeptResult(
         key=folder.name,
         what=DAMAGED if entry is None else entry.what,
         size=sum(file.st_size for file in files),

@@ -14,7 +14,7 @@ from ..model.network.node_names import port_name
 from ..model.run.run import SENDER_STATES
 from ..waves.names import has_interface
 from ..waves.recording import vcd_samples
-from ..waves.registers import Change, Register, Registers
+from ..waves.registers import Change, Register, RegisterChanges
 from .compilation import TOP_MODULE
 
 _CLOCK, _RESET, _CYCLE = "clk", "tile_0.rst", "tile_0.cycle"
@@ -27,7 +27,7 @@ _NOT_YET = -1
 """A value that no signal has."""
 
 
-def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> Registers:
+def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> RegisterChanges:
     """Read the ``cycles`` cycles of the last run in a recording (VCD).
 
     For each node: ``step``; ``step_over``, 1 while its step is over; ``barrier``, 1 in the cycle in
@@ -53,7 +53,7 @@ def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> Regis
                 if value != shown[number]:
                     changes.append(Change(cycle, number, value))
             shown = values
-    return Registers(registers, changes)
+    return RegisterChanges(registers, changes)
 
 
 def _samples(recording: Path, wanted: list[str]) -> Iterator[list[int]]:

@@ -1,6 +1,6 @@
 """Latency over load: finds the saturation of a network, and measures loads up to it.
 
-**Saturation** is the load above which the network no longer delivers what it is offered: below it
+**Saturation** is the load above which the network no longer delivers all offered packets: below it
 accepted and offered throughput are equal, above it the accepted throughput is lower (W. J. Dally
 and B. Towles, "Principles and Practices of Interconnection Networks", 2004, chapter 23; the
 measurement also follows this book: infinite source queues, a warm-up that is left out, and
@@ -95,7 +95,7 @@ class Load:
 
     @property
     def sustained(self) -> bool:
-        """True if the network delivers what it is offered."""
+        """True if the accepted throughput is :data:`SUSTAINED` of the offered one, or more."""
         return self.accepted >= SUSTAINED * self.offered
 
 

@@ -78,7 +78,7 @@ def run_here(groups: Sequence[Sequence[Point]]) -> Generator[Done]:
 
 
 def run_missing(
-    points: Sequence[Point], kept: Kept, run: Run, note: Callable[[list[Row]], None]
+    points: Sequence[Point], kept: KeptRows, run: Run, note: Callable[[list[Row]], None]
 ) -> None:
     """Run the points that are not in ``kept``, and keep each; ``note`` gets its rows."""
     missing = [point for point in points if point.key not in kept.rows]
@@ -88,7 +88,7 @@ def run_missing(
                 note(rows)
 
 
-class Kept(Protocol):
+class KeptRows(Protocol):
     """Results by the keys of points, such as a :class:`.Journal`."""
 
     rows: dict[str, list[Row]]

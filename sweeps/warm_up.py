@@ -20,8 +20,8 @@ LEAST_BATCHES = 10
 def warm_up_end(series: npt.NDArray[np.int64]) -> int | None:
     """Return how many of the first values of ``series`` to leave out; None if it is not steady.
 
-    A series is not steady if the rule would leave out half of it or more: the series is too short,
-    or keeps rising.
+    A series is not steady if the rule would leave out half of its batches or more, because it is
+    too short or keeps rising, or if it has fewer than :data:`LEAST_BATCHES` batches.
     """
     batches = len(series) // BATCH
     if batches < LEAST_BATCHES:

@@ -36,8 +36,9 @@ Bits = tuple[Part | Constant, ...]
 class Wire:
     """A wire, or a register. ``initial`` is its value at power-up, if it has one.
 
-    A name that begins with ``$`` is not from the source. ``states`` has names for the values of a
-    state machine or an enumeration, by the value's bits.
+    Amaranth makes the names that begin with ``$``; all others are names in the Python source of the
+    hardware. ``states`` has the name of each value of a state machine or an enumeration, by the
+    value's bits.
     """
 
     name: str
@@ -52,7 +53,7 @@ class Wire:
 
     @property
     def is_named(self) -> bool:
-        """Tell whether the wire's name is from the source."""
+        """Tell whether the wire has a name in the Python source of the hardware."""
         return not self.name.startswith("$")
 
 

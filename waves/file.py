@@ -38,7 +38,7 @@ from .names import (
     link_scopes,
     vc_scope,
 )
-from .registers import NO_REGISTERS, Register, Registers
+from .registers import NO_REGISTERS, Register, RegisterChanges
 
 TIMESCALE = "1 ns"
 """Time unit of a cycle: viewers need one, whatever the network's clock is."""
@@ -80,7 +80,7 @@ def write_waves(
     config: NetworkConfig,
     trace: Trace,
     cycles: int,
-    registers: Registers = NO_REGISTERS,
+    registers: RegisterChanges = NO_REGISTERS,
 ) -> None:
     """Write the ``cycles`` cycles of a run with ``trace`` to a VCD file, whole or not at all.
 
@@ -90,7 +90,7 @@ def write_waves(
 
 
 def _pieces(
-    config: NetworkConfig, trace: Trace, cycles: int, registers: Registers
+    config: NetworkConfig, trace: Trace, cycles: int, registers: RegisterChanges
 ) -> Iterator[bytes]:
     """Yield the file in pieces."""
     text = io.StringIO()
@@ -121,7 +121,7 @@ def arrivals(config: NetworkConfig) -> tuple[str, ...]:
     return (_WORDS, _STEP) if steps else (_WORDS,)
 
 
-def _declare(writer: VCDWriter, config: NetworkConfig, registers: Registers) -> _Variables:
+def _declare(writer: VCDWriter, config: NetworkConfig, registers: RegisterChanges) -> _Variables:
     """Declare every link and every node, used or not."""
     topology = config.topology
     nodes = range(topology.nodes)
@@ -179,7 +179,7 @@ def _type_of(register: Register) -> tuple[str, int | None, int | str]:
 
 
 def _register_changes(
-    variables: _Variables, registers: Registers, cycles: int
+    variables: _Variables, registers: RegisterChanges, cycles: int
 ) -> Iterator[_Change]:
     """Yield every change of a register within the run; numbers with names become words."""
     for cycle, number, value in registers.changes:

@@ -23,12 +23,12 @@ class Change(NamedTuple):
     value: int
 
 
-class Registers(NamedTuple):
+class RegisterChanges(NamedTuple):
     """Registers, and all of their changes in the order of cycles."""
 
     registers: Sequence[Register]
     changes: Sequence[Change]
 
 
-NO_REGISTERS = Registers((), ())
+NO_REGISTERS = RegisterChanges((), ())
 """No recorded registers."""

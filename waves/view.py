@@ -30,7 +30,7 @@ from .names import (
     node_scope,
     vc_scope,
 )
-from .registers import NO_REGISTERS, Registers
+from .registers import NO_REGISTERS, RegisterChanges
 
 _ZOOM = -2.4
 """Zoom of GTKWave: a cycle is wide enough for the word for a kind of flit."""
@@ -58,7 +58,7 @@ def write_gtkwave(
     config: NetworkConfig,
     trace: Trace,
     node: int,
-    registers: Registers = NO_REGISTERS,
+    registers: RegisterChanges = NO_REGISTERS,
 ) -> None:
     """Write GTKWave's view of the waveform in the file ``waves_name`` beside it.
 
@@ -104,7 +104,7 @@ def _links(topology: Topology, node: int) -> Iterator[_Link]:
 
 
 def _groups(
-    config: NetworkConfig, node: int, registers: Registers, used: npt.NDArray[np.bool_]
+    config: NetworkConfig, node: int, registers: RegisterChanges, used: npt.NDArray[np.bool_]
 ) -> Iterator[_Group]:
     """Yield the groups of the interface, its deliveries and each link; a switch has only links."""
     topology = config.topology
@@ -121,7 +121,7 @@ def _groups(
 
 
 def _interface_signals(
-    config: NetworkConfig, node: int, registers: Registers
+    config: NetworkConfig, node: int, registers: RegisterChanges
 ) -> list[tuple[str, str, str]]:
     """Return the recorded registers of a node's interface, and its arrivals."""
     scope = interface_scope(config.topology, node)

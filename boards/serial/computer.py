@@ -17,8 +17,8 @@ from .frame import (
     MOST_WORDS,
     REPLY_MARK,
     Control,
-    Kind,
     Request,
+    RequestKind,
     Status,
     decode_reply,
     reply_bytes,
@@ -143,15 +143,17 @@ class SerialHost:
 
     def status(self) -> Status:
         """Ask the board for its status."""
-        return Status.of(self._exchange(Request(kind=Kind.STATUS)))
+        return Status.of(self._exchange(Request(kind=RequestKind.STATUS)))
 
     def control(self, control: Control) -> None:
         """Hold the network in reset or let it run; set its timing and port model."""
-        self._exchange(Request(kind=Kind.CONTROL, word=int(control)))
+        self._exchange(Request(kind=RequestKind.CONTROL, word=int(control)))
 
     def write_word(self, node: int, space: int, address: int, word: int) -> None:
         """Write one word through the host port; without a controller, in reset only."""
-        self._exchange(Request(kind=Kind.WRITE, space=space, node=node, address=address, word=word))
+        self._exchange(
+            Request(kind=RequestKind.WRITE, space=space, node=node, address=address, word=word)
+        )
 
     def write_once(
         self, space: int, address: int, word: int, *, was_done: Callable[[], bool]
@@ -160,7 +162,7 @@ class SerialHost:
 
         If no reply comes, ``was_done`` tells whether the request arrived nevertheless.
         """
-        request = Request(kind=Kind.WRITE, space=space, address=address, word=word)
+        request = Request(kind=RequestKind.WRITE, space=space, address=address, word=word)
         self._heard = False
         for _ in range(ATTEMPTS):
             if self._attempt(request) is not None:
@@ -178,7 +180,7 @@ class SerialHost:
         for address in range(first, first + words, MOST_WORDS):
             count = min(MOST_WORDS, first + words - address)
             data += self._exchange(
-                Request(kind=Kind.READ, space=space, node=node, address=address, words=count)
+                Request(kind=RequestKind.READ, space=space, node=node, address=address, words=count)
             )
         padded = np.zeros((words, 8), dtype=np.uint8)
         padded[:, : self._word_bytes] = np.frombuffer(data, np.uint8).reshape(words, -1)

@@ -28,7 +28,7 @@ from .frame import (
     HEADER_BYTES,
     REPLY_MARK,
     REQUEST_MARK,
-    Kind,
+    RequestKind,
     identity,
     word_bytes,
 )
@@ -100,7 +100,7 @@ class _Parts:
         self.shift_in, self.shift_out, self.load = Signal(), Signal(), Signal()
         self.place = Signal(range(max(HEADER_BYTES + word_bytes + CRC_BYTES, _STATUS_LAST + 1)))
         self.last = Signal()
-        self.tells = self.header.kind == Kind.STATUS
+        self.tells = self.header.kind == RequestKind.STATUS
         self.ask, self.waits, self.refused = Signal(), Signal(), Signal()
         self.answer = Signal(8 * word_bytes, reset_less=True)
 
@@ -248,14 +248,14 @@ class UartHost(Component):
         A request to a controller has its own state, until the answer.
         """
         kind = parts.header.kind
-        with m.If(kind == Kind.CONTROL):
+        with m.If(kind == RequestKind.CONTROL):
             m.d.sync += Cat(self.network_reset, self.barrier, self.half_duplex).eq(parts.word[:3])
         if not self._config.programs:
-            m.d.comb += self.host.write.eq((kind == Kind.WRITE) & self.network_reset)
+            m.d.comb += self.host.write.eq((kind == RequestKind.WRITE) & self.network_reset)
             return
-        with m.If(kind == Kind.CONTROL):
+        with m.If(kind == RequestKind.CONTROL):
             m.d.sync += parts.refused.eq(0)
-        with m.If((kind == Kind.WRITE) | (kind == Kind.READ)):
+        with m.If((kind == RequestKind.WRITE) | (kind == RequestKind.READ)):
             with m.If(self.network_reset):
                 m.d.sync += parts.refused.eq(1)
             with m.Else():
@@ -268,7 +268,7 @@ class UartHost(Component):
         Sending a word takes longer than the longest answer.
         """
         port, header = self.host, parts.header
-        reads, next_wanted = header.kind == Kind.READ, Signal()
+        reads, next_wanted = header.kind == RequestKind.READ, Signal()
         m.d.sync += next_wanted.eq(parts.load & reads & (header.count != 0) & ~parts.last)
         asks = Signal()
         m.d.comb += [port.valid.eq(asks), port.write.eq(~reads)]
@@ -298,7 +298,7 @@ class UartHost(Component):
             with m.If(transmitter.sent):
                 m.d.comb += parts.load.eq(1)
                 m.next = "CHECK"
-                with m.If((header.kind == Kind.READ) | parts.tells):
+                with m.If((header.kind == RequestKind.READ) | parts.tells):
                     m.next = "PAYLOAD"
 
     def _elaborate_payload(self, m: Module, parts: _Parts) -> None:

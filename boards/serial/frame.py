@@ -33,7 +33,7 @@ MOST_NODES = 256
 STATUS_BYTES = 9
 
 
-class Kind(enum.IntEnum):
+class RequestKind(enum.IntEnum):
     """Kind of a request: bits 2 and 3 of its command. Bits 0 and 1 are the host space."""
 
     READ = 0
@@ -92,7 +92,7 @@ class Status:
 class Request:
     """A request of the computer; a read asks for ``words`` words, 1 to :data:`MOST_WORDS`."""
 
-    kind: Kind
+    kind: RequestKind
     space: int = 0
     node: int = 0
     address: int = 0
@@ -108,7 +108,9 @@ class Request:
 
     def payload_bytes(self, word_bytes: int) -> int:
         """Return the number of payload bytes of the reply."""
-        return {Kind.READ: self.words * word_bytes, Kind.STATUS: STATUS_BYTES}.get(self.kind, 0)
+        return {RequestKind.READ: self.words * word_bytes, RequestKind.STATUS: STATUS_BYTES}.get(
+            self.kind, 0
+        )
 
 
 def reply_bytes(payload: int) -> int:

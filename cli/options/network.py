@@ -70,7 +70,7 @@ def chosen_kind(chosen: OptionValues) -> str:
 
 
 def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
-    """Return the network that the options name; refuse one that is too large for its use."""
+    """Return the network that the options name; refuse one that is larger than ``limit``."""
     name = chosen_kind(chosen)
     text = chosen[name.replace("-", "_")]
     if name == _FILE:

@@ -1,8 +1,8 @@
-"""An adder of bfloat16 numbers as an operator of a network: hardware, and what it means.
+"""An adder of bfloat16 numbers as an operator of a network: the hardware, and its sums in Python.
 
-A word of the network has one number for each 16 of its bits. As ``ml_dtypes`` and most hardware
-does: rounded to the nearest, to even in the middle, with numbers below the least normal one. What
-is not a number is 7fc0.
+A word of the network has one number for each 16 of its bits. Sums are those of ``ml_dtypes`` and of
+most hardware: rounded to the nearest number, to even in the middle, with subnormal numbers. The
+result "not a number" is always 7fc0.
 """
 
 from __future__ import annotations

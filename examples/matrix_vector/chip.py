@@ -34,7 +34,7 @@ class Chip(Component):
     Parameters
     ----------
     software
-        What is to run on it.
+        The network, the layout of its memories, and the image of its programs.
     network
         A :class:`.Network`; None: an instance by name, of the Verilog that is exported.
 

@@ -24,7 +24,7 @@ class _Header(msgspec.Struct):
 
 
 def read_json(path: str | Path | InputFile, build: Callable[[bytes], _Built]) -> _Built:
-    """Read the JSON text in the file ``path`` and return what ``build`` makes of it.
+    """Read the JSON text in the file ``path`` and return the object that ``build`` makes from it.
 
     Raises :class:`InvalidInput` with one line: the file, the place in it and the allowed value.
     """

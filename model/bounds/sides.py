@@ -16,11 +16,11 @@ NodeSets = npt.NDArray[np.bool_]
 """Sets of nodes: shape (sets, nodes)."""
 
 MOST_NEAR_NODES = 256
-"""Most nodes of a network for trying, for each owner and k, the nodes within k hops of it."""
+"""Up to this many nodes of a network, the nodes within k hops of an owner are tried, for each k."""
 MOST_PLANES = 1 << 12
-"""Most nodes of a grid cut at every coordinate; a larger one is cut at its ends and its middle."""
+"""Up to this many nodes, a grid is cut at every coordinate; a larger one at its ends and middle."""
 MOST_NEAR_LINKS = 1 << 11
-"""Most nodes of a network for trying, for each link, the nodes nearer to one of its ends."""
+"""Up to this many nodes, the nodes nearer to one end of a link are tried, for each link."""
 
 
 def sides(topology: Topology, owner_hops: Numbers) -> Iterator[NodeSets]:

@@ -20,7 +20,7 @@ from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
 from .declared.block_words import BlockWords, require_shape, require_within, selected
 from .group_file import Group, read_groups
-from .groups import Nodes, Part, boxes_of, in_whole, part_of, side_by_side
+from .groups import GroupNetwork, Nodes, boxes_of, in_whole, part_of, side_by_side
 from .registry import algorithms_for
 
 SUBMESH = "submesh "
@@ -145,7 +145,7 @@ class Grouping:
         Raises :class:`.InvalidInput` with the group's index if ``make`` raises it.
         """
         known: dict[object, Schedule] = {}
-        parts: list[tuple[Part, Schedule]] = []
+        parts: list[tuple[GroupNetwork, Schedule]] = []
         for number, group in enumerate(self.groups):
             part = part_of(self.topology, tuple(sorted(group.nodes)))
             asked = self._alone(part, group)
@@ -171,7 +171,7 @@ class Grouping:
             for part, group in zip(parts, self.groups, strict=True)
         )
 
-    def _alone(self, part: Part, group: Group) -> Group:
+    def _alone(self, part: GroupNetwork, group: Group) -> Group:
         """Return the group in the node numbers of its own network, without its nodes."""
         words = group.block_words
         if words is not None:

@@ -69,7 +69,7 @@ class Group:
 def read_groups(path: str | Path, collective: str) -> list[Group]:
     """Read the groups of the JSON file ``path``; ``collective`` is that of groups without one.
 
-    Raises :class:`.InvalidInput` with one line that names the file, the group and what is allowed.
+    Raises :class:`.InvalidInput` with one line: the file, the group and the allowed values.
     """
 
     def build(text: bytes) -> list[Group]:

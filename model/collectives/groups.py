@@ -34,7 +34,7 @@ Nodes = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class GroupNetwork:
     """The network of a group; its node i is node ``nodes[i]`` of the whole network."""
 
     topology: Topology
@@ -72,7 +72,7 @@ def boxes_of(topology: Topology, sides: Sequence[int], words: str) -> list[Nodes
     return [nodes for nodes in working if nodes]
 
 
-def part_of(topology: Topology, nodes: Nodes) -> Part:
+def part_of(topology: Topology, nodes: Nodes) -> GroupNetwork:
     """Return the network of a group of working ``nodes``."""
     if is_whole_grid(topology) and topology.kind in ("mesh", "torus", "line", "ring"):
         places = topology.coordinates(np.array(nodes))
@@ -83,13 +83,13 @@ def part_of(topology: Topology, nodes: Nodes) -> Part:
                 side == 1 or (axis in topology.wrapped and side == topology.dims[axis])
                 for axis, side in enumerate(sides)
             )
-            return Part((torus if round_all else mesh)(sides), tuple(sorted(nodes)))
+            return GroupNetwork((torus if round_all else mesh)(sides), tuple(sorted(nodes)))
     others = sorted({*range(topology.nodes)} - {*nodes} - {*topology.faulty_nodes})
     alone = with_faults(topology, others) if others else topology
-    return Part(alone, tuple(range(topology.nodes)))
+    return GroupNetwork(alone, tuple(range(topology.nodes)))
 
 
-def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> Schedule:
+def side_by_side(topology: Topology, parts: Sequence[tuple[GroupNetwork, Schedule]]) -> Schedule:
     """Return one schedule of the schedules of all groups, each made for the network of its part."""
     names = {made.algorithm for _, made in parts}
     first_block = offsets_of([len(made.blocks) for _, made in parts])
@@ -130,14 +130,14 @@ def side_by_side(topology: Topology, parts: Sequence[tuple[Part, Schedule]]) -> 
     )
 
 
-def _requests(parts: Sequence[tuple[Part, Schedule]]) -> tuple[Requested, ...]:
+def _requests(parts: Sequence[tuple[GroupNetwork, Schedule]]) -> tuple[Requested, ...]:
     """Return all groups' requests in the whole network's numbers; empty unless all are known."""
     if not all(made.requests for _, made in parts):
         return ()
     return tuple(in_whole(part, request) for part, made in parts for request in made.requests)
 
 
-def in_whole(part: Part, request: Requested) -> Requested:
+def in_whole(part: GroupNetwork, request: Requested) -> Requested:
     """Return a group's request in the node numbers of the whole network.
 
     Tables of words list a group's nodes in ascending order, so they do not change.
@@ -149,7 +149,7 @@ def in_whole(part: Part, request: Requested) -> Requested:
     )
 
 
-def _blocks(parts: Sequence[tuple[Part, Schedule]]) -> Blocks:
+def _blocks(parts: Sequence[tuple[GroupNetwork, Schedule]]) -> Blocks:
     """Return the blocks of all groups, with node numbers of the whole network."""
     owner, owed, contributors = [], [], []
     for part, made in parts:
@@ -166,6 +166,6 @@ def _blocks(parts: Sequence[tuple[Part, Schedule]]) -> Blocks:
     )
 
 
-def _whole_numbers(part: Part, nodes: Nodes | None) -> Nodes:
+def _whole_numbers(part: GroupNetwork, nodes: Nodes | None) -> Nodes:
     """Return the numbers in the whole network of a part's ``nodes``; None stands for all."""
     return part.members if nodes is None else tuple(part.nodes[node] for node in nodes)

@@ -85,7 +85,7 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
         reached = _reached_from(schedule)
         sends = most_links(schedule.topology) if schedule.port_model == PortModel.ALL_PORT else 1
         return {
-            # The nodes that have words of one owner at most double in a step.
+            # In a step the nodes with words of one owner multiply by ``sends`` + 1 at most.
             "steps": max(
                 (least_broadcast_steps(1 + int(nodes.sum()), sends) for nodes in reached),
                 default=0,

@@ -176,10 +176,11 @@ class Task:
         return name if served else BEST
 
     def schedule(self, algorithm: str, choose: Choose, *, advise: bool = True) -> Schedule:
-        """Return a proved schedule, by ``algorithm`` or, for "best", from ``choose``.
+        """Return a proved schedule by ``algorithm``; for "best", by the one that ``choose`` finds.
 
-        Raises :class:`.InvalidInput` if the algorithm does not serve the task. If it does not serve
-        all ports, the message names algorithms that do, unless ``advise`` is False.
+        Each group may name its own algorithm instead. Raises :class:`.InvalidInput` if the
+        algorithm does not serve the task. If only all ports at once are too much for it, the
+        message names algorithms that serve them, unless ``advise`` is False.
         """
 
         def make(topology: Topology, group: Group, number: int | None) -> Schedule:

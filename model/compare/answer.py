@@ -12,7 +12,7 @@ from ..program.certified import Room
 from ..schedule.schedule import Schedule
 
 if TYPE_CHECKING:
-    from .best import Choice, Kept
+    from .best import Choice, KeptRun
 
 
 class Answer(NamedTuple):
@@ -22,7 +22,7 @@ class Answer(NamedTuple):
     choices: Mapping[int | None, Choice] = {}
 
     @property
-    def kept(self) -> Kept | None:
+    def kept(self) -> KeptRun | None:
         """The chosen schedule as compiled and run during the choice; None without a choice."""
         return self.choices[None].kept if None in self.choices else None
 

@@ -52,7 +52,7 @@ class Candidate:
         return f"{self.schedule.algorithm} ({about}{counted(self.cycles, 'cycle')})"
 
 
-class Kept(NamedTuple):
+class KeptRun(NamedTuple):
     """A compiled schedule, and its run if arithmetic predicted it, otherwise None.
 
     The run has the timing of the choice, barrier by default, and the payload of seed 0.
@@ -71,7 +71,7 @@ class Choice:
 
     candidates: tuple[Candidate, ...]
     untried: tuple[str, ...]
-    kept: Kept | None = None
+    kept: KeptRun | None = None
 
     @property
     def schedule(self) -> Schedule:
@@ -114,7 +114,7 @@ def choose_best(
     made, untried = _schedules(collective, request, end)
     made.sort(key=lambda candidate: candidate.rank)
     found: list[Candidate] = []
-    kept: Kept | None = None
+    kept: KeptRun | None = None
     refusal: InvalidInput | None = None
     for expected in made:
         candidate, now = expected, None
@@ -178,7 +178,7 @@ def _schedules(
 
 def _predicted(
     candidate: Candidate, compiled: Callable[[Schedule], Compiled], timing: Timing
-) -> tuple[Candidate, Kept]:
+) -> tuple[Candidate, KeptRun]:
     """Return the candidate with predicted cycles, or as it was if it is too long to simulate."""
     one = compiled(candidate.schedule)
     program = one.program
@@ -187,10 +187,10 @@ def _predicted(
     memory = Payload.random(one, seed=0).memory(program.config)
     predicted = quick_run(program, memory, timing)
     if predicted is None:
-        return candidate, Kept(one, None)
+        return candidate, KeptRun(one, None)
     # A simulated run here has no trace, so no one else can use it.
     exact = predicted if isinstance(predicted, ExactPrediction) else None
     if not predicted.finished:
         raise InvalidInput(f"{candidate.schedule.algorithm} does not finish")
     found = Candidate(candidate.schedule, predicted.cycles, predicted=True)
-    return found, Kept(one, exact)
+    return found, KeptRun(one, exact)

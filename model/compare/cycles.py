@@ -73,6 +73,6 @@ def quick_run(
     except Declined:
         if program.flit_hops > MOST_FLIT_HOPS:
             return None
-        from ..cycle.model import run  # noqa: PLC0415 - loads what is compiled
+        from ..cycle.model import run  # noqa: PLC0415 - loads compiled code
 
         return run(program, memory, timing=timing, record_trace=False)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..collectives.cube.costs.tables import COLLECTIVES, find_costs
+from ..collectives.notes import origin_name
 from ..collectives.shown_bounds import least_counts, schedule_bound
 from ..collectives.task import Task
-from ..collectives.title import origin_name
 from ..network.port_model import PortModel
+from ..papers.costs.tables import COLLECTIVES, find_costs
 from ..schedule.cost import ScheduleCost, count_cost, message_words
 from ..schedule.schedule import Schedule
 

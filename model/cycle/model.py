@@ -112,8 +112,8 @@ def _simulated(
     A run with a flag before its controller's ``limit`` goes on up to cycle ``most``.
     """
     lists = empty_lists(network)
-    # One flit may leave by every output in a cycle; a chunk with less room than that is full. A
-    # chunk has room for several cycles, or most of it would stay empty.
+    # One flit may leave by every output in a cycle; a chunk with fewer rows left than that is full.
+    # So a chunk has rows for several cycles: with rows for one, most would stay empty.
     rows_per_chunk = max(_TRACE_CHUNK_ROWS, 4 * len(network.line_node)) if record_trace else 0
     chunks = []
     ended = TRACE_FULL

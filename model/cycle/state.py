@@ -156,7 +156,7 @@ class Registers(NamedTuple):
     ``passing[channel]`` tells whether that first flit has left. ``holder[channel]`` is the input
     channel that holds an output channel, or ``NOBODY``; ``requests[channel]`` is the mask of the
     buffers whose first flit requests it. ``requested[line]`` counts the packets that request an
-    output or hold a VC of it; bit l of the set ``asked`` is 1 if line l has any.
+    output line or hold one of its VCs; bit l of the set ``asked`` is 1 if line l has such a packet.
     Flits and credits on links are in R + 1 stages, one for each cycle in which they may have left;
     ``flights`` and ``returns`` count them by stage. In a network with operators, ``delayed`` counts
     the flits not yet written, by stage. ``ejected_address`` has the addresses of the last words

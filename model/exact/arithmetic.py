@@ -138,7 +138,7 @@ def predict(
     try:
         return run(program, memory, timing=timing, control=control)
     except Declined:
-        from ..cycle.model import run as simulated  # noqa: PLC0415 - loads what is compiled
+        from ..cycle.model import run as simulated  # noqa: PLC0415 - loads compiled code
 
         return simulated(program, memory, timing=timing, control=control)
 

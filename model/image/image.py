@@ -119,10 +119,12 @@ class Image:
             writes = [*tables, *_expectations(self.program), *messages]
         return np.concatenate(writes)
 
-    def _started(self, slot: Slot) -> Entry:
+    def _started(self, slot: Slot) -> DirectoryEntry:
         """Return the program's entry in the directory."""
         half_duplex = self.program.half_duplex
-        return Entry(self.number, slot, self.timing, half_duplex=half_duplex, limit=self.limit)
+        return DirectoryEntry(
+            self.number, slot, self.timing, half_duplex=half_duplex, limit=self.limit
+        )
 
     def description(self) -> dict[str, object]:
         """Describe everything except the writes that a host must know, as JSON values."""
@@ -160,7 +162,7 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Entry:
+class DirectoryEntry:
     """A program in the directory of a controller."""
 
     number: int

@@ -20,7 +20,7 @@ from ..network.config import Timing
 from ..program.program import Program
 from ..program.slots import slots_of
 from ..run.run import Prediction
-from .image import Entry, identity_write, network_description, table_writes, write_files
+from .image import DirectoryEntry, identity_write, network_description, table_writes, write_files
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -45,12 +45,12 @@ class ProgramsImage:
         slots_of(self.programs)
 
     @property
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[DirectoryEntry]:
         """The programs' entries in the directory."""
         columns = zip(self.programs, slots_of(self.programs), self.limits, strict=True)
         for number, (program, slot, limit) in enumerate(columns):
             half_duplex = program.half_duplex
-            yield Entry(number, slot, self.timing, half_duplex=half_duplex, limit=limit)
+            yield DirectoryEntry(number, slot, self.timing, half_duplex=half_duplex, limit=limit)
 
     @property
     def writes(self) -> Words:

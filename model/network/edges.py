@@ -1,8 +1,9 @@
 """Graphs given as a list of edges, as in most file formats for graphs.
 
-An edge links two nodes both ways, or one way. A one-way edge becomes a pair of links of which the
-way back is faulty (:func:`.with_faults`), because ports come in pairs. Edges from a node to itself
-are left out, because no message could use them. An edge that adds no link is ignored.
+An edge links two nodes both ways, or one way. A one-way edge becomes a pair of links, one each way,
+because ports come in pairs; the link back is marked faulty (:func:`.with_faults`). Edges from a
+node to itself are left out, because no message could use them. An edge that adds no link is
+ignored.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 An entry holds a kind's option, its form in files, its number of nodes before it is made, its
 constructor, its drawing, and the sizes that a soak draws. A new kind needs a constructor and an
 entry here. A transmitting host's own plan for a kind is an entry of
-``collectives.transmit.schemes.SCHEMES``. Any other network is of kind "graph".
+``papers.transmit.schemes.SCHEMES``. Any other network is of kind "graph".
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ class _File(msgspec.Struct):
 def from_node_link(fields: dict[str, object]) -> Topology:
     """Return the graph of a node-link file; a directed edge is a link that works one way.
 
-    Raises :class:`InvalidInput` that names what is missing or wrong: no nodes, a repeated id, an
-    edge to a node that does not exist, only switches.
+    Raises :class:`InvalidInput` for a file without nodes or with switches only, for a repeated id,
+    and for an edge to a node that does not exist.
     """
     try:
         file = msgspec.convert(fields, _File)

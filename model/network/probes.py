@@ -8,8 +8,8 @@ are paths from the module ``eyecast_network``, with a dot between an instance an
     tile_5.network_interface.ejections__0__valid      the flits that port 0 of node 5 delivers
     tile_5.network_interface.ejections__0__flit
 
-``valid`` has one bit for each VC, at most one of which is 1. A flit leaves the output in each cycle
-in which one bit is 1. ``flit`` has ``flit_width`` bits of data, then the head mark, then the tail
+``valid`` has one bit for each VC; at most one bit is 1. A flit leaves the output in each cycle in
+which a bit is 1. ``flit`` has ``flit_width`` bits of data, then the head mark, then the tail
 mark (docs/router.md, sections 1 and 2).
 """
 

@@ -86,7 +86,10 @@ def across(table: Program) -> npt.NDArray[np.bool_]:
 
 
 def across_ends(table: Program) -> Numbers:
-    """Return the end (last address + 1) of the words read across; 0 for any other row."""
+    """Return, by row, the end (last address + 1) of the words that its packet combines across.
+
+    It is 0 for a row without such words in the upper half.
+    """
     half = np.int64(1 << (table.config.address_bits - 1))
     lower = np.minimum(ends(table, table.target_address), half) + half
     reads = across(table) & (table.target_address < half) & (table.length > 0)

@@ -30,7 +30,7 @@ _ANY = int(np.iinfo(np.int64).max)
 
 
 class _Limit(NamedTuple):
-    """The least and the largest value of a column, and words for them if numbers do not do."""
+    """The least and the largest value of a column, with a text if errors need more than both."""
 
     name: str
     column: Numbers

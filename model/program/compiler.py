@@ -157,10 +157,11 @@ def compile_all(
 def make_room(
     config: NetworkConfig, schedules: Sequence[Schedule], *, fixed: Collection[str] = ()
 ) -> tuple[NetworkConfig, list[Layout]]:
-    """Give ``config`` the steps, VCs, memories, streams and timed rows that ``schedules`` need.
+    """Return ``config`` with all that ``schedules`` need, and the layout of each schedule.
 
-    Returns the network and the layout of each schedule. The message memories may still be too
-    small, if they are fixed or at their limit.
+    It may get more steps, VCs, words of message memories and operators, except those named in
+    ``fixed``, and also streams and timed rows. The message memories may still be too small, if they
+    are fixed or at their limit.
     """
     if config.circuits:
         return _room_for_circuits(config, schedules, fixed)

@@ -61,7 +61,7 @@ class Halves:
 
     @classmethod
     def of(cls, schedule: Schedule) -> Halves:
-        """Find the changes. Raises :class:`.InvalidInput` for copies that are not possible."""
+        """Return the changes of a schedule. Raises :class:`.InvalidInput` for impossible copies."""
         count = len(schedule.blocks)
         if not schedule.blocks.reduced.any():
             return cls(count, np.zeros(0, np.int64))

@@ -10,7 +10,7 @@ arrival::
     packed      node 5   | 40 | 41 | 42 | ... | 47 || 8 | 9 || 24 | 25 ||
                            its own at the start      step 1    step 2
 
-Blocks that stream round a ring are aligned if a window of addresses can wrap with them. Otherwise
+Blocks that stream around a ring are aligned if a window of addresses can wrap with them. Otherwise
 every node has them in the order in which it sends them (:mod:`..schedule.stream_runs`), so that no
 packet of the ring is cut.
 
@@ -160,7 +160,7 @@ def held_words(schedule: Schedule, layout: Layout) -> npt.NDArray[np.bool_]:
 
 
 def _at_start(schedule: Schedule) -> Iterator[tuple[int, int]]:
-    """Yield each block with each node that has a value of it before step 1."""
+    """Yield each block with each node that has a value for the block before step 1."""
     for block in range(len(schedule.blocks)):
         for holder in schedule.blocks.holders(block, schedule.topology):
             yield block, holder
@@ -202,7 +202,7 @@ class _Streamed(NamedTuple):
     def of(
         cls, schedule: Schedule, starts: npt.NDArray[np.int64], base: npt.NDArray[np.int64]
     ) -> _Streamed:
-        """Check all packets; a node's address 0 is ``base`` words after the begin of ``starts``."""
+        """Check all packets; address 0 of node n has the word ``base[n]`` of an aligned layout."""
         send, before, after = streamed_pairs(schedule)
         ends = np.stack((schedule.source, schedule.target))[:, send]
         back = np.broadcast_to(starts[before + 1] - starts[after], ends.shape)

@@ -1,4 +1,4 @@
-"""A node's injection table as text: what it sends in each step, to which node, by which route."""
+"""A node's injection table as text: the step, the words, the target and the route of each row."""
 
 from __future__ import annotations
 

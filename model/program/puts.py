@@ -83,7 +83,7 @@ class _Placed(NamedTuple):
 
 
 def _placed(schedule: Schedule, layout: Layout, config: NetworkConfig) -> _Placed:
-    """Find the addresses of all blocks of all sends; of copies, write all that are left."""
+    """Return the addresses of all blocks of all sends, with a row for each remaining copy."""
     send, block = schedule.block_sends, schedule.block_ids.astype(np.int64)
     step, source, target = (
         column[send] for column in (schedule.step, schedule.source, schedule.target)
@@ -123,7 +123,7 @@ class _Blocks(NamedTuple):
 
 
 def _windows(schedule: Schedule, blocks: _Blocks, breaks: npt.NDArray[np.bool_]) -> Numbers:
-    """Return each send's window, (sends,), which must lead back at each index of ``breaks``."""
+    """Return each send's window, (sends,); its addresses must wrap at each index of ``breaks``."""
     window = np.zeros(schedule.sends, np.int64)
     total = np.bincount(blocks.send, blocks.words, schedule.sends).astype(np.int64)
     for place in np.flatnonzero(breaks).tolist():

@@ -19,13 +19,13 @@ class Hop(NamedTuple):
     """The next link of the routes of some rows: columns, an entry for each route not ended yet.
 
     place
-        Index of the row among the rows asked for.
+        Index of the row in the ``rows`` of :func:`hops_of`.
     node, port, vc
         The link, and the VC on it.
     ahead
         The node that the link leads to; ``NO_LINK`` if there is no link and the route ends here.
     last
-        Whether it is the last link of the route.
+        True if it is the last link of the route.
     segment, left
         The segment of the route, and its hops after this one.
     """

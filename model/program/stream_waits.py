@@ -4,6 +4,7 @@ A packet that streams holds the channels of its route while it waits for words. 
 assumption of Dally and Seitz (:mod:`.deadlock`): that a packet waits only for its next channel. The
 graph of channels therefore gets a node for each packet of such a step, which means "all words of
 this packet arrive". Its edges are::
+
     a channel  ─► the next one of the route          held by a packet that waits for the next
     a channel  ─► the feeder of a packet that        held by a packet that waits for words
                   holds it
@@ -14,12 +15,13 @@ this packet arrive". Its edges are::
 
 Without a circle nothing waits forever. A ring of packets, each the feeder of the next, is a circle
 too, with only the last kind of edge. It does not lock if some lead is not 0: word i of a packet
-waits for word i - lead of its feeder, so round the ring for an earlier word of its own.
+waits for word i - lead of its feeder and so, around the ring, for an earlier word of its own.
 :func:`.streams.require_streams` has proved that a lead exists. So a ring is one node of the graph,
 and only edges of another kind that lead out of the ring and back to it make a circle. If no other
 packet takes a channel of the ring, there is no circle.
 
-The way out of the network is a channel here, because packets from several links may want it.
+Port 0 of a node, by which packets leave the network, is a channel here too, because packets from
+several links may want it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows that forward a packet while it arrives, and their packets: docs/router.md, section 20.
 
 A row that streams waits for the packet that arrives at its node in its step. That packet may come
-from another row that streams, and so on, back to a row that has all its words, or round a ring::
+from another row that streams, and so on, back to a row that has all its words, or around a ring::
 
     row a ──► row b ──► row c        b is the feeder of c, a the feeder of b
 """

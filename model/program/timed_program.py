@@ -49,7 +49,7 @@ def require_timed_rows(config: NetworkConfig) -> None:
 def timed(program: Program, schedule: Schedule) -> Program:
     """Return the ``program`` of a ``schedule`` with rows that begin by a timetable, not by steps.
 
-    Row i carries out the send ``program.route[i]``, or a part of it.
+    Row i of ``program`` carries out all or a part of the send ``program.route[i]``.
     """
     # Numba takes long to load, and few schedules are timed.
     from ..schedule.timetable import begins  # noqa: PLC0415

@@ -50,8 +50,8 @@ class Buffered:
 
     Flits of port 0 are those that a node's rows inject. ``left`` is :data:`NEVER` for flits still
     in a buffer at the end of the trace. For each packet, ``exit`` is the output VC by which it
-    leaves, or -1; ``front`` its first flit that is not dropped; ``sure`` tells that no other packet
-    can have left instead of it.
+    leaves, or -1; ``front`` its first flit that is not dropped; ``sure`` is true if no other packet
+    can have left in its place.
     """
 
     arrivals: Packets

@@ -55,4 +55,4 @@ ROOTLESS = tuple(each for each in Collective if not each.rooted)
 
 OF_TARGETS = (Collective.SCATTER, Collective.REDUCE_SCATTER)
 OF_OWNERS = (Collective.GATHER, Collective.ALL_GATHER)
-"""Collectives with a block for each node: the one that gets it (targets) or has it (owners)."""
+"""Collectives with a block for each node, which gets the block (targets) or has it (owners)."""

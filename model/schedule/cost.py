@@ -48,7 +48,7 @@ class ScheduleCost:
         return int(self.words_per_step.sum())
 
     def start_ups(self, packet: int | None = None) -> int:
-        """Return the packets of at most ``packet`` words of the longest sends of all steps.
+        """Return the number of packets of ``packet`` words or fewer in the steps' longest sends.
 
         If ``packet`` is None, each step with a send counts as one packet. Raises
         :class:`.InvalidInput` if ``packet`` is below 1.
@@ -59,7 +59,7 @@ class ScheduleCost:
         return int((-(-self.words_per_step // packet)).sum())
 
     def time(self, tau: float, tc: float, packet: int | None = None) -> float:
-        """Return the start-ups times ``tau`` and the words times ``tc``, in their unit."""
+        """Return start-ups x ``tau`` + words x ``tc``, in the unit of ``tau`` and ``tc``."""
         for name, each in (("start-up time", tau), ("time of a word", tc)):
             if each < 0:
                 raise InvalidInput.of(name, "0 or more", each)

@@ -25,7 +25,7 @@ STREAM_CYCLES = 3
 CONTINUED_ROW_CYCLES = 2
 """Cycles of a further row of a send: its header flit, and the cycle that reads the row."""
 TIMED_ROW_CYCLES = 2
-"""Cycles that reading a timed row takes, if the network's addresses are not the largest."""
+"""Cycles to read the control words of a timed row; the largest addresses need more."""
 
 
 def expected_cycles(schedule: Schedule) -> int:
@@ -63,7 +63,7 @@ def _further_rows(schedule: Schedule) -> Numbers:
 
 
 def _shared_links(schedule: Schedule, flits: Numbers) -> tuple[Numbers, Numbers]:
-    """Return columns: a step, and the cycles until all ``flits`` over one link of it have arrived.
+    """Return, for each step and link in use, the step, and the cycles until all ``flits`` arrived.
 
     The first flit has the fewest hops before the link, and the last the fewest after it.
     """
@@ -101,7 +101,7 @@ def _arrivals(schedule: Schedule, stream_cycles: int) -> Numbers:
     streams = streams_of(schedule)
     feeder = np.full(schedule.sends, -1)
     feeder[streams.send] = streams.feeder
-    # The words still to come after the last forwarded one, and the cycles of their way.
+    # The words that follow the last forwarded word, and the cycles of their path.
     after = np.zeros(schedule.sends, np.int64)
     after[streams.send] = words[streams.send] - streams.lead - words[streams.feeder]
     after[streams.send] += schedule.distances[streams.send] + stream_cycles

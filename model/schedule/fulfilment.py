@@ -42,7 +42,7 @@ _TABLES = (
     "a number, or one for each node that takes part",
     "a number, or a row for each node that takes part, with one for each",
 )
-"""Allowed words of a request, by the ends (owner, target) that a message has: 0, 1 or 2."""
+"""Allowed words of a request, by the number of ends (owner, target) that identify a message."""
 
 
 def check_requests(schedule: Schedule) -> None:

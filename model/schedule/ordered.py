@@ -1,7 +1,7 @@
-"""Schedules from sends without steps, of which some must be complete before others begin.
+"""Schedules from sends that have an order but no steps.
 
-Files of other tools list sends and an order among them, but no steps. This module gives each send
-a route and the earliest step in which
+Files of other tools list sends, and the sends that must be complete before others begin. This
+module gives each send a route and the earliest step in which
 
 * all sends that it must follow have ended in earlier steps,
 * the port model allows it at both of its nodes, and

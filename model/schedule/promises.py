@@ -86,7 +86,7 @@ def broadcast_name(topology: Topology, blocks: Blocks) -> str:
 
 
 Rule = Callable[[int, Nodes, list[int], list[Nodes]], str | None]
-"""What is wrong, given the root, the working nodes, and each block's owner and owed nodes."""
+"""Function of root, working nodes, and each block's owner and owed nodes: an error, or None."""
 
 
 def _broadcast(root: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
@@ -136,7 +136,7 @@ _RULES: dict[str, Rule] = {
 }
 
 ReducedRule = Callable[[int, Nodes, list[Nodes]], str | None]
-"""What is wrong, given the root, the working nodes, and the nodes owed each block."""
+"""Function of root, working nodes, and the nodes that are owed each block: an error, or None."""
 
 
 def _reduce(root: int, _: Nodes, owed: list[Nodes]) -> str | None:

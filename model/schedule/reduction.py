@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .schedule import Schedule
 
 NOTHING = -1
-"""No value: the node has nothing of the block."""
+"""No value: the node holds no value of the block."""
 
 BITS = 64
 """Marks that go back at the same time."""
@@ -49,8 +49,9 @@ def check_reductions(schedule: Schedule) -> None:
     """Require that every result of a reduced block contains each contribution exactly once.
 
     A node has its own contribution from step 0. It may not send or combine a block before it has a
-    value of it. In one step at most one send may replace a node's value. Then no other may combine
-    with it, because the result would depend on their order, unless streams fix that order.
+    value for the block. In one step at most one send may replace a node's value. No other send may
+    then combine with this value in the same step, unless streams fix the order of the two: the
+    result would depend on the order.
     """
     _check_combining(schedule)
     if not schedule.blocks.reduced.any():

@@ -21,9 +21,9 @@ class Requested:
     operator
         The name of the operator of a reduction; None for any other collective.
     partial
-        Whether the algorithm may leave working nodes out; the schedule's blocks name those served.
+        True if the algorithm may leave working nodes out; the schedule's blocks name those served.
     copies
-        Whether each block is a whole copy of the message; every node gets at least one.
+        True if each block is a whole copy of the message; every node gets at least one.
     """
 
     collective: str

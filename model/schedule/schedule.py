@@ -1,7 +1,7 @@
 """Schedules: which node sends which blocks to which node, in which step and by which path.
 
-A schedule is a table of sends in whole arrays, so that millions of nodes are generated and checked
-in seconds. Columns of varying length are flat, with the offset at which each send begins::
+A schedule is a table of sends in whole arrays, so that a schedule for a million nodes is made and
+checked in seconds. Columns of varying length are flat, with the offset at which each send begins::
 
     send            0        1            path_nodes[path_offsets[i]:path_offsets[i + 1]]
     path_offsets    0        3        5   is the path of send i, both ends included: here
@@ -48,13 +48,12 @@ class Schedule:
     and is empty for one collective of all nodes. In a ``timed`` schedule no send waits for the end
     of a step: each begins in a cycle of a timetable made for one network (:mod:`.timetable`). In a
     schedule for ``circuits`` some sends of a step are one tree, which routers fork or join
-    (:mod:`.trees`).
-    ``requests`` say what was asked for: one request of all nodes, one for each group, or none if
-    unknown.
+    (:mod:`.trees`). ``requests`` has the request for all nodes, or one for each group; it is empty
+    if unknown.
 
-    Raises :class:`.InvalidInput` if the shapes do not fit together. ``check()`` proves
-    that the sends carry out the collective. The measures of
-    links mean something only if all paths follow links, as ``check()`` requires.
+    Raises :class:`.InvalidInput` if the shapes do not fit together. ``check()`` proves that the
+    sends carry out the collective. The measures of links are valid only if all paths follow links,
+    as ``check()`` requires.
     """
 
     topology: Topology

@@ -7,15 +7,15 @@ when word i - lead of the feeder has arrived::
     feeder of node 5 (4 -> 5)     | block 4 | block 3 | block 2 | ...      words in this order
     send   of node 5 (5 -> 6)     | block 5 | block 4 | block 3 | ...      lead: block 5
 
-So a ring may turn in one step. Going back from send to feeder, each lead brings a word nearer to
-the beginning of its packet, so every word goes back to one that was there before the step. A circle
+So an all-gather around a ring may take a single step. Followed back from send to feeder, a word is
+nearer to the start of its packet after each lead, until its node had it before the step. A circle
 of feeders without any lead would wait for itself.
 
 A block may arrive twice, such as a block that is reduced along a line and then comes back. Then a
 send that combines streams a packet that combines; a send that replaces, one that replaces.
 
-:func:`streams_of` finds the feeder and the lead of each send, also for the compiler.
-:func:`check_streams` is the proof, for each word.
+:func:`streams_of` finds the feeder and the lead of each send; the compiler uses it too.
+:func:`check_streams` proves the rule for each word.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _of_its_kind(schedule: Schedule, leaving: Numbers, coming: Numbers, row: Num
     """Tell for each candidate whether it is the packet that ``row`` streams.
 
     A send that combines streams a packet that combines; a send that replaces, one that replaces.
-    If no packet is of the same kind, all are meant.
+    If no packet is of the same kind, all candidates count.
     """
     same = schedule.combine[leaving] == schedule.combine[coming]
     some = np.bincount(row, same, minlength=1) > 0
@@ -153,7 +153,7 @@ def _of_its_kind(schedule: Schedule, leaving: Numbers, coming: Numbers, row: Num
 
 
 def _there_before(schedule: Schedule, send: Numbers, block: Numbers) -> np.ndarray:
-    """Tell for each block of each send whether its source holds all of it before the step.
+    """Tell for each block of each send whether its source holds the whole block before the step.
 
     A reduced block always counts as arriving in the step, even if the source holds a value.
     """

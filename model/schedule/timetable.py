@@ -1,9 +1,9 @@
 """Timetables of timed schedules: the cycle in which each send begins, so that no flit ever waits.
 
 A *timed* schedule does not wait for the end of steps. Its sends are placed in the order of the
-table. Each begins in the first cycle from which on its source holds its blocks and every resource
-is free when it passes. A send may begin before one that was placed earlier. The cycles of F flits
-are known in advance if nothing is in their way (docs/router.md, sections 5 and 9)::
+table. Each begins in the first cycle in which its source holds its blocks, and from which every
+resource is free when the send passes it. A send may begin before one that was placed earlier. If
+no flit waits, the cycles of F flits are known in advance (docs/router.md, sections 5 and 9)::
 
     begin t        port out of the source     t  ...  t+F-1, and then the next row is read
                    first link                    t+1  ...  t+F

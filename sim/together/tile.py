@@ -49,7 +49,10 @@ class Register:
 
 @dataclass(frozen=True)
 class ReadPort:
-    """A read at the clock's edge; ``names`` are the gates' inputs for the bits of the answer."""
+    """A read at the clock's edge. The word read goes to the inputs ``names`` of the gates, by bit.
+
+    ``address`` has a gate for each bit, the lowest first; ``enable`` is a gate.
+    """
 
     names: list[str]
     address: list[int]
@@ -58,7 +61,10 @@ class ReadPort:
 
 @dataclass(frozen=True)
 class WritePort:
-    """A write at the clock's edge; a read at the same edge returns the old word."""
+    """A write at the clock's edge; a read at the same edge returns the old word.
+
+    ``address`` and ``data`` have a gate for each bit, the lowest first; ``enable`` is a gate.
+    """
 
     address: list[int]
     enable: int
@@ -77,9 +83,10 @@ class Memory:
 
 @dataclass(frozen=True)
 class Printed:
-    """A trace line for a flit that leaves ``port``, printed at the clock's edge if ``enable``.
+    """A trace line for a flit that leaves ``port``, printed at the clock's edge if ``enable`` is 1.
 
-    The other numbers have a gate for each bit, the lowest first.
+    ``enable`` is a gate. ``cycle`` to ``data`` are the line's numbers, with a gate for each bit,
+    the lowest first.
     """
 
     enable: int

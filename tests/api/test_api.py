@@ -1,4 +1,4 @@
-"""The Python interface: the names that ``import eyecast`` gives, and what they do."""
+"""The Python interface: the names that ``import eyecast`` gives, their calls and their errors."""
 
 import subprocess
 import sys

@@ -42,7 +42,7 @@ def hints(function: Any) -> dict[str, Any]:
 
 
 def parts(annotation: Any) -> set[Any]:
-    """Return the types of which a type is made, those of NumPy in one piece."""
+    """Return a type, and the types and values in its brackets, except NumPy's generic types."""
     if get_origin(annotation) in (np.integer, np.ndarray):
         return set()
     return {annotation}.union(*map(parts, get_args(annotation)))
@@ -89,7 +89,7 @@ def test_parameters_of_a_network_are_its_fields():
 
 
 def test_type_checkers_see_every_name():
-    """What the modules import is what they list; only classes of results wait to be loaded."""
+    """``__all__`` has every imported name; only classes of results are loaded at first use."""
     tree = ast.parse((PACKAGE / "api/__init__.py").read_text())
     imported = {
         alias.name

@@ -1,4 +1,4 @@
-"""Right and wrong uses of the face, for type checkers; ``# refused`` marks what they must refuse.
+"""Right and wrong uses of the face, for type checkers, which must refuse lines with ``# refused``.
 
 Nothing here runs.
 """

@@ -22,9 +22,9 @@ from eyecast.boards.serial.frame import (
     REPLY_MARK,
     REQUEST_MARK,
     Control,
-    Kind,
     Outcome,
     Request,
+    RequestKind,
     crc,
     decode_reply,
     identity,
@@ -108,7 +108,9 @@ def test_words_are_written_in_reset_only():
 
 def test_a_repeated_request_is_answered_again_and_changes_nothing_more():
     bench = Bench()
-    write = bench.frame(Request(kind=Kind.WRITE, space=SPACE, node=3, word=0xABCD), sequence=9)
+    write = bench.frame(
+        Request(kind=RequestKind.WRITE, space=SPACE, node=3, word=0xABCD), sequence=9
+    )
     first, second = bench.answers(write), bench.answers(write)
     assert first == second
     assert decode_reply(first, 9) == b""
@@ -117,7 +119,7 @@ def test_a_repeated_request_is_answered_again_and_changes_nothing_more():
 
 def test_a_request_cut_off_is_forgotten_after_the_time_limit():
     bench = Bench()
-    status = bench.frame(Request(kind=Kind.STATUS))
+    status = bench.frame(Request(kind=RequestKind.STATUS))
     for kept in range(1, len(status)):
         assert bench.answers(status[:kept]) == b""
         assert decode_reply(bench.answers(status), 1) is not None, kept
@@ -125,7 +127,7 @@ def test_a_request_cut_off_is_forgotten_after_the_time_limit():
 
 def test_a_request_may_pause_between_its_bytes():
     bench = Bench()
-    status = bench.frame(Request(kind=Kind.STATUS))
+    status = bench.frame(Request(kind=RequestKind.STATUS))
     for byte in status[:-1]:
         bench.line.write(bytes((byte,)))
         bench.line.run((BYTE_CYCLES + TIMEOUT // 2) * PERIOD)
@@ -134,7 +136,7 @@ def test_a_request_may_pause_between_its_bytes():
 
 def test_no_flipped_bit_is_taken_for_a_request():
     bench = Bench()
-    write = bench.frame(Request(kind=Kind.WRITE, space=SPACE, node=2, address=1, word=5))
+    write = bench.frame(Request(kind=RequestKind.WRITE, space=SPACE, node=2, address=1, word=5))
     for place in range(8 * len(write)):
         spoilt = bytearray(write)
         spoilt[place // 8] ^= 1 << place % 8
@@ -152,7 +154,11 @@ def test_whatever_comes_before_it_a_request_is_answered_and_only_requests_are_ca
     for _ in range(25):
         node, address = draw.randrange(16), draw.randrange(4)
         request = Request(
-            kind=Kind.WRITE, space=SPACE, node=node, address=address, word=draw.getrandbits(16)
+            kind=RequestKind.WRITE,
+            space=SPACE,
+            node=node,
+            address=address,
+            word=draw.getrandbits(16),
         )
         frame = bench.frame(request, draw.randrange(256))
         match draw.randrange(5):
@@ -170,7 +176,7 @@ def test_whatever_comes_before_it_a_request_is_answered_and_only_requests_are_ca
             case 4:
                 bench.answers(frame * draw.randrange(2, 4))
                 memory[node, address] = request.word
-        frame = bench.frame(Request(kind=Kind.STATUS), 77)
+        frame = bench.frame(Request(kind=RequestKind.STATUS), 77)
         assert decode_reply(bench.answers(frame), 77) is not None
     for node in range(16):
         assert (bench.host.read_words(node, SPACE, 4) == memory[node]).all()
@@ -224,14 +230,14 @@ def test_a_line_that_never_falls_silent_is_given_up(byte):
 
 
 def test_a_request_sent_back_as_it_came_is_no_reply():
-    frame = Request(kind=Kind.WRITE).encode(4, 2)
+    frame = Request(kind=RequestKind.WRITE).encode(4, 2)
     assert decode_reply(frame, 4) is None
     assert decode_reply(frame[:-CRC_BYTES], 4) is None
 
 
 def test_a_break_on_the_line_is_no_byte_and_the_next_request_is_answered():
     bench = Bench()
-    status = bench.frame(Request(kind=Kind.STATUS))
+    status = bench.frame(Request(kind=RequestKind.STATUS))
     bench.line.low(20 * BYTE_CYCLES)
     assert decode_reply(bench.answers(status), 1) is not None
     bench.line.low(1)

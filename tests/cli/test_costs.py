@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from helpers.command import Command, refusal, result
 
-from eyecast.model.collectives.cube.costs.tables import find_cost
+from eyecast.model.papers.costs.tables import find_cost
 
 COSTS = ("costs", "--collective", "all-gather", "--dimension", "7", "--flits", "16")
 
@@ -70,7 +70,7 @@ def rows_of(eyecast: Command, table: int, *options: str) -> list[list[object]]:
 
 
 def test_table_1_is_what_links_carry(eyecast: Command) -> None:
-    """SBT has C(d, level) links of dimension d at a level, and 2^d links of it in all."""
+    """SBT has C(d, level) links of dimension d at each level, so 2^d of dimension d in all."""
     rows = rows_of(eyecast, 1)
     sbt = {
         (level, d): [links, share] for graph, level, d, links, share, *_ in rows if graph == "sbt"

@@ -14,8 +14,8 @@ from helpers.command import CORNER_4X4, INSTALLED, Command, refusal, shell
 
 from eyecast.cli.options import collective as options_collective
 from eyecast.model.base.errors import with_article
-from eyecast.model.collectives.transmit import schemes
 from eyecast.model.network.kinds import KINDS
+from eyecast.model.papers.transmit import schemes
 from eyecast.sim.toolchain import environment
 
 EYE = "network for the eye broadcast must be a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...)"

@@ -16,7 +16,7 @@ from helpers.command import INSTALLED, Command, refusal, result
 
 from eyecast import __version__
 from eyecast.cli import installed
-from eyecast.cli.installed import PARTS, Part
+from eyecast.cli.installed import TOOLS, Tool
 from eyecast.sim.cache import PACKAGE
 
 
@@ -51,8 +51,8 @@ def test_the_doctor_names_what_is_there(eyecast: Command) -> None:
     assert list(found) == ["version", "python", "works", "trouble", "parts", "cache"]
     assert (found["version"], found["works"], found["trouble"]) == (__version__, True, None)
     assert found["python"] == ".".join(map(str, sys.version_info[:3]))
-    versions = {part["name"]: part["version"] for part in found["parts"]}
-    assert list(versions) == [part.name for part in PARTS]
+    versions = {tool["name"]: tool["version"] for tool in found["parts"]}
+    assert list(versions) == [tool.name for tool in TOOLS]
     assert all(versions[name] for name in ("g++", "make", "perl", "verilator", "cocotb", "numba"))
     assert found["cache"].keys() == {"folder", "entries", "bytes", "free_bytes"}
 
@@ -61,11 +61,11 @@ def test_the_doctor_knows_every_extra() -> None:
     settings = tomllib.loads((PACKAGE / "pyproject.toml").read_text())
     extras = settings["project"]["optional-dependencies"]
     packages = {extra: " ".join(extras[extra]) for extra in extras}
-    found = {extra for part in PARTS for extra in re.findall(r"eyecast\[(\w+)\]", part.install)}
+    found = {extra for tool in TOOLS for extra in re.findall(r"eyecast\[(\w+)\]", tool.install)}
     assert found == extras.keys()
-    for part in PARTS:
-        for extra in re.findall(r"eyecast\[(\w+)\]", part.install):
-            assert part.package in packages[extra]
+    for tool in TOOLS:
+        for extra in re.findall(r"eyecast\[(\w+)\]", tool.install):
+            assert tool.package in packages[extra]
 
 
 def test_the_doctor_says_what_a_missing_part_costs(
@@ -73,9 +73,9 @@ def test_the_doctor_says_what_a_missing_part_costs(
 ) -> None:
     (here / "silent").write_text("#!/bin/sh\n")
     (here / "silent").chmod(0o755)
-    absent = Part("nothing", "a test", "nothing is done", "leave it", ("no-such-program",))
-    silent = Part("silent", "a test", "nothing is said", "leave it", (str(here / "silent"),))
-    monkeypatch.setattr(installed, "PARTS", (absent, silent))
+    absent = Tool("nothing", "a test", "nothing is done", "leave it", ("no-such-program",))
+    silent = Tool("silent", "a test", "nothing is said", "leave it", (str(here / "silent"),))
+    monkeypatch.setattr(installed, "TOOLS", (absent, silent))
     answer = eyecast("doctor")
     assert answer.status == 0
     assert "without nothing nothing is done: leave it\n" in answer.output
@@ -97,7 +97,7 @@ def test_the_doctor_fails_where_the_main_job_cannot_run(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, f"eyecast: {trouble}\n")
     found = json.loads(done.stdout)
     assert (found["works"], found["trouble"]) == (False, trouble)
-    missing = [part["name"] for part in found["parts"] if part["version"] is None]
+    missing = [tool["name"] for tool in found["parts"] if tool["version"] is None]
     assert {"g++", "perl", "git"} <= set(missing)
     assert "make" not in missing
 

@@ -12,8 +12,8 @@ from eyecast.model.collectives.cube.all_to_all import ORDERS
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.fault_blocks.broadcast import most_steps, most_tcd
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.transmit.diagonal_mesh import table_1_row
 from eyecast.model.network.topology import hypercube
+from eyecast.model.papers.transmit.diagonal_mesh import table_1_row
 from eyecast.model.schedule.file import read_schedule, schedule_json
 
 CUBE = ("schedule", "--hypercube", "4", "--source", "0,1,0,0", "--json", "-o", "s.json")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from helpers.command import Command, refusal, result
 
-from eyecast.model.collectives.transmit.plan import Plan, flood
 from eyecast.model.network.named_graphs import de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.network.topology import line
+from eyecast.model.papers.transmit.plan import Plan, flood
 from eyecast.model.schedule.file import read_schedule
 from eyecast.picture.transmit import draw_transmit
 

@@ -231,10 +231,10 @@ def run_beside_host(bench: Bench) -> int:
 
 
 def run_damaged(bench: Bench, flip: Callable[[Any, int], None]) -> int:
-    """Require that the combiner reports a damaged word when it combines it, and no other.
+    """Require that the combiner reports each damaged word that it combines, and no other word.
 
-    ``flip`` damages a word, or repairs it, and changes no bit that is combined. Return the number
-    of words reported.
+    ``flip`` damages a word, or repairs a damaged one, without changing its bits that are combined.
+    Return the number of reported words.
     """
     told = 0
 

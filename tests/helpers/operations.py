@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from eyecast.formats.operations import WORD_BYTES, Kind, Operation
+from eyecast.formats.operations import WORD_BYTES, Operation, OperationKind
 from eyecast.model.schedule.schedule import Schedule
 
 RANKS = 5
@@ -26,12 +26,16 @@ def drawn_operations(draw: st.DrawFn) -> list[Operation]:
     for tag, (source, target) in enumerate(messages):
         size = WORD_BYTES * (tag + 1)
         at = draw(st.integers(0, len(story)))
-        story.insert(at, Operation(Kind.SEND, source, f"send {tag}", target, size, tag))
+        story.insert(at, Operation(OperationKind.SEND, source, f"send {tag}", target, size, tag))
         at = draw(st.integers(at + 1, len(story)))
-        story.insert(at, Operation(Kind.RECEIVE, target, f"receive {tag}", source, size, tag))
+        story.insert(
+            at, Operation(OperationKind.RECEIVE, target, f"receive {tag}", source, size, tag)
+        )
     for number in range(draw(st.integers(0, 4))):
         rank = draw(st.integers(0, RANKS - 1))
-        story.insert(draw(st.integers(0, len(story))), Operation(Kind.LOCAL, rank, f"l {number}"))
+        story.insert(
+            draw(st.integers(0, len(story))), Operation(OperationKind.LOCAL, rank, f"l {number}")
+        )
     for place, operation in enumerate(story):
         earlier = [other for other in range(place) if story[other].rank == operation.rank]
         for other in earlier:
@@ -53,9 +57,9 @@ def require_in_time(operations: Sequence[Operation], step_of: dict[int, int]) ->
         times = [ended[other] for other in operation.after]
         begin = max(times + [begun[other] for other in operation.beside], default=0)
         begun.append(begin)
-        if operation.kind is Kind.LOCAL:
+        if operation.kind is OperationKind.LOCAL:
             ended.append(begin)
-        elif operation.kind is Kind.SEND:
+        elif operation.kind is OperationKind.SEND:
             assert step_of[operation.tag] > begin
             ended.append(step_of[operation.tag])
         else:

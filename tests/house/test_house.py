@@ -27,6 +27,7 @@ FLOORS: dict[str, set[str]] = {
     "rtl": {"model/base", "model/network"},
     "model/bounds": {"model/base", "model/network", "model/schedule"},
     "model/collectives": {"model/base", "model/network", "model/schedule", "model/bounds"},
+    "model/papers": {"model/base", "model/network", "model/schedule"},
     "model/program": {"model/base", "model/network", "model/schedule"},
     "model/run": {"model/base", "model/network", "model/program"},
     "model/image": {"model/base", "model/network", "model/program", "model/run"},
@@ -37,11 +38,14 @@ FLOORS: dict[str, set[str]] = {
     "model/traffic": {"model/base", "model/network", "model/program", "model/run"},
     "model/compare": {
         "model/bounds",
+        "model/papers",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/exact", "model/traffic"),
     },
     "waves": {"model/base", "model/network", "model/program", "model/run"},
-    "picture": {"model/base", "model/network", "model/schedule", "model/collectives"},
+    "picture": {
+        *("model/base", "model/network", "model/schedule", "model/collectives", "model/papers"),
+    },
     "report": {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
@@ -79,11 +83,13 @@ FLOORS: dict[str, set[str]] = {
     },
     "api": {
         "model/bounds",
+        "model/papers",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/traffic", "model/compare", "picture", "report", "sim", "sweeps"),
     },
     "cli": {
         "model/bounds",
+        "model/papers",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/exact", "model/image", "model/traffic"),
         *("model/compare", "picture", "sim", "boards", "formats", "ip", "report", "rtl"),

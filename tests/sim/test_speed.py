@@ -18,7 +18,7 @@ QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style")
     ids=str,
 )
 def test_no_simulator_sees_a_loop_in_a_network(options, tmp_path):
-    """If bits of a signal depend on other bits of it, each tile would be evaluated twice."""
+    """If some bits of a signal depended on its other bits, each tile would be evaluated twice."""
     config = NetworkConfig(topology=mesh((2, 1)), **options)
     (tmp_path / "network.v").write_text(network_verilog(config, trace=False))
     program = ["verilator", "--lint-only", *QUIET, "-Wwarn-UNOPTFLAT", "--top-module", TOP_MODULE]

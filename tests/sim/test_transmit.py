@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from eyecast.model.collectives.transmit.schedule import transmit_schedule
-from eyecast.model.collectives.transmit.schemes import transmit
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, line, ring
+from eyecast.model.papers.transmit.schedule import transmit_schedule
+from eyecast.model.papers.transmit.schemes import transmit
 from eyecast.model.program.compiler import Compiled
 from eyecast.sim.verify import verify
 

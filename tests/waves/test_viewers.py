@@ -81,5 +81,5 @@ def test_the_reader_of_surfer_reads_the_same(waves: Path) -> None:
         signal = names[name].signal
         for cycle, value in enumerate(ours.values(name)):
             read = str(signal.value_at(cycle))
-            # Of what is not known it says so for each bit.
+            # Surfer's reader repeats the "z" of an unknown value for each bit; ours has one "z".
             assert (read.strip("z") or read[:1]) == str(value), (name, cycle)

@@ -17,14 +17,14 @@ from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.traffic.program import message_words_for, traffic_program
 from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.waves.file import write_waves
-from eyecast.waves.registers import Change, Register, Registers
+from eyecast.waves.registers import Change, Register, RegisterChanges
 from eyecast.waves.view import write_gtkwave, write_surfer
 
 MESH = eyecast.mesh((4, 4))
 EYE = eyecast.schedule(MESH, "eye", source=(1, 2), flits=4)
 
 
-def written(folder: Path, config: NetworkConfig, run: Run, **seen: Registers) -> Waves:
+def written(folder: Path, config: NetworkConfig, run: Run, **seen: RegisterChanges) -> Waves:
     write_waves(folder / "waves.vcd", config, run.trace, run.cycles, **seen)
     return read_waves(folder / "waves.vcd")
 
@@ -156,7 +156,7 @@ def test_on_its_way_a_packet_has_the_step_that_it_is_sent_in(flit_width, tmp_pat
 
 
 def test_registers_are_shown_as_they_were_seen(tmp_path):
-    seen = Registers(
+    seen = RegisterChanges(
         [
             Register(3, "step"),
             Register(3, "over", is_bit=True),

@@ -1,1 +1,1 @@
-"""Hypercubes: the spanning graphs and collectives of Johnsson & Ho, and what they cost."""
+"""Hypercubes: the spanning graphs and collectives of Johnsson & Ho, and their costs."""

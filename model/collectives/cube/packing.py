@@ -53,7 +53,7 @@ class Crossings:
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class MessageBlocks:
     """The blocks of each message: piece p has ``words[p]`` words and goes by ``tree[p]``.
 
     A packet holds at most ``per_packet`` pieces.
@@ -171,7 +171,7 @@ def _joined(columns: Sequence[tuple[Numbers, ...]]) -> Crossings:
 
 def pack(
     crossings: Crossings, topology: Topology, words: int, trees: int, packet: int | None
-) -> tuple[Pieces, Rows]:
+) -> tuple[MessageBlocks, Rows]:
     """Cut messages of ``words`` words into blocks, and the cycles into steps.
 
     Block ``message * len(pieces) + p`` is piece p of a message. No send carries more than
@@ -202,10 +202,10 @@ def pack(
     return pieces, Rows(step, source, target, block)
 
 
-def _pieces(link: Numbers, share: Numbers, tree: Numbers, packet: int | None) -> Pieces:
+def _pieces(link: Numbers, share: Numbers, tree: Numbers, packet: int | None) -> MessageBlocks:
     """Cut the shares into pieces; each row of ``link`` and ``tree`` is a share crossing a link."""
     used = np.flatnonzero(share)
-    whole = Pieces(share[used], used, max(1, link.size))
+    whole = MessageBlocks(share[used], used, max(1, link.size))
     if packet is None:
         return whole
     _, place, count = np.unique(link, return_inverse=True, return_counts=True)
@@ -216,10 +216,10 @@ def _pieces(link: Numbers, share: Numbers, tree: Numbers, packet: int | None) ->
     unit = gcd(packet, *share[used].tolist())
     copies = share[used] // unit
     require_rows(int(copies.sum()))
-    return Pieces(np.full(copies.sum(), unit), np.repeat(used, copies), packet // unit)
+    return MessageBlocks(np.full(copies.sum(), unit), np.repeat(used, copies), packet // unit)
 
 
-def even_pieces(share: Numbers, packet: int) -> Pieces:
+def even_pieces(share: Numbers, packet: int) -> MessageBlocks:
     """Cut each share into the fewest pieces of at most ``packet`` words, as equal as possible."""
     used = np.flatnonzero(share)
     counts = -(-share[used] // packet)
@@ -227,7 +227,7 @@ def even_pieces(share: Numbers, packet: int) -> Pieces:
     words = [
         even_shares(*sizes) for sizes in zip(share[used].tolist(), counts.tolist(), strict=True)
     ]
-    return Pieces(np.concatenate(words), np.repeat(used, counts), 1)
+    return MessageBlocks(np.concatenate(words), np.repeat(used, counts), 1)
 
 
 def pipeline(graph: SpanningGraph, cycles: list[Numbers], tree: Numbers, start: Numbers) -> Rows:

@@ -1,1 +1,1 @@
-"""Requests, and the algorithms' declarations of what they serve."""
+"""Requests, and the declarations in which algorithms list the requests that they serve."""

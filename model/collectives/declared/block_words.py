@@ -61,7 +61,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 def read_block_words(path: str | Path) -> BlockWords:
     """Read the words of blocks from the JSON file ``path``.
 
-    Raises :class:`.InvalidInput` with one line that names the file and what is allowed.
+    Raises :class:`.InvalidInput` with one line that names the file and the allowed values.
     """
     return as_block_words(
         read_json(path, lambda text: decode_versioned(text, FORMAT, (1,), _File)).words

@@ -7,13 +7,13 @@ r + d, an odd one with r - d, for the distances
 
     d = 1, -1, 3, -5, 11, -21 …          d_s = (1 - (-2)^(s+1)) / 3
 
-On a torus each distance is used on one axis after the other. The signs alternate, so many exchanges
-cross the ring's wrap link, and paths are short.
+On a torus, each distance is used on all axes in turn. The signs alternate, so an exchange may take
+the ring's wrap link, and paths are short.
 
 **These are the eye's distances.** Cang & Wu put the eyes of their broadcast 1, 1, 3, 5, 11, 21 …
-apart: a_k = (2^k - (-1)^k) / 3 = |d_(k-1)| (:mod:`..halving.eye`, docs/errata.md).
-A broadcast by the partners of Swing, farthest first, costs as much as theirs from an eye. On a line
-of 2^k nodes, 2^i nodes send over |d_(k-1-i)| hops in step i + 1. So the total distance is
+apart: a_k = (2^k - (-1)^k) / 3 = |d_(k-1)| (:mod:`..halving.eye`, docs/errata.md). A broadcast by
+Swing's partners, farthest first, has the same TCD as theirs from an eye. On a line of 2^k nodes,
+2^i nodes send over |d_(k-1-i)| hops in step i + 1. So the TCD is
 
     Σ 2^i |d_(k-1-i)|, i = 0 … k-1  =  Σ 2^i (2^(k-i) - (-1)^(k-i)) / 3
                                     =  (k 2^k - Σ 2^i (-1)^(k-i)) / 3
@@ -42,7 +42,7 @@ from .rounds import require_ring
 Nodes = npt.NDArray[np.int64]
 
 Partners = Callable[[Topology], tuple[str, list[Nodes]]]
-"""A function that returns the algorithm's name and each round's partners, nearest first."""
+"""A function that returns the algorithm's name and each round's partners by node, nearest first."""
 
 
 def swing_distance(round_number: int) -> int:
@@ -55,7 +55,7 @@ def swing_distance(round_number: int) -> int:
 
 
 def swing_partners(topology: Topology) -> tuple[str, list[Nodes]]:
-    """Return Swing's partners on a torus or ring whose sides are powers of two."""
+    """Return the name and the partners of Swing, on a torus whose sides are powers of two."""
     require_ring("swing", topology)
     _require_powers("swing", topology)
     return "swing-whole", list(_swing_rounds(topology))
@@ -73,7 +73,7 @@ def _swing_rounds(topology: Topology) -> Iterator[Nodes]:
 
 
 def recursive_doubling_partners(topology: Topology) -> tuple[str, list[Nodes]]:
-    """Return the partners, whose numbers differ in one bit, on a grid of sides of powers of two."""
+    """Return the name and the partners, which differ in one bit; sides must be powers of two."""
     if not is_whole_grid(topology):
         allowed = "a grid without faults"
         raise InvalidInput.of("network for recursive-doubling", allowed, topology.label)

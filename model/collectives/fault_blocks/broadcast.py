@@ -20,11 +20,12 @@ no region in common.
 
 * A link with VC 0 lies in a region of the range, or begins or ends at the west end of such a
   region, where a virtual channel path is entered or left. No other range has such a link.
-* Let two ranges use the virtual channel paths of blocks f and g, f in the first range. This range
-  has a region right of the boundary of f, so all regions of the second are right of it as well.
-  Boundaries that have met in a row stay together below it. If both paths had a common link, the
-  second range would enter or leave its path below the meeting row, in a region left of the boundary
-  of g, hence of f. And f is not g: only one range has regions on both sides of a boundary.
+* Let two ranges use the virtual channel paths of blocks f and g, the range that is earlier in the
+  sequence that of f. It has a region right of the boundary of f, so all regions of the later range
+  are right of the boundary of f too. The blocks f and g differ, as only one range has regions on
+  both sides of a boundary. Boundaries that meet in a row stay together below this row. If the paths
+  had a common link, the later range would enter or leave its path below this row, in a region left
+  of the boundary of g, and so left of that of f: a contradiction.
 
 The tests check that routes of random fault sets have no circle of waiting channels
 (:mod:`...program.deadlock`). But two VCs of a link share its one flit per cycle, and a range may

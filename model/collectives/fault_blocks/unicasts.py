@@ -1,4 +1,4 @@
-"""Eye-to-eye unicasts between the fault-free regions of a mesh, round its fault blocks.
+"""Eye-to-eye unicasts between the fault-free regions of a mesh, around its fault blocks.
 
 Z. Jiang and J. Wu, "Fault-Tolerant Broadcasting in 2-D Wormhole-Routed Meshes", section 4,
 Algorithm 5 and the text after it. A message from region s to region e of the sequence goes
@@ -10,11 +10,11 @@ Algorithm 5 and the text after it. A message from region s to region e of the se
   before e. If these regions do not lead to e, the message first takes the virtual channel path of
   the block under s, down to a region that leads to e.
 
-In each region it goes along x, then along y to the closest node of the next region. Links of a
-virtual channel path have VC 1, all others VC 0. One virtual channel path is always enough: the
-paper does not prove this; the tests count it.
+In each region the message goes along x, then along y to the closest node of the next region. Links
+of a virtual channel path have VC 1, all others VC 0. One virtual channel path is always enough: the
+paper does not prove this, but the tests check it.
 
-Where the paper is vague or errs:
+Points in which the paper is vague or wrong:
 
 * On the way down the paper always takes the first eligible region, which may be a dead end: from
   region-8 to region-2 of its own Fig. 8 this is region-3, which leads only to region-1. The path in
@@ -23,9 +23,9 @@ Where the paper is vague or errs:
 * The first eligible region is also wrong for leaving that path. In the 4x7 mesh with the faults
   1,1 and 1,5 and 2,3 the path from region-5 to region-2 passes region-3 and then region-4; region-3
   leads only to region-1. Here the path is left for the first region that leads to the end.
-* The last eye is the eye of the last region that is closest to the source. Two may be equally
-  close: from 4,6 to region-2 these are 3,1 and 5,1. The paper takes 5,1, which is closer to the
-  node at which the message enters the region.
+* The message ends at the eye of the last region that is closest to the source. Two eyes may be
+  equally close: from 4,6 to region-2 these are 3,1 and 5,1. The paper takes 5,1, which is closer to
+  the node at which the message enters the region.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def region_path(mesh: FaultRegions, start: int, end: int) -> RegionPath:
 
 
 def _touching(mesh: FaultRegions, start: int, end: int) -> tuple[int, ...]:
-    """Return touching regions from ``start`` up to ``end`` or to a dead end."""
+    """Return the touching regions from ``start`` on, until ``end`` or a dead end."""
     path = [start]
     while path[-1] != end:
         if start < end:

@@ -1,4 +1,4 @@
-"""All-reduce as two collectives in turn, of the same blocks: the first combines, the second copies.
+"""All-reduce as two collectives of the same blocks: the first combines, the second copies.
 
 * *Reduce and broadcast*, for short messages: the whole message is combined at one node and then
   sent from there to all nodes.
@@ -29,8 +29,8 @@ from .streamed import in_pieces
 def rooted_all_reduce(reduce: Schedule, broadcast: Schedule) -> Schedule:
     """Return the all-reduce that combines at a root by ``reduce`` and copies by ``broadcast``.
 
-    Both have the same blocks; those of the reduce may be in pieces. The result is custom if they
-    leave nodes out. Raises :class:`.InvalidInput` if their blocks differ in length.
+    Both have the same blocks, but the reduce may cut them into pieces. The result is custom if they
+    leave nodes out. Raises :class:`.InvalidInput` if the blocks differ in length.
     """
     broadcast = in_pieces(broadcast, max(1, len(reduce.blocks) // len(broadcast.blocks)))
     if not np.array_equal(broadcast.blocks.words, reduce.blocks.words):
@@ -49,11 +49,11 @@ def _with(root: int | None, nodes: tuple[int, ...] | None) -> tuple[int, ...] | 
 
 
 def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: int) -> Schedule:
-    """All-reduce ``words`` words by a reduce-scatter and an all-gather of the same blocks.
+    """Return the all-reduce of ``words`` words by a reduce-scatter, then an all-gather.
 
-    Both have equally many words for each node. If these are more than ``words``, the last nodes
-    get one word less, and blocks without words are left out. Raises :class:`.InvalidInput` if a
-    streaming block would have no words.
+    Both have the same blocks, with equally many words for each node. If these add up to more than
+    ``words``, the last nodes get one word less, and blocks without words are left out. Raises
+    :class:`.InvalidInput` if a streaming block would have no words.
     """
     name, nodes = Collective.ALL_REDUCE, all_gather.topology.working_nodes.size
     equal = joined(reduce_scatter, all_gather, name, reduce_scatter.blocks)
@@ -69,9 +69,10 @@ def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: 
 
 
 def _shared(blocks: Blocks, words: int) -> npt.NDArray[np.int32]:
-    """Return lengths of ``blocks`` with the sum ``words``: those of the last nodes lose a word.
+    """Return lengths for ``blocks`` that add up to ``words``.
 
-    Raises :class:`.ScheduleError` unless 0 to one word for each node must go.
+    If the blocks have s words too many, the first block of each of the last s owners loses a word.
+    Raises :class:`.ScheduleError` unless s is 0 to the number of owners.
     """
     lengths = blocks.words.copy()
     spare = int(lengths.sum()) - words
@@ -86,9 +87,9 @@ def _shared(blocks: Blocks, words: int) -> npt.NDArray[np.int32]:
 def joined(first: Schedule, second: Schedule, collective: str, blocks: Blocks) -> Schedule:
     """Return one schedule: the sends of ``first``, then those of ``second`` in later steps.
 
-    The paths of one schedule cannot wait for each other in a circle, but the paths of both
-    together may. Then all paths get new VCs; if sends of one step share a link on different VCs,
-    ``second`` gets VCs of its own instead.
+    Neither schedule's paths can wait for each other in a circle, but the paths of both together
+    may. In that case all paths get new VCs. If sends of one step share a link, the VCs of
+    ``second`` are moved above those of ``first`` instead.
     """
     lengths, counts = (
         np.append(np.diff(one), np.diff(other))
@@ -121,7 +122,7 @@ def joined(first: Schedule, second: Schedule, collective: str, blocks: Blocks) -
 
 
 def without_empty_blocks(schedule: Schedule) -> Schedule:
-    """Return the schedule without empty blocks, and without sends that carry no other blocks."""
+    """Return the schedule without empty blocks and without sends that carry only empty blocks."""
     blocks = schedule.blocks
     kept = blocks.words > 0
     if kept.all():

@@ -1,12 +1,18 @@
-"""Paths through all nodes of a grid from neighbour to neighbour: snakes and Hamiltonian cycles.
+"""Paths through all nodes of a grid from neighbor to neighbor: snakes and Hamiltonian cycles.
 
 A snake goes along the first axis and back, one node farther on the second axis each time, and so
-on. A grid of more axes is treated as two axes: the first, and a snake through all others. If one of
-the two is even, there is a cycle: a snake that leaves out one column and returns by it::
+on. If an axis has an even number of nodes, there is a cycle: a snake leaves out one column and
+returns by it. With more than two axes, a snake through all axes except that one is the second
+axis::
 
-    0 - 1 - 2 - 3        0   1 - 2 - 3
-                |        |   |       |
-    7 - 6 - 5 - 4        7 - 6   5 - 4      (and up again)
+    snake            cycle                 nodes of a 3x4 mesh
+    0 - 1 - 2        0 - 1 - 2
+            |        |       |
+    3 - 4 - 5        3   4 - 5
+    |                |   |
+    6 - 7 - 8        6   7 - 8
+            |        |       |
+    9 -10 -11        9 -10 -11
 """
 
 from __future__ import annotations
@@ -20,7 +26,7 @@ Nodes = list[int]
 
 
 def snake(dims: tuple[int, ...], corner: int) -> Nodes | None:
-    """Return all nodes of a grid from ``corner`` on, each a neighbour of the one before.
+    """Return all nodes of a grid from ``corner`` on, each a neighbor of the one before.
 
     ``corner`` may be any corner of the grid; the result is None for other nodes.
     """
@@ -55,7 +61,7 @@ def _mirrored(nodes: npt.NDArray[np.int64], dims: tuple[int, ...], corner: list[
 
 
 def mesh_cycle(dims: tuple[int, ...]) -> Nodes | None:
-    """Return a cycle through all nodes of a grid from node 0; None for a line or odd sides."""
+    """Return a cycle through all nodes of a grid from node 0; None for a line or if all are odd."""
     sides = tuple(side for side in dims if side > 1)
     if len(sides) < 2 or prod(sides) % 2:
         return None
@@ -79,7 +85,8 @@ def torus_cycles(sides: tuple[int, int]) -> list[Nodes]:
 
     (M. M. Bae and B. Bose, "Edge Disjoint Hamiltonian Cycles in k-ary n-Cubes and Hypercubes",
     IEEE Trans. Computers 52(10), 2003.) Both begin at node 0. The first uses all links of each row
-    except one; the second uses this one.
+    except one; the second uses the links that are left. Known: both sides are 3 or more, and the
+    second is a multiple of the first.
     """
     width, height = sides
     if width < 3 or height < 3 or height % width:

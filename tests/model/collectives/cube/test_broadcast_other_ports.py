@@ -12,9 +12,9 @@ from eyecast.model.collectives.cube.broadcast_other_ports import (
     full_duplex_broadcast,
     half_duplex_broadcast,
 )
-from eyecast.model.collectives.cube.costs.tables import find_cost
 from eyecast.model.collectives.cube.scatter import full_duplex_path_scatter
 from eyecast.model.network.topology import hypercube
+from eyecast.model.papers.costs.tables import find_cost
 from eyecast.model.schedule.schedule import Schedule
 
 

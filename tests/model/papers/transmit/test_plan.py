@@ -12,18 +12,6 @@ from helpers.topologies import refusal
 from helpers.transmit import covered, distances, drawn_graphs, links_of, node_link
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.transmit.cubes_and_de_bruijn import antipodal_plan, theorem_6_plan
-from eyecast.model.collectives.transmit.lines import path_plan
-from eyecast.model.collectives.transmit.plan import (
-    NOT_REACHED,
-    Plan,
-    counted_time,
-    counted_work,
-    flood,
-    require_connected,
-)
-from eyecast.model.collectives.transmit.schedule import transmit_schedule
-from eyecast.model.collectives.transmit.search import greedy_plan
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import (
     binary_tree,
@@ -33,6 +21,18 @@ from eyecast.model.network.named_graphs import (
     star_tree,
 )
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring
+from eyecast.model.papers.transmit.cubes_and_de_bruijn import antipodal_plan, theorem_6_plan
+from eyecast.model.papers.transmit.lines import path_plan
+from eyecast.model.papers.transmit.plan import (
+    NOT_REACHED,
+    Plan,
+    counted_time,
+    counted_work,
+    flood,
+    require_connected,
+)
+from eyecast.model.papers.transmit.schedule import transmit_schedule
+from eyecast.model.papers.transmit.search import greedy_plan
 from eyecast.model.schedule.file import read_schedule, write_schedule
 from eyecast.model.schedule.rules import ScheduleError
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ....base.errors import InvalidInput, require_range
+from ...base.errors import InvalidInput, require_range
 from . import all_to_all, one_to_all
 from .rows import PORTS, Cost, Number
 

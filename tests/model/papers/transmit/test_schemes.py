@@ -10,23 +10,6 @@ from helpers.topologies import refusal
 from helpers.transmit import least_cost, links_of, node_link
 
 from eyecast.model.base.errors import with_article
-from eyecast.model.collectives.transmit.cubes_and_de_bruijn import (
-    antipodal_plan,
-    hypercube_plan,
-    theorem_6_plan,
-)
-from eyecast.model.collectives.transmit.lines import path_plan, theorem_1_plan
-from eyecast.model.collectives.transmit.schemes import SCHEMES, transmit
-from eyecast.model.collectives.transmit.search import best_plan
-from eyecast.model.collectives.transmit.trees import (
-    binary_tree_bound,
-    corollary_2_plan,
-    odd_partition,
-    star_bound,
-    star_plan,
-    theorem_3_lines_plan,
-    theorem_4_plan,
-)
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import (
     binary_tree,
@@ -36,6 +19,23 @@ from eyecast.model.network.named_graphs import (
     star_tree,
 )
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring
+from eyecast.model.papers.transmit.cubes_and_de_bruijn import (
+    antipodal_plan,
+    hypercube_plan,
+    theorem_6_plan,
+)
+from eyecast.model.papers.transmit.lines import path_plan, theorem_1_plan
+from eyecast.model.papers.transmit.schemes import SCHEMES, transmit
+from eyecast.model.papers.transmit.search import best_plan
+from eyecast.model.papers.transmit.trees import (
+    binary_tree_bound,
+    corollary_2_plan,
+    odd_partition,
+    star_bound,
+    star_plan,
+    theorem_3_lines_plan,
+    theorem_4_plan,
+)
 
 LONG = 60.0
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from ....base.errors import require_range
+from ...base.errors import require_range
 from .rows import Steps
 
 LARGEST_BALANCED = 16

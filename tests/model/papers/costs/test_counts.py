@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from eyecast.model.collectives.cube.collectives import cube_schedule
-from eyecast.model.collectives.cube.costs.rows import Cost, StepCost
-from eyecast.model.collectives.cube.costs.tables import COSTS, find_cost, lower_bound
 from eyecast.model.collectives.cube.spanning_graphs import spanning_graph
 from eyecast.model.network.topology import hypercube
+from eyecast.model.papers.costs.rows import Cost, StepCost
+from eyecast.model.papers.costs.tables import COSTS, find_cost, lower_bound
 from eyecast.model.schedule.cost import ScheduleCost, count_cost
 
 ROWS = [cost for cost in COSTS if cost.ports in ("one-port", "n-port")]

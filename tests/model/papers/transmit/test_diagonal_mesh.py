@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 from helpers.topologies import refusal
 
-from eyecast.model.collectives.transmit.covering import (
+from eyecast.model.network.named_graphs import diagonal_mesh
+from eyecast.model.network.topology import mesh
+from eyecast.model.papers.transmit.covering import (
     Square,
     cover_plan,
     cover_square,
     square_balls,
     squares_plan,
 )
-from eyecast.model.collectives.transmit.diagonal_mesh import (
+from eyecast.model.papers.transmit.diagonal_mesh import (
     LARGEST_BY_HAND,
     Row,
     squares_along,
@@ -27,9 +29,7 @@ from eyecast.model.collectives.transmit.diagonal_mesh import (
     ta_time,
     table_1_row,
 )
-from eyecast.model.collectives.transmit.search import best_plan
-from eyecast.model.network.named_graphs import diagonal_mesh
-from eyecast.model.network.topology import mesh
+from eyecast.model.papers.transmit.search import best_plan
 
 LAST = 732
 """The last side in Table I."""

@@ -9,10 +9,10 @@ from math import comb
 import pytest
 from helpers.johnsson_ho_tables import drawn
 
-from eyecast.model.collectives.cube.costs.balanced_tree import balanced_steps
-from eyecast.model.collectives.cube.costs.tables import find_cost
 from eyecast.model.collectives.cube.scatter import cube_scatter
 from eyecast.model.network.topology import hypercube
+from eyecast.model.papers.costs.balanced_tree import balanced_steps
+from eyecast.model.papers.costs.tables import find_cost
 from eyecast.model.schedule.cost import count_cost
 
 

@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil, pi, sqrt
 
-from ....base.errors import InvalidInput, require_range
+from ...base.errors import InvalidInput, require_range
 
 Number = int | float | Fraction
 """Integers and fractions are exact; floats come from square roots and logarithms."""

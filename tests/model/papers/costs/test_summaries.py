@@ -8,8 +8,8 @@ from math import isclose
 import pytest
 from helpers.johnsson_ho_tables import BEST, drawn
 
-from eyecast.model.collectives.cube.costs.rows import Cost
-from eyecast.model.collectives.cube.costs.tables import (
+from eyecast.model.papers.costs.rows import Cost
+from eyecast.model.papers.costs.tables import (
     LEAST_ALL_GATHER_START_UPS,
     PROPAGATION,
     RATIOS,

@@ -8,10 +8,10 @@ nodes? The search takes an uncovered node that few balls can cover and tries the
         split:  for a node u of uncovered, each radius r and each ball of radius r around u's reach:
                     refuted(uncovered - ball, radii - {r})
 
-Of two balls of one radius, the one that covers a part of what the other does is left out. A set of
-nodes is an integer with a bit for each of them.
+If a ball covers only a part of the uncovered nodes that another ball of the same radius covers, it
+is left out. A set of nodes is an integer with one bit for each node.
 
-What has been refuted is written down as a :class:`Certificate`, which
+The refuted cases are written down as a :class:`Certificate`, which
 :func:`.certificate.check_certificate` follows without knowing anything of the search.
 """
 
@@ -28,7 +28,7 @@ from .certificate import BY_COUNT, SEEN, Certificate, check_certificate
 from .plan import Plan, counted_work, require_connected
 
 LARGEST_GRAPH = 4096
-"""Nodes of a graph whose balls are kept in memory, all of them."""
+"""The largest number of nodes of a graph that is searched, with all its balls in memory."""
 
 
 def require_searchable(topology: Topology) -> None:
@@ -91,8 +91,8 @@ class Answer:
     """The best plan found, and the proved lower bounds.
 
     ``least_time`` and ``least_work`` are proved lower bounds, the latter on the work of plans of
-    that time. ``certificates`` are the proofs, checked: that one step less is too few, and that in
-    this time one send less is.
+    that time. ``certificates`` are the checked proofs: that one step less is too few, and that one
+    send less is too few in this time.
     """
 
     plan: Plan
@@ -145,7 +145,7 @@ def greedy_plan(topology: Topology, balls: Balls | None = None) -> Plan:
     least = time = balls.least_time()
     while (best := _greedy_centres(balls, time)) is None:
         least, time = time + 1, 2 * time
-    # More time may be worse for it, so that this need not be the least with which it succeeds.
+    # With more time the greedy choice may fail again, so bisection may miss the least time.
     while least < time:
         middle = (least + time) // 2
         centres = _greedy_centres(balls, middle)

@@ -9,18 +9,13 @@ import pytest
 from helpers.transmit import drawn_graphs, least_cost, links_of, node_link
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.transmit.certificate import (
-    BY_COUNT,
-    SEEN,
-    Certificate,
-    check_certificate,
-)
-from eyecast.model.collectives.transmit.plan import Plan
-from eyecast.model.collectives.transmit.search import best_plan, greedy_plan
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.papers.transmit.certificate import BY_COUNT, SEEN, Certificate, check_certificate
+from eyecast.model.papers.transmit.plan import Plan
+from eyecast.model.papers.transmit.search import best_plan, greedy_plan
 
 LONG = 60.0
 

@@ -1,17 +1,18 @@
 """Covering a square with the squares of sides 1, 3, ..., 2t - 1: transmitting on a diagonal mesh.
 
-A ball of radius r in a diagonal mesh is a square of side 2r + 1. So the host needs t steps, where
-squares of sides 2t - 1, 2t - 3, ... down to 1, one of each, cover the mesh (Ho, Hsu & Sung 1996,
-section 5; its own way is :mod:`.diagonal_mesh`). By area, t cannot be less than the least with
-1 + 9 + ... + (2t - 1)^2 = (4t^3 - t) / 3 >= n^2.
+A ball of radius r in a diagonal mesh is a square of side 2r + 1. So t steps are enough for the host
+if squares of sides 2t - 1, 2t - 3, ... down to 1, one of each, cover the mesh (Ho, Hsu & Sung 1996,
+section 5; :mod:`.diagonal_mesh` has the paper's own covering). These squares must have at least the
+area of the mesh: (4t^3 - t) / 3, the sum 1 + 9 + ... + (2t - 1)^2, must be n^2 or more.
 
-The search fills the mesh from below. All below the *skyline* is covered, and the next square goes
-to the lowest part of it, the leftmost of these, at its left or its right end::
+The search fills the mesh from below. All nodes below the *skyline* are covered. The next square
+goes to the lowest part of the skyline (the leftmost, if several are the lowest), at its left or its
+right end::
 
                             .-------.
-    |___     __|            |  new  |__|        what the square covers of what is covered already
-    |   |___|  |            '---|___|  |        or outside is its waste; all waste together must
-    |__________|            |__________|        not be more than (4t^3 - t) / 3 - n^2
+    |___     __|            |  new  |__|        the area of a square that is covered already, or
+    |   |___|  |            '---|___|  |        outside the mesh, is its waste; the waste of all
+    |__________|            |__________|        squares must be at most (4t^3 - t) / 3 - n^2
 
 A beam search keeps the best few placements of one, two, three ... squares: those with little waste
 for the covered area, and with few new steps in the skyline. This rule is a heuristic that works
@@ -35,10 +36,10 @@ _Table = npt.NDArray[np.int64]
 _Row = npt.NDArray[np.int32]
 
 LARGEST_COVERED = 1024
-"""Side of a diagonal mesh for which a covering is searched."""
+"""The largest side of a diagonal mesh for which a covering is searched."""
 
 _STEP_COST = 0.5
-"""Waste that a new step in the skyline counts for, for each unit of the square's side."""
+"""A new step in the skyline counts as this much waste for each unit of the square's side."""
 
 _CELLS = 150_000
 """Skylines in memory at once, in columns: the wider the mesh, the fewer are kept."""
@@ -46,7 +47,7 @@ _CELLS = 150_000
 _MOST_KEPT = 2000
 
 _EAGERNESS = (1.5, 0.7)
-"""Waste that is let pass for early progress, in times of the average; tried in turn."""
+"""Multiples of the average waste that are accepted for early progress; tried in turn."""
 
 
 class Square(NamedTuple):
@@ -191,7 +192,7 @@ def _list_moves(
     moves: _Table,
     scores: npt.NDArray[np.float64],
 ) -> int:
-    """Write down all next squares of all coverings; returns how many."""
+    """Write all next squares of all coverings to ``moves``, and return how many there are."""
     side = skylines.shape[1]
     count = 0
     for covering in range(len(skylines)):

@@ -7,20 +7,26 @@ each gets enough. Lemma 1 of the paper does so evenly for n a multiple of the nu
 
     arms 3, n = 6     n^2 / 3 = 12:   11 + 1     9 + 3     7 + 5
 
-**What is less than the paper says.** Theorem 4 claims for any star tree of p arms and length k that
-(n + 1, n + 1) can be reached, n the least integer with n^2 / p + n >= k, but Lemma 1 needs n to be
-a multiple of p. It cannot be reached with 3 arms of length 3: n = 2, and what the centre leaves are
-the three leaves, for which there are two sends. The search (:mod:`.search`) proves that
-(3, s) is impossible there for any s, and (4, 1) the best.
+**Where the paper claims too much.** Theorem 4 claims that (t, s) = (n + 1, n + 1) can be reached on
+any star tree of p arms of length k, where n is the least integer with n^2 / p + n >= k. But Lemma 1
+needs n to be a multiple of p. The claim is false for 3 arms of length 3: n is 2, the message of the
+centre does not get to the three leaves in time, and only two sends are left for them. The search
+(:mod:`.search`) proves that (3, s) is impossible there for any s, and that (4, 1) is the best.
 
-**Lower bound** for star trees of p >= 2 arms, by counting, which the paper leaves out. Let ball i
-have radius r_i and its centre on an arm x_i links from the tree's. If r_i < x_i it holds at most
-2 r_i + 1 nodes. All others hold the tree's centre and reach out on every arm at least r_i - x_i
-links; let M be the most of these, of ball 1. Together they hold 1 + pM nodes, and what they hold
-beyond M on their own arms: at most x_i + r_i - M <= 2 x_i <= 2 r_i each. With M = r_1 - x_1 and
-p >= 2 all balls hold at most 1 + p r_1 and the others' 2 r_i + 1 each, which is (p - 2) r_1 more
-than 2 r_i + 1 for all of them. So 1 + pk <= that, with r_1 = t - 1. And of the leaves, a ball of a
-radius below k holds one at most: in k steps or less the host sends p times or more.
+**Lower bound** for star trees of p >= 2 arms, by counting; the paper has none. Let ball i have
+radius r_i and its centre on an arm, x_i links from the tree's centre.
+
+* If r_i < x_i, the ball lies on its own arm and holds at most 2 r_i + 1 nodes.
+* All other balls hold the tree's centre, and reach r_i - x_i links or more along every arm. Let M
+  be the largest r_i - x_i, and ball 1 a ball that has it. Together these balls hold the 1 + pM
+  nodes within M links of the tree's centre. Each holds at most x_i + r_i - M more, on its own arm,
+  which is at most 2 x_i <= 2 r_i.
+* For ball 1, with M = r_1 - x_1 and p >= 2, 1 + pM + 2 x_1 is at most 1 + p r_1. Every other ball
+  adds at most 2 r_i + 1.
+
+So all 1 + pk nodes are held only if 1 + pk is at most the sum of 2 r_i + 1 over all balls, plus
+(p - 2) r_1, where r_1 is at most t - 1. Also, a ball of a radius below k holds at most one leaf: if
+t is at most k, the host sends p times or more.
 """
 
 from __future__ import annotations
@@ -36,14 +42,15 @@ from .lines import path_plan
 from .plan import Plan, counted_time, counted_work, require_kind
 
 _MOST_TRIES = 20_000
-"""Cases after which dealing out odd numbers is given up, and one step more is taken."""
+"""After this many cases the search for a way to deal out odd numbers ends, and a step is added."""
 
 
 def corollary_2_plan(topology: Topology) -> Plan:
     """The plan of Theorem 2 and Corollary 2 for binary trees of 2^n - m nodes, m <= 2^(n - 1).
 
-    To the root alone for m = 1 and 2; else to vertices 2, 6, 14, ..., the last of them and its
-    sister, in the paper's numbers, which are larger by one.
+    For m = 1 and 2 the host sends to the root alone. Otherwise it sends to vertices 2, 6, 14, ...
+    and last to the next vertex, the sister of the last of these. The paper's numbers of vertices
+    are larger by one than ours.
     """
     require_kind(topology, "binary-tree")
     height = topology.nodes.bit_length()
@@ -60,11 +67,11 @@ def corollary_2_plan(topology: Topology) -> Plan:
 
 
 def binary_tree_bound(topology: Topology) -> tuple[int, int]:
-    """Lower bounds on (t, s) for binary trees: nodes of one level that balls must hold.
+    """Lower bounds on (t, s) for binary trees, as balls must hold all nodes of one level.
 
-    No ball of radius r holds more than 2^r nodes of a level: from the node in the middle of its way
-    to the lowest of them, which is r links above at most, there is a choice at each link down.
-    (Proof of Theorem 2.) The two lowest levels count, each for itself.
+    A ball of radius r holds at most 2^r nodes of a level: all of them are below one node, at most r
+    links above the level, and each link down doubles their number (proof of Theorem 2). The bounds
+    are the larger of those for the two lowest levels.
     """
     height = topology.nodes.bit_length()
     lowest = topology.nodes + 1 - (1 << (height - 1))
@@ -77,8 +84,8 @@ def binary_tree_bound(topology: Topology) -> tuple[int, int]:
 def odd_partition(parts: int, n: int) -> list[list[int]]:
     """Lemma 1: 1, 3, ..., 2n - 1 dealt out to ``parts`` lists, each with the sum n^2 / parts.
 
-    The cases are the paper's. Raises :class:`InvalidInput` unless ``parts`` divides ``n`` and is
-    less.
+    The cases are those of the paper. Raises :class:`InvalidInput` unless ``parts`` divides ``n``
+    and is less than ``n``.
     """
     require_range("parts of the odd numbers", parts, 1)
     if n % parts or n == parts or n < 1:
@@ -88,7 +95,8 @@ def odd_partition(parts: int, n: int) -> list[list[int]]:
         lists: list[list[int]] = [[] for _ in range(parts)]
     else:
         lists = _three_each(parts)
-    # The others in runs of 2 * parts odd numbers, of which the first and the last go together.
+    # Deal the other odd numbers in runs of 2 * parts: the first and the last number of a run go to
+    # one list, the second and the last but one to the next, and so on.
     for begin in range(6 * parts * (quotient % 2), 2 * n, 4 * parts):
         for k, numbers in enumerate(lists, start=1):
             numbers += [begin + 2 * k - 1, begin + 4 * parts - (2 * k - 1)]
@@ -127,9 +135,10 @@ def theorem_3_lines_plan(parts: int, n: int) -> Plan:
 def theorem_4_plan(topology: Topology) -> Plan:
     """Return the plan of Theorems 3 and 4 for star trees; its claim is that of Theorem 4.
 
-    The paper's n is the least integer with n^2 / arms + n >= length. Where the number of arms does
-    not divide it, or is equal, Lemma 1 gives no plan; n is then the next for which it does, and
-    what is counted may be more than is claimed. The paper has no star trees of one arm.
+    The paper's n is the least integer with n^2 / arms + n >= length. If the number of arms does not
+    divide n, or is equal to n, Lemma 1 gives no plan. The plan is then made for the next larger n
+    with a plan, and its counted cost may be more than the paper claims. The paper has no star trees
+    of one arm.
     """
     arms, length = _require_star(topology)
     require_range("arms of a star tree of the paper", arms, 2)
@@ -140,10 +149,10 @@ def theorem_4_plan(topology: Topology) -> Plan:
 
 
 def star_plan(topology: Topology) -> Plan:
-    """The best plan for star trees that sends to the centre first, as far as odd numbers are dealt.
+    """Return the best plan found for star trees in which the host sends to the centre first.
 
-    Two arms or one make a line, and have the optimal plan for it. What is between the lower bound
-    and this plan is for :mod:`.search`, where the tree is small enough.
+    One or two arms are a line, and get the optimal plan for lines. If the tree is small enough,
+    :mod:`.search` looks for plans between the lower bound and this plan.
     """
     arms, length = _require_star(topology)
     if arms <= 2:
@@ -184,11 +193,12 @@ def _interval_sends(
     first_step: int,
     longest: int | None = None,
 ) -> list[tuple[int, int]]:
-    """(step, node) of the sends to the middles of intervals, laid outwards on the arms, in order.
+    """Return the sends to the middles of intervals on the arms, (step, node) in order of steps.
 
-    Arm *a* gets intervals of the lengths ``lists[a]`` behind its first ``inner`` nodes. The
-    interval of ``longest``, by default the longest of all, is for ``first_step``, each shorter one
-    for a step later. Intervals beyond the arm's end are left out, middles moved onto it.
+    Arm *a* gets intervals of the lengths ``lists[a]``, one after the other, outwards from its first
+    ``inner`` nodes. The host sends to the interval of length ``longest``, by default that of the
+    longest one, in ``first_step``, and to an interval that is shorter by 2 one step later.
+    Intervals beyond the arm's end are left out; a middle beyond it moves to the arm's last node.
     """
     _, length = star_tree_size(topology)
     longest = longest or max(map(max, lists))
@@ -204,7 +214,7 @@ def _interval_sends(
 
 
 def _dealt(n: int, arms: int, wanted: int) -> list[list[int]] | None:
-    """The fewest of 2n - 1, 2n - 3, ..., dealt out so that each arm gets ``wanted`` or more."""
+    """Deal the fewest of 2n - 1, 2n - 3, ... so that each arm has the sum ``wanted`` or more."""
     if wanted <= 0:
         return [[] for _ in range(arms)]
     for count in range(arms, n + 1):
@@ -235,7 +245,7 @@ class _Dealing:
         return lists
 
     def _deal(self, place: int, left: int) -> list[int] | None:
-        """To which list each number goes, from that at ``place`` on."""
+        """Return the list to which each number goes, from the number at ``place`` on."""
         wanted = self._wanted
         needed = sum(max(want, 0) for want in wanted)
         if not needed:
@@ -244,7 +254,8 @@ class _Dealing:
         if left < needed or self._tries < 0:
             return None
         number = self._numbers[place]
-        # What it fits exactly first, then whoever wants most; the same want is tried once.
+        # Try first the list that the number completes exactly, then the others, those that want
+        # most first. Of lists that want the same, one is tried.
         options = {want: to for to, want in enumerate(wanted) if want > 0}
         for want in sorted(options, key=lambda want: (want != number, -want)):
             wanted[options[want]] -= number

@@ -1,8 +1,8 @@
 """Algorithm TA: transmitting on a diagonal mesh (Ho, Hsu & Sung 1996, section 5), and Table I.
 
 The squares of sides 2t - 1, 2t - 3, ... are laid along the border of the n x n mesh, four at a
-time, one to each side, until m of them cover each side. What is left uncovered fits into a square
-of side ``inner``, for which there are ``inner_time`` steps left, and is covered in the same way::
+time, one to each side, until m of them cover each side. The uncovered rest fits into a square of
+side ``inner``, for which ``inner_time`` steps are left, and is covered in the same way::
 
     .------.---.-------.      n      the side of the mesh
     |  1   | 8 |   3   |      t      the steps, ceil(n^(2/3)), or one or two more
@@ -16,11 +16,12 @@ of side ``inner``, for which there are ``inner_time`` steps left, and is covered
 Once n is 45 or less the paper solves the problem by hand; here :mod:`.covering` searches for
 a covering in the same number of steps.
 
-**Where the paper errs.** Step (5) takes the least m with 2tm - (4m^2 - 8m + 10) >= n, which is what
-the shortest side gets for even m; for odd m that is 2tm - (4m^2 - 8m + 9), one more (Lemma 2). So
-the m of the text is too large where n is equal to that: for n = 147 it is 4, not 3, and
-what is left, 75 nodes wide in 16 steps, is reduced to 51 in 4, where TA ends without an answer. All
-other n up to 732 come out as claimed. Table I has m = 3 for n = 147, and goes on from there.
+**Where the paper errs.** Step (5) takes the least m with 2tm - (4m^2 - 8m + 10) >= n. The left side
+is the length that m squares cover along the shortest side if m is even. If m is odd they cover one
+node more, 2tm - (4m^2 - 8m + 9) (Lemma 2). So step (5) takes an m that is too large if n is equal
+to that length: for n = 147 it takes 4 instead of 3. The uncovered square, 75 nodes wide with 16
+steps left, is then reduced to 51 with 4 steps left, where TA ends without an answer. All other n up
+to 732 come out as claimed. Table I has m = 3 for n = 147, and goes on from there.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ _ONE_MORE = (
     *((178, 181), (189, 189), (383, 385), (395, 396)),
 )
 _TWO_MORE = ((46, 46), (50, 52), (148, 148), (153, 155), (163, 164))
-"""The sides, first and last of each run, for which the paper takes one step more, or two: its sets
-A and {8, 11}, and Q without A."""
+"""Runs of sides, the first and the last of each, for which the paper adds two steps (its set Q
+without A); ``_ONE_MORE`` has those for which it adds one (A, 8 and 11)."""
 
 
 class Row(NamedTuple):
@@ -59,11 +60,11 @@ class Row(NamedTuple):
 
 
 def table_1_row(side: int) -> Row:
-    """Return the row of Table I for a mesh of ``side``, as the text of the paper has it.
+    """Return the row of Table I for a mesh of ``side``, by the rules in the text of the paper.
 
-    ``inner_time`` is without the steps added, as it is printed. No m where one square covers the
-    mesh (step (4) of Algorithm TA), with the steps added for sides 8 and 11; nothing left where m
-    squares along each side cover it all.
+    ``inner_time`` does not count the added steps, as in the printed table. ``m`` is None if one
+    square covers the mesh (step (4) of Algorithm TA), also with the step added for sides 8 and 11.
+    ``inner`` is None if m squares along each side cover the whole mesh.
     """
     require_range("side of diagonal mesh", side, 1)
     time, more = _base_time(side), _more(side)
@@ -83,8 +84,8 @@ def ta_time(side: int) -> int:
 def steps_missing(side: int) -> int:
     """Count the steps beyond ceil(n^(2/3)) that equation (5) needs, so that the inner square fits.
 
-    From the formulas alone: the least d with (inner_time + d)^3 >= inner^2. For sides that are not
-    solved by hand the paper means its sets A and Q to say the same.
+    By the formulas alone this is the least d with (inner_time + d)^3 >= inner^2. The paper's sets A
+    and Q are meant to give the same number for all sides that are not solved by hand.
     """
     row = table_1_row(side)
     if row.inner is None or row.inner_time is None:

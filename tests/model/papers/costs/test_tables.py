@@ -11,8 +11,8 @@ import pytest
 from helpers.johnsson_ho_tables import BEST, TIMES, drawn
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.cube.costs.rows import PORTS, Cost, StepCost
-from eyecast.model.collectives.cube.costs.tables import (
+from eyecast.model.papers.costs.rows import PORTS, Cost, StepCost
+from eyecast.model.papers.costs.tables import (
     COLLECTIVES,
     COSTS,
     PRINTED,
