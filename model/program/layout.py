@@ -268,6 +268,9 @@ def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:
         append(holder, block)
     source, target = schedule.source.tolist(), schedule.target.tolist()
     for send in np.argsort(schedule.step, kind="stable").tolist():
+        # Blocks that stream may come to the sender in this step.
+        for block in sent_blocks(schedule, send):
+            append(source[send], block)
         # In the order of the sender's memory, so that adjacent blocks stay adjacent.
         base = source[send] * count
         for block in sorted(sent_blocks(schedule, send), key=lambda block: packed[base + block]):
