@@ -77,7 +77,7 @@ class Plan:
 
     @cached_property
     def arrival(self) -> Arrivals:
-        """The step in which each node has got the message: :func:`flood`."""
+        """The step in which each node has got the message: :func:`.flood`."""
         return flood(self.topology, self.sends)
 
     @property
