@@ -27,9 +27,18 @@ if TYPE_CHECKING:
 class Entry:
     """Measures of one algorithm.
 
-    ``cycles`` are predicted, by timing; a timing without cycles has its reason in ``refusals``.
-    ``cases`` are the finished predictions, if kept. ``verified`` are the comparisons with hardware
-    runs, if any.
+    Attributes
+    ----------
+    schedule
+        The algorithm's schedule.
+    cycles
+        Predicted cycles, by timing.
+    refusals
+        The reason why a timing has no cycles, by timing.
+    cases
+        The finished predictions, by timing; empty if they are not kept.
+    verified
+        Comparisons with hardware runs, by timing; empty without runs.
     """
 
     schedule: Schedule
