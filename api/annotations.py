@@ -47,8 +47,20 @@ class _GroupNodes(TypedDict):
 class Group(_GroupNodes, total=False):
     """A group of nodes with its own settings; all except ``nodes`` may be left out.
 
-    ``root`` is the group's source, ``words`` the length of its message or of each block.
-    ``block_words`` are in the order of ``nodes``.
+    Attributes
+    ----------
+    nodes
+        The nodes of the group.
+    collective
+        The collective's name; as for all groups if left out.
+    root
+        The group's source; needed if the collective has a root.
+    words
+        Length of the message, or of each block, in words.
+    algorithm
+        Name of the algorithm; as for all groups if left out.
+    block_words
+        Words of unequal blocks, in the order of ``nodes``.
     """
 
     collective: CollectiveName

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.network.config import NetworkConfig
+from ..model.network.node_link import NetworkxGraph
 from ..model.network.operators import Operator, as_operators
 from ..model.network.topology import Topology
 from ..model.program.program import Program
@@ -119,7 +120,10 @@ KINDS: Mapping[str, Kind] = {
     ),
     "keep": _NODES,
     "made": _SCHEDULE,
-    "neighbor": Kind("a list of neighbours for each node", _are(_are(_is_integer))),
+    "neighbor": Kind(
+        "a list of neighbours for each node, or a networkx graph",
+        lambda value: _are(_are(_is_integer))(value) or isinstance(value, NetworkxGraph),
+    ),
     "network": _NETWORK,
     "operator": Kind(
         "the name of an operator, or an Operator",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..model.network import faults, named_graphs, neighbor_table, topology_file
 from ..model.network import topology as grids
+from ..model.network.node_link import NetworkxGraph, from_networkx
 from ..model.network.topology import Topology
 from .annotations import Node
 from .arguments import checked
@@ -245,16 +246,20 @@ def de_bruijn(base: int, length: int) -> Topology:
 
 
 @checked
-def graph(neighbor: Sequence[Sequence[int]], switches: Iterable[int] = ()) -> Topology:
-    """Return any graph, given as a table of neighbours.
+def graph(
+    neighbor: Sequence[Sequence[int]] | NetworkxGraph, switches: Iterable[int] = ()
+) -> Topology:
+    """Return any graph, given as a table of neighbours or by networkx.
 
     Parameters
     ----------
     neighbor
         One row for each node. Entry p of row n is the node to which port p of node n leads, or -1.
-        Entry 0, the node's own port, is always -1. Links come in pairs, one each way.
+        Entry 0, the node's own port, is always -1. Links come in pairs, one each way. Or a graph of
+        networkx: its nodes are numbered in their order, and a directed edge is a link that works
+        one way. Nodes with a true attribute ``switch`` are switches.
     switches
-        Nodes that forward packets and have no network interface.
+        Numbers of further nodes that forward packets and have no network interface.
 
     Returns
     -------
@@ -264,14 +269,16 @@ def graph(neighbor: Sequence[Sequence[int]], switches: Iterable[int] = ()) -> To
     Raises
     ------
     InvalidInput
-        If rows differ in length, an entry is no other node, a link has no way back, or all nodes
-        are switches.
+        If rows differ in length, an entry is no other node, a link has no way back, there are no
+        nodes, or all nodes are switches.
 
     Examples
     --------
     >>> graph([[-1, 1, 1], [-1, 0, 0]]).peer.tolist()
     [[-1, 1, 2], [-1, 1, 2]]
     """
+    if isinstance(neighbor, NetworkxGraph):
+        return from_networkx(neighbor, switches)
     return neighbor_table.graph(neighbor, switches)
 
 

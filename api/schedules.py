@@ -190,6 +190,10 @@ def transmit_schedule(plan: Plan, /, *, flits: int = USUAL_FLITS) -> Schedule:
     ------
     InvalidInput
         If the plan does not reach every node.
+
+    References
+    ----------
+    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996.
     """
     from ..model.papers.transmit.schedule import transmit_schedule as make  # noqa: PLC0415 - seldom needed
 

@@ -78,7 +78,7 @@ class Send:
 
 
 SendLike = Send | tuple[int, Sequence[Node]] | tuple[int, Sequence[Node], int | Sequence[int]]
-"""A :class:`Send`, or a tuple of its first fields: step and path, or step, path and blocks."""
+"""A :class:`.Send`, or a tuple of its first fields: step and path, or step, path and blocks."""
 
 
 def block_table(network: Topology, blocks: Sequence[Block]) -> Blocks:

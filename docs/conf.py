@@ -89,7 +89,9 @@ nitpick_ignore = [
 nitpick_ignore_regex = [("py:.*", r"(collections|numpy|pathlib)\..*")]
 
 
-SECTIONS = Config(napoleon_use_rtype=False, napoleon_use_ivar=True)
+SECTIONS = Config(
+    napoleon_use_rtype=False, napoleon_custom_sections=[("Attributes", "params_style")]
+)
 
 
 def setup(app: Sphinx) -> None:

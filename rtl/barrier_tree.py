@@ -70,7 +70,7 @@ class BroadcastTree:
         return combine(values)
 
     def to_all(self, m: Module, name: str, value: Signal) -> list[Signal]:
-        """Return for each node its copy of a value of the middle, ``down`` cycles late."""
+        """Return for each node its copy of the middle's signal ``value``, ``down`` cycles late."""
         if not self.down:
             return [value] * self._nodes
         for level in range(self.down - 1):

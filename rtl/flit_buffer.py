@@ -68,7 +68,7 @@ class FlitBuffer(Component):
         )
 
     def elaborate(self, _platform: object) -> Module:
-        """Keep the front's route and marks in registers, so that the front flit can ask at once.
+        """Keep the front flit's route and marks in registers, valid from the start of the cycle.
 
         ``used`` has a one for each used slot, from bit 0 on.
         """

@@ -97,7 +97,7 @@ class Build:
                 sys.exit(status)
 
     def _make_verilator_plain(self) -> None:
-        """Copy Verilator if make cannot read its path; it would resolve a link."""
+        """Copy Verilator if make cannot read its path: Verilator would resolve a link to it."""
         root = self.environment.get("VERILATOR_ROOT")
         if root is not None and not is_plain(root):
             copy = shutil.copytree(root, self._links / "verilator")

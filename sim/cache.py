@@ -109,7 +109,7 @@ def cached_folder(key: str, what: str, make: Callable[[Path], None]) -> Path:
 def require_own(home: Path) -> None:
     """Raise :class:`InvalidInput` if another user could write to the cache folder.
 
-    Programs in the cache are executed. A missing folder passes, and so does one of root.
+    Programs in the cache are executed. A missing folder is accepted, and so is one of root's.
     """
     if not home.exists():
         return

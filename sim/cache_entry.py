@@ -81,7 +81,7 @@ def open_entry(folder: Path) -> bool:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove an entry; rename it first, so that half of one is never taken for whole."""
+    """Remove an entry; rename it first, so that a half-removed one is never taken for complete."""
     if not folder.name.endswith(PARTIAL):
         folder = folder.rename(partial_folder(folder))
     shutil.rmtree(folder, ignore_errors=True)

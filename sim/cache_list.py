@@ -51,7 +51,8 @@ def clear_cache(home: Path, *, unused_days: int) -> list[KeptResult]:
         if entry.used <= before:
             with contextlib.suppress(filelock.Timeout), lock:
                 remove_folder(home / entry.key)
-                # A process that waits for this lock, and a later one, each make their own folder.
+                # From now on, a process that waits for this lock and a later one may hold locks on
+                # different files: both then make a folder, and one of the two is kept.
                 (home / f"{entry.key}.lock").unlink(missing_ok=True)
                 removed.append(entry)
     remove_leftovers(home)

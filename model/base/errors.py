@@ -11,6 +11,8 @@ class InvalidInput(ValueError):
 
     The message is one line. The command line prints it and exits with status 2.
 
+    Attributes
+    ----------
     parameter
         Name of the refused parameter; None if the message names none.
     allowed

@@ -35,7 +35,17 @@ class Check:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A run of the hardware, checked against its prediction line by line."""
+    """A run of the hardware, checked against its prediction line by line.
+
+    Attributes
+    ----------
+    measured
+        The run of the hardware.
+    checks
+        Each compared value, predicted and measured.
+    difference
+        The first difference between the two traces; None if there is none.
+    """
 
     measured: HardwareRun
     checks: tuple[Check, ...]
@@ -58,7 +68,13 @@ class Comparison:
 
 @dataclass(frozen=True, repr=False)
 class Verification(Comparison):
-    """The comparison of a measured run with a case."""
+    """The comparison of a measured run with a case.
+
+    Attributes
+    ----------
+    case
+        The schedule, its program and its prediction.
+    """
 
     case: Case
 

@@ -27,9 +27,18 @@ if TYPE_CHECKING:
 class Entry:
     """Measures of one algorithm.
 
-    ``cycles`` are predicted, by timing; a timing without cycles has its reason in ``refusals``.
-    ``cases`` are the finished predictions, if kept. ``verified`` are the comparisons with hardware
-    runs, if any.
+    Attributes
+    ----------
+    schedule
+        The algorithm's schedule.
+    cycles
+        Predicted cycles, by timing.
+    refusals
+        The reason why a timing has no cycles, by timing.
+    cases
+        The finished predictions, by timing; empty if they are not kept.
+    verified
+        Comparisons with hardware runs, by timing; empty without runs.
     """
 
     schedule: Schedule
@@ -83,10 +92,10 @@ class Entry:
 
     @cached_property
     def formula(self) -> tuple[str, int, float] | None:
-        """Source, start-ups and words of its cost by the formula of Johnsson & Ho.
+        """Start-ups and words by Johnsson & Ho's formula, after the formula's place in their paper.
 
-        None on other networks than hypercubes, for unequal blocks, and without a row in their
-        tables. Packets are as large as the largest send.
+        The size of a packet is that of the schedule's largest send. None if the network is no
+        hypercube, for unequal blocks, and if no row of their tables has this algorithm.
         """
         topology = self.schedule.topology
         if topology.kind != "hypercube" or self.schedule.collective not in COLLECTIVES:

@@ -14,13 +14,51 @@ attributes are ignored.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, Protocol, runtime_checkable
+
 import msgspec
 import numpy as np
 
-from ..base.errors import InvalidInput
+from ..base.errors import InvalidInput, require_range
 from ..base.json_file import place_first
 from .edges import Edges
 from .topology import LARGEST_NODE_COUNT, Topology
+
+
+@runtime_checkable
+class NetworkxGraph(Protocol):
+    """A graph of networkx, or any object with these members of one."""
+
+    def is_directed(self) -> bool:
+        """Tell whether edges lead one way."""
+
+    @property
+    def nodes(self) -> Any:
+        """The nodes: a mapping to their attributes."""
+
+    @property
+    def edges(self) -> Any:
+        """The edges: an iterable of tuples that begin with the two ends."""
+
+
+def from_networkx(graph: NetworkxGraph, switches: Iterable[int] = ()) -> Topology:
+    """Return a graph of networkx as a network, as if it had been written as a file.
+
+    ``switches`` are numbers of further switches. Raises :class:`InvalidInput` for a graph without
+    nodes, and if all nodes are switches.
+    """
+    require_range("nodes of the graph", len(graph.nodes), 1, LARGEST_NODE_COUNT)
+    numbers = {node: number for number, node in enumerate(graph.nodes)}
+    ends = [[numbers[end] for end in edge[:2]] for edge in graph.edges]
+    marked = {numbers[node] for node, given in graph.nodes.items() if given.get("switch")}
+    marked |= {*switches}
+    return Edges(
+        len(numbers),
+        np.array(ends, np.int64).reshape(-1, 2),
+        np.full(len(ends), graph.is_directed()),
+        tuple(sorted(marked)),
+    ).topology()
 
 
 class _Node(msgspec.Struct):

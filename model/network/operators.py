@@ -29,6 +29,10 @@ MOST_LATENCY = 63
 class Operator:
     """A function of two words that gives one word.
 
+    Two operators are equal if name and latency are equal: a network's file states only these.
+
+    Parameters
+    ----------
     name
         Lower-case letters, digits and dashes. A built-in name means the built-in operator.
     latency
@@ -41,9 +45,11 @@ class Operator:
         Only for a custom operator: the function that makes its hardware, as ``rtl/`` calls it.
         None if no hardware is built.
 
-    Two operators are equal if name and latency are equal: a network's file states only these.
-    Raises :class:`.InvalidInput` for an invalid name or latency, for a meaning or component that
-    cannot be called, and for a meaning that does not take three arguments.
+    Raises
+    ------
+    InvalidInput
+        For an invalid name or latency, for a meaning or component that cannot be called, and for a
+        meaning that does not take three arguments.
     """
 
     name: str

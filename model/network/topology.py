@@ -44,20 +44,32 @@ LARGEST_DIMENSION = 23
 class Topology:
     """A network's nodes and directed links.
 
-    ``neighbor[node, port]`` is the node at the far end of the link that leaves ``node`` by
-    ``port``. ``peer[node, port]`` is the port by which that link enters it. Both are -1 without a
-    link, and in column 0. Shapes (nodes, ports), dtype int32. Links come in pairs, one each way
-    between the same two ports; a fault may remove one of the two.
+    Links come in pairs, one each way between the same two ports; a fault may remove one of the two.
 
-    ``dims`` holds the side lengths of a grid, axis 0 first; for a hypercube (2, 2, ...), for any
-    other graph (). ``wrapped`` lists the axes of a grid whose two ends are linked. ``name`` is the
-    name of the network for people, if dims and kind do not give it.
-
-    ``faulty_nodes`` and ``faulty_links`` (from, to), ascending, are the parts that
-    :func:`.with_faults` removed from the topology ``without_faults``, which is None without faults.
-
-    ``switches``, ascending, are nodes that forward packets and have no network interface
-    (docs/router.md, section 15): no send starts or ends there. Only graphs have switches.
+    Attributes
+    ----------
+    kind
+        The kind of network: "mesh", "torus", "graph", ...
+    dims
+        The side lengths of a grid, axis 0 first; for a hypercube (2, 2, ...), for any other graph
+        ().
+    neighbor
+        ``neighbor[node, port]`` is the node at the far end of the link that leaves ``node`` by
+        ``port``; -1 without a link, and in column 0. Shape (nodes, ports), int32.
+    peer
+        ``peer[node, port]`` is the port by which that link enters that node; -1 where ``neighbor``
+        is.
+    wrapped
+        The axes of a grid whose two ends are linked.
+    name
+        The network's name for people, if dims and kind do not give it.
+    faulty_nodes, faulty_links
+        The nodes, and the links as pairs (from, to), that :func:`.with_faults` removed; ascending.
+    without_faults
+        The network from which they were removed; None without faults.
+    switches
+        Nodes that forward packets and have no network interface (docs/router.md, section 15): no
+        send starts or ends there. Ascending; only graphs have switches.
     """
 
     kind: str

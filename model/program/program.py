@@ -44,6 +44,11 @@ if TYPE_CHECKING:
 class Program:
     """The tables of every node of a network, and the network they are made for.
 
+    All columns are int64; ``continued`` is bool. ``check()`` proves that the network can hold and
+    carry out the program.
+
+    Attributes
+    ----------
     config
         The network.
     port_model
@@ -69,14 +74,18 @@ class Program:
         words; 0 without a window.
     route
         Index in ``routes`` of the route that a row takes.
+    routes
+        The routes of all rows.
     first_receive, receive_step, receive_port
         Node n receives in the steps ``receive_step[first_receive[n]:first_receive[n + 1]]``. In an
         all-port network ``receive_port`` has the link port of each receive; otherwise it is 0.
     awaited
         Packets of timed rows that each node receives: shape (nodes,).
 
-    All are int64; ``continued`` is bool. Raises :class:`.InvalidInput` if shapes do not fit
-    together; ``checks`` prove that the network can hold and carry out the program.
+    Raises
+    ------
+    InvalidInput
+        If shapes do not fit together.
     """
 
     config: NetworkConfig

@@ -40,6 +40,8 @@ SENDER_STATES = ("control", "ready", "header", "payload", "ended", "failed", "ex
 class Run:
     """A run of a program, predicted or measured.
 
+    Attributes
+    ----------
     finished
         True if all nodes were finished in or before the cycle limit.
     cycles
@@ -123,6 +125,8 @@ class Ending(NamedTuple):
 class Prediction(Run):
     """A run of the cycle model, with measures that the hardware does not have.
 
+    Attributes
+    ----------
     received
         Packets of timed rows that each node has received: shape (nodes,).
     step_ends

@@ -56,10 +56,23 @@ class Flit(NamedTuple):
 class Trace:
     """One row per flit that leaves an output port; columns of equal length.
 
-    ``cycle`` counts from 0, the first cycle after reset; ``port`` and ``vc`` are the output's, port
-    0 is delivery to the node; ``kind`` is an index into ``KINDS``; ``data`` is the flit as it
-    leaves. Rows are in order of (cycle, node, port); :meth:`sort` restores that order. Deliveries
-    of one node and cycle have port 0 and are in the order of its ejection ports.
+    Rows are in order of (cycle, node, port); :meth:`sort` restores that order. Deliveries of one
+    node and cycle have port 0 and are in the order of its ejection ports.
+
+    Attributes
+    ----------
+    cycle
+        The cycle in which the flit leaves; 0 is the first cycle after reset.
+    node
+        The node whose router it leaves.
+    port
+        The output port; 0 is delivery to the node.
+    vc
+        The virtual channel of the output.
+    kind
+        Index into ``KINDS``.
+    data
+        The flit's bits.
     """
 
     cycle: npt.NDArray[np.int64]

@@ -23,7 +23,10 @@ LARGEST_VC = 255
 class ScheduleError(InvalidInput):
     """The error of a schedule that breaks a rule.
 
-    ``send`` is the index in the table of the send at fault, None if a send is missing.
+    Attributes
+    ----------
+    send
+        Index in the table of the send at fault; None if a send is missing.
     """
 
     def __init__(self, message: str, send: int | None = None) -> None:

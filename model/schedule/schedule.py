@@ -36,24 +36,53 @@ def _no_flags() -> npt.NDArray[np.bool_]:
 class Schedule:
     """An immutable table of sends and the collective that they carry out.
 
-    ``step`` (from 1), ``source`` and ``target`` have shape (sends,), int32. ``path_offsets`` and
-    ``block_offsets`` have shape (sends + 1,), int64. ``path_nodes`` lists the nodes of all paths,
-    two or more for each send; ``vcs`` the virtual channel of each of their links, shape (hops,);
-    ``block_ids`` the blocks that the sends carry, one or more each; int32. ``root`` is the node at
-    which the collective begins or ends, None if every node is a root.
+    ``check()`` proves that the sends carry out the collective. The measures of links mean something
+    only if all paths follow links, as ``check()`` requires. Numbers are int32, offsets int64, marks
+    bool.
 
-    ``combine`` and ``stream``, shape (sends,), bool, may be left out if no send has the mark. A
-    send that combines adds its words to those at its target instead of replacing them. A send that
-    streams may begin before its words are at its source. ``groups`` lists the nodes of each group,
-    and is empty for one collective of all nodes. In a ``timed`` schedule no send waits for the end
-    of a step: each begins in a cycle of a timetable made for one network (:mod:`.timetable`). In a
-    schedule for ``circuits`` some sends of a step are one tree, which routers fork or join
-    (:mod:`.trees`). ``requests`` has the request for all nodes, or one for each group; it is empty
-    if unknown.
+    Attributes
+    ----------
+    topology
+        The network.
+    collective
+        Name of the collective, or "custom".
+    algorithm
+        Name of the algorithm.
+    port_model
+        What a node may do in a step.
+    root
+        The node at which the collective begins or ends; None if every node is a root.
+    blocks
+        The blocks: their owners, the nodes that are owed them, and their words.
+    step, source, target
+        The step of each send, from 1, its sender and its receiver: shape (sends,).
+    path_offsets, path_nodes
+        The path of send i is ``path_nodes[path_offsets[i]:path_offsets[i + 1]]``, both ends
+        included.
+    vcs
+        The virtual channel of each link of all paths: shape (hops,).
+    block_offsets, block_ids
+        Send i carries the blocks ``block_ids[block_offsets[i]:block_offsets[i + 1]]``: one or more.
+    combine
+        True for a send that adds its words to those at its target instead of replacing them: shape
+        (sends,). May be left out if no send has the mark.
+    stream
+        True for a send that may begin before its words are at its source: shape (sends,). May be
+        left out if no send has the mark.
+    groups
+        The nodes of each group; empty for one collective of all nodes.
+    timed
+        Whether no send waits for the end of a step: each begins in a cycle of a timetable made for
+        one network (:mod:`.timetable`).
+    circuits
+        Whether some sends of a step are one tree, which routers fork or join (:mod:`.trees`).
+    requests
+        What was asked for: one request of all nodes, one for each group, or none if unknown.
 
-    Raises :class:`.InvalidInput` if the shapes do not fit together. ``check()`` proves that the
-    sends carry out the collective. The measures of links are valid only if all paths follow links,
-    as ``check()`` requires.
+    Raises
+    ------
+    InvalidInput
+        If the shapes do not fit together.
     """
 
     topology: Topology

@@ -108,7 +108,10 @@ def _network_of_words(config: NetworkConfig, kinds: Sequence[_Kind]) -> Iterator
 def _word(
     config: NetworkConfig, kinds: Sequence[_Kind], first: int, here: str, places: dict[str, str]
 ) -> Iterator[str]:
-    """Yield the modules of one word; ``places`` are its outputs, selected by node if two kinds."""
+    """Yield the modules of the tiles from ``first`` on, and their outputs in wires ``places``.
+
+    If there are two kinds of tiles, each place has the outputs of the right kind for each tile.
+    """
     parts: dict[str, list[str]] = {each: [] for each in places}
     for kind in kinds:
         connected, links = {"clk": "clk"}, _Links(config, kind)

@@ -153,7 +153,7 @@ class TileGates:
                 self.inputs[name] = self._know(port["bits"], name)
 
     def _know(self, wires: Iterable[Bit], name: str) -> list[str]:
-        """Make inputs of the gates for these wires; return their names, ``name`` and a number."""
+        """Make ``wires`` inputs of the gates; return their names: ``name``, each with a number."""
         names = []
         for number, wire in enumerate(wires):
             names.append(f"{name}_{number}")
@@ -267,7 +267,7 @@ class TileGates:
 
 @dataclass(frozen=True)
 class _Source:
-    """The source of wires: the ``wanted`` wires, and a function from their gates to these."""
+    """The source of ``wires``: ``work_out`` makes their gates from the gates of ``wanted``."""
 
     wires: Sequence[Bit]
     wanted: Sequence[Bit]

@@ -3,11 +3,12 @@
 A record has the flits of one word of tiles that leave by one port in one cycle, as 64-bit words,
 lowest byte first::
 
-    header    bits 0 to 6: planes of the node's number; bit 7 is set, as in no line of text;
-              8 to 15: planes of the VC; 16 to 23: planes of the flit; 24 to 31: the port;
-              32 to 63: the cycle
-    enable    a bit for each tile that prints
-    planes    of the node, the VC, the kind (2) and the flit, the lowest bit of each first
+    header    bits 0 to 6: how many planes a node's number has; bit 7: 1, as no text begins so;
+              8 to 15: how many planes a VC has; 16 to 23: how many a flit has;
+              24 to 31: the port; 32 to 63: the cycle
+    enable    bit i is 1 if tile i of the word sends a flit
+    planes    those of the node, of the VC, of the kind (2 planes) and of the flit, the lowest bit
+              of each first
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """The Python interface: the names that ``import eyecast`` gives, their calls and their errors."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import networkx as nx
 import pytest
 from helpers.command import result
 
@@ -137,6 +139,40 @@ def test_random_faults_are_those_of_the_command(request, here):
     assert not {0, 7} & set(network.faulty_nodes)
     with pytest.raises(eyecast.InvalidInput, match="random faults must be 0 to less than 1, not 1"):
         eyecast.with_random_faults(eyecast.mesh((6, 6)), 1)
+
+
+def starred() -> nx.Graph:
+    """Return a star of four nodes whose centre is a switch."""
+    star = nx.star_graph(3)
+    star.nodes[0]["switch"] = True
+    return star
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        nx.grid_2d_graph(3, 2),
+        nx.DiGraph([("a", "b"), ("b", "c"), ("c", "a"), ("a", "c"), ("c", "c")]),
+        nx.MultiGraph([(4, 2), (4, 2), (2, 7)]),
+        starred(),
+    ],
+    ids=["grid", "directed", "parallel", "switch"],
+)
+def test_a_graph_of_networkx_is_the_network_of_its_file(graph, here):
+    written = nx.node_link_data(graph, edges="edges")
+    (here / "graph.json").write_text(json.dumps(written))
+    given, read = eyecast.graph(graph), eyecast.read_network(here / "graph.json")
+    assert given.neighbor.tolist() == read.neighbor.tolist()
+    assert given.peer.tolist() == read.peer.tolist()
+    assert (given.switches, given.faulty_links) == (read.switches, read.faulty_links)
+
+
+def test_a_graph_of_networkx_may_have_further_switches():
+    assert eyecast.graph(starred(), switches=[2]).switches == (0, 2)
+    with pytest.raises(eyecast.InvalidInput, match="switch must be 0 to 3, not 4"):
+        eyecast.graph(starred(), switches=[4])
+    with pytest.raises(eyecast.InvalidInput, match="nodes of the graph must be 1 to 16777216, not"):
+        eyecast.graph(nx.Graph())
 
 
 def test_a_host_transmits_to_all():

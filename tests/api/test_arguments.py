@@ -21,7 +21,7 @@ SEND = (1, [0, 1])
         (lambda: eyecast.torus(4.5), "sides must be a tuple of integers, such as (8, 8), not 4.5"),
         (
             lambda: eyecast.graph([1]),
-            "neighbor must be a list of neighbours for each node, not [1]",
+            "neighbor must be a list of neighbours for each node, or a networkx graph, not [1]",
         ),
         (
             lambda: eyecast.with_faults(NETWORK, 3),

@@ -5,6 +5,7 @@ Nothing here runs.
 
 from typing import assert_type
 
+import networkx  # type: ignore[import-untyped]
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -17,6 +18,7 @@ def right(root: Node = (0, 0)) -> None:
     network = eyecast.mesh((4, 4))
     assert_type(network, eyecast.Topology)
     eyecast.torus([4, 4])
+    eyecast.graph(networkx.DiGraph([(0, 1)]))
     faulty = eyecast.with_faults(network, [(1, 1), 7], [((0, 0), 1)])
     eyecast.with_random_faults(eyecast.hypercube(4), 0.1, keep=faulty.working_nodes)
     made = eyecast.schedule(network, "eye", source=root, flits=16)
@@ -54,6 +56,7 @@ def wrong() -> None:
     eyecast.mesh("8x8")  # refused
     eyecast.torus()  # refused
     eyecast.hypercube("4")  # refused
+    eyecast.graph([1, 2])  # refused
     eyecast.shedule(network, "eye")  # refused
     made = eyecast.schedule(network, "eye", sources=0)  # refused
     eyecast.schedule("8x8", "eye", source=0)  # refused

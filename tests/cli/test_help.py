@@ -44,7 +44,8 @@ BEFORE = {
 """Lines that make the files of a command's examples."""
 QUICK = ("algorithms", "boards", "cache", "completion", "convert", "image", "schedule")
 """Commands whose examples take a fraction of a second each."""
-NEEDS_A_BOARD = "board-run"
+PARSED_ONLY = ("bitstream", "board-run")
+"""Commands whose examples take a quarter of an hour, or a board."""
 
 
 def command_of(name: str) -> Command:
@@ -77,7 +78,7 @@ def test_the_examples_of_a_command_can_be_typed(name: str) -> None:
     [
         pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
         for name in COMMANDS
-        if name != NEEDS_A_BOARD
+        if name not in PARSED_ONLY
     ],
 )
 def test_the_examples_of_a_command_run(

@@ -42,9 +42,23 @@ Arrivals = npt.NDArray[np.int32]
 class Plan:
     """Sends of the host: (step, node) pairs, ascending by step, one at most in each step.
 
-    ``scheme`` names the plan's origin, ``claim`` is the (t, s) that its paper claims, or None.
-    Raises :class:`.InvalidInput` for a step before 1, two sends in one step, a node outside
-    ``topology`` and a faulty one. The plan's results are counted (:attr:`arrival`), not claimed.
+    The plan's results are counted (:attr:`arrival`), not claimed.
+
+    Attributes
+    ----------
+    topology
+        The network without its host.
+    sends
+        Pairs of a step and a node.
+    scheme
+        The plan's origin.
+    claim
+        The time and work that its paper claims; None without a claim.
+
+    Raises
+    ------
+    InvalidInput
+        For a step before 1, two sends in one step, a node outside ``topology`` and a faulty one.
     """
 
     topology: Topology
@@ -77,7 +91,7 @@ class Plan:
 
     @cached_property
     def arrival(self) -> Arrivals:
-        """The step in which each node has got the message: :func:`flood`."""
+        """The step in which each node has got the message: :func:`.flood`."""
         return flood(self.topology, self.sends)
 
     @property

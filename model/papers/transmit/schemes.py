@@ -49,9 +49,17 @@ class Scheme(NamedTuple):
 class Findings:
     """Plans for one network, the best last, and the proved bounds.
 
-    ``refusals`` are the errors of plans that could not be made. ``bound`` is a lower bound on
-    (t, s): no plan takes less time, and no plan of that time has less work. ``certificates`` are
-    the proofs that the search found; empty if it did not run.
+    Attributes
+    ----------
+    plans
+        The plans, the best last.
+    refusals
+        The errors of plans that could not be made.
+    bound
+        A lower bound on (time, work): no plan takes less time, and no plan of that time has less
+        work.
+    certificates
+        The proofs that the search found; empty if it did not run.
     """
 
     plans: tuple[Plan, ...]
