@@ -6,6 +6,7 @@ from ..base.errors import InvalidInput, like, one_of
 from ..schedule.collective import COLLECTIVES, Collective
 from . import unicast_chain
 from .algorithm import Algorithm
+from .circuits import joining_trees, light_rings, light_trees
 from .cube import broadcast_copies, scatter
 from .cube import collectives as cube
 from .derived import barrier, derived
@@ -45,13 +46,22 @@ _COPYING = tuple(
         *packed_chains.ALGORITHMS,
         scatter.GRAY_CODE,
         *cube.ALGORITHMS,
+        *light_trees.ALGORITHMS,
+        light_rings.ALGORITHM,
     )
 )
 
 
 def _turned(collective: str) -> list[Algorithm]:
-    """Return the algorithms for ``collective`` that reductions derive from, all without copies."""
-    return [each for each in _COPYING if each.collective == collective and not each.copies]
+    """Return the algorithms for ``collective`` that reductions derive from.
+
+    They make no copies, and none is for circuits: of a fork at a node, a join could be too large.
+    """
+    return [
+        each
+        for each in _COPYING
+        if each.collective == collective and not (each.copies or each.circuits)
+    ]
 
 
 _REDUCING = (
@@ -64,6 +74,7 @@ _REDUCING = (
     Algorithm.of(combs.ALGORITHM),
     Algorithm.of(swing.SWING_WHOLE),
     Algorithm.of(trivance_whole.ALGORITHM),
+    *map(Algorithm.of, joining_trees.ALGORITHMS),
 )
 _BARRIERS = [
     barrier(each)

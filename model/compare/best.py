@@ -8,13 +8,13 @@ the fastest, or that is too long for the cycle model, keeps its estimate.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..base.errors import InvalidInput, one_of, with_article
 from ..base.texts import counted
-from ..collectives.algorithm import CHOICES
+from ..collectives.algorithm import CHOICES, Algorithm
 from ..collectives.declared.request import Request
 from ..collectives.registry import algorithms_for
 from ..exact.arithmetic import ExactPrediction
@@ -113,8 +113,8 @@ def choose_best(
     Raises :class:`.InvalidInput` if none serves.
     """
     end = None if seconds is None else time.monotonic() + seconds
-    made, untried = _schedules(collective, request, end)
-    made = [each for each in made if circuits or not each.schedule.circuits]
+    algorithms = [each for each in algorithms_for(collective) if circuits or not each.circuits]
+    made, untried = _schedules(algorithms, request, end)
     made.sort(key=lambda candidate: candidate.rank)
     found: list[Candidate] = []
     kept: KeptRun | None = None
@@ -136,20 +136,20 @@ def choose_best(
     if not found:
         if refusal is not None:
             raise refusal
-        _require_heeded(collective, request)
-        names = one_of(algorithm.name for algorithm in algorithms_for(collective))
+        _require_heeded(collective, request, algorithms)
+        names = one_of(algorithm.name for algorithm in algorithms)
         served = with_article(request.topology.label)
         raise InvalidInput.of(f"network for {collective}", f"one that {names} serves", served)
     return Choice(tuple(sorted(found, key=lambda each: each.rank)), tuple(untried), kept)
 
 
-def _require_heeded(collective: str, request: Request) -> None:
+def _require_heeded(collective: str, request: Request, algorithms: Sequence[Algorithm]) -> None:
     """Refuse a setting of the request if some algorithm would serve without it."""
     for name in ("duplex", "packet", "order"):
         parameter, setting, unset = CHOICES[name]
         changed: dict[str, Any] = {name: unset}
         without = replace(request, **changed)
-        if without != request and _schedules(collective, without, end=0)[0]:
+        if without != request and _schedules(algorithms, without, end=0)[0]:
             served = with_article(request.topology.label)
             heeds = f"with best: no algorithm for {collective} on {served} heeds it"
             raise InvalidInput.must_be(parameter, "left out", heeds, setting)
@@ -161,12 +161,12 @@ def _over(end: float | None) -> bool:
 
 
 def _schedules(
-    collective: str, request: Request, end: float | None
+    algorithms: Iterable[Algorithm], request: Request, end: float | None
 ) -> tuple[list[Candidate], list[str]]:
-    """Return the schedules of all algorithms that serve, and the names of untried algorithms."""
+    """Return the schedules of the algorithms that serve, and the names of untried algorithms."""
     made: list[Candidate] = []
     untried = []
-    for algorithm in algorithms_for(collective):
+    for algorithm in algorithms:
         if made and _over(end):
             untried.append(algorithm.name)
             continue

@@ -12,7 +12,7 @@ from ..collectives.task import Task
 from ..network.config import TIMINGS, NetworkConfig
 from ..network.node_names import node_name
 from ..program.certified import Room
-from ..program.compiler import Compiled, make_table_room, with_largest_tables
+from ..program.compiler import Compiled, make_table_room, require_circuits, with_largest_tables
 from ..program.layout import Layout
 from ..program.program import Program
 from ..schedule.rules import ScheduleError
@@ -68,6 +68,7 @@ def _made(
             say(f"generating and checking {name}")
             try:
                 schedule = answer(task, name, room, advise=False).schedule
+                require_circuits(schedule, circuits=bool(room.parameters.get("circuits")))
             except ScheduleError:
                 # A broken rule is a bug of the algorithm, not a refusal of the network.
                 raise

@@ -52,8 +52,7 @@ def compile_schedule(
         raise InvalidInput.of("network", "one with streams, for a schedule that streams", "without")
     if schedule.timed:
         require_timed_rows(config)
-    if schedule.circuits:
-        raise InvalidInput.of("network", "one with circuits, for a schedule with trees", "without")
+    require_circuits(schedule, circuits=False)
     puts, receives = puts_of(schedule, layout, streams, config), _receives(schedule, config)
     # A node's rows are ordered by step, and within a step as the sends of the schedule.
     order = np.lexsort((schedule.step[puts.send], schedule.source[puts.send]))
@@ -90,6 +89,12 @@ def _require_memory(layout: Layout, config: NetworkConfig) -> None:
     if layout.fits(config):
         return
     raise InvalidInput.of("flits", layout.limit(config), layout.size)
+
+
+def require_circuits(schedule: Schedule, *, circuits: bool) -> None:
+    """Raise :class:`.InvalidInput` for a schedule with trees in a network without circuits."""
+    if schedule.circuits and not circuits:
+        raise InvalidInput.of("network", "one with circuits, for a schedule with trees", "without")
 
 
 class Compiled(NamedTuple):

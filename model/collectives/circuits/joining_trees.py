@@ -301,22 +301,23 @@ def _all_reduce(request: Request) -> Schedule:
     return joining_all_reduce(request.topology, request.words, request.combining)
 
 
-REDUCE = Declared(
-    Collective.REDUCE,
-    NAME,
-    _reduce,
-    networks="any network of circuits",
-    steps="as many as chains wait for each other",
-    takes=("operator",),
-    circuits=True,
-)
-
-ALL_REDUCE = Declared(
-    Collective.ALL_REDUCE,
-    NAME,
-    _all_reduce,
-    networks="any network of circuits",
-    steps="those of the reduce, and 1",
-    takes=("operator",),
-    circuits=True,
+ALGORITHMS = (
+    Declared(
+        Collective.REDUCE,
+        NAME,
+        _reduce,
+        networks="any network of circuits",
+        steps="as many as chains wait for each other",
+        takes=("operator",),
+        circuits=True,
+    ),
+    Declared(
+        Collective.ALL_REDUCE,
+        NAME,
+        _all_reduce,
+        networks="any network of circuits",
+        steps="those of the reduce, and 1",
+        takes=("operator",),
+        circuits=True,
+    ),
 )
