@@ -91,3 +91,4 @@ class NetworkParameters(TypedDict, total=False):
     parity: bool
     operators: str | Iterable[OperatorName | Operator]
     streams: bool
+    circuits: bool

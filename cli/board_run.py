@@ -19,6 +19,7 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
+    require_no_circuits,
     require_no_deadlock,
     timing_option,
 )
@@ -54,6 +55,7 @@ def board_run_command(port: str, as_json: bool, timing: Timing, **chosen: Any) -
     from ..boards.serial.computer import SerialHost, SerialPort
     from ..boards.serial.frame import word_bytes
 
+    require_no_circuits(chosen, "board-run")
     line = SerialPort(port, BAUD, silence=2 * TIMEOUT_SECONDS)
     try:
         with busy("generating, checking, predicting"):

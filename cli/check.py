@@ -22,7 +22,7 @@ from ..model.run.trace import Trace
 from .command import command
 from .console import busy, print_checks, print_json, progress, say, say_written
 from .options.collective import collective_options
-from .options.hardware import chosen_config, hardware_options, timing_option
+from .options.hardware import chosen_config, hardware_options, require_no_circuits, timing_option
 from .options.network import chosen_topology, network_options
 from .options.output import (
     json_option,
@@ -97,6 +97,7 @@ def check_command(
     from ..model.compare.recorded import check_recorded, check_without_program, unknown_program
     from ..model.cycle.model import run
 
+    require_no_circuits(chosen, "check")
     report: str | None = chosen["report"]
     shown: dict[str, Any]
     require_output_files(output, report)

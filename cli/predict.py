@@ -263,10 +263,10 @@ def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -
 
     program, bound, title = subject.program, subject.bound, f"{subject.title}, {timing} timing"
     if isinstance(program, CircuitProgram):
-        title = f"{subject.title}, circuits"
+        title, stalled = f"{subject.title}, circuits", []
     else:
         _print_steps(title, measure_steps(program, predicted))
-        title = ""
+        title, stalled = "", [("stalled flits", _stalled(program, predicted))]
     on_links = predicted.link_flits(program.config.topology)[:, 1:]
     used = int((on_links > 0).sum())
     busiest = int(on_links.max(initial=0))
@@ -275,7 +275,7 @@ def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -
         ("", "predicted"),
         (
             ("cycles", predicted.cycles if predicted.finished else "does not finish"),
-            ("stalled flits", _stalled(program, predicted)),
+            *stalled,
             ("flits on links", int(on_links.sum())),
             ("links used", used),
             ("most flits on a link", busiest),

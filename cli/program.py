@@ -13,11 +13,14 @@ from ..model.collectives.notes import schedule_title
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit, node_in_words
 from ..model.network.node_names import node_name
+from ..model.program.any_program import AnyProgram, without_circuits
 from ..model.program.checks import require_loadable
+from ..model.program.circuits import CircuitProgram, entry_words
 from ..model.program.deadlock import certify
 from ..model.program.file import write_program
 from ..model.program.node_table import node_table
 from ..model.program.program import Program
+from ..model.program.run_table import run_table
 from .command import command
 from .console import busy, print_json, print_table, say, say_written
 from .image import image_files, image_of
@@ -27,6 +30,7 @@ from .options.hardware import (
     force_option,
     hardware_options,
     made_room,
+    refuse_with_circuits,
     require_no_deadlock,
     timing_option,
 )
@@ -85,23 +89,24 @@ def program_command(
     timing: Timing,
     **chosen: Any,
 ) -> None:
-    """Compile a schedule to the injection tables of a network.
+    """Compile a schedule to the injection tables of a network, or to the run tables of circuits.
 
     An image also has a random message, and the expected memories after a run with this timing.
     """
+    refuse_with_circuits(chosen, "-o", "--image")
     image_files = _image_files(image)
     require_output_files(output, *image_files)
     with busy("generating, checking, compiling"):
         require = _require_loadable if image_files else certify
         found = chosen_schedule(chosen, SizeLimit.PROGRAM, timing=timing, require_program=require)
         (compiled,) = fitted(chosen, [found])
-        program, config = compiled.injection, compiled.program.config
+        program, config = compiled.program, compiled.program.config
         require_no_deadlock(chosen, program)
         shown = _shown_nodes(program, node_text, all_nodes)
         made = _image(compiled, timing, chosen) if image_files else None
     measures = _program_measures(program)
     if output is not None:
-        write_program(program, output)
+        write_program(without_circuits(program), output)
     if made is not None:
         made.write(*image_files)
     if as_json:
@@ -110,7 +115,8 @@ def program_command(
         return
     for node in shown:
         _print_node(program, node)
-    limits = {"rows": None, "table_words": config.table_words, "steps": config.steps}
+    room = config.table_words
+    limits = {"entries": room, "rows": None, "table_words": room, "steps": config.steps}
     print_table(
         schedule_title(found.schedule),
         ("most of any node", "program", "network's limit"),
@@ -145,7 +151,7 @@ def _image(compiled: Compiled, timing: Timing, chosen: OptionValues) -> Image:
     return image_of(compiled, timing, number=chosen["number"], base=chosen["base"])
 
 
-def _shown_nodes(program: Program, text: str | None, every: bool) -> list[int]:
+def _shown_nodes(program: AnyProgram, text: str | None, every: bool) -> list[int]:
     """Return the nodes whose tables are printed."""
     topology = program.config.topology
     if text is not None and every:
@@ -159,18 +165,29 @@ def _shown_nodes(program: Program, text: str | None, every: bool) -> list[int]:
     return [node]
 
 
-def _print_node(program: Program, node: int) -> None:
-    """Print the injection table of a node."""
+def _print_node(program: AnyProgram, node: int) -> None:
+    """Print the injection table of a node, or its run table."""
+    name = node_name(program.config.topology, node)
+    if isinstance(program, CircuitProgram):
+        print_table(
+            f"node {name}",
+            ("cycles", "outputs", "join", "reads", "writes", "table words"),
+            [tuple(asdict(line).values()) for line in run_table(program, node)],
+        )
+        return
     received = ", ".join(map(str, program.receives[node])) or "none"
     print_table(
-        f"node {node_name(program.config.topology, node)}, receives in steps: {received}",
+        f"node {name}, receives in steps: {received}",
         ("step", "words", "to", "words there", "route", "VC", "remarks", "table words"),
         [tuple(asdict(line).values()) for line in node_table(program, node)],
     )
 
 
-def _tables_json(program: Program, nodes: list[int]) -> list[dict[str, object]]:
+def _tables_json(program: AnyProgram, nodes: list[int]) -> list[dict[str, object]]:
     """Return the tables of some nodes as JSON values."""
+    if isinstance(program, CircuitProgram):
+        tables = ((node, run_table(program, node)) for node in nodes)
+        return [{"node": node, "rows": [asdict(line) for line in lines]} for node, lines in tables]
     return [
         {
             "node": node,
@@ -181,8 +198,13 @@ def _tables_json(program: Program, nodes: list[int]) -> list[dict[str, object]]:
     ]
 
 
-def _program_measures(program: Program) -> dict[str, int]:
+def _program_measures(program: AnyProgram) -> dict[str, int]:
     """Return the largest use of the tables by any node."""
+    if isinstance(program, CircuitProgram):
+        return {
+            "entries": int(program.table_entries.max()) - 1,
+            "entry_words": entry_words(program.config),
+        }
     return {
         "rows": int(np.diff(program.first_row).max()),
         "table_words": int(program.table_sizes.max()),

@@ -223,7 +223,7 @@ def _print_verification(result: Verification) -> None:
     """Print predicted beside measured values, what still waits, and the first difference."""
     from ..model.compare.waiting import waiting
 
-    title = f"{schedule_title(result.case.schedule)}, {result.case.timing} timing"
+    title = f"{schedule_title(result.case.schedule)}, {result.case.manner}"
     print_checks(title, result.checks)
     if not result.case.schedule.requests:
         say("the schedule file has no requests: its words are compared with none")
@@ -243,7 +243,7 @@ def _print_summary(results: Sequence[Verification]) -> None:
     first = results[0]
     print_table(
         f"{first.case.schedule.topology.label}, {first.case.schedule.algorithm} from every node, "
-        f"{first.case.timing} timing",
+        f"{first.case.manner}",
         ("", "hardware"),
         (
             ("sources that agree in everything", f"{agreeing}/{len(results)}"),

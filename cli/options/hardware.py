@@ -100,6 +100,12 @@ def refuse_with_circuits(chosen: OptionValues, *names: str) -> None:
         refuse_beside("--circuits", names, "it does not know circuits yet")
 
 
+def require_no_circuits(chosen: OptionValues, command: str) -> None:
+    """Refuse ``--circuits`` in a command that does not know circuits yet."""
+    if chosen["circuits"]:
+        raise InvalidInput(f"--circuits must be left out of eyecast {command} yet")
+
+
 def chosen_parameters(chosen: OptionValues) -> dict[str, Any]:
     """Collect the network parameters that the command has options for."""
     return {name: chosen[name] for name in _WITH_OPTION if name in chosen}

@@ -55,7 +55,12 @@ def answer(
         from .best import choose_best  # noqa: PLC0415
 
         choices[number] = choose_best(
-            collective, request, room.compile_one, timing=timing, seconds=seconds
+            collective,
+            request,
+            room.compile_one,
+            timing=timing,
+            seconds=seconds,
+            circuits=bool(room.parameters.get("circuits")),
         )
         return choices[number].schedule
 

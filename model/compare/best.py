@@ -103,15 +103,18 @@ def choose_best(
     *,
     timing: Timing = Timing.BARRIER,
     seconds: float | None = None,
+    circuits: bool = False,
 ) -> Choice:
     """Find the fastest schedule for ``request``.
 
     ``compiled`` compiles a schedule for the network, and refuses one that the network cannot carry
-    out. After ``seconds``, once one algorithm has served, no further one is tried or predicted.
+    out. In a network with ``circuits`` every schedule is predicted, as estimates are of packets.
+    After ``seconds``, once one algorithm has served, no further one is tried or predicted.
     Raises :class:`.InvalidInput` if none serves.
     """
     end = None if seconds is None else time.monotonic() + seconds
     made, untried = _schedules(collective, request, end)
+    made = [each for each in made if circuits or not each.schedule.circuits]
     made.sort(key=lambda candidate: candidate.rank)
     found: list[Candidate] = []
     kept: KeptRun | None = None
@@ -120,7 +123,7 @@ def choose_best(
         candidate, now = expected, None
         predicted = sorted(each.cycles for each in found if each.predicted)
         # The best and the next are always predicted, if there is time.
-        near = len(predicted) < 2 or candidate.cycles <= NEAR * predicted[0]
+        near = circuits or len(predicted) < 2 or candidate.cycles <= NEAR * predicted[0]
         try:
             if near and not (found and _over(end)):
                 candidate, now = _predicted(expected, compiled, timing)

@@ -53,6 +53,12 @@ class Case:
         return f"<{type(self).__name__}: {self.schedule!r}, {self.timing}, {self.predicted!r}>"
 
     @property
+    def manner(self) -> str:
+        """How the run goes, for titles: its timing, or "circuits", which have no steps."""
+        circuits = isinstance(self.program, CircuitProgram)
+        return "circuits" if circuits else f"{self.timing} timing"
+
+    @property
     def bound(self) -> CycleBound:
         """Lower bound on the cycles of any schedule for the same promise on these links."""
         return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from ..network.config import NetworkConfig
 from ..program.any_program import AnyProgram
 from ..program.circuits import CircuitProgram
@@ -86,7 +88,13 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
     schedule, config, predicted = case.schedule, case.program.config, case.predicted
     run_checks, difference = compare_runs(case.program, predicted, measured)
     if isinstance(case.program, CircuitProgram):
-        checks = (delivery_check(case, measured), *run_checks)
+        crossed = schedule.hop_sends[schedule.crossings]
+        # A send of no words is a token of one cycle.
+        words = int(np.maximum(schedule.send_words[crossed], 1).sum())
+        if not predicted.finished:
+            words = _on_links(predicted.trace)
+        word_check = equality_check("words times links", words, _on_links(measured.trace))
+        checks = (delivery_check(case, measured), word_check, *run_checks)
         return Verification(measured, checks, difference, case)
     steps, distance = schedule.steps, schedule.tcd + _repeated(case.program)
     if not predicted.finished:
@@ -201,6 +209,11 @@ def count_distance(trace: Trace) -> int:
     A send of several packets counts once for each packet.
     """
     return int(((trace.port != 0) & (trace.kind & TAIL_MARK != 0)).sum())
+
+
+def _on_links(trace: Trace) -> int:
+    """Count the words that leave by links, each once for each link."""
+    return int((trace.port != 0).sum())
 
 
 def count_steps(trace: Trace, config: NetworkConfig) -> int:

@@ -121,7 +121,9 @@ def _compiled(
         streams = bool(entry.schedule.stream.any()) or room.parameters.get("streams", False)
         timed = entry.schedule.timed
         try:
-            own = replace(config, streams=streams, timed_rows=timed)
+            own = config
+            if not config.circuits:
+                own = replace(config, streams=streams, timed_rows=timed)
             wide = with_largest_tables(own, fixed=room.fixed)
             one = Compiled.of(entry.schedule, wide, layout)
             if isinstance(one.program, Program):

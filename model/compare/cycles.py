@@ -39,15 +39,18 @@ class Cycles(NamedTuple):
 def schedule_cycles(schedule: Schedule) -> Cycles:
     """Return the cycles of ``schedule`` on a network with the default parameters.
 
-    They are those of :func:`~..exact.arithmetic.predict`, or an estimate if the schedule is too
-    large to compile or simulate at once, or if no such network can carry it out.
+    A schedule with trees has a network with circuits. The cycles are those of
+    :func:`~..exact.arithmetic.predict`, or an estimate if the schedule is too large to compile or
+    simulate at once, or if no such network can carry it out.
     """
     estimate = Cycles(expected_cycles(schedule), estimated=True)
     if schedule.topology.nodes > MOST_NODES or schedule.hops > MOST_HOPS:
         return estimate
     all_port = schedule.port_model == PortModel.ALL_PORT
     try:
-        config = NetworkConfig(topology=schedule.topology, all_port=all_port)
+        config = NetworkConfig(
+            topology=schedule.topology, all_port=all_port, circuits=schedule.circuits
+        )
         config, (one,) = fit(config, [schedule])
     except InvalidInput:
         return estimate

@@ -160,11 +160,15 @@ def _by_unit(units: Units, words: Words) -> tuple[Numbers, Numbers]:
 
 
 def _held(units: Units, pairs: Numbers) -> npt.NDArray[np.bool_]:
-    """Tell for each pair of a node and a block whether the node has words of it at the start."""
+    """Tell for each pair of a node and a block whether the node has words of it at the start.
+
+    A block of no words that no unit brings is always there.
+    """
     schedule = units.schedule
     blocks, count = schedule.blocks, len(schedule.blocks)
     node, block = pairs // count, pairs % count
     held = blocks.owner[block] == node
+    held |= (blocks.words[block] == 0) & ~np.isin(pairs, units.writes.pair)
     for each in np.unique(block[blocks.reduced[block]]).tolist():
         rows = np.flatnonzero(block == each)
         held[rows] = np.isin(node[rows], blocks.holders(each, schedule.topology))

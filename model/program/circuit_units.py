@@ -94,11 +94,16 @@ class Units:
 
 
 def split(schedule: Schedule) -> tuple[Schedule, Numbers]:
-    """Return the schedule with a send of its own for each block, and the send that each was."""
+    """Return the schedule with a send of its own for each block, and the send that each was.
+
+    A block of no words is left out, except the first one of a send without words.
+    """
     sends = schedule.block_sends
-    steps = schedule.step[sends]
+    kept = schedule.blocks.words[schedule.block_ids] > 0
+    kept[schedule.block_offsets[:-1][schedule.send_words == 0]] = True
+    sends, blocks = sends[kept], schedule.block_ids[kept]
     alone = np.arange(len(sends) + 1)
-    return schedule.with_sends(sends, steps, alone, schedule.block_ids), sends
+    return schedule.with_sends(sends, schedule.step[sends], alone, blocks), sends
 
 
 class _Paths:

@@ -1,0 +1,86 @@
+"""A node's run table as text: what its router and its interface do in which cycles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..network.config import NetworkConfig
+from ..network.node_names import port_name
+from .circuits import FIRST_CYCLE, CircuitProgram, run_table_words
+
+MEMORY = "memory"
+"""Name of input 0 and output 0 in a run table's text."""
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """One entry of a node's run table.
+
+    cycles
+        Cycles in which the entry is current: "2-17".
+    outputs
+        What each output takes: "east from memory, memory from west".
+    join
+        The two joined inputs and the operator: "memory, west: add"; "" without a join.
+    reads, writes
+        Addresses in the message memory, "" for none. Words that are combined name their operator:
+        "0-15: add".
+    table
+        The words of the entry in the table memory, in hexadecimal.
+    """
+
+    cycles: str
+    outputs: str
+    join: str
+    reads: str
+    writes: str
+    table: str
+
+
+def run_table(program: CircuitProgram, node: int) -> list[RunLine]:
+    """Return a line for each entry of ``node``, without the end entry."""
+    begin, end = program.first_entry[node : node + 2].tolist()
+    first, words = run_table_words(program)
+    lines, cycle = [], FIRST_CYCLE
+    for entry, row in zip(range(begin, end), words[first[node] :].tolist(), strict=False):
+        lines.append(_line(program, entry, cycle, row))
+        cycle += int(program.duration[entry])
+    return lines
+
+
+def _line(program: CircuitProgram, entry: int, cycle: int, words: list[int]) -> RunLine:
+    config, duration = program.config, int(program.duration[entry])
+    codes = program.codes[entry].tolist()
+    inputs = [int(program.first[entry]), int(program.second[entry])]
+    operator, receive = int(program.operator[entry]), int(program.receive[entry])
+    taken = ((output, code) for output, code in enumerate(codes) if code)
+    outputs = [
+        f"{_port(config, output)} from "
+        + ("the sum" if code == 1 + output else _port(config, code - 1))
+        for output, code in taken
+    ]
+    join, reads, writes = "", "", ""
+    if operator:
+        joined = ", ".join(_port(config, code - 1) for code in inputs)
+        join = f"{joined}: {config.operators[operator - 1].name}"
+    if 1 in codes[1:] or (operator and 1 in inputs):
+        reads = _range(int(program.send_address[entry]), duration)
+    if receive:
+        combined = f": {config.operators[receive - 2].name}" if receive > 1 else ""
+        writes = _range(int(program.receive_address[entry]), duration) + combined
+    return RunLine(
+        cycles=_range(cycle, duration),
+        outputs=", ".join(outputs) or "none",
+        join=join,
+        reads=reads,
+        writes=writes,
+        table=" ".join(f"{word:x}" for word in words),
+    )
+
+
+def _port(config: NetworkConfig, port: int) -> str:
+    return port_name(config.topology, port) if port else MEMORY
+
+
+def _range(first: int, count: int) -> str:
+    return str(first) if count == 1 else f"{first}-{first + count - 1}"
