@@ -115,8 +115,8 @@ def program_command(
         return
     for node in shown:
         _print_node(program, node)
-    room = config.table_words
-    limits = {"entries": room, "rows": None, "table_words": room, "steps": config.steps}
+    most = config.table_words
+    limits = {"entries": most, "rows": None, "table_words": most, "steps": config.steps}
     print_table(
         schedule_title(found.schedule),
         ("most of any node", "program", "network's limit"),

@@ -1,0 +1,89 @@
+"""Commands with --circuits: what they print, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers.command import Command, refusal, result
+
+import eyecast as package
+
+EYE = ("--mesh", "4x4", "--source", "0,0", "--flits", "4", "--circuits")
+
+
+def test_predict_has_cycles_and_no_steps(eyecast: Command, here: Path) -> None:
+    found = result(eyecast("predict", *EYE, "-o", "trace.csv", "--json"))
+    assert found["finished"]
+    assert (found["steps"], found["flags"], found["least_cycles"]) == ([], {}, 10)
+    assert sum(found["link_flits"].values()) == 4 * 18
+    trace = (here / "trace.csv").read_text().splitlines()
+    assert len(trace) == 1 + 4 * (18 + 15)
+    printed = eyecast("predict", *EYE).output
+    assert "eye broadcast from (0,0), circuits" in printed
+    assert "stalled" not in printed
+
+
+def test_program_prints_the_run_table_of_a_node(eyecast: Command) -> None:
+    found = result(eyecast("program", *EYE, "--node", "0,0", "--json"))
+    ((table,),) = [found["tables"]]
+    rows = [tuple(row.values()) for row in table["rows"]]
+    assert rows[0][:5] == ("2-5", "east from memory", "", "0-3", "")
+    assert found["entries"] >= len(rows)
+    assert "east from memory" in eyecast("program", *EYE, "--node", "0,0").output
+
+
+def test_compare_and_best_take_circuits(eyecast: Command) -> None:
+    task = ("--mesh", "2x2", "--source", "0,0", "--flits", "2", "--circuits")
+    cycles = {
+        each["algorithm"]: each["cycles"]["barrier"]
+        for each in result(eyecast("compare", *task, "--json"))["algorithms"]
+    }
+    answer = eyecast("predict", *task, "--algorithm", "best", "--json")
+    assert answer.errors.startswith(f"best is eye ({min(cycles.values())} cycles)")
+    assert json.loads(answer.output)["cycles"] == min(cycles.values())
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("predict --waves -o t.csv", "--waves must be left out with --circuits: it does not know"),
+        ("predict --report r.html", "--report must be left out with --circuits: it does not know"),
+        ("verify --report r.html", "--report must be left out with --circuits: it does not know"),
+        ("program -o p.json", "-o must be left out with --circuits: it does not know"),
+        ("program --image i.csv", "--image must be left out with --circuits: it does not know"),
+    ],
+)
+def test_what_does_not_know_circuits_refuses_them(
+    command: str, why: str, eyecast: Command, here: Path
+) -> None:
+    name, *options = command.split()
+    assert eyecast(name, *EYE, *options) == refusal(f"{why} circuits yet")
+    assert not list(here.iterdir())
+
+
+def test_boards_and_checks_refuse_circuits(eyecast: Command, here: Path) -> None:
+    (here / "trace.csv").write_text("cycle,node,port,vc,kind,data\n")
+    for name, *options in (
+        ("check", "trace.csv", *EYE),
+        ("board-run", "--port", "none", *EYE),
+        ("bitstream", "--board", "ulx3s-85f", "--mesh", "2x2", "--circuits"),
+    ):
+        why = f"--circuits must be left out of eyecast {name} yet"
+        assert eyecast(name, *options) == refusal(why)
+
+
+def test_python_takes_circuits() -> None:
+    made = package.schedule(package.mesh((4, 4)), "eye", source=(0, 0), flits=4)
+    assert package.predict(made, circuits=True).finished
+    assert package.compile(made, circuits=True).table_entries.max() > 2
+
+
+@pytest.mark.slow
+def test_the_hardware_runs_as_predicted(eyecast: Command) -> None:
+    found = result(eyecast("verify", *EYE, "--json"))
+    assert found["agrees"]
+    assert [each["name"] for each in found["checks"]] == [
+        *("nodes delivered", "words times links", "cycles", "trace rows", "error flags")
+    ]
