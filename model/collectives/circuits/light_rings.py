@@ -8,7 +8,7 @@ gap: in a cycle every link of the ring carries the word of another node::
                                       cycle 1                            3 0 1 2
 
 Longer blocks meet on their way, and then a ring that passes the memories is faster
-(:mod:`...streaming.rings`).
+(:mod:`..streaming.rings`).
 """
 
 from __future__ import annotations
