@@ -1,7 +1,8 @@
 """Compilation of a schedule to the run tables of a network with circuits.
 
 Units of sends (:mod:`.circuit_units`) are placed in an order (:mod:`.circuit_order`) in cycles
-(:mod:`.circuit_times`). Several orders are tried, with a unit for each send, and if sends carry
+(:mod:`.circuit_times`). Sends that wait for none are packed instead (:mod:`..schedule.packing`).
+Several orders are tried, with a unit for each send, and if sends carry
 several blocks with a unit for each block. The shortest run is cut into entries
 (:mod:`.circuit_tables`).
 """
@@ -13,13 +14,19 @@ import numpy as np
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..network.config import NetworkConfig
+from ..network.port_model import PortModel
+from ..schedule.resources import resources_of
 from ..schedule.schedule import Schedule
 from ..schedule.streams import streams_of
 from .circuit_order import gangs_of, ties_of
 from .circuit_tables import tables_of
 from .circuit_units import Units, split, units_of
-from .circuits import CircuitProgram
+from .circuits import FIRST_CYCLE, CircuitProgram
 from .layout import Layout
+
+MOST_TRIES = 12
+TRIED_WORDS = 1_000_000
+"""Words packed in all tries together, at most."""
 
 
 def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) -> CircuitProgram:
@@ -35,6 +42,9 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
     parts = [(schedule, every)]
     if len(schedule.block_ids) > schedule.sends:
         parts.append(split(schedule))
+    if (packed := _packed(schedule, config)) is not None:
+        units = units_of(schedule, config, layout)
+        found.append((int((packed + units.span).max()), 0, units, packed))
     for part, origin in parts:
         units = units_of(part, config, layout)
         ties = ties_of(units, streams, origin)
@@ -50,6 +60,30 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
     program = tables_of(units, begin, config)
     require_room(program)
     return program
+
+
+def _packed(schedule: Schedule, config: NetworkConfig) -> Numbers | None:
+    """Return the cycles of sends that wait for none, packed closely; None for other schedules.
+
+    All sends must be alone, of equal length, and of words that their nodes have from the start.
+    """
+    blocks, words = schedule.blocks, schedule.send_words
+    own = blocks.owner[schedule.block_ids] == schedule.source[schedule.block_sends]
+    alone = (schedule.trees == np.arange(schedule.sends)).all()
+    half = schedule.port_model == PortModel.HALF_DUPLEX
+    if half or not schedule.sends or not (alone and own.all() and (words == words[0]).all()):
+        return None
+    # Compiled code takes long to import.
+    from ..schedule.packing import Packets, pack  # noqa: PLC0415
+
+    flits, hop_cycles = max(1, int(words[0])), 1 + config.link_registers
+    tries = min(MOST_TRIES, TRIED_WORDS // (flits * schedule.sends))
+    if not tries:
+        return None
+    # A word passes its port and its first link in one cycle, here one hop apart. As that is so for
+    # all packets alike, ports and links are free in these cycles as well.
+    packets = Packets(*resources_of(schedule), flits, gap=0, hop_cycles=hop_cycles)
+    return pack(packets, tries) + FIRST_CYCLE
 
 
 def _keys(units: Units) -> list[Numbers]:

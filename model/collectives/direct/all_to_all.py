@@ -2,9 +2,9 @@
 
 On a grid without faults every message takes a shortest route, so the links in the middle of a mesh
 carry only words that must cross it. On other networks the routes share the links evenly
-(:mod:`...network.spread_routes`). The messages are packed into time (:mod:`.packing`) so that each
-port and link carries one message at a time. The schedule is timed and keeps this order
-(:mod:`...schedule.timetable`)::
+(:mod:`...network.spread_routes`). The messages are packed into time so that each port and link
+carries one message at a time (:mod:`...schedule.packing`). The schedule is timed and keeps this
+order (:mod:`...schedule.timetable`)::
 
     link in the middle   |0->4 |1->5 |0->5 |3->4 |...      messages follow each other, no barrier
 
@@ -50,7 +50,7 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
     than 2 or more than 512 working nodes, and if two nodes have no path between them.
     """
     # Compiled code takes long to import, and few commands need it.
-    from .packing import Packets, pack, steps_of  # noqa: PLC0415
+    from ...schedule.packing import Packets, pack, steps_of  # noqa: PLC0415
 
     require_range("flits", words, 1)
     working = topology.working_nodes

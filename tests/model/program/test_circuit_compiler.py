@@ -158,6 +158,14 @@ def test_half_duplex_nodes_never_send_while_they_receive() -> None:
     assert cycles == {"full-duplex": 1 + 8 + 5, "half-duplex": 1 + 8 + 5 + 9}
 
 
+@pytest.mark.parametrize("registers", [0, 2])
+def test_sends_that_wait_for_none_are_packed(registers: int) -> None:
+    one = case(algorithm("direct", "all-to-all"), link_registers=registers)
+    assert delivers(one)
+    # Links of the middle have 4 * 4 * 4 / 4 messages of two words, and pauses of a few cycles.
+    assert one.predicted.cycles <= 64 + 3 * (registers + 1) + 12
+
+
 def test_a_table_that_is_too_short_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"entries of node 0 must be at most 4 \(table words"):
         compiled = Room({"circuits": True, "table_words": 4}, ("table_words",))

@@ -10,7 +10,6 @@ from helpers.switch_networks import fat_tree
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
-from eyecast.model.collectives.direct.packing import Packets, pack, steps_of
 from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.best import choose_best
 from eyecast.model.compare.case import Case
@@ -21,6 +20,7 @@ from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.duration import expected_cycles
+from eyecast.model.schedule.packing import Packets, pack, steps_of
 
 FAULTY = with_faults(mesh((5, 4)), draw_faults(mesh((5, 4)), 3 / 20, seed=1))
 

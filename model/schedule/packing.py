@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ...base.arrays import Numbers
-from ...base.compiled import compiled
-from ...base.loops import compiled_loop, inlined
-from ...base.ragged import offsets_of
+from ..base.arrays import Numbers
+from ..base.compiled import compiled
+from ..base.loops import compiled_loop, inlined
+from ..base.ragged import offsets_of
 
 LOAD_POWER = 12.0
 """Exponent: a place's weight is the cycles it has left to carry, to this power."""
