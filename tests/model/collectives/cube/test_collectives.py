@@ -251,7 +251,6 @@ def test_bad_input(collective: str, all_port: bool, graph: str) -> None:
     faulty = with_faults(hypercube(3), (), [(0, 1)])
     usual = {"topology": hypercube(3), "source": None if all_roots else 0, "words": 1}
     cases: list[tuple[dict, str]] = [
-        ({"words": 0}, "flits must be 1 to 2147483647, not 0"),
         ({"packet": 0}, "packet must be at least 1, not 0"),
         ({"graph": "xyz"}, f"spanning graph of {ports} {collective} must be {served}, not xyz"),
         (
@@ -263,13 +262,10 @@ def test_bad_input(collective: str, all_port: bool, graph: str) -> None:
             f"topology for {graph} must be a hypercube without faults, "
             "not a 3-cube with 1 faulty link",
         ),
-        (
-            {"source": 0 if all_roots else 8},
-            f"source of {collective} must be none, since all nodes are, not 0"
-            if all_roots
-            else "source must be 0 to 7, not 8",
-        ),
     ]
+    if all_roots:
+        line = f"source of {collective} must be none, since all nodes are, not 0"
+        cases.append(({"source": 0}, line))
     for change, line in cases:
         with pytest.raises(InvalidInput, match=f"^{re.escape(line)}$"):
             call(collective, {**usual, "graph": graph, "all_port": all_port, **change})

@@ -255,19 +255,6 @@ def test_other_networks_are_refused(topology: Topology, allowed: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "words", "message"),
-    [
-        (0, 0, "flits must be at least 1, not 0"),
-        (16, 1, "source must be 0 to 15, not 16"),
-        (-1, 1, "source must be 0 to 15, not -1"),
-    ],
-)
-def test_bad_parameters_are_refused(source: int, words: int, message: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
-        eye_broadcast(mesh((4, 4)), source, words)
-
-
-@pytest.mark.parametrize(
     ("nodes", "steps"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (64, 6), (65, 7)]
 )
 def test_least_steps(nodes: int, steps: int) -> None:
