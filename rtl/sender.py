@@ -106,8 +106,8 @@ class Sender(Component):
         failed. ``credit_overflow``: in the cycle in which a credit comes back of which none was
         out. ``parity``: in the cycle in which a word that is not the one that was written is
         loaded, examined or injected.
-    state : Out(3)
-        The value of a :class:`SenderState`, in every cycle.
+    state : Out(SenderState)
+        The state, in every cycle; the host reads its number.
     expectation : Out(WordWrite)
         Only in a network with programs: words of ``expected``, which come before the rows.
     fetches : Out(1)
@@ -145,7 +145,7 @@ class Sender(Component):
                 "ended": Out(1),
                 "stalled": Out(1),
                 "causes": Out(Causes(*self._flags())),
-                "state": Out(3),
+                "state": Out(SenderState),
                 **self._members_of_programs(),
             }
         )
@@ -204,7 +204,7 @@ class Sender(Component):
                     m.d.comb += self.begins.eq(~row.stream.any() if self._config.streams else 1)
                     self._header_flit_left(m, row, last_word)
             with m.State(SenderState.HEADER.name):
-                m.d.comb += [self.state.eq(SenderState.HEADER.value), wanted.eq(1)]
+                m.d.comb += [self.state.eq(SenderState.HEADER), wanted.eq(1)]
                 with m.If(injected):
                     self._header_flit_left(m, row, last_word)
             with m.State(SenderState.PAYLOAD.name):
@@ -221,7 +221,7 @@ class Sender(Component):
 
     def _elaborate_payload(self, m: Module, ends: Value) -> None:
         """Send words of the message until the packet ends."""
-        m.d.comb += self.state.eq(SenderState.PAYLOAD.value)
+        m.d.comb += self.state.eq(SenderState.PAYLOAD)
         with m.If(ends):
             m.next = SenderState.CONTROL.name
 
@@ -237,12 +237,12 @@ class Sender(Component):
         """Add the states in which the sender stays until reset."""
         with m.State(SenderState.ENDED.name):
             m.d.comb += [
-                self.state.eq(SenderState.ENDED.value),
+                self.state.eq(SenderState.ENDED),
                 self.over.eq(1),
                 self.ended.eq(1),
             ]
         with m.State(SenderState.FAILED.name):
-            m.d.comb += self.state.eq(SenderState.FAILED.value)
+            m.d.comb += self.state.eq(SenderState.FAILED)
 
     def _elaborate_parity(self, m: Module, injected: Signal, in_payload: Signal) -> None:
         """With parity, check each word in the cycle in which it is used."""
@@ -250,7 +250,7 @@ class Sender(Component):
             return
 
         def is_in(*states: SenderState) -> Value:
-            return Cat(self.state == state.value for state in states).any()
+            return Cat(self.state == state for state in states).any()
 
         loaded = is_in(SenderState.EXPECT, SenderState.CONTROL) & ~self.table.beyond
         examined = is_in(SenderState.READY) & ~self.hold
@@ -268,7 +268,7 @@ class Sender(Component):
         """Read the words of ``expected``, with which a program begins."""
         word = Signal(range(self._config.mask_words))
         m.d.comb += [
-            self.state.eq(SenderState.EXPECT.value),
+            self.state.eq(SenderState.EXPECT),
             self.expectation.address.eq(word),
             self.expectation.word.eq(self.table.word),
         ]
@@ -418,7 +418,7 @@ class Sender(Component):
         if self._config.streams:
             unsound |= row.no_stream
         m.d.comb += [
-            self.state.eq(SenderState.READY.value),
+            self.state.eq(SenderState.READY),
             self.over.eq(~(in_step | late)),
             due.eq(in_step & (row.start <= self.now + 1)),
             # A row that is due is not late.
