@@ -102,8 +102,12 @@ def schedule_of_sends(
         collective = "broadcast" if targets is None else "multicast"
     if collective == CUSTOM:
         others = {
-            **{"targets": targets, "flits": flits, "operator": operator},
-            **{"block_words": block_words, "groups": groups},
+            "targets": targets,
+            "flits": flits,
+            "pieces": None if pieces == 1 else pieces,
+            "operator": operator,
+            "block_words": block_words,
+            "groups": groups,
         }
         promise = _custom_promise(network, source, blocks, others)
     else:

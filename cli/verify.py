@@ -226,7 +226,7 @@ def _print_verification(result: Verification) -> None:
     title = f"{schedule_title(result.case.schedule)}, {result.case.manner}"
     print_checks(title, result.checks)
     if not result.case.schedule.requests:
-        say("the schedule file has no requests: its words are compared with none")
+        say("the schedule file has no requests: the lengths of its blocks are not checked")
     say(sharing(result.case.schedule))
     say(bound_line(result.case.bound, result.measured.cycles))
     say_troubles(waiting(result.case.program, result.measured))

@@ -117,7 +117,7 @@ class Controller(Component):
         """Drive the core's reset and program, and the outputs that tell the state."""
 
         def is_in(*states: RunState) -> Value:
-            return Cat(control.state == state.value for state in states).any()
+            return Cat(control.state == state for state in states).any()
 
         m.d.comb += [
             self.reset.eq(is_in(RunState.IDLE, RunState.STARTING)),
@@ -196,7 +196,7 @@ class Controller(Component):
         ]
         with m.If(under_way.fetched):
             m.d.sync += [flags.eq(self.tiles.read_data), known.eq(1)]
-        with m.If(control.state == RunState.STARTING.value):
+        with m.If(control.state == RunState.STARTING):
             m.d.sync += [flags.eq(0), known.eq(0)]
         return Cat(flags, control.state, known, control.run.program, control.culprit)
 

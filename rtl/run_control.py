@@ -17,9 +17,6 @@ from .host_port import node_bits
 from .link import CYCLE_BITS
 from .table import PROGRAM_BITS
 
-STATE_BITS = 3
-"""Width of a state's number."""
-
 
 def run_layout(config: NetworkConfig) -> data.StructLayout:
     """Return the layout of a program's settings: number, first and end address, timing, limit."""
@@ -110,7 +107,7 @@ class RunControl(Component):
                 "stop": In(1),
                 "acknowledge": In(1),
                 "nodes": In(AllNodes(config)),
-                "state": Out(STATE_BITS),
+                "state": Out(RunState),
                 "run": Out(layout),
                 "queued": Out(1),
                 "next_run": Out(layout),
@@ -127,18 +124,18 @@ class RunControl(Component):
         with m.If(self.acknowledge):
             m.d.sync += self.ended.eq(0)
         with m.Switch(self.state):
-            with m.Case(RunState.STARTING.value):
+            with m.Case(RunState.STARTING):
                 self._elaborate_starting(m)
-            with m.Case(RunState.RUNNING.value):
+            with m.Case(RunState.RUNNING):
                 self._elaborate_queue(m)
                 with m.If(~self.stop):
                     self._elaborate_running(m)
-            with m.Case(RunState.DONE.value):
+            with m.Case(RunState.DONE):
                 m.d.comb += begins.eq(self.start | self.queued)
             with m.Default():
                 m.d.comb += begins.eq(self.start)
         with m.If(self.stop):
-            m.d.sync += [self.state.eq(RunState.IDLE.value), self.queued.eq(0)]
+            m.d.sync += [self.state.eq(RunState.IDLE), self.queued.eq(0)]
         with m.Elif(begins):
             self._begin(m)
         return m
@@ -146,7 +143,7 @@ class RunControl(Component):
     def _begin(self, m: Module) -> None:
         """Start the queued program, or the offered one."""
         m.d.sync += [
-            self.state.eq(RunState.STARTING.value),
+            self.state.eq(RunState.STARTING),
             self.run.eq(Mux(self.queued, self.next_run.as_value(), self.offered.as_value())),
             self.queued.eq(0),
             self.cycle.eq(0),
@@ -160,7 +157,7 @@ class RunControl(Component):
         self._elaborate_queue(m)
         m.d.sync += held.eq(held + 1)
         with m.If(held == last):
-            m.d.sync += self.state.eq(RunState.RUNNING.value)
+            m.d.sync += self.state.eq(RunState.RUNNING)
         with m.If((held == last) | self.stop):
             m.d.sync += held.eq(0)
 
@@ -184,6 +181,6 @@ class RunControl(Component):
 
     def _end(self, m: Module, state: RunState, culprit: Value | None = None) -> None:
         """End the run, which no stop has ended; with a culprit, drop the queued program."""
-        m.d.sync += [self.state.eq(state.value), self.ended.eq(1)]
+        m.d.sync += [self.state.eq(state), self.ended.eq(1)]
         if culprit is not None:
             m.d.sync += [self.culprit.eq(culprit), self.queued.eq(0)]

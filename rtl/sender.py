@@ -32,9 +32,10 @@ class SenderState(enum.Enum):
 
 
 def _row_layout(config: NetworkConfig) -> data.StructLayout:
-    """A row under way: the place of its next word in the message memory, and how many are left.
+    """Return the layout of the row under way.
 
-    ``too_long``: its end is beyond the message memory. ``no_header``: it has no header flit.
+    ``place`` is the address of the row's next word, ``left`` the number of words left. ``too_long``
+    is set if the row ends beyond the message memory, ``no_header`` if it has no header flit.
     """
     widths = dict(config.table.fields)
     return data.StructLayout(
@@ -52,7 +53,7 @@ def _row_layout(config: NetworkConfig) -> data.StructLayout:
 
 
 def _is_less(first: Value, second: Value) -> Value:
-    """Tell whether the first number is less than the second.
+    """Return 1 if the first number is less than the second.
 
     Bit by bit: a carry chain would be slow and large for so few bits.
     """
@@ -68,50 +69,51 @@ class Sender(Component):
     Parameters
     ----------
     config
-        Of the network.
+        The network.
     ports
         The ports by which the first hop of a row's route may lead.
     technology
-        What it is made of: whether it looks ahead.
+        What the sender is made of: whether it looks ahead.
 
     Members
     -------
     table : Out(TableRead)
         The words of the table, in every cycle.
     message : Out(WordRead)
-        The message memory: read in every cycle, looked at when a word of it may be injected.
+        The message memory, which is read in every cycle.
     clock : In(StepClock)
         The node's step, in every cycle.
     now : In(32)
-        The number of this cycle, 0 after reset; in a network without timed rows 0.
+        The number of this cycle, 0 after reset; always 0 in a network without timed rows.
     hold : In(1)
-        No row begins in this cycle, and none is found to be bad.
+        While high, no row begins and none is refused.
     come : array of ComingWords, In
-        Only in a network with streams: of each lane.
+        Only in a network with streams: the words that have arrived, by lane.
     link : Out(Link)
-        Into port 0 of the router, or an injection port. A flit is sent in a cycle only if its VC
-        has a credit; in a network without contention there are none, and it is sent at once.
+        Into port 0 of the router, or an injection port. A flit is valid only in a cycle in which
+        its VC has a credit; a network without contention has no credits.
     begins : Out(1)
-        A row begins: its first header flit is injected in this cycle. Not told of a row that sends
-        on what comes.
+        High in the cycle in which the first header flit of a row is injected; low for a row that
+        streams.
     over : Out(1)
-        The next row is of a greater step than this cycle's, or there is none. 0 while a row is
-        under way or its control words are read.
+        High while the next row is of a later step than this cycle's, and after the last row. Low
+        while a row is under way or its control words are read.
     ended : Out(1)
-        Nothing is left to send; stays until reset.
+        High from the cycle after the end of the table was read until reset.
     stalled : Out(1)
-        The flit injected in this cycle has waited for a credit.
+        High in a cycle in which a flit is injected that has waited for a credit.
     causes : Out(Causes)
-        ``bad_row``: in the cycle in which a row is refused; from the next one on the sender has
-        failed. ``credit_overflow``: in the cycle in which a credit comes back of which none was
-        out. ``parity``: in the cycle in which a word that is not the one that was written is
-        loaded, examined or injected.
-    state : Out(3)
-        The value of a :class:`SenderState`, in every cycle.
+        ``bad_row``: high in a cycle in which a row is refused; the sender has failed from the next
+        cycle until reset. ``credit_overflow``: high in a cycle in which a credit comes back while
+        none was out. ``parity``: high in a cycle in which a damaged word is loaded, examined or
+        injected.
+    state : Out(SenderState)
+        The state, in every cycle; the host reads its number.
     expectation : Out(WordWrite)
-        Only in a network with programs: words of ``expected``, which come before the rows.
+        Only in a network with programs: words of ``expected``, which precede the rows.
     fetches : Out(1)
-        Only there: the word that ``message`` reads in this cycle may be injected in the next one.
+        Only in a network with programs: high if the word that ``message`` reads in this cycle may
+        be injected in the next cycle.
 
     """
 
@@ -120,14 +122,14 @@ class Sender(Component):
     ) -> None:
         self._config = config
         self._look_ahead = technology.look_ahead
-        # What has just come must be sent on too soon for that.
+        # A streamed word leaves too soon after its arrival to be fetched ahead.
         self._fetches_ahead = technology.look_ahead and not config.streams
         self._ports = ports
-        # The bits of the place that the row's window keeps. They are reset, because the next place
-        # is made of them before the first row has been read.
+        # The address bits that the row's window keeps. Reset clears them, because the next address
+        # is computed from them before the first row has been read.
         self._fixed = Signal(config.length_bits, name="fixed")
-        # That a word leaves is known without what is examined of a row that begins. Where nothing
-        # streams or combines that is no faster.
+        # A leaving word is known without the examination of a row that begins. Without streams and
+        # operators that is no faster.
         self._leaves_early = bool(config.streams or config.operators)
         super().__init__(
             {
@@ -145,7 +147,7 @@ class Sender(Component):
                 "ended": Out(1),
                 "stalled": Out(1),
                 "causes": Out(Causes(*self._flags())),
-                "state": Out(3),
+                "state": Out(SenderState),
                 **self._members_of_programs(),
             }
         )
@@ -204,7 +206,7 @@ class Sender(Component):
                     m.d.comb += self.begins.eq(~row.stream.any() if self._config.streams else 1)
                     self._header_flit_left(m, row, last_word)
             with m.State(SenderState.HEADER.name):
-                m.d.comb += [self.state.eq(SenderState.HEADER.value), wanted.eq(1)]
+                m.d.comb += [self.state.eq(SenderState.HEADER), wanted.eq(1)]
                 with m.If(injected):
                     self._header_flit_left(m, row, last_word)
             with m.State(SenderState.PAYLOAD.name):
@@ -221,15 +223,15 @@ class Sender(Component):
 
     def _elaborate_payload(self, m: Module, ends: Value) -> None:
         """Send words of the message until the packet ends."""
-        m.d.comb += self.state.eq(SenderState.PAYLOAD.value)
+        m.d.comb += self.state.eq(SenderState.PAYLOAD)
         with m.If(ends):
             m.next = SenderState.CONTROL.name
 
     def _elaborate_fetches(
         self, m: Module, due: Signal, wanted: Signal, in_payload: Signal
     ) -> None:
-        """Tell whether the word being read may be injected in the next cycle."""
-        # A row that is held back injects nothing in this cycle, so no payload in the next one.
+        """Set ``fetches`` if the word being read may be injected in the next cycle."""
+        # A held row injects nothing in this cycle, so no payload in the next one.
         offered = wanted | in_payload if self._config.streams else wanted
         m.d.comb += self.fetches.eq((due & ~self.hold) | offered)
 
@@ -237,12 +239,12 @@ class Sender(Component):
         """Add the states in which the sender stays until reset."""
         with m.State(SenderState.ENDED.name):
             m.d.comb += [
-                self.state.eq(SenderState.ENDED.value),
+                self.state.eq(SenderState.ENDED),
                 self.over.eq(1),
                 self.ended.eq(1),
             ]
         with m.State(SenderState.FAILED.name):
-            m.d.comb += self.state.eq(SenderState.FAILED.value)
+            m.d.comb += self.state.eq(SenderState.FAILED)
 
     def _elaborate_parity(self, m: Module, injected: Signal, in_payload: Signal) -> None:
         """With parity, check each word in the cycle in which it is used."""
@@ -250,7 +252,7 @@ class Sender(Component):
             return
 
         def is_in(*states: SenderState) -> Value:
-            return Cat(self.state == state.value for state in states).any()
+            return Cat(self.state == state for state in states).any()
 
         loaded = is_in(SenderState.EXPECT, SenderState.CONTROL) & ~self.table.beyond
         examined = is_in(SenderState.READY) & ~self.hold
@@ -268,7 +270,7 @@ class Sender(Component):
         """Read the words of ``expected``, with which a program begins."""
         word = Signal(range(self._config.mask_words))
         m.d.comb += [
-            self.state.eq(SenderState.EXPECT.value),
+            self.state.eq(SenderState.EXPECT),
             self.expectation.address.eq(word),
             self.expectation.word.eq(self.table.word),
         ]
@@ -293,7 +295,7 @@ class Sender(Component):
             ]
 
     def _compare_step(self, m: Module, in_step: Signal, step: Value) -> None:
-        """Know in a register whether the next cycle is in the ``step`` of the row."""
+        """Set the register ``in_step`` if the next cycle is in the ``step`` of the row."""
         m.d.sync += in_step.eq(
             Mux(self.clock.rises, step == self.clock.next_step, step == self.clock.step)
         )
@@ -309,7 +311,7 @@ class Sender(Component):
             next_word = row.place + word_leaves
         m.d.comb += [
             place.eq(next_word),
-            # Of one that is left while words are injected; else the row has none.
+            # One word is left while it is injected; before, the row has none at all.
             last_word.eq(row.left == in_payload),
         ]
         m.d.sync += [row.place.eq(place), row.left.eq(row.left - word_leaves)]
@@ -318,14 +320,14 @@ class Sender(Component):
     def _elaborate_word_ahead(
         self, m: Module, due: Signal, offered: Value, word_leaves: Value
     ) -> Signal:
-        """Gives the word to be injected, in a register, as for :class:`.Table`.
+        """Return the register of the word to be injected, as for :class:`.Table`.
 
-        The memory reads the word behind it while the row is ``offered``. Before, it reads the
-        row's first word over and over, as that may still arrive.
+        While the row is ``offered`` the memory reads the word behind it. Before, it reads the
+        row's first word in every cycle, because that word may still arrive.
         """
         shown, fetched = Signal.like(self.message.word, name="shown"), Signal(name="fetched")
         address = Signal.like(self.message.address)
-        # Kept beside it, as no time is left to add.
+        # A register, because the cycle leaves no time for an addition.
         next_address = Signal.like(address)
         goes_on = (due & ~fetched) | word_leaves
         m.d.comb += self.message.address.eq(Mux(goes_on, next_address, address))
@@ -341,7 +343,7 @@ class Sender(Component):
     def _elaborate_flit(
         self, m: Module, row, word: Signal, in_payload: Signal, last_word: Signal
     ) -> None:
-        """Return the offered flit: a header flit from the table, or a word of the message."""
+        """Connect the offered flit: a header flit from the table, or a word of the message."""
         is_last = last_word & (in_payload | (row.header_flits == 1))
         m.d.comb += [
             self.link.flit.data.eq(Mux(in_payload, word, self.table.word)),
@@ -352,8 +354,8 @@ class Sender(Component):
     def _elaborate_control(self, m: Module, row, in_step: Signal) -> None:
         """Read the control words into the row's fields; a first word of step 0 ends the table.
 
-        Where the sender looks ahead, the register ``in_step`` is told of the row's step as that is
-        read, and the message memory of the place of the row's first word.
+        A sender that looks ahead compares the row's step while it is read, and lets the message
+        memory read the row's first word at once.
         """
         config = self._config
         word = Signal(range(config.table.control_words))
@@ -361,7 +363,7 @@ class Sender(Component):
         fields, words = {}, {}
         for (name, width), (index, low) in zip(config.table.fields, positions, strict=True):
             fields[name], words[name] = self.table.word[low : low + width], index
-        # The place is known when the length is, or has been read before it.
+        # The source address is in the same control word as the length, or in an earlier one.
         known = words["source_address"] == words["length"]
         source = fields["source_address"] if known else row.place
         end = source + fields["length"]
@@ -404,7 +406,7 @@ class Sender(Component):
         return Cat(slot.vc == number for number in range(self._config.vcs))
 
     def _is_sound(self, word: Value) -> Value:
-        """Tell whether the first hop's port and VC exist."""
+        """Return 1 if the first hop's port and VC exist."""
         slot = self._first_slot(word)
         by_port = (slot.port >= self._ports.start) & (slot.port < self._ports.stop)
         return by_port & self._first_vc(word).any()
@@ -418,7 +420,7 @@ class Sender(Component):
         if self._config.streams:
             unsound |= row.no_stream
         m.d.comb += [
-            self.state.eq(SenderState.READY.value),
+            self.state.eq(SenderState.READY),
             self.over.eq(~(in_step | late)),
             due.eq(in_step & (row.start <= self.now + 1)),
             # A row that is due is not late.
@@ -440,11 +442,11 @@ class Sender(Component):
             m.next = SenderState.PAYLOAD.name
 
     def _elaborate_injection(self, m: Module, vc, wanted, injected) -> Value:
-        """A wanted flit is injected if its VC, the first flit's or the kept one, has a credit.
+        """Inject a wanted flit if its packet's VC has a credit; return 1 if the kept VC has one.
 
-        Where nothing waits there are no credits. Gives whether the kept one has.
+        A network without contention has no credits.
         """
-        # Where there is one VC only it is this one from the beginning, and no register.
+        # With one VC the initial value never changes, so that this becomes no register.
         kept_vc, waited = Signal.like(vc, init=1, name="kept_vc"), Signal(name="waited")
         if self._config.contention_free:
             has_credit: Value = C(1)

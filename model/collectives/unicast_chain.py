@@ -124,11 +124,11 @@ def u_torus_open_multicast(
     Otherwise as :func:`u_mesh_multicast`.
     """
     _require_grid("u-torus-open", "a torus or ring", topology, wrapped=True)
+    nodes = _members(topology, source, targets)
     sides = np.array(topology.dims)
     opened = mesh(topology.dims)
     # From a torus coordinate to its mesh coordinate: the source is in the mesh's middle.
     shift = sides // 2 - topology.coordinates(source)
-    nodes = _members(topology, source, targets)
     places = (topology.coordinates(nodes) + shift) % sides
     order = _numbers(opened, places[_dimension_order(places)])
     middle = int(_numbers(opened, sides // 2))

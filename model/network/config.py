@@ -124,7 +124,7 @@ def _flag(help_text: str = "", *, for_runs: bool = True) -> bool:
 class NetworkConfig:
     """All properties fixed when a network is built; docs/router.md says what each part does.
 
-    A new parameter needs one field here, and hardware that uses it.
+    A new parameter needs one field here, its type for Python users, and hardware that uses it.
     """
 
     topology: Topology

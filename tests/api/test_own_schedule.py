@@ -274,6 +274,11 @@ REDUCED = Block(words=1, operator="add")
             {"collective": "custom", "blocks": [REDUCED], "flits": 3},
             "flits must be left out with custom: blocks say it",
         ),
+        (
+            ONE,
+            {"collective": "custom", "blocks": [REDUCED], "pieces": 2},
+            "pieces must be left out with custom: blocks say it",
+        ),
         (ONE, {"blocks": []}, "blocks must be one or more, not none"),
         (ONE, {"blocks": [3]}, "blocks must be Blocks, not 3"),
         (

@@ -301,7 +301,7 @@ def test_verify_a_broadcast_of_one_s_own(eyecast: Command, here: Path) -> None:
     assert (answer.status, answer.errors) == (0, "")
     for name, count in (("nodes delivered", 4), ("steps", 2), ("TCD", 3)):
         assert re.search(rf"{name} +│ +{count} │ +{count} │ ok", answer.output)
-    line = "the schedule file has no requests: its words are compared with none"
+    line = "the schedule file has no requests: the lengths of its blocks are not checked"
     assert f"\n{line}\n" in answer.output
 
 

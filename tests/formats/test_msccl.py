@@ -22,6 +22,7 @@ from helpers.algorithms import (
     step,
     threadblock,
 )
+from helpers.every_schedule import every_schedule
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,13 +32,11 @@ from eyecast.formats.registry import format_of
 from eyecast.formats.xml_file import LARGEST_XML
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import InputFile
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import algorithms_for
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PORT_MODELS, PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
 from eyecast.model.schedule.blocks import Blocks
-from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
+from eyecast.model.schedule.collective import COLLECTIVES
 from eyecast.model.schedule.schedule import Schedule
 
 PAIR = [threadblock(0, 1, -1, 0, step(0, "s", "i0", "o0"))]
@@ -257,20 +256,13 @@ def round_trips(topology: Topology, tmp_path: Path) -> int:
     """Write and read every generated schedule of a network; return the number of schedules."""
     made = 0
     for collective in (each for each in COLLECTIVES if not each.reduces):
-        root = None if collective in ROOTLESS else 1
-        targets = (2,) if collective == "multicast" else None
-        for each in algorithms_for(collective):
-            request = Request(topology=topology, words=3, source=root, targets=targets)
-            try:
-                schedule = each.generate(request)
-            except InvalidInput:
-                continue
+        for schedule in every_schedule(topology, collective, words=3):
             write_msccl(schedule, tmp_path / "out.xml")
             back = read((tmp_path / "out.xml").read_text(), topology)
-            assert promises(back) == promises(schedule), (collective, each.name)
+            assert promises(back) == promises(schedule), (collective, schedule.algorithm)
             custom = collective in ("multicast", "scatter", "gather")
             assert back.collective == ("custom" if custom else collective)
-            assert back.root == (None if custom else root)
+            assert back.root == (None if custom else schedule.root)
             made += 1
     return made
 

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.every_schedule import every_schedule
 from helpers.plans import Chunk, Executor, Memory
 
 from eyecast.formats.mscclpp import write_mscclpp
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import algorithms_for
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
-from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS
+from eyecast.model.schedule.collective import COLLECTIVES
 from eyecast.model.schedule.schedule import Schedule
 
 
@@ -43,17 +42,8 @@ def output(memory: Memory[Chunk]) -> list[Chunk]:
 
 
 def generated(topology: Topology) -> list[Schedule]:
-    found = []
-    for collective in (each for each in COLLECTIVES if not each.reduces):
-        root = None if collective in ROOTLESS else 1
-        targets = (2,) if collective == "multicast" else None
-        for each in algorithms_for(collective):
-            request = Request(topology=topology, words=3, source=root, targets=targets)
-            try:
-                found.append(each.generate(request))
-            except InvalidInput:
-                continue
-    return found
+    copying = (each for each in COLLECTIVES if not each.reduces)
+    return [made for each in copying for made in every_schedule(topology, each, words=3)]
 
 
 def expected(schedule: Schedule, plan: dict[str, Any], rank: int) -> list[Chunk]:

@@ -9,13 +9,12 @@ from random import Random
 from typing import Any
 
 import pytest
+from helpers.every_schedule import every_schedule
 from helpers.plans import Chunk, Executor, Memory
 from helpers.schedules import Send, build
 
 from eyecast.formats.mscclpp import write_mscclpp
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import algorithms_for
 from eyecast.model.network.topology import Topology, hypercube, mesh
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.schedule import Schedule
@@ -25,15 +24,7 @@ Sum = tuple[Chunk, ...]
 
 
 def generated(topology: Topology, collective: str, **more: Any) -> list[Schedule]:
-    root = 1 if collective == "reduce" else None
-    found = []
-    for each in algorithms_for(collective):
-        request = Request(topology=topology, words=2 * topology.nodes, source=root, **more)
-        try:
-            found.append(each.generate(request))
-        except InvalidInput:
-            continue
-    return found
+    return [*every_schedule(topology, collective, words=2 * topology.nodes, **more)]
 
 
 def written(schedule: Schedule, path: Path) -> dict[str, Any]:

@@ -47,8 +47,8 @@ IN_BOTH = {
     ),
     "a stop does nothing": Fault(
         "run_control",
-        r"if \(stop\) begin\n      state <= 3'h0;",
-        "if (1'b0) begin\n      state <= 3'h0;",
+        r"if \(stop\) begin\n      state <= IDLE;",
+        "if (1'b0) begin\n      state <= IDLE;",
     ),
     "a stop leaves the queue": Fault(
         "run_control",
@@ -64,7 +64,7 @@ IN_BOTH = {
     "the culprit is another": Fault(
         "run_control", r"culprit <= nodes__first_unfinished", "culprit <= nodes__first_flagged"
     ),
-    "a failed run is done": Fault("run_control", r"state <= 3'h4", "state <= 3'h3"),
+    "a failed run is done": Fault("run_control", r"state <= FAILED", "state <= DONE"),
     "nothing is queued": Fault("run_control", r"queued <= 1'h1", "queued <= 1'h0", 2),
     "the interrupt is never": Fault(
         "controller", r"assign interrupt = [^;]*", "assign interrupt = 0"

@@ -45,7 +45,7 @@ FAULTS: dict[str, dict[str, tuple[Fault, str]]] = {
         "the last answer is read": (OF_AXI["the last answer is read"], "non-0/1 values"),
         "a credit is lost": (IN_BOTH["a credit is lost"], "the program is not done"),
         "a failed run is done": (
-            Fault("run_control", r"state <= 3'h3", "state <= 3'h4"),
+            Fault("run_control", r"state <= DONE", "state <= FAILED"),
             "the program is not done",
         ),
         "the cycle leads nowhere": (IN_BOTH["the cycle leads nowhere"], "non-0/1 values"),

@@ -122,7 +122,7 @@ def without_power_up_values() -> None:
     ("network", "collective", "timing", "standards"),
     [
         (MESH, BROADCAST, "barrier", ["2012"]),
-        (TORUS, ALL_GATHER, "self-timed", ["2012"]),
+        pytest.param(TORUS, ALL_GATHER, "self-timed", ["2012"], marks=pytest.mark.slow),
         (FAULTY, TREE, "barrier", ["2005", "2005-sv", "2009"]),
         pytest.param(SWITCHES, TREE, "self-timed", ["2005", "2012"], marks=pytest.mark.slow),
     ],

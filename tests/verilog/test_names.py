@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import enum
+import re
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import line
+from eyecast.rtl.controller import Controller
+from eyecast.rtl.sender import Sender
 from eyecast.verilog.hierarchy import Division
 from eyecast.verilog.text import module_texts
 
@@ -112,3 +117,22 @@ def test_fields_states_and_values_have_names() -> None:
     division.add(Counter(), "counter")
     (text,) = module_texts(division).values()
     assert text.partition("\n")[2] == WRITTEN
+
+
+STATED = re.compile(r"state (?:==|<=) \w+|assign state =[^;]*|initial \w*state =[^;]*")
+"""Comparisons with a state, and assignments to it."""
+
+
+def test_states_are_compared_and_assigned_by_name() -> None:
+    config = NetworkConfig(topology=line(2), programs=1, parity=True)
+    division = Division()
+    division.add(Controller(config), "controller")
+    division.add(Sender(config, ports=range(1, 3)), "sender")
+    found = STATED.findall("".join(module_texts(division).values()))
+    assert {
+        "state <= RUNNING",
+        "state == STARTING",
+        "state == state__EXPECT",
+        "state <= READY",
+    } <= {*found}
+    assert not [each for each in found if re.search(r"\W\d", each)]

@@ -203,7 +203,7 @@ SABOTAGES: dict[str, tuple[object, str, object]] = {
     "names: two states of one name": (
         Names,
         "state",
-        lambda self, name, value: STATE(self, "STATE", ""),
+        lambda self, wire, name, value: STATE(self, wire, "STATE", ""),
     ),
     "text: words without initial values": (
         text,

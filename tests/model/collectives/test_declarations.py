@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil, log2
 
 import pytest
@@ -110,18 +111,22 @@ def targets(topology: Topology) -> tuple[int, ...]:
     return tuple(topology.working_nodes.tolist()[1:4])
 
 
-def steps(algorithm: Algorithm, topology: Topology, ports: Ports) -> int | None:
-    """Return a schedule's steps; None if the algorithm does not serve the network."""
+def request(algorithm: Algorithm, topology: Topology, ports: Ports) -> Request:
+    """Return a request that an algorithm serves, if it serves the network and the ports."""
     nodes = topology.working_nodes.tolist()
-    asked = Request(
+    return Request(
         topology=topology,
         words=8 * len(nodes),
         source=None if algorithm.collective in ROOTLESS else nodes[0],
         targets=targets(topology) if algorithm.collective == Collective.MULTICAST else None,
         all_port=ports == Ports.ALL,
     )
+
+
+def steps(algorithm: Algorithm, topology: Topology, ports: Ports) -> int | None:
+    """Return a schedule's steps; None if the algorithm does not serve the network."""
     try:
-        return algorithm.generate(asked).steps
+        return algorithm.generate(request(algorithm, topology, ports)).steps
     except InvalidInput:
         return None
 
@@ -156,3 +161,19 @@ def test_networks_ports_and_steps(algorithm: Algorithm) -> None:
 @pytest.mark.parametrize("algorithm", ALGORITHMS, ids=named)
 def test_networks_ports_and_steps_of_all(algorithm: Algorithm) -> None:
     require_declared(algorithm, NETWORKS)
+
+
+@pytest.mark.parametrize("algorithm", COPYING, ids=named)
+def test_nodes_outside_and_messages_without_words_are_refused(algorithm: Algorithm) -> None:
+    topology = NETWORKS[min(SERVED[algorithm.networks])]
+    asked = request(algorithm, topology, Ports(algorithm.ports[0]))
+    algorithm.generate(asked)
+    number, there = topology.nodes, f"must be 0 to {topology.nodes - 1}"
+    wrong = {"flits must be (at least 1|1 to 2147483647), not 0": replace(asked, words=0)}
+    if asked.source is not None:
+        wrong |= {f"source {there}, not {n}": replace(asked, source=n) for n in (-1, number)}
+    if asked.targets is not None:
+        wrong[f"target {there}, not {number}"] = replace(asked, targets=(1, number))
+    for error, refused in wrong.items():
+        with pytest.raises(InvalidInput, match=f"^{error}$"):
+            algorithm.generate(refused)

@@ -137,18 +137,3 @@ def test_u_torus_needs_both_channels() -> None:
 def test_other_networks_are_refused(multicast, topology: Topology, message: str) -> None:
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         multicast(topology, 0, None, 1)
-
-
-@pytest.mark.parametrize(
-    ("source", "targets", "words", "message"),
-    [
-        (16, [1], 1, "source must be 0 to 15, not 16"),
-        (0, [1, 16], 1, "target must be 0 to 15, not 16"),
-        (0, [1], 0, "flits must be at least 1, not 0"),
-    ],
-)
-def test_bad_parameters_are_refused(
-    source: int, targets: list[int], words: int, message: str
-) -> None:
-    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
-        u_mesh_multicast(mesh((4, 4)), source, targets, words)

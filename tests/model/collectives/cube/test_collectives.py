@@ -56,8 +56,14 @@ def largest_packets(schedule: Schedule) -> list[int]:
 
 
 @EACH
-def test_every_schedule_is_proved(collective: str, all_port: bool, graph: str) -> None:
-    for n in range(1, 6 if collective == "all-to-all" else 7):
+@pytest.mark.parametrize(
+    "largest", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["small", "largest"]
+)
+def test_every_schedule_is_proved(
+    collective: str, all_port: bool, graph: str, largest: bool
+) -> None:
+    last = 5 if collective == "all-to-all" else 6
+    for n in [last] if largest else range(1, last):
         cases = [(1, None), (n, None), (2 * n + 1, None), (2 * n, 2), (5, 3)]
         for words, packet in cases if n < 5 else cases[1:4]:
             schedule = make(collective, all_port, graph, n, words, packet)
@@ -251,7 +257,6 @@ def test_bad_input(collective: str, all_port: bool, graph: str) -> None:
     faulty = with_faults(hypercube(3), (), [(0, 1)])
     usual = {"topology": hypercube(3), "source": None if all_roots else 0, "words": 1}
     cases: list[tuple[dict, str]] = [
-        ({"words": 0}, "flits must be 1 to 2147483647, not 0"),
         ({"packet": 0}, "packet must be at least 1, not 0"),
         ({"graph": "xyz"}, f"spanning graph of {ports} {collective} must be {served}, not xyz"),
         (
@@ -263,13 +268,10 @@ def test_bad_input(collective: str, all_port: bool, graph: str) -> None:
             f"topology for {graph} must be a hypercube without faults, "
             "not a 3-cube with 1 faulty link",
         ),
-        (
-            {"source": 0 if all_roots else 8},
-            f"source of {collective} must be none, since all nodes are, not 0"
-            if all_roots
-            else "source must be 0 to 7, not 8",
-        ),
     ]
+    if all_roots:
+        line = f"source of {collective} must be none, since all nodes are, not 0"
+        cases.append(({"source": 0}, line))
     for change, line in cases:
         with pytest.raises(InvalidInput, match=f"^{re.escape(line)}$"):
             call(collective, {**usual, "graph": graph, "all_port": all_port, **change})

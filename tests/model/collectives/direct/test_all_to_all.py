@@ -132,7 +132,6 @@ def test_steps_rise_at_each_place_in_the_order_of_the_cycles() -> None:
     ("topology", "words", "line_of_error"),
     [
         (mesh((32, 32)), 1, "nodes for direct must be 2 to 512, not 1024"),
-        (mesh((2, 2)), 0, "flits must be at least 1, not 0"),
         (
             with_faults(line(3), [1]),
             1,

@@ -50,7 +50,6 @@ def test_long_ways_are_hidden_behind_short_ones() -> None:
 def test_what_is_refused() -> None:
     apart = with_faults(line(3), [1])
     assert refusal(direct_scatter, apart, 1, 4) == "source must be a node that is not faulty, not 1"
-    assert refusal(direct_scatter, apart, 0, 0) == "flits must be at least 1, not 0"
     unreached = "target of a route from node 2 must be a node that it can reach, not 0"
     assert refusal(direct_gather, apart, 0, 4) == unreached
     assert direct_scatter(with_faults(line(2), [1]), 0, 4).sends == 0

@@ -336,8 +336,6 @@ def test_exchanges_refuse_other_sides(sides: tuple[int, ...], collective: str) -
         ("scatter", mesh((64, 64)), 0, 1, "nodes for scatter must be 1 to 2048, not 4096"),
         ("all-gather", mesh((2, 2)), 1, 1, "source must be left out with all-gather, not 1"),
         ("gather", mesh((2, 2)), None, 1, "source must be given with gather, not None"),
-        ("gather", mesh((2, 2)), 4, 1, "source must be 0 to 3, not 4"),
-        ("all-to-all", mesh((2, 2)), None, 0, "flits must be at least 1, not 0"),
     ],
 )  # fmt: skip
 def test_bad_parameters_are_refused(

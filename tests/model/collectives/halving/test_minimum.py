@@ -252,16 +252,3 @@ def test_other_sides_cannot_be_compared_with_the_eye(sides: Node, allowed: str) 
     message = f"mesh to compare with the eye must be {allowed}, not {topology.label}"
     with pytest.raises(InvalidInput, match=f"^{message}$"):
         gain_over_eye(topology)
-
-
-@pytest.mark.parametrize(
-    ("source", "words", "message"),
-    [
-        (0, 0, "flits must be at least 1, not 0"),
-        (32, 1, "source must be 0 to 31, not 32"),
-        (-1, 1, "source must be 0 to 31, not -1"),
-    ],
-)
-def test_bad_parameters_are_refused(source: int, words: int, message: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
-        minimum_broadcast(mesh((4, 8)), source, words)

@@ -265,16 +265,3 @@ def test_other_networks_are_refused(topology: Topology, allowed: str) -> None:
     )
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         rectangle_broadcast(topology, 0, 1)
-
-
-@pytest.mark.parametrize(
-    ("source", "words", "message"),
-    [
-        (0, 0, "flits must be at least 1, not 0"),
-        (15, 1, "source must be 0 to 14, not 15"),
-        (-1, 1, "source must be 0 to 14, not -1"),
-    ],
-)
-def test_bad_parameters_are_refused(source: int, words: int, message: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
-        rectangle_broadcast(mesh((3, 5)), source, words)
