@@ -156,3 +156,15 @@ def test_trees_that_fork_and_join_are_what_is_predicted_and_deliver(registers: i
     results = [each for case in cases for each in verify([case])]
     assert all(each.agrees for each in results)
     assert results[0].measured.cycles == 6 * (registers + 1) + 16 + 5 + 2
+
+
+@pytest.mark.slow
+def test_without_a_sum_an_output_takes_what_it_names() -> None:
+    """Input 1 holds no word, so nothing is joined, and output 1 is free in the next cycle."""
+    config = NetworkConfig(circuits=True, **NETWORKS["with an adder, half-duplex"])
+    join = {"first": 1, "second": 2, "operator": 1, "codes": {1: 2}}
+    program = circuit_program(config, [[join, {"codes": {1: 1}}], *[[]] * 8])
+    memory = np.full((9, config.message_words), 7, np.uint64)
+    measured = simulate_circuits(program, memory, limit=LIMIT)
+    assert [str(flit) for flit in measured.trace] == ["5,0,1,0,body,7"]
+    assert measured.flag_names(0) == ["credit_overflow"]
