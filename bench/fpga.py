@@ -2,12 +2,13 @@
 
     python bench/fpga.py [PART ...]
 
-A part is a router with five ports, a network interface, a bridge, or an engine of two nodes. It is
-placed and routed in a harness of shift registers for its inputs and outputs, because no device has
-enough pins. The harness is also placed without the part, and its size subtracted. Buffers hold 4
-flits, in engines 2. Frequencies are medians of three seeds, for engines of one. The target
-frequency is too high to reach, so that nextpnr tries its best. With PART, only parts whose names
-contain one of these words are measured; the other results are kept.
+A part is a router with five ports, a network interface, a part or a tile of a network with circuits
+and run tables of 512 entries, a bridge, or an engine of two nodes. It is placed and routed in a
+harness of shift registers for its inputs and outputs, because no device has enough pins. The
+harness is also placed without the part, and its size subtracted. Buffers hold 4 flits, in engines
+2. Frequencies are medians of three seeds, for engines of one. The target frequency is too high to
+reach, so that nextpnr tries its best. With PART, only parts whose names contain one of these words
+are measured; the other results are kept.
 """
 
 from __future__ import annotations
@@ -36,10 +37,14 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, torus
 from eyecast.rtl.axi4_lite import Axi4Lite
 from eyecast.rtl.axi_stream import StreamReader, StreamWriter
+from eyecast.rtl.circuit_interface import CircuitInterface
+from eyecast.rtl.circuit_router import CircuitRouter
+from eyecast.rtl.circuit_tile import CircuitTile
 from eyecast.rtl.direct_router import DirectRouter
 from eyecast.rtl.engine import Engine
 from eyecast.rtl.interface import NetworkInterface
 from eyecast.rtl.router import Router
+from eyecast.rtl.run_table import RunTable
 from eyecast.rtl.technology import Technology
 from eyecast.rtl.wishbone import Wishbone
 
@@ -51,6 +56,7 @@ BLOCK_RAMS = 3
 MESH = NetworkConfig(topology=mesh((8, 8)), depth=4, flit_width=32)
 TORUS = replace(MESH, topology=torus((8, 8)), vcs=2)
 CONTENTION_FREE = replace(MESH, contention_free=True)
+CIRCUITS = NetworkConfig(topology=mesh((8, 8)), circuits=True, table_words=512)
 ENGINE = NetworkConfig(topology=mesh((2,)), programs=2)
 WITH_TILES = replace(ENGINE, tile_ports=True)
 
@@ -95,6 +101,13 @@ PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
         replace(CONTENTION_FREE, streams=True),
     ),
     "router, contention-free, streams": (DirectRouter, replace(CONTENTION_FREE, streams=True)),
+    "run table, circuits": (RunTable, CIRCUITS),
+    "router, circuits": (CircuitRouter, CIRCUITS),
+    "router, circuits, operator add": (CircuitRouter, replace(CIRCUITS, operators="add")),
+    "interface, circuits": (CircuitInterface, CIRCUITS),
+    "interface, circuits, operator add": (CircuitInterface, replace(CIRCUITS, operators="add")),
+    "tile, circuits": (CircuitTile, CIRCUITS),
+    "tile, circuits, operator add": (CircuitTile, replace(CIRCUITS, operators="add")),
     "bridge, AXI4-Lite": (_bridge(Axi4Lite), ENGINE),
     "bridge, Wishbone": (_bridge(Wishbone), ENGINE),
     "bridge, AXI-Stream in": (_bridge(StreamWriter), ENGINE),

@@ -20,6 +20,7 @@ from ...model.network.topology import NO_LINK
 from ...rtl.barrier_tree import COPY
 from ...rtl.crossbar import CrossbarMux
 from ...rtl.input_port import routed_layout
+from ...rtl.run_entry import entry_bits
 from ...rtl.technology import BufferStyle, Technology
 from ..registry import Board
 from ..resources import block_rams_of
@@ -107,8 +108,9 @@ def _buffer_style(family: str, config: NetworkConfig, block_rams: int) -> Buffer
 def tile_technology(board: Board, config: NetworkConfig) -> Technology:
     """Choose the technology of a network's tiles; buffers share the block RAMs that are left."""
     nodes, capacity = config.topology.interfaces, board.capacity
-    memories = (config.message_words, config.table_words)
-    each = sum(block_rams_of(board.family, words, config.flit_width) for words in memories)
+    message = block_rams_of(board.family, config.message_words, config.flit_width)
+    table_bits = entry_bits(config) if config.circuits else config.flit_width
+    each = message + block_rams_of(board.family, config.table_words, table_bits)
     left = capacity.block_rams - nodes * each
     inputs = nodes + int((config.topology.neighbor != NO_LINK).sum())
     technology = technology_of(board.family, config, block_rams=left // (inputs * config.vcs))

@@ -8,8 +8,7 @@ from amaranth.hdl import ClockSignal, Elaboratable, Module, ResetSignal
 from amaranth.lib import io
 
 from ...model.network.config import NetworkConfig
-from ...rtl.tile import Tile
-from ...rtl.tiles import TILE_MODULE, tile_modules
+from ...rtl.tiles import TILE_MODULE, make_tile, tile_modules
 from ..registry import Board
 from ..serial.hosted_network import HostedNetwork, Surroundings
 from .technology import synthesis, synthesis_files, tile_technology
@@ -89,7 +88,7 @@ def pin_names(board: Board) -> PinNames:
 def tile_rtlil(board: Board, config: NetworkConfig, module: str = TILE_MODULE) -> str:
     """Return a tile of the network, or another of its modules, as RTLIL."""
     technology = tile_technology(board, config)
-    tile = Tile(config, switch=tile_modules(config)[module], technology=technology)
+    tile = make_tile(config, switch=tile_modules(config)[module], technology=technology)
     text: str = rtlil.convert(tile, name=module, emit_src=False)
     return text
 

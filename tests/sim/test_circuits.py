@@ -9,9 +9,13 @@ from helpers.drawn_circuits import drawn_circuits, with_faults
 from helpers.router_page import blocks, host_words, section
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.circuits.joining_trees import joining_all_reduce, joining_reduce
+from eyecast.model.collectives.circuits.light_trees import light_broadcast
+from eyecast.model.compare.case import Case
 from eyecast.model.cycle.circuits import run_circuits
-from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.topology import line, mesh, ring, torus
+from eyecast.model.program.certified import Room
 from eyecast.model.run.run import FLAGS
 from eyecast.model.run.signature import signatures
 from eyecast.model.run.trace import first_difference
@@ -19,6 +23,7 @@ from eyecast.sim.build import build_simulator
 from eyecast.sim.circuits import simulate_circuits
 from eyecast.sim.loading import prepare_circuits
 from eyecast.sim.simulator import simulate
+from eyecast.sim.verify import verify
 
 ENDED = 4
 """State of a sender whose run table has ended."""
@@ -133,3 +138,33 @@ def test_a_table_without_an_end_sets_a_flag_and_stops() -> None:
         prepare_circuits(
             circuit_program(config, [[], [], [run] * 34]), [], read_words=0, cycle_limit=1
         )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("registers", [0, 2])
+def test_trees_that_fork_and_join_are_what_is_predicted_and_deliver(registers: int) -> None:
+    """A broadcast takes hops, words and 5 cycles, as the page says; with an adder 2 more."""
+    topology = mesh((4, 4))
+    schedules = [
+        light_broadcast(topology, 0, 16),
+        joining_reduce(topology, 5, 16, "add"),
+        joining_all_reduce(topology, 40, "add"),
+    ]
+    room = Room({"circuits": True, "link_registers": registers, "operators": "add"})
+    compiled = [room.compile_one(schedule) for schedule in schedules]
+    cases = [Case.of(each, timing=Timing.BARRIER, seed=1) for each in compiled]
+    results = [each for case in cases for each in verify([case])]
+    assert all(each.agrees for each in results)
+    assert results[0].measured.cycles == 6 * (registers + 1) + 16 + 5 + 2
+
+
+@pytest.mark.slow
+def test_without_a_sum_an_output_takes_what_it_names() -> None:
+    """Input 1 holds no word, so nothing is joined, and output 1 is free in the next cycle."""
+    config = NetworkConfig(circuits=True, **NETWORKS["with an adder, half-duplex"])
+    join = {"first": 1, "second": 2, "operator": 1, "codes": {1: 2}}
+    program = circuit_program(config, [[join, {"codes": {1: 1}}], *[[]] * 8])
+    memory = np.full((9, config.message_words), 7, np.uint64)
+    measured = simulate_circuits(program, memory, limit=LIMIT)
+    assert [str(flit) for flit in measured.trace] == ["5,0,1,0,body,7"]
+    assert measured.flag_names(0) == ["credit_overflow"]
