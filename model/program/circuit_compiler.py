@@ -93,9 +93,11 @@ def _keys(units: Units) -> list[Numbers]:
 
 
 def require_room(program: CircuitProgram) -> None:
-    """Raise :class:`.InvalidInput` for the first node with more entries than ``table_words``."""
-    most = program.config.table_words
-    entries = program.table_entries - 1
+    """Raise :class:`.InvalidInput` for the first node with more entries than ``table_words``.
+
+    The end entry counts: a table without it ends with a flag.
+    """
+    most, entries = program.config.table_words, program.table_entries
     for node in np.flatnonzero(entries > most)[:1].tolist():
         allowed = f"at most {most} (table words)"
         raise InvalidInput.of(f"entries of node {node}", allowed, int(entries[node]))
