@@ -33,7 +33,9 @@ def drawn_blocks(random: Random, topology: Topology) -> Blocks:
     """Blocks of 0 to 5 words; each reduced one has contributions of most nodes."""
     nodes = range(topology.nodes)
     plain = BLOCKS - REDUCED
-    contributors = [tuple(node for node in nodes if random.random() < 0.8) for _ in range(REDUCED)]
+    contributors = [
+        tuple(node for node in nodes if node == 0 or random.random() < 0.8) for _ in range(REDUCED)
+    ]
     return Blocks(
         np.array([random.choice(nodes) for _ in range(plain)] + [NO_OWNER] * REDUCED),
         ((),) * BLOCKS,
