@@ -202,7 +202,7 @@ def _program_measures(program: AnyProgram) -> dict[str, int]:
     """Return the largest use of the tables by any node."""
     if isinstance(program, CircuitProgram):
         return {
-            "entries": int(program.table_entries.max()) - 1,
+            "entries": int(program.table_entries.max()),
             "entry_words": entry_words(program.config),
         }
     return {

@@ -1,10 +1,9 @@
 """Compilation of a schedule to the run tables of a network with circuits.
 
 Units of sends (:mod:`.circuit_units`) are placed in an order (:mod:`.circuit_order`) in cycles
-(:mod:`.circuit_times`). Sends that wait for none are packed instead (:mod:`..schedule.packing`).
-Several orders are tried, with a unit for each send, and if sends carry
-several blocks with a unit for each block. The shortest run is cut into entries
-(:mod:`.circuit_tables`).
+(:mod:`.circuit_times`). Several orders are tried, with a unit for each send, and if sends carry
+several blocks, with a unit for each block. Sends that wait for no words are also packed
+(:mod:`..schedule.packing`). The shortest run is cut into entries (:mod:`.circuit_tables`).
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
     # Numba takes long to load.
     from .circuit_times import begins_of  # noqa: PLC0415
 
-    streams, every = streams_of(schedule), np.arange(schedule.sends)
+    streams = streams_of(schedule)
     found: list[tuple[int, int, Units, Numbers]] = []
-    parts = [(schedule, every)]
+    parts = [(schedule, np.arange(schedule.sends))]
     if len(schedule.block_ids) > schedule.sends:
         parts.append(split(schedule))
     if (packed := _packed(schedule, config)) is not None:
@@ -54,8 +53,9 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
             if begin is not None:
                 found.append((int((begin + units.span).max(initial=0)), len(found), units, begin))
     if not found:
-        allowed = "one whose nodes can send each word before another one changes it"
-        raise InvalidInput.of("schedule for circuits", allowed, "not")
+        name = f"the {schedule.algorithm} {schedule.collective}"
+        order = "send each word before another one changes it"
+        raise InvalidInput(f"nodes of {name} must {order}, which they cannot by one port")
     _, _, units, begin = min(found, key=lambda each: each[:2])
     program = tables_of(units, begin, config)
     require_room(program)
@@ -63,7 +63,7 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
 
 
 def _packed(schedule: Schedule, config: NetworkConfig) -> Numbers | None:
-    """Return the cycles of sends that wait for none, packed closely; None for other schedules.
+    """Return the cycles of sends that wait for no words, packed; None for other schedules.
 
     All sends must be alone, of equal length, and of words that their nodes have from the start.
     """
@@ -93,9 +93,11 @@ def _keys(units: Units) -> list[Numbers]:
 
 
 def require_room(program: CircuitProgram) -> None:
-    """Raise :class:`.InvalidInput` for the first node with more entries than ``table_words``."""
-    most = program.config.table_words
-    entries = program.table_entries - 1
+    """Raise :class:`.InvalidInput` for the first node with more entries than ``table_words``.
+
+    The end entry counts: a table without it ends with a flag.
+    """
+    most, entries = program.config.table_words, program.table_entries
     for node in np.flatnonzero(entries > most)[:1].tolist():
         allowed = f"at most {most} (table words)"
         raise InvalidInput.of(f"entries of node {node}", allowed, int(entries[node]))

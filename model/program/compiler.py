@@ -122,7 +122,7 @@ class Compiled(NamedTuple):
     def table_words(self) -> int:
         """The longest table of a node: its words, or in a network with circuits its entries."""
         if isinstance(self.program, CircuitProgram):
-            return int(self.program.table_entries.max()) - 1
+            return int(self.program.table_entries.max())
         return int(self.program.table_sizes.max())
 
 

@@ -30,7 +30,7 @@ def test_program_prints_the_run_table_of_a_node(eyecast: Command) -> None:
     ((table,),) = [found["tables"]]
     rows = [tuple(row.values()) for row in table["rows"]]
     assert rows[0][:5] == ("2-5", "east from memory", "", "0-3", "")
-    assert found["entries"] >= len(rows)
+    assert found["entries"] > len(rows)
     assert "east from memory" in eyecast("program", *EYE, "--node", "0,0").output
 
 

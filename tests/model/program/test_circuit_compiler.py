@@ -66,7 +66,7 @@ def require_all(topology: Topology, words: int, *, all_port: bool, seed: int) ->
         try:
             one = case(schedule, link_registers=draw.randrange(3))
         except InvalidInput as error:
-            assert "can send each word before another one changes it" in str(error)
+            assert "send each word before another one changes it, which" in str(error)
             refused.add(schedule.algorithm)
             continue
         assert delivers(one), (schedule, one.program.config.link_registers)
@@ -166,10 +166,17 @@ def test_sends_that_wait_for_none_are_packed(registers: int) -> None:
     assert one.predicted.cycles <= 64 + 3 * (registers + 1) + 12
 
 
-def test_a_table_that_is_too_short_is_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"entries of node 0 must be at most 4 \(table words"):
-        compiled = Room({"circuits": True, "table_words": 4}, ("table_words",))
-        compiled.compile_one(algorithm("direct", "all-to-all"))
+def test_a_table_has_room_for_its_end_entry_too() -> None:
+    made = algorithm("direct", "all-to-all")
+    entries = int(case(made).program.table_entries.max())
+    for words, refused in ((entries, False), (entries - 1, True)):
+        room = Room({"circuits": True, "table_words": words}, ("table_words",))
+        if refused:
+            why = rf"must be at most {words} \(table words\), not {entries}"
+            with pytest.raises(InvalidInput, match=why):
+                room.compile_one(made)
+        else:
+            assert delivers(Case.of(room.compile_one(made), timing=Timing.BARRIER, seed=1))
 
 
 def algorithm(name: str, collective: str) -> Schedule:
