@@ -118,6 +118,10 @@ bench-collectives: $(COMPILED)
 	$(BIN)/python bench/collectives.py
 	$(BIN)/python bench/wires.py
 
+# Cycles of short messages with packets and with circuits, beside the lower bound.
+bench-circuits: $(COMPILED)
+	$(BIN)/python bench/circuits.py
+
 # Every warning fails, for example a missing name, file or heading. After a failure all pages are
 # built anew, because a kept page does not warn again.
 docs: $(DOCS_READY)

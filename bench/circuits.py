@@ -19,7 +19,6 @@ from rich.table import Table
 
 from eyecast.cli.console import progress
 from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.best import choose_best
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
