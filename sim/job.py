@@ -63,6 +63,7 @@ class Job(_Stored):
     of its commands and their addresses: ``space``, ``command``, ``result``, ``start``, ``stop``;
     and ``switches`` lists the nodes without messages to read. ``hold`` has each node with a tile
     port, as text, and the number of cycles for which its tile holds it.
+    ``circuits`` is True for a network with circuits, which has no steps.
     """
 
     FILE = "job.json"
@@ -84,6 +85,7 @@ class Job(_Stored):
     controller: dict[str, int] | None = None
     switches: list[int] = field(default_factory=list)
     hold: dict[str, int] = field(default_factory=dict)
+    circuits: bool = False
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,7 @@ def prepare_circuits(
         half_duplex=program.port_model == PortModel.HALF_DUPLEX,
         cycle_limit=cycle_limit,
         barrier_registers=config.barrier_registers,
+        circuits=True,
     )
 
 

@@ -130,6 +130,7 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
         signature=signature.astype(np.uint32),
         memory=np.array(result.messages, dtype=np.uint64),
         trace=trace,
+        circuits=job.circuits,
         ending=ending_of(result.result, result.cycles) if job.controller else None,
     )
 

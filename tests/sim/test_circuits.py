@@ -16,7 +16,7 @@ from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.topology import line, mesh, ring, torus
 from eyecast.model.program.certified import Room
-from eyecast.model.run.run import FLAGS
+from eyecast.model.run.run import CIRCUIT_FLAGS
 from eyecast.model.run.signature import signatures
 from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
@@ -71,8 +71,7 @@ NETWORKS = {
         "signature": True,
     },
 }
-_ROUTER = {"overflow", "credit_overflow", "bad_route"}
-"""Flags by which section 6 calls those of lost words, missing words and bad codes."""
+_ROUTER = {"lost_word", "missing_word", "bad_route"}
 
 SEEN = {
     "without operators": _ROUTER | {"bad_row", "bad_write"},
@@ -105,7 +104,7 @@ def test_drawn_tables_do_what_the_cycle_model_predicts(name: str) -> None:
         words = config.message_words
         jobs.append(prepare_circuits(program, loads, read_words=words, cycle_limit=LIMIT))
     seen = np.bitwise_or.reduce(np.concatenate([run.flags for run in predicted]))
-    assert {FLAGS[bit] for bit in range(8) if seen >> bit & 1} == SEEN[name]
+    assert {CIRCUIT_FLAGS[bit] for bit in range(8) if seen >> bit & 1} == SEEN[name]
     finished = [run.finished for run in predicted]
     assert 0 < sum(finished) < PROGRAMS
     for seed, measured in enumerate(simulate(build_simulator(config), jobs)):
@@ -167,4 +166,4 @@ def test_without_a_sum_an_output_takes_what_it_names() -> None:
     memory = np.full((9, config.message_words), 7, np.uint64)
     measured = simulate_circuits(program, memory, limit=LIMIT)
     assert [str(flit) for flit in measured.trace] == ["5,0,1,0,body,7"]
-    assert measured.flag_names(0) == ["credit_overflow"]
+    assert measured.flag_names(0) == ["missing_word"]
