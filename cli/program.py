@@ -89,9 +89,10 @@ def program_command(
     timing: Timing,
     **chosen: Any,
 ) -> None:
-    """Compile a schedule to the injection tables of a network, or to the run tables of circuits.
+    """Compile a schedule to the injection tables of a network.
 
-    An image also has a random message, and the expected memories after a run with this timing.
+    With --circuits, compile it to run tables. An image also has a random message, and the expected
+    memories after a run with this timing.
     """
     refuse_with_circuits(chosen, "-o", "--image")
     image_files = _image_files(image)

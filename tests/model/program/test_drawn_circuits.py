@@ -169,9 +169,9 @@ def test_drawn_schedules_leave_what_numpy_reckons() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(6))
 def test_many_drawn_schedules_leave_what_numpy_reckons(seed: int) -> None:
     random, seen = Random(seed), Counter()
-    for _ in range(500):
+    for _ in range(300):
         carry_out(random, seen)
-    assert seen["refused"] < 25
+    assert seen["refused"] < 15
