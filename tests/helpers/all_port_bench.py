@@ -20,8 +20,8 @@ from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
 
-# With room for the steps of every collective: tests of these share its simulator.
-CUBE = NetworkConfig(topology=hypercube(3), all_port=True, message_words=64, steps=28)
+# With room for the steps and words of every collective: tests of these share its simulator.
+CUBE = NetworkConfig(topology=hypercube(3), all_port=True, message_words=128, steps=28)
 SLOW_CUBE = dataclasses.replace(CUBE, vcs=2, depth=4, link_registers=1)
 # Two words of each mask, and tables that lie further apart than they are long.
 MESH = NetworkConfig(

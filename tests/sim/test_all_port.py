@@ -315,7 +315,8 @@ def test_a_route_that_leads(where):
 
 @on("cube")
 def words_beyond(config):
-    puts = [(0, put(1, (1, 1), target=62, length=3)), (0, put(1, (2, 1), target=62, length=2))]
+    last = config.message_words - 2
+    puts = [(0, put(1, (port, 1), target=last, length=length)) for port, length in ((1, 3), (2, 2))]
     return program_of(config, puts)
 
 
@@ -324,7 +325,7 @@ def test_words_beyond_the_message_memory():
     assert names == {1: ["bad_write"]}
     for measured in runs:
         assert (
-            measured.memory[1, 62:].tolist()
+            measured.memory[1, -2:].tolist()
             == words(PROGRAMS["cube"][words_beyond])[0, :2].tolist()
         )
 

@@ -54,7 +54,9 @@ def test_a_broadcast_takes_so_many_cycles_more_for_each_step(registers: int, sid
 
 
 @pytest.mark.parametrize(
-    "topology", [ring(7), pytest.param(mesh((5, 3)), marks=SLOW)], ids=lambda each: each.label
+    "topology",
+    [ring(3), *(pytest.param(each, marks=SLOW) for each in (ring(7), mesh((5, 3))))],
+    ids=lambda each: each.label,
 )
 def test_nodes_that_are_no_power_of_two(topology: Topology) -> None:
     config = NetworkConfig(topology=topology, barrier_registers=4, depth=1)

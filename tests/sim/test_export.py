@@ -111,7 +111,7 @@ class Case:
     ("network", "collective", "timing", "standards"),
     [
         (MESH, BROADCAST, "barrier", ["2012"]),
-        (TORUS, ALL_GATHER, "self-timed", ["2012"]),
+        pytest.param(TORUS, ALL_GATHER, "self-timed", ["2012"], marks=pytest.mark.slow),
         (FAULTY, TREE, "barrier", ["2005", "2005-sv", "2009"]),
         pytest.param(SWITCHES, TREE, "self-timed", ["2005", "2012"], marks=pytest.mark.slow),
     ],

@@ -225,6 +225,7 @@ def test_under_contention_the_hardware_is_as_predicted(contention, verilog):
     assert measured.stalled_flits.sum() > 0
 
 
+@pytest.mark.slow
 def test_an_arbiter_whose_turn_is_ever_that_of_port_0(contention, monkeypatch, written_verilog):
     monkeypatch.setattr(Arbiter, "_after", lambda self, *_: self._turn(0).init)
     difference, _, measured = compare_under_contention(contention, written_verilog)
@@ -256,6 +257,7 @@ def test_a_dropped_credit(monkeypatch, written_verilog):
     assert {"cycles", "stalled flits", "trace rows"} <= failed(result)
 
 
+@pytest.mark.slow
 def test_flits_sent_without_credit_set_overflow(contention, monkeypatch, written_verilog):
     sound = CreditCounter.elaborate
 

@@ -10,9 +10,12 @@ from helpers.amaranth_simulation import simulate
 from helpers.hardware_faults import put_fault
 from helpers.network_in_python import NetworkBench
 from helpers.programs import UP, program, put, simulated, words
+from helpers.tree_networks import graph_of
 
 from eyecast.model.network.topology import line
 from eyecast.model.run.signature import signatures
+from eyecast.rtl.arbiter import Arbiter
+from eyecast.rtl.credits import CreditCounter
 from eyecast.rtl.flit_buffer import FlitBuffer
 from eyecast.rtl.host_map import HostSpace, StatusWord, status_words
 from eyecast.rtl.input_port import Arrival
@@ -37,10 +40,20 @@ def contention():
     )
 
 
-def differs(clock):
+def rivals():
+    """The centre and two leaves of a star send two packets each to leaf 3, as soon as they can."""
+    star = graph_of(4, [(0, 1), (0, 2), (0, 3)])
+    rows = {
+        node: [put(step, *way, (3, 1), length=4, target=8) for step in (1 + node, 4 + node)]
+        for node, way in ((0, ()), (1, [(1, 1)]), (2, [(1, 1)]))
+    }
+    limits = {"message_words": MESSAGE_WORDS, "steps": 6, "signature": True}
+    return program(rows, {3: [1, 2, 3, 4, 5, 6]}, star, **limits)
+
+
+def differs(clock, made):
     """Return the names of the host's readings that differ from the prediction after the run."""
-    made = contention()
-    config, nodes = made.config, range(3)
+    config, nodes = made.config, range(made.config.topology.nodes)
     predicted = simulated(made)
     assert predicted.finished
     assert predicted.stalled_flits.any()
@@ -133,10 +146,18 @@ def goes_on_too_soon(m, shell, sound):
     m.d.comb += sound.progress.step_done.eq(Mux(progress.begins, progress.step_done, 1))
 
 
-def fault(component, what, *seen, slow=True):
+def never_passes_the_turn_on(m, _shell, sound):
+    m.d.comb += sound.begins.eq(0)
+
+
+def sends_without_credit(m, shell, _sound):
+    m.d.comb += shell.available.eq(1)
+
+
+def fault(component, what, *seen, made=contention, slow=True):
     """Return a test case; the default tests include one of each kind."""
     marks = pytest.mark.slow if slow else ()
-    return pytest.param(component, what, set(seen), id=what.__name__, marks=marks)
+    return pytest.param(component, what, made, set(seen), id=what.__name__, marks=marks)
 
 
 FAULTS = [
@@ -152,14 +173,17 @@ FAULTS = [
     fault(Receiver, hears_of_no_packet, "cycles"),
     fault(Sender, sends_another_word, "signatures", "memories"),
     fault(StepKeeper, goes_on_too_soon, "cycles"),
+    fault(Arbiter, never_passes_the_turn_on, "signatures", made=rivals, slow=False),
+    fault(CreditCounter, sends_without_credit, "flags", slow=False),
 ]
 
 
 def test_without_a_fault_nothing_differs(clock):
-    assert differs(clock) == set()
+    for made in (contention(), rivals()):
+        assert differs(clock, made) == set()
 
 
-@pytest.mark.parametrize(("component", "what", "seen"), FAULTS)
-def test_a_part_that(component, what, seen, clock, monkeypatch):
+@pytest.mark.parametrize(("component", "what", "made", "seen"), FAULTS)
+def test_a_part_that(component, what, made, seen, clock, monkeypatch):
     put_fault(monkeypatch, component, what)
-    assert differs(clock) >= seen
+    assert differs(clock, made()) >= seen

@@ -19,7 +19,7 @@ switches and around faults.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -70,16 +70,16 @@ def chain_multicast(
     return _chain(topology, Collective.MULTICAST, blocks, _paths(topology, root, goals))
 
 
-def _paths(topology: Topology, root: int, goals: list[int]) -> list[Path]:
+def _paths(topology: Topology, root: int, goals: list[int]) -> Sequence[Path]:
     """Return the paths of a chain from ``root`` through all ``goals``; raise if none is found."""
-    paths = chain_through(topology, root, goals)
+    paths = chain_through(topology, root, tuple(goals))
     if paths is None:
         allowed = "one in which a chain of links that are used once leads to all nodes"
         raise InvalidInput.of("network for chain", allowed, with_article(topology.label))
     return paths
 
 
-def _chain(topology: Topology, collective: str, blocks: Blocks, paths: list[Path]) -> Schedule:
+def _chain(topology: Topology, collective: str, blocks: Blocks, paths: Sequence[Path]) -> Schedule:
     """Return the schedule along ``paths``, with the number of parts expected to be fastest."""
     candidates = (
         _of_sends(topology, collective, blocks, sends)
@@ -93,7 +93,7 @@ Send = tuple[int, Path, bool]
 """Step, path and whether the send streams."""
 
 
-def _cut(topology: Topology, root: int, paths: list[Path], parts: int) -> list[Send] | None:
+def _cut(topology: Topology, root: int, paths: Sequence[Path], parts: int) -> list[Send] | None:
     """Return the sends of a chain in 2 ** ``parts`` parts; None if sends of a step share a link."""
     order = [root, *(path[-1] for path in paths)]
     if 1 << parts > len(order):

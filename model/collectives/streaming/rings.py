@@ -37,7 +37,7 @@ links of the cycles are always busy. If windows do not fit, the cycles turn step
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import prod
@@ -159,14 +159,14 @@ def closed_ring(topology: Topology, words: int) -> Schedule:
     return sends.schedule("ring", topology, name, PortModel.FULL_DUPLEX, None, owned)
 
 
-def _ring_of_all(algorithm: str, topology: Topology) -> tuple[list[Path], list[int]]:
+def _ring_of_all(algorithm: str, topology: Topology) -> tuple[Sequence[Path], list[int]]:
     """Return the paths of a ring of all working nodes, and the block of each path's first node.
 
     Raises :class:`.InvalidInput` for too many nodes, and if no ring is found.
     """
     nodes = topology.working_nodes
     require_range(f"nodes for {algorithm}", len(nodes), 1, MOST_NODES)
-    paths: list[Path] | None
+    paths: Sequence[Path] | None
     if known := _known_cycles(topology):
         paths = list(pairwise([*known[0], known[0][0]]))
     else:

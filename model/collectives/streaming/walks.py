@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count, pairwise
 
@@ -39,6 +40,8 @@ from ...network.topology import NO_LINK, Topology
 
 TRIED_NODES = 1 << 12
 """Nodes of all tries of one kind together."""
+KEPT_RESULTS = 8
+"""Latest results that are kept: algorithms and collectives of one task share their walks."""
 
 Path = Sequence[int]
 Lots = list[float]
@@ -47,7 +50,8 @@ Tree = dict[int, int]
 """The nodes of a tree, each with the one above it; the root with itself."""
 
 
-def chain_through(topology: Topology, root: int, goals: Iterable[int]) -> list[Path] | None:
+@lru_cache(maxsize=KEPT_RESULTS)
+def chain_through(topology: Topology, root: int, goals: tuple[int, ...]) -> Sequence[Path] | None:
     """Return paths from ``root`` to a first goal, from there to a next one, and so on through all.
 
     Together they are the shortest of some tries; None if all tries fail.
@@ -60,7 +64,8 @@ def chain_through(topology: Topology, root: int, goals: Iterable[int]) -> list[P
     return min(found, key=_nodes_of, default=None)
 
 
-def ring_through(topology: Topology) -> list[Path] | None:
+@lru_cache(maxsize=KEPT_RESULTS)
+def ring_through(topology: Topology) -> Sequence[Path] | None:
     """Return the paths of a ring of all working nodes, each from the end of the one before.
 
     Of several tries the one with the shortest longest path is kept, then the shortest ring; None if
@@ -77,7 +82,7 @@ def ring_through(topology: Topology) -> list[Path] | None:
     return min(found, key=lambda paths: (max(map(len, paths)), _nodes_of(paths)), default=None)
 
 
-def _nodes_of(paths: list[Path]) -> int:
+def _nodes_of(paths: Sequence[Path]) -> int:
     return sum(map(len, paths))
 
 

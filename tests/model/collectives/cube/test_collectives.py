@@ -56,8 +56,14 @@ def largest_packets(schedule: Schedule) -> list[int]:
 
 
 @EACH
-def test_every_schedule_is_proved(collective: str, all_port: bool, graph: str) -> None:
-    for n in range(1, 6 if collective == "all-to-all" else 7):
+@pytest.mark.parametrize(
+    "largest", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["small", "largest"]
+)
+def test_every_schedule_is_proved(
+    collective: str, all_port: bool, graph: str, largest: bool
+) -> None:
+    last = 5 if collective == "all-to-all" else 6
+    for n in [last] if largest else range(1, last):
         cases = [(1, None), (n, None), (2 * n + 1, None), (2 * n, 2), (5, 3)]
         for words, packet in cases if n < 5 else cases[1:4]:
             schedule = make(collective, all_port, graph, n, words, packet)

@@ -132,7 +132,7 @@ def test_sends_between_regions_reach_all_in_the_fewest_steps() -> None:
 # ---- Drawn fault sets -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [500, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [250, pytest.param(2000, marks=pytest.mark.slow)])
 def test_theorems_5_and_6(count: int) -> None:
     """Require no contention and the bounds on steps and TCD, for many random sets of faults."""
     draw = np.random.default_rng(10)

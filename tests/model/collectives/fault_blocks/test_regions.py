@@ -245,7 +245,7 @@ def test_polygons_are_orthogonal_convex() -> None:
 def test_theorem_4() -> None:
     """There are at most 3f + 1 regions, and some sets of faults have that many."""
     full = set()
-    for topology in drawn_meshes(3000, seed=5, longest=11):
+    for topology in drawn_meshes(1500, seed=5, longest=11):
         cut = FaultRegions.of(topology)
         blocks = len(cut.boundaries.blocks)
         assert len(cut.regions) <= 3 * blocks + 1

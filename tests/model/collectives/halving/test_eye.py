@@ -113,7 +113,7 @@ def test_drawn_sources_are_proved(k: int) -> None:
         square(k, tuple(source)).check()
 
 
-@pytest.mark.parametrize("k", range(6))
+@pytest.mark.parametrize("k", [*range(5), pytest.param(5, marks=pytest.mark.slow)])
 def test_y_first_shares_no_link_either(k: int) -> None:
     side = 2**k
     for source in every_node(k):
@@ -125,7 +125,7 @@ def test_y_first_shares_no_link_either(k: int) -> None:
         schedule.check()
 
 
-@pytest.mark.parametrize("k", range(7))
+@pytest.mark.parametrize("k", [*range(6), pytest.param(6, marks=pytest.mark.slow)])
 def test_counted_tcd_is_the_formula_for_every_source(k: int) -> None:
     """Compare with 1998, Eqs. 4 and 5; by Theorem 1 no source is below the eyes."""
     counted = {source: square(k, source).tcd for source in every_node(k)}

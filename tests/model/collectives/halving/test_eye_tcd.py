@@ -312,6 +312,7 @@ def test_sixteen_million_nodes() -> None:
     assert (schedule.steps, schedule.tcd) == (24, eye_tcd(12))
 
 
+@pytest.mark.slow
 def test_a_million_nodes_in_four_dimensions() -> None:
     topology = mesh((32,) * 4)
     schedule = eye_broadcast(topology, topology.node_at((1, 20, 3, 31)), 1)

@@ -109,7 +109,7 @@ def test_parts_of_any_message(words: int) -> None:
     assert wrong_nodes(case, case.predicted.memory) == []
 
 
-@pytest.mark.parametrize("words", [1, 7, 64, 1024])
+@pytest.mark.parametrize("words", [1, 7, pytest.param(64, marks=pytest.mark.slow), 1024])
 @pytest.mark.parametrize("topology", FEWER, ids=lambda network: network.label)
 def test_faulty_nodes_and_switches_take_no_words_away(topology: Topology, words: int) -> None:
     """The whole message is reduced, whichever nodes take part."""
