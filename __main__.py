@@ -20,6 +20,9 @@ def main() -> None:
     command_line.main()
 
 
+# NumPy reads this when it is first imported. Its threads would take longer than the small products.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # As early as can be: an exception in the middle of an import is told in many words.
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, _leave)

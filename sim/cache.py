@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import filelock
 import platformdirs
 
 from ..model.base.errors import InvalidInput
@@ -156,6 +155,8 @@ def _put_in_place(partial: Path, finished: Path) -> None:
 
 def remove_leftovers(home: Path, key: str | None = None) -> None:
     """Remove old logs and leftovers of killed processes; the caller holds the lock of ``key``."""
+    import filelock  # noqa: PLC0415 - loads asyncio, and only a new entry needs it
+
     for path in home.glob(f"{KEY_PATTERN}*{PARTIAL}"):
         of = path.name.partition(".")[0]
         if of == key:
@@ -183,6 +184,8 @@ def keep_log(log: Path) -> Path:
 @contextlib.contextmanager
 def _locked(home: Path, key: str) -> Iterator[None]:
     """Hold the lock of ``key``; make the cache folder if it is missing."""
+    import filelock  # noqa: PLC0415 - loads asyncio, and only a new entry needs it
+
     lock = filelock.FileLock(home / f"{key}.lock")
     try:
         home.mkdir(mode=stat.S_IRWXU, parents=True, exist_ok=True)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+# As in the command, and before NumPy is imported: the tests already use every core.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from helpers.command import Answer, Command

@@ -257,22 +257,22 @@ def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:
     count, words = len(schedule.blocks), schedule.blocks.words.tolist()
     packed: dict[int, int] = {}
     used = [0] * schedule.topology.nodes
-
-    def append(node: int, block: int) -> None:
-        key = node * count + block
-        if key not in packed:
-            packed[key] = used[node]
-            used[node] += words[block]
-
     for block, holder in _at_start(schedule):
-        append(holder, block)
+        packed[holder * count + block] = used[holder]
+        used[holder] += words[block]
+    first, carried = schedule.block_offsets.tolist(), schedule.block_ids.tolist()
     source, target = schedule.source.tolist(), schedule.target.tolist()
     for send in np.argsort(schedule.step, kind="stable").tolist():
         # Blocks that stream may come to the sender in this step.
         for block in sent_blocks(schedule, send):
             append(source[send], block)
         # In the order of the sender's memory, so that adjacent blocks stay adjacent.
-        base = source[send] * count
-        for block in sorted(sent_blocks(schedule, send), key=lambda block: packed[base + block]):
-            append(target[send], block)
+        blocks, base = carried[first[send] : first[send + 1]], source[send] * count
+        held = [packed[base + block] for block in blocks]
+        node = target[send]
+        for place in sorted(range(len(blocks)), key=held.__getitem__):
+            key = node * count + blocks[place]
+            if key not in packed:
+                packed[key] = used[node]
+                used[node] += words[blocks[place]]
     return packed, max(used)

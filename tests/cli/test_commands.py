@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -440,3 +441,15 @@ finally:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == f"{list(loaded)}\n"
+
+
+def test_the_command_has_no_threads_for_matrices() -> None:
+    """NumPy reads the number of threads only once, when it is first imported."""
+    code = (
+        "import sys, os, eyecast.__main__; print(os.environ[sys.argv[1]], 'numpy' in sys.modules)"
+    )
+    name = "OPENBLAS_NUM_THREADS"
+    for given, expected in (({}, "1 False\n"), ({name: "2"}, "2 False\n")):
+        variables = {key: value for key, value in os.environ.items() if key != name} | given
+        command = [sys.executable, "-c", code, name]
+        assert subprocess.check_output(command, env=variables, text=True) == expected

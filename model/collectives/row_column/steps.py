@@ -22,7 +22,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 
-from ...base.ragged import offsets_of
+from ...base.ragged import offsets_of, ranges
 from .messages import Message, Passage, Place
 
 WALKS = 12
@@ -109,7 +109,9 @@ def _packed(
     for way in ways:
         keys: list[object] = [("out", way[0]), ("in", way[-1]), *pairwise(way)]
         used.append(np.array([numbers.setdefault(key, len(numbers)) for key in keys]))
-    load = np.bincount(np.concatenate(used), minlength=len(numbers)).astype(float)
+    every, lengths = np.concatenate(used), np.array([len(each) for each in used])
+    begins = offsets_of(lengths)[:-1]
+    load = np.bincount(every, minlength=len(numbers)).astype(float)
     taken = [frozenset(each.tolist()) for each in used]
     followers: list[list[int]] = [[] for _ in messages]
     for number, message in enumerate(messages):
@@ -122,8 +124,8 @@ def _packed(
     while ready:
         step += 1
         weight = load**LOAD_POWER
-        flat = np.concatenate([used[each] for each in ready])
-        starts = offsets_of([len(used[each]) for each in ready])[:-1]
+        flat = every[ranges(begins[ready], lengths[ready])]
+        starts = offsets_of(lengths[ready])[:-1]
         scores = np.add.reduceat(weight[flat], starts) * draw.uniform(0.5, 1, len(ready))
         busy: set[int] = set()
         sent = []
