@@ -260,14 +260,17 @@ def _pack(schedule: Schedule) -> tuple[dict[int, int], int]:
     for block, holder in _at_start(schedule):
         packed[holder * count + block] = used[holder]
         used[holder] += words[block]
+    streams = schedule.stream.tolist()
     first, carried = schedule.block_offsets.tolist(), schedule.block_ids.tolist()
     source, target = schedule.source.tolist(), schedule.target.tolist()
     for send in np.argsort(schedule.step, kind="stable").tolist():
-        # Blocks that stream may come to the sender in this step.
-        for block in sent_blocks(schedule, send):
-            append(source[send], block)
-        # In the order of the sender's memory, so that adjacent blocks stay adjacent.
         blocks, base = carried[first[send] : first[send + 1]], source[send] * count
+        for block in blocks if streams[send] else ():
+            # It may come to the sender in this step.
+            if base + block not in packed:
+                packed[base + block] = used[source[send]]
+                used[source[send]] += words[block]
+        # In the order of the sender's memory, so that adjacent blocks stay adjacent.
         held = [packed[base + block] for block in blocks]
         node = target[send]
         for place in sorted(range(len(blocks)), key=held.__getitem__):
