@@ -205,13 +205,16 @@ def accepts(net: Network, now: Registers, node: Int) -> bool:
 def awaits_result(net: Network, now: Registers, node: Int) -> bool:
     """Tell whether a packet's next word is combined with a word that is not written yet.
 
-    That word left port 0 in one of the last D cycles. Only networks with one lane have operators
-    with a latency.
+    That word left port 0 in one of the last D cycles. A word that cannot be written waits for none.
+    Only networks with one lane have operators with a latency.
     """
     for packet in range(node * net.vcs, (node + 1) * net.vcs):
         operator = now.receive_operator[index(packet)]
         if 0 < operator <= 2 * net.operator_count:
-            source = there(net, operator, now.receive_address[index(packet)])
+            address = now.receive_address[index(packet)]
+            source = there(net, operator, address)
+            if max(address, source) >= net.message_words:
+                continue
             for slot in range(node * net.operator_latency, (node + 1) * net.operator_latency):
                 recent = now.ejected_cycle[index(slot)] >= now.total[CYCLE] - net.operator_latency
                 if recent and now.ejected_address[index(slot)] == source:

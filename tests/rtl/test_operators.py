@@ -132,20 +132,23 @@ def test_what_a_slow_operator_needs_is_waited_for(clock: ClockDomain) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "stalled"), [(7, 1), (6, 2)], ids=["beyond the memory", "the same word"]
+    ("target", "memory", "stalled"),
+    [(7, 8, 1), (5, 6, 1), (6, 8, 2)],
+    ids=["beyond the addresses", "beyond the memory", "the same word"],
 )
 def test_a_word_beyond_the_memory_is_not_waited_for(
-    clock: ClockDomain, target: int, stalled: int
+    clock: ClockDomain, target: int, memory: int, stalled: int
 ) -> None:
-    """Node 2's second word is for address 8, which is none, or 7; node 0's word is for 0 or 7.
+    """Node 2's second word is for an address beyond the memory, or for 7.
 
-    Node 0's header waits until the packet of node 2 has ended; its word only if that is for 7.
+    Node 0's word is for the same address modulo 8. Its header waits until the packet of node 2 has
+    ended, and its word only if that is for 7.
     """
     rows = {
         0: [by(1, put(1, (UP, 1), target=(target + 1) % 8))],
         2: [put(1, (DOWN, 1), length=2, target=target)],
     }
-    made = program(rows, {1: [1]}, THREE, operators=[TWICE], message_words=8)
+    made = program(rows, {1: [1]}, THREE, operators=[TWICE], message_words=memory)
     predicted = run(made, words(made), timing="barrier", cycle_limit=LIMIT)
     bench = NetworkBench(clock, made.config, trace=True)
     job = prepare(made, [], timing="barrier", read_words=0, cycle_limit=0)
