@@ -410,12 +410,11 @@ def _leave(
     elif code:
         named = _name(net, now, node, code, slot)
     sent = before != NONE and net.codes[before, output] == 1 + output
-    if sent and _operator(net, before):
+    if sent and now.sum_there[node]:
         if named:
             now.flags[node] |= BAD_ROUTE
-        if now.sum_there[node]:
-            return 3, now.sum_word[node], named
-    elif named and _holds(net, now, node, code, slot):
+        return 3, now.sum_word[node], named
+    if named and _holds(net, now, node, code, slot):
         return 2, _held(net, now, node, code, slot), named
     return 0, np.uint64(0), named
 

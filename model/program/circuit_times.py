@@ -27,8 +27,11 @@ ALWAYS = -(1 << 40)
 
 READ = 4
 """Cycles from the entry that lets a word leave output 0 to one that can read it."""
-WRITTEN = 3
-"""Cycles from the entry that lets a word leave output 0 to the last one that reads the old word."""
+WRITTEN = 2
+"""Cycles from the entry that lets a word leave output 0 to the last one that may read the old word.
+
+In the cycle after that the word is being written: then a block RAM may return anything.
+"""
 LATER = 1
 """Further cycles of both in a network with operators."""
 COMBINED = 3
