@@ -81,5 +81,6 @@ def _combinations(grids: Iterable[Grid]) -> Iterator[tuple[str, dict[str, Any]]]
             if values.get("algorithm") != ALL:
                 yield grid.kind, values
                 continue
-            for algorithm in algorithms_for(values["collective"]):
+            circuits = bool(values.get("circuits"))
+            for algorithm in algorithms_for(values["collective"], circuits=circuits):
                 yield grid.kind, values | {"algorithm": algorithm.name}

@@ -85,11 +85,18 @@ _BARRIERS = [
 ALGORITHMS = (*_COPYING, *_REDUCING, *_BARRIERS)
 
 
-def algorithms_for(collective: str) -> list[Algorithm]:
-    """Return all algorithms for ``collective``; raise :class:`InvalidInput` if it is unknown."""
+def algorithms_for(collective: str, *, circuits: bool = True) -> list[Algorithm]:
+    """Return all algorithms for ``collective``; raise :class:`InvalidInput` if it is unknown.
+
+    ``circuits`` False leaves out those that need a network with circuits.
+    """
     if collective not in COLLECTIVES:
         raise InvalidInput.of("collective", one_of(COLLECTIVES), like(collective, COLLECTIVES))
-    return [algorithm for algorithm in ALGORITHMS if algorithm.collective == collective]
+    return [
+        algorithm
+        for algorithm in ALGORITHMS
+        if algorithm.collective == collective and (circuits or not algorithm.circuits)
+    ]
 
 
 def find_algorithm(collective: str, name: str) -> Algorithm:

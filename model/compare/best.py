@@ -113,7 +113,7 @@ def choose_best(
     Raises :class:`.InvalidInput` if none serves.
     """
     end = None if seconds is None else time.monotonic() + seconds
-    algorithms = [each for each in algorithms_for(collective) if circuits or not each.circuits]
+    algorithms = algorithms_for(collective, circuits=circuits)
     made, untried = _schedules(algorithms, request, end)
     made.sort(key=lambda candidate: candidate.rank)
     found: list[Candidate] = []

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ..base.errors import InvalidInput, one_of, with_article
 from ..collectives.declared.request import Ports
+from ..collectives.registry import ALGORITHMS
 from ..collectives.task import Task
 from ..network.config import TIMINGS, NetworkConfig
 from ..network.node_names import node_name
@@ -49,13 +50,21 @@ def compare(
     if task.source is not None and task.source in task.topology.faulty_nodes:
         place = node_name(task.topology, task.source).strip("()")
         raise InvalidInput.of("source", "a node that is not faulty", place)
-    entries, refusals = _made(task, list(names or task.algorithms), room, progress)
+    entries, refusals = _made(task, list(names or _usable(task, room)), room, progress)
     if not entries:
         raise _unserved(task, refusals)
     with progress("predicting", len(entries) * len(TIMINGS)) as (say, advance):
         _predict(entries, room, say, advance, keep=keep)
     reasons = {name: spell(error) for name, error in refusals.items()}
     return SideBySide(task, entries, reasons)
+
+
+def _usable(task: Task, room: Room) -> list[str]:
+    """Return the names of the algorithms to compare: those for circuits only on such a network."""
+    if room.parameters.get("circuits"):
+        return task.algorithms
+    for_circuits = {each.name for each in ALGORITHMS if each.circuits}
+    return [name for name in task.algorithms if name not in for_circuits]
 
 
 def _made(

@@ -57,7 +57,7 @@ def draw_schedules(
     """Draw schedules that fit ``config`` together, with enlarged memories."""
     for _ in range(TRIES):
         collective = COLLECTIVES[draw.integers(len(COLLECTIVES))]
-        algorithms = algorithms_for(collective)
+        algorithms = algorithms_for(collective, circuits=config.circuits)
         algorithm = algorithms[draw.integers(len(algorithms))]
         request = _draw_request(draw, topology, collective, all_port=config.all_port)
         try:

@@ -61,7 +61,7 @@ def draw_reduction(draw: np.random.Generator, topology: Topology) -> Schedule | 
     """Draw a proved reduction on ``topology`` that an algorithm serves; None after ten tries."""
     for _ in range(10):
         collective = REDUCTIONS[draw.integers(len(REDUCTIONS))]
-        algorithms = algorithms_for(collective)
+        algorithms = algorithms_for(collective, circuits=False)
         algorithm = algorithms[draw.integers(len(algorithms))]
         working = topology.working_nodes
         request = Request(

@@ -56,7 +56,7 @@ def drawn(whole: Topology, times: int, draw: np.random.Generator) -> Iterator[To
 def schedules_on(topology: Topology, draw: np.random.Generator) -> Iterator[Schedule]:
     """Yield the broadcast of every algorithm that serves a network, from a random source."""
     sound = np.setdiff1d(np.arange(topology.nodes), topology.faulty_nodes)
-    for algorithm in algorithms_for("broadcast"):
+    for algorithm in algorithms_for("broadcast", circuits=False):
         source, words = int(draw.choice(sound)), int(draw.integers(1, 20))
         request = Request(topology=topology, source=source, words=words)
         try:

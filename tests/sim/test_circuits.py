@@ -167,3 +167,6 @@ def test_without_a_sum_an_output_takes_what_it_names() -> None:
     measured = simulate_circuits(program, memory, limit=LIMIT)
     assert [str(flit) for flit in measured.trace] == ["5,0,1,0,body,7"]
     assert measured.flag_names(0) == ["missing_word"]
+    predicted = run_circuits(program, memory, cycle_limit=LIMIT)
+    assert first_difference(predicted.trace, measured.trace) is None
+    assert (predicted.flags == measured.flags).all()

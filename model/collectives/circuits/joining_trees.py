@@ -42,7 +42,7 @@ from ..declared.request import Request
 from ..halving.boxes import is_whole_grid
 from ..reductions.backwards import against, require_reached
 from ..streaming.snakes import snake
-from .light_trees import MOST_NODES, light_tree
+from .light_trees import MOST_NODES, light_tree, require_no_switches
 
 IN_ROUTER = 2
 """Cycles from a child's words to those of its parent if the parent's router joins them."""
@@ -217,6 +217,7 @@ def joining_reduce(topology: Topology, root: int, words: int, operator: str) -> 
     without a path to the root.
     """
     topology.require_working("source", root)
+    require_no_switches(topology, NAME)
     require_range("nodes for joining-tree", len(topology.working_nodes), 1, MOST_NODES)
     steps, paths = _reducing_sends(joining_tree(topology, root, words))
     blocks = Blocks.reduced_to(((root,),), words, operator)
@@ -230,6 +231,7 @@ def joining_all_reduce(topology: Topology, words: int, operator: str) -> Schedul
     other.
     """
     working = topology.working_nodes
+    require_no_switches(topology, NAME)
     require_range("nodes for joining-tree", len(working), 1, MOST_NODES)
     trees = [joining_tree(topology, root, words, returning=True) for root in _middles(topology)]
     path = snake(topology.dims, 0) if is_whole_grid(topology) else None

@@ -25,6 +25,7 @@ from ..declared.algorithm import Declared
 from ..declared.request import Request
 from ..streaming.rings import ring_of_all
 from ..streaming.sends import blocks_for_all
+from .light_trees import require_no_switches
 
 MOST_NODES = 1 << 7
 """Most working nodes: the schedule lists a path from every node to every other one."""
@@ -39,6 +40,7 @@ def light_ring(topology: Topology, words: int) -> Schedule:
     just once.
     """
     require_range("flits", words, 1)
+    require_no_switches(topology, NAME)
     require_range(f"nodes for {NAME}", len(topology.working_nodes), 1, MOST_NODES)
     hops, blocks = ring_of_all(NAME, topology)
     if any(len(hop) != 2 for hop in hops):

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...base.arrays import Numbers
-from ...base.errors import InvalidInput, require_range
+from ...base.errors import InvalidInput, require_range, with_article
 from ...base.ragged import offsets_of
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
@@ -30,6 +30,13 @@ from ..declared.algorithm import Declared, multicast, rooted
 
 MOST_NODES = 1 << 12
 """Most working nodes: the schedule lists a whole path for each target."""
+
+
+def require_no_switches(topology: Topology, algorithm: str) -> None:
+    """Raise :class:`.InvalidInput` for a network with switches, which has no circuits."""
+    if topology.switches:
+        label = with_article(topology.label)
+        raise InvalidInput.of(f"network for {algorithm}", "one without switches", label)
 
 
 def light_tree(topology: Topology, root: int, targets: Iterable[int]) -> list[list[int]]:
@@ -77,6 +84,7 @@ def light_broadcast(topology: Topology, root: int, words: int) -> Schedule:
     without a path from the root.
     """
     topology.require_working("source", root)
+    require_no_switches(topology, NAME)
     require_range("nodes for light-tree", len(topology.working_nodes), 1, MOST_NODES)
     targets = [node for node in topology.working_nodes.tolist() if node != root]
     blocks = Blocks.of_broadcast(root, words)
@@ -91,8 +99,11 @@ def light_multicast(
     Raises :class:`.InvalidInput` as :func:`light_broadcast`.
     """
     topology.require_working("source", root)
+    require_no_switches(topology, NAME)
     require_range("flits", words, 1)
     wanted = tuple(sorted({*(targets or ())} - {root}))
+    for target in wanted:
+        topology.require_working("target", target)
     require_range("targets for light-tree", len(wanted), 1, MOST_NODES)
     owed = (tuple(sorted({*wanted, root})),)
     blocks = Blocks(np.array([root], np.int32), owed, np.array([words], np.int32))

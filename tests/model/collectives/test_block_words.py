@@ -23,7 +23,7 @@ from eyecast.model.collectives.declared.block_words import (
     with_block_words,
 )
 from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
+from eyecast.model.collectives.registry import algorithms_for, find_algorithm
 from eyecast.model.collectives.shown_bounds import least_counts, schedule_bound, word_measures
 from eyecast.model.collectives.streaming.rings import stream_ring
 from eyecast.model.compare.case import Case
@@ -49,8 +49,8 @@ def made_of(topology: Topology, collective: str, words: BlockWords | int) -> dic
         block_words=None if isinstance(words, int) else words,
     )
     made = {}
-    for algorithm in ALGORITHMS:
-        for all_port in (False, True) if algorithm.collective == collective else ():
+    for algorithm in algorithms_for(collective, circuits=False):
+        for all_port in (False, True):
             try:
                 schedule = algorithm.generate(replace(request, all_port=all_port))
             except InvalidInput:

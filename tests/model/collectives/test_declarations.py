@@ -41,6 +41,11 @@ POWERS = {name for name in GRIDS if all(side.bit_count() == 1 for side in NETWOR
 EQUAL = {name for name in GRIDS if len(set(NETWORKS[name].dims)) == 1}
 SERVED = {
     "any network": set(NETWORKS),
+    "any network of circuits": {name for name in NETWORKS if not NETWORKS[name].switches},
+    "networks of circuits with a ring of all nodes": {
+        *("mesh 4x2", "mesh 2x2x2", "torus 4x4", "torus 5x3", "torus 3x3", "faulty torus"),
+        *("ring 4", "hypercube 3"),
+    },
     "meshes and tori": GRIDS,
     "meshes": GRIDS - TORI,
     "tori": TORI,

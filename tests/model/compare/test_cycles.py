@@ -34,7 +34,7 @@ def drawn(seed: int) -> Schedule:
         if draw.integers(3) == 0:
             topology = with_faults(topology, [int(draw.integers(topology.nodes))])
         collective = COLLECTIVES[draw.integers(len(COLLECTIVES))]
-        algorithms = algorithms_for(collective)
+        algorithms = algorithms_for(collective, circuits=False)
         working = topology.working_nodes
         request = Request(
             topology=topology,
