@@ -170,7 +170,7 @@ BAD_OPTIONS = {
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
         "algorithm for broadcast must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
         "u-torus-open, ring, recursive-doubling, chain, packed-trees, nesbt-copies, brg, sbt, "
-        "tcbt, nrsbt, nesbt or nrbrg, not ear"
+        "tcbt, nrsbt, nesbt, nrbrg or light-tree, not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --partial": (
         f"--partial must be left out with eye broadcast {TREE}"
