@@ -227,7 +227,7 @@ BAD_OPTIONS = {
     f"schedule --mesh 8x8 {CORNER} --collective reduce --algorithm nesbt-copies": (
         "algorithm for reduce must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
         "u-torus-open, ring, recursive-doubling, chain, packed-trees, brg, sbt, tcbt, "
-        "nrsbt, nesbt or nrbrg, not nesbt-copies"
+        "nrsbt, nesbt, nrbrg or joining-tree, not nesbt-copies"
     ),
     f"predict --mesh 8x8 {CORNER} --collective reduce --operators max,or": (
         "--operator must be max or or, as --operators has no other, not add"
