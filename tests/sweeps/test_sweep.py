@@ -148,7 +148,8 @@ def test_graphs_from_files_are_told_by_what_is_in_them(here: Path) -> None:
 def test_all_algorithms_and_drawn_sources() -> None:
     grid = {"network": "mesh 3x3", "random_faults": 0.2, "algorithm": "all", "source": "drawn"}
     rows = rows_of(points_of(BROADCAST | grid | {"seed": {"first": 1, "last": 3}}))
-    assert {row["algorithm"] for row in rows} == set(face.algorithms())
+    # A tree of circuits needs a network with them.
+    assert {row["algorithm"] for row in rows} == set(face.algorithms()) - {"light-tree"}
     roots = {row["seed"]: row["root"] for row in rows if row["status"] == "done"}
     assert len(roots) == 3
     assert {row["root"] for row in rows if row["seed"] == 1} - {None} == {roots[1]}
