@@ -77,6 +77,7 @@ autodoc_type_aliases = {name: name for name in ALIASES}
 nitpick_ignore = [
     *(("py:class", name) for name in ALIASES),
     ("py:class", "NetworkParameters"),
+    ("py:class", "AnyProgram"),
     ("py:class", "eyecast.api.annotations.Group"),
     ("py:class", "eyecast.api.annotations.NetworkParameters"),
     # Names of others that a signature has without their module.

@@ -1,9 +1,9 @@
 """Compilation of a schedule to the run tables of a network with circuits.
 
-Units of sends (:mod:`.circuit_units`) are placed in an order (:mod:`.circuit_order`) in cycles
-(:mod:`.circuit_times`). Several orders are tried, with a unit for each send, and if sends carry
-several blocks, with a unit for each block. Sends that wait for no words are also packed
-(:mod:`..schedule.packing`). The shortest run is cut into entries (:mod:`.circuit_tables`).
+Units of sends (``circuit_units``) are placed in an order (``circuit_order``) in cycles
+(``circuit_times``). Several orders are tried, with a unit for each send, and if sends carry several
+blocks, with a unit for each block. Sends that wait for no words are also packed
+(``schedule/packing``). The shortest run is cut into entries (``circuit_tables``).
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class Layout:
     def of_circuits(cls, schedule: Schedule, message_words: int) -> Layout:
         """Return the layout in a network with circuits, where no block has two places.
 
-        Words are read before others change them (:mod:`.circuit_times`), and addresses may be cut
+        Words are read before others change them (``circuit_times``), and addresses may be cut
         anywhere.
         """
         starts = block_starts(schedule.blocks)
