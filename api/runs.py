@@ -20,7 +20,7 @@ from ..model.network.operators import BUILT_IN, Operator, operator_names
 from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
 from ..model.program import file as program_file
-from ..model.program.any_program import AnyProgram
+from ..model.program.any_program import AnyProgram, without_circuits
 from ..model.program.certified import compile_certified
 from ..model.program.program import Program
 from ..model.schedule.schedule import Schedule
@@ -282,7 +282,7 @@ def read_program(path: str | Path) -> Program:
 
 
 @checked
-def write_program(program: Program, path: str | Path) -> None:
+def write_program(program: AnyProgram, path: str | Path) -> None:
     """Write a program to a JSON file, whole or not at all.
 
     Parameters
@@ -299,9 +299,9 @@ def write_program(program: Program, path: str | Path) -> None:
     Raises
     ------
     InvalidInput
-        If the file cannot be written.
+        If the file cannot be written, or for run tables of circuits, which have no file yet.
     """
-    program_file.write_program(program, path)
+    program_file.write_program(without_circuits(program), path)
 
 
 def _compiled(made: Schedule, parameters: dict[str, Any]) -> Compiled:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 import eyecast
 from eyecast import Block, Entry, Node, Prediction, Send, Verification
+from eyecast.model.program.any_program import AnyProgram
 
 
 def right(root: Node = (0, 0)) -> None:
@@ -39,7 +40,9 @@ def right(root: Node = (0, 0)) -> None:
     entries = eyecast.compare(network, source=0, algorithms=eyecast.algorithms(), depth=4)
     assert_type(entries, list[Entry])
     assert_type(eyecast.draw(made, "eye.svg"), Figure)
-    assert_type(eyecast.compile(made, flit_width=16), eyecast.Program)
+    program = eyecast.compile(made, flit_width=16)
+    assert_type(program, AnyProgram)
+    eyecast.write_program(program, "program.json")
     assert_type(eyecast.traffic(network, pattern="hotspot", vcs=2), eyecast.TrafficRun)
     eyecast.schedule_of_sends(network, [(1, [0, 1]), (2, [(0, 0), (0, 1)], [0, 1])], pieces=2)
     reduced = Block(words=4, operator="add", owed=[0])
