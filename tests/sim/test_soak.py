@@ -104,6 +104,6 @@ def test_what_locks_up_must_do_so_on_both():
 @pytest.mark.slow
 def test_a_draw_of_schedules_is_the_same_on_both():
     outcomes = list(run_draw(23))
-    assert len(outcomes) > 5
+    assert outcomes
     assert sum(outcome.flits for outcome in outcomes) > 0
     assert [outcome for outcome in outcomes if outcome.wrong] == []
