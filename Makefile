@@ -15,13 +15,15 @@ CHECKS_READY := $(VENV)/.checks-ready
 DOCS_READY := $(VENV)/.docs-ready
 PAGES := build/docs
 
-.PHONY: demo test test-all test-slow soak bench boards bitstream bench-boards bench-algorithms bench-collectives bench-fpga bench-report docs docs-links moving-picture lint format clean help
+.PHONY: demo test test-all test-slow soak fuzz mutants bench boards bitstream bench-boards bench-algorithms bench-collectives bench-fpga bench-report docs docs-links moving-picture lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
 	@echo "make test      the tests;  make test-all  the slow ones too;  make lint  ruff and mypy"
 	@echo "make test-slow SLOW_MINUTES=45    as many of the slow tests as fit, the proofs first"
 	@echo "make soak      drawn networks, traffic and schedules, model against hardware, ten minutes"
+	@echo "make fuzz      damaged commands and files, each answered as promised"
+	@echo "make mutants   one changed place at a time, and the test that notices it"
 	@echo "make bench     how fast the model and the simulated hardware are, as a table"
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
 	@echo "make bench-fpga  what a router takes of an FPGA;  make bench-boards  and whole networks"
@@ -84,6 +86,15 @@ test-slow: $(CHECKS_READY) $(COMPILED)
 SOAK_MINUTES ?= 10
 soak: $(COMPILED)
 	$(BIN)/python bench/soak.py --minutes $(SOAK_MINUTES)
+
+# Damaged commands and files; continues the last run.
+FUZZ_CASES ?= 100000
+fuzz: $(COMPILED)
+	$(BIN)/python bench/fuzz.py --cases $(FUZZ_CASES)
+
+# Mutants of the code, each with its nearest tests; continues the last run.
+mutants: $(COMPILED)
+	$(BIN)/python bench/mutants.py
 
 boards: $(BOARDS_READY)
 

@@ -1,0 +1,367 @@
+"""``make fuzz``: damaged command lines and damaged files, each answered as the project promises.
+
+    python bench/fuzz.py [--cases 100000] [--state build/fuzz/state.json]
+    python bench/fuzz.py --case 17
+
+A case is drawn from its number. Half of the cases change a command of ``bench/commands.txt``; the
+other half change a file that Eyecast or a format's owner reads, and give it to a command. Each case
+runs in a process and an empty folder of its own. It must end within :data:`LIMIT` seconds:
+
+- with status 0, 1 or 2, and without an exception;
+- for status 2, with one line on standard error and without a new file;
+- a schedule that ``convert`` accepts must be right by the judge of the tests, which shares no code
+  with ``Schedule.check``.
+
+The state file has the number of the next case, so that the next run continues this one. Every
+failure is printed with the number of its case; ``--case`` repeats it and keeps its folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import shlex
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import track
+
+from eyecast.cli.main import COMMANDS, cli
+from eyecast.cli.main import main as eyecast
+from eyecast.formats.registry import FORMATS
+from eyecast.model.base.files import write_atomically
+from eyecast.model.schedule.file import read_schedule
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+judge = import_module("helpers.schedule_judge")
+
+LIMIT = 60
+"""Seconds of CPU time of a case; the largest answered case takes 15."""
+MEMORY = 12 << 30
+"""Bytes of address space of a case."""
+LEFT_OUT = {"bitstream", "board-run", "cache", "completion", "demo", "doctor", "ip", "verify"}
+LEFT_OUT |= {"verilog", "sweep", "transmit"}
+"""Commands that describe or build hardware, change the cache, or take minutes."""
+VALUES = (
+    *("", " ", "0", "1", "-1", "2", "3", "1.5", "1e9", "nan", "inf", "99999999999999999999", "0x4"),
+    *("x", "4x4", "2x2x2", "0,0", "1,1", "9,9", "-1,0", "0,0,0", "0,0:0,1", "1,1:5", "all", "one"),
+    *("é", "\N{SNOWMAN}", "a b", "../x", "/", ".", "missing.json", "out.svg", "out.json", "--json"),
+    *("best", "eye", "tree", "ring", "all-reduce", "all-to-all", "broadcast", "half-duplex", "add"),
+)
+NUMBERS = (0, 1, -1, 2, 3, 7, 63, 64, 255, 256, 1 << 31, 1 << 63, 1 << 64, -(1 << 63), 0.5, 1e308)
+WORDS = (None, True, False, "", "0", "x", [], {}, [[]], [None], float("nan"))
+MAKING = {
+    "eye.json": "schedule --mesh 4x4 --source 0,0 -o eye.json",
+    "tree.json": "schedule --binary-tree 7 --source 0 --algorithm tree -o tree.json",
+    "fault.json": "schedule --ring 6 --faulty-node 2 --source 0 --algorithm tree -o fault.json",
+    "sum.json": "schedule --mesh 3x3 --collective all-reduce -o sum.json",
+    "ports.json": "schedule --hypercube 3 --source 0,0,0 --ports all -o ports.json",
+    "gather.json": "schedule --ring 6 --collective all-gather -o gather.json",
+    "program.json": "program --mesh 4x4 --source 0,0 -o program.json",
+    "trace.csv": "predict --mesh 4x4 --source 0,0 -o trace.csv",
+    "image.csv": "program --mesh 2x2 --source 0,0 --programs 2 --image image.csv",
+}
+"""Commands that make the files from which cases are drawn; conversions to all formats follow."""
+WRITTEN = {
+    "network-own.json": '{"kind": "graph", "neighbor": [[-1, 1, 2], [-1, 0, 2], [-1, 0, 1]]}',
+    "network-booksim.anynet": "router 0 node 0 router 1 router 2 5\nrouter 1 node 1\nrouter 2\n",
+    "network-edges.txt": "# a ring\n0 1\n1 2 17\n2 3\n3 0\n",
+    "network-matrix.mtx": (
+        "%%MatrixMarket matrix coordinate pattern symmetric\n% comment\n3 3 2\n2 1\n3 2\n"
+    ),
+    "network-graphml.graphml": (
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
+        '<key id="d0" for="node" attr.name="switch" attr.type="boolean"/>'
+        '<graph edgedefault="undirected"><node id="a"/><node id="b"/>'
+        '<node id="s"><data key="d0">true</data></node><edge source="a" target="s"/>'
+        '<edge source="b" target="s"/></graph></graphml>'
+    ),
+    "network-links.json": (
+        '{"directed": false, "nodes": [{"id": "a"}, {"id": "b"}, {"id": "s", "switch": true}],'
+        ' "edges": [{"source": "a", "target": "s"}, {"source": "b", "target": "s"}]}'
+    ),
+    "trees-forestcoll.xml": (
+        '<Algo nchunkspernode="1">'
+        '<tree root="(0, \'GPU\', 0)" index="0" nchunks="1" height="1">'
+        "<send src=\"(0, 'GPU', 0)\" dst=\"(0, 'GPU', 1)\" "
+        "path=\"(0, 'GPU', 0),(0, 'NVSwitch', 0),(0, 'GPU', 1)\"/></tree>"
+        '<tree root="(0, \'GPU\', 1)" index="0" nchunks="1" height="1">'
+        "<send src=\"(0, 'GPU', 1)\" dst=\"(0, 'GPU', 0)\" "
+        "path=\"(0, 'GPU', 1),(0, 'NVSwitch', 0),(0, 'GPU', 0)\"/></tree></Algo>"
+    ),
+    "traffic-table.txt": (
+        "% src dst pir por t_on t_off t_period\n0 5 0.01\n1 4 0.02 0.3 0 500 1000\n"
+    ),
+    "traffic-list.txt": "0 5\n1 4\n-1\n-1\n2 3\n",
+    "traffic-own.csv": "cycle,source,target,flits\n0,0,5,4\n3,1,2,1\n",
+}
+"""Small files in the formats that no command writes."""
+READING = {
+    "schedule": (
+        "schedule --schedule {}",
+        "predict --schedule {}",
+        "program --schedule {} -o p.json",
+    ),
+    "program": ("predict --program {}", "predict --program {} -o t.csv"),
+    "network": ("schedule --graph {} --source 0 --algorithm tree", "convert {} out.json"),
+    "traffic": ("traffic --mesh 3x3 --traffic-file {}", "convert {} out.csv --mesh 3x3"),
+    "trace": ("check {} --mesh 4x4 --source 0,0",),
+    "image": ("image {} -o out.csv",),
+    "foreign": (
+        "convert {} out.json",
+        "convert {} out.json --mesh 4x4",
+        "convert {} out.json --ring 6",
+    ),
+}
+JUDGED = "out.json"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command line, and the files that it finds in its folder."""
+
+    arguments: list[str]
+    files: dict[str, bytes]
+
+
+def draw_case(number: int, corpus: dict[str, bytes]) -> Case:
+    """Return the case with this number; ``corpus`` has the contents of files by name."""
+    draw = random.Random(number)
+    return _draw_command(draw, corpus) if draw.random() < 0.5 else _draw_file(draw, corpus)
+
+
+def _draw_command(draw: random.Random, corpus: dict[str, bytes]) -> Case:
+    """Draw a kept command, and change one to three of its words."""
+    lines = (ROOT / "bench/commands.txt").read_text().splitlines()
+    usable = [line for line in lines if line.split(" ")[0] in COMMANDS.keys() - LEFT_OUT]
+    words = shlex.split(draw.choice(usable).replace("FIXTURES/", ""))
+    for _ in range(draw.randint(1, 3)):
+        place = draw.randint(1, len(words))
+        match draw.randrange(4):
+            case 0:
+                words[place:place] = _option(draw, words[0])
+            case 1:
+                words[place:place] = [draw.choice(VALUES)]
+            case 2 if place < len(words):
+                words[place] = draw.choice(VALUES)
+            case _:
+                del words[place : place + 1]
+    return Case(words, {name: corpus[name] for name in words if name in corpus})
+
+
+def _option(draw: random.Random, name: str) -> list[str]:
+    """Return an option of this command with a drawn value."""
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    option = draw.choice([each for each in command.params if isinstance(each, click.Option)])
+    values = [] if option.is_flag else [draw.choice(VALUES)]
+    return [draw.choice(option.opts), *values]
+
+
+def _draw_file(draw: random.Random, corpus: dict[str, bytes]) -> Case:
+    """Draw a file, damage it once to four times, and a command that reads it."""
+    name = draw.choice(sorted(corpus))
+    content = corpus[name]
+    for _ in range(draw.randint(1, 4)):
+        content = _damaged_json(draw, content) if draw.random() < 0.6 else _damaged(draw, content)
+    kinds = [kind for kind in READING if _is_read_as(kind, name)]
+    line = draw.choice(READING[draw.choice(kinds)])
+    return Case(shlex.split(line.format(name)), {name: content})
+
+
+def _is_read_as(kind: str, name: str) -> bool:
+    stem = name.partition(".")[0]
+    special = {"program": "program", "trace": "trace", "image": "image"}
+    if stem in special:
+        return kind == special[stem]
+    if "-" in stem:
+        known = stem.partition("-")[0]
+        return kind == (known if known in ("network", "traffic") else "foreign")
+    return kind in ("schedule", "foreign")
+
+
+def _damaged(draw: random.Random, content: bytes) -> bytes:
+    """Change bytes: flip, cut, repeat, or write something else over them."""
+    if not content:
+        return draw.randbytes(8)
+    begin = draw.randrange(len(content))
+    end = min(len(content), begin + draw.choice((1, 1, 2, 8, 64)))
+    middle = {
+        0: lambda: b"",
+        1: lambda: content[begin:end] * 2,
+        2: lambda: draw.randbytes(end - begin),
+        3: lambda: str(draw.choice(NUMBERS)).encode(),
+        4: lambda: draw.choice((b"\n", b"\0", b",", b'"', b"<", b"{", b"]", b"\xff", b" ")),
+    }[draw.randrange(5)]()
+    return content[:begin] + middle + content[end:] if draw.random() < 0.95 else content[:begin]
+
+
+def _damaged_json(draw: random.Random, content: bytes) -> bytes:
+    """Change one value of a JSON file, or remove, repeat or exchange one; other files by bytes."""
+    try:
+        whole = json.loads(content)
+    except ValueError:
+        return _damaged(draw, content)
+    places: list[tuple[Any, Any]] = []
+    if isinstance(whole, (dict, list)):
+        _collect(whole, places)
+    if not places:
+        return json.dumps(draw.choice(WORDS)).encode()
+    holder, key = draw.choice(places)
+    match draw.randrange(5):
+        case 0:
+            holder[key] = draw.choice(NUMBERS)
+        case 1:
+            holder[key] = draw.choice(WORDS)
+        case 2:
+            del holder[key]
+        case 3 if isinstance(holder, list):
+            holder.insert(key, holder[draw.randrange(len(holder))])
+        case _:
+            other, there = draw.choice(places)
+            if there in other if isinstance(other, dict) else there < len(other):
+                holder[key] = json.loads(json.dumps(other[there]))
+    return json.dumps(whole).encode()
+
+
+def _collect(value: Any, places: list[tuple[Any, Any]]) -> None:
+    """Add holder and key of every value inside a JSON value."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in list(pairs):
+        places.append((value, key))
+        if isinstance(inner, (dict, list)):
+            _collect(inner, places)
+
+
+def make_corpus(folder: Path) -> dict[str, bytes]:
+    """Make the files of :data:`MAKING`, and what ``convert`` makes of the schedules."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, line in MAKING.items():
+        if not (folder / name).exists():
+            _run(shlex.split(line), folder)
+    for schedule in ("eye", "gather", "sum"):
+        for form in FORMATS:
+            made = folder / f"{schedule}-{form}{FORMATS[form].suffixes[0]}"
+            if not made.exists() and form != "schedule":
+                _run(["convert", f"{schedule}.json", made.name, "--to", form], folder)
+    for name, text in WRITTEN.items():
+        (folder / name).write_text(text)
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def _run(arguments: list[str], folder: Path) -> tuple[int, str, str]:
+    """Run one command in a process of its own; return status, output and errors.
+
+    The status is negative for a signal, and 70 after an exception.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        child = os.fork()
+        if child == 0:
+            _become(arguments, folder, out.fileno(), err.fileno())
+        _, status = os.waitpid(child, 0)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace"))
+    return os.waitstatus_to_exitcode(status), texts[0], texts[1]
+
+
+def _become(arguments: list[str], folder: Path, out: int, err: int) -> None:
+    """Carry out a command in this process, which then ends."""
+    status = 70
+    try:
+        os.chdir(folder)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
+        signal.alarm(10 * LIMIT)
+        sys.argv = ["eyecast", *arguments]
+        eyecast()
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def fault(case: Case, folder: Path) -> str | None:
+    """Run a case in an empty folder; return what is wrong with the answer, or None."""
+    for name, content in case.files.items():
+        (folder / name).write_bytes(content)
+    status, _, errors = _run(case.arguments, folder)
+    if status < 0:
+        return f"ended by signal {-status}"
+    if status not in (0, 1, 2) or "Traceback (most recent" in errors:
+        return f"status {status}: {errors.strip().splitlines()[-1] if errors.strip() else ''}"
+    if status == 2:
+        lines = [line for line in errors.splitlines() if line.startswith("eyecast: ")]
+        if len(lines) != 1 or lines != errors.splitlines()[-1:]:
+            return f"status 2 with {errors!r}"
+        new = sorted({path.name for path in folder.iterdir()} - case.files.keys())
+        return f"status 2 and a new file {new[0]}" if new else None
+    if status == 0 and case.arguments[0] == "convert" and (folder / JUDGED).exists():
+        return _judged(folder / JUDGED)
+    return None
+
+
+def _judged(path: Path) -> str | None:
+    """Return what the judge of the tests says of an accepted schedule, or None."""
+    whole = json.loads(path.read_text())
+    if "sends" not in whole and "steps" not in whole:
+        return None
+    found = judge.problems(read_schedule(path))
+    return f"accepted, but wrong: {', '.join(sorted(found))}" if found else None
+
+
+@click.command()
+@click.option("--cases", default=100_000, show_default=True, help="Cases in all runs together.")
+@click.option("--minutes", type=float, help="Stop after so many minutes.")
+@click.option("--state", type=click.Path(path_type=Path), default=Path("build/fuzz/state.json"))
+@click.option("--case", "one", type=int, help="Run this case alone, and keep its folder.")
+def main(cases: int, minutes: float | None, state: Path, one: int | None) -> None:
+    """Draw cases and run them until all have run."""
+    corpus = make_corpus(state.parent / "files")
+    if one is not None:
+        case, folder = draw_case(one, corpus), Path(tempfile.mkdtemp())
+        click.echo(f"cd {folder}; eyecast {shlex.join(case.arguments)}")
+        click.echo(fault(case, folder) or "as promised")
+        return
+    begun, so_far = time.monotonic(), json.loads(state.read_text()) if state.exists() else {}
+    kinds = Counter(so_far.get("faults", {}))
+    numbers = range(so_far.get("next", 0), cases)
+    console = Console(stderr=True)
+    for number in track(numbers, "fuzz", console=console, disable=not console.is_terminal):
+        folder = Path(tempfile.mkdtemp())
+        wrong = fault(draw_case(number, corpus), folder)
+        shutil.rmtree(folder)
+        if wrong is not None:
+            kinds[wrong] += 1
+            click.echo(f"case {number}: {wrong[:300]}")
+        write_atomically(state, json.dumps({"next": number + 1, "faults": kinds}) + "\n")
+        if minutes is not None and time.monotonic() - begun > 60 * minutes:
+            break
+    click.echo(f"{number + 1:,} cases, {kinds.total()} not as promised")
+    sys.exit(bool(kinds))
+
+
+if __name__ == "__main__":
+    main()

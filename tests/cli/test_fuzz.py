@@ -1,0 +1,82 @@
+"""The fuzzer (bench/fuzz.py): it notices broken promises, and finds none in some hundred cases."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench/fuzz.py"
+REFUSED = ["schedule", "--mesh", "8x8"]
+
+
+@pytest.fixture(scope="module")
+def fuzz():
+    spec = importlib.util.spec_from_file_location("fuzz", BENCH)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["fuzz"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def raises():
+    raise KeyError("no such thing")
+
+
+def writes_a_file_and_refuses():
+    Path("half.json").write_text("{")
+    sys.stderr.write("eyecast: side must be 1, not 0\n")
+    sys.exit(2)
+
+
+def refuses_in_two_lines():
+    sys.stderr.write("eyecast: side must be 1, not 0\neyecast: source must be given\n")
+    sys.exit(2)
+
+
+def ends_with_status_3():
+    sys.exit(3)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (raises, "status 70: KeyError"),
+        (writes_a_file_and_refuses, "a new file half.json"),
+        (refuses_in_two_lines, "status 2 with"),
+        (ends_with_status_3, "status 3"),
+    ],
+)
+def test_a_broken_promise_is_noticed(fuzz, monkeypatch, tmp_path, answer, said):
+    monkeypatch.setattr(fuzz, "eyecast", answer)
+    assert said in fuzz.fault(fuzz.Case(REFUSED, {}), tmp_path)
+
+
+def test_a_wrong_schedule_that_is_accepted_is_noticed(fuzz, monkeypatch, tmp_path):
+    def accepts():
+        sys.exit(0)
+
+    monkeypatch.setattr(fuzz, "eyecast", accepts)
+    monkeypatch.setattr(fuzz.judge, "problems", lambda _schedule: {"twice"})
+    monkeypatch.setattr(fuzz, "read_schedule", lambda path: path)
+    case = fuzz.Case(["convert", "a.xml", "out.json"], {"out.json": b'{"sends": []}'})
+    assert fuzz.fault(case, tmp_path) == "accepted, but wrong: twice"
+
+
+def test_a_case_is_drawn_from_its_number(fuzz):
+    corpus = {"eye.json": b'{"sends": [1, 2, 3]}', "traffic-list.txt": b"0 5\n-1\n"}
+    cases = [fuzz.draw_case(number, corpus) for number in range(50)]
+    assert cases == [fuzz.draw_case(number, corpus) for number in range(50)]
+    assert len({tuple(case.arguments) for case in cases}) > 10
+
+
+@pytest.mark.slow
+def test_damaged_commands_and_files_are_answered_as_promised(fuzz, tmp_path):
+    corpus = fuzz.make_corpus(tmp_path / "files")
+    assert fuzz.MAKING.keys() | fuzz.WRITTEN.keys() < corpus.keys()
+    for number in range(400):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert (number, fuzz.fault(fuzz.draw_case(number, corpus), folder)) == (number, None)
