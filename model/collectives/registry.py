@@ -11,7 +11,7 @@ from .cube import broadcast_copies, scatter
 from .cube import collectives as cube
 from .derived import barrier, derived
 from .direct import all_to_all, rooted
-from .exchanges import circulant, swing, trivance, trivance_whole
+from .exchanges import aligned, circulant, swing, trivance, trivance_whole
 from .fault_blocks import broadcast as fault_blocks
 from .grid import all_ports
 from .grid import collectives as grid
@@ -40,6 +40,7 @@ _COPYING = tuple(
         *rings.ALGORITHMS,
         greedy.ALGORITHM,
         circulant.ALGORITHM,
+        *aligned.ALGORITHMS,
         swing.ALGORITHM,
         trivance.ALGORITHM,
         all_ports.ALGORITHM,
