@@ -40,7 +40,7 @@ def all_reduced(topology: eyecast.Topology, algorithm: str, form: Format, codes:
 
 
 def main() -> None:
-    """Print whether three algorithms have the same sums, bit for bit, and whether these are exact."""
+    """Print how many sums of three algorithms are the exact ones."""
     parser = argparse.ArgumentParser(prog="python -m examples.exact_sums")
     parser.add_argument("--format", default="E4M3", choices=FORMATS, help="default E4M3")
     parser.add_argument("--numbers", type=int, default=1000, help="of each node (default 1000)")

@@ -39,8 +39,9 @@ def all_gather_of_rounds(
 ) -> Schedule:
     """Return the all-gather of ``words`` words of each working node with the sends of ``rounds``.
 
-    If it ``keeps_rounds``, a node sends a block in the order of the rounds. Raises :class:`.InvalidInput` for blocks without words, for too many nodes, and for a target
-    that no path leads to.
+    If it ``keeps_rounds``, a node sends a block in the order of the rounds. Raises
+    :class:`.InvalidInput` for blocks without words, for too many nodes, and for a target that no
+    path leads to.
     """
     require_range("flits", words, 1)
     nodes = topology.working_nodes.tolist()
