@@ -41,7 +41,7 @@ def aligned_broadcast(topology: Topology, root: int, words: int) -> Schedule:
     that no path leads to.
     """
     require_range("flits", words, 1)
-    topology.require_interface("source", root)
+    topology.require_working("source", root)
     nodes = topology.working_nodes.tolist()
     source: list[int] = []
     target: list[int] = []
