@@ -40,7 +40,6 @@ _COPYING = tuple(
         *rings.ALGORITHMS,
         greedy.ALGORITHM,
         circulant.ALGORITHM,
-        *aligned.ALGORITHMS,
         swing.ALGORITHM,
         trivance.ALGORITHM,
         all_ports.ALGORITHM,
@@ -67,8 +66,8 @@ def _turned(collective: str) -> list[Algorithm]:
 
 _REDUCING = (
     *derived(
-        _turned(Collective.BROADCAST),
-        _turned(Collective.ALL_GATHER),
+        [*_turned(Collective.BROADCAST), Algorithm.of(aligned.BROADCAST)],
+        [*_turned(Collective.ALL_GATHER), Algorithm.of(aligned.ALL_GATHER)],
         map(Algorithm.of, rings.REDUCE_SCATTERS),
     ),
     Algorithm.of(swing.RECURSIVE_DOUBLING),

@@ -58,7 +58,7 @@ class Request:
         with any partners; None for the algorithm's own port model.
     order
         The order in which blocks leave, for algorithms with several; in a reduction ``canonical``
-        for sums in the one order of :mod:`~.canonical`.
+        for sums in the one order of :mod:`...schedule.canonical`.
     packet
         The most words that a send may carry; None for any number.
     operator

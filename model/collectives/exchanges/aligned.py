@@ -100,6 +100,7 @@ def _levels(ranks: int, root: int) -> Iterator[list[tuple[int, int]]]:
         half >>= 1
 
 
+# Both are declared for their reductions alone: forwards, other algorithms are as good.
 _ANY = "any network"
 
 BROADCAST = Declared(
@@ -116,4 +117,3 @@ ALL_GATHER = Declared(
     networks=_ANY,
     steps="⌈log2 N⌉ rounds",
 )
-ALGORITHMS = (BROADCAST, ALL_GATHER)
