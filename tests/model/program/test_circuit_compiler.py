@@ -19,6 +19,7 @@ from eyecast.model.collectives.registry import algorithms_for, find_algorithm
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
+from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
 from eyecast.model.program.certified import Room
 from eyecast.model.program.circuits import CircuitProgram
@@ -201,6 +202,7 @@ def test_sends_that_change_each_others_words_too_early_are_refused() -> None:
         Send(1, [2, 1], combine=True),
         Send(1, [1, 2], combine=True),
     ]
-    made = build(line(3), sends, blocks, "custom", "all-port")
+    made = build(line(3), sends, blocks, "custom", "full-duplex")
     with pytest.raises(InvalidInput, match="send each word before another one changes it"):
         case(made)
+    assert delivers(case(replace(made, port_model=PortModel.ALL_PORT)))
