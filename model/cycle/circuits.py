@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput
 from ..base.loops import Int, compiled_loop, inlined, spill
+from ..network.config import NetworkConfig
 from ..network.topology import NO_LINK
 from ..program.circuits import FIRST_CYCLE, LANE_COLUMNS, CircuitProgram
 from ..program.circuits import SUM as CIRCUIT_SUM
@@ -28,6 +29,7 @@ from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
 from .combine import codes as codes_of
 from .combine import combined, own_addresses
+from .control import Control
 
 LOST_WORD, MISSING_WORD, BAD_ROUTE = 1 << 0, 1 << 2, 1 << 3
 SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 1 << 5, 1 << 6, 1 << 7
@@ -138,17 +140,20 @@ def run_circuits(
     *,
     cycle_limit: int | None = None,
     record_trace: bool = True,
+    control: Control | None = None,
 ) -> Prediction:
     """Run ``program`` from reset until all nodes are finished.
 
     ``memory`` holds the message memories before the run, shape (nodes, message words), and is not
     changed. ``cycle_limit`` is when a run with a flag is given up; None means a cycle after which
-    nothing happens. ``record_trace`` False saves the memory of a trace. The tables may be wrong in
-    any way; the flags show it.
+    nothing happens. ``record_trace`` False saves the memory of a trace. ``control`` holds the
+    settings of a controller and of tiles; None: none. A tile holds all nodes in the first cycles of
+    *starting*, so that cycle 0 comes later. The tables may be wrong in any way; the flags show it.
 
     Raises :class:`.InvalidInput` for a table that is too long, or a memory of another form.
     """
-    config = program.config
+    config, control = program.config, control or Control()
+    control.check(config)
     shape = (config.topology.nodes, config.message_words)
     if memory.shape != shape or memory.dtype != np.uint64:
         given = f"{memory.dtype} of shape {memory.shape}"
@@ -157,21 +162,31 @@ def run_circuits(
     for node in np.flatnonzero(entries > config.table_words)[:1].tolist():
         allowed = f"at most {config.table_words} (table words)"
         raise InvalidInput.of(f"entries of node {node}", allowed, int(entries[node]))
-    tables = _tables(program)
-    registers = _reset(program, memory)
+    tables = _tables(program, control.slot_words or config.table_words)
     busy = np.add.reduceat(np.append(program.duration, 0), program.first_entry[:-1])
     busy[entries == 0] = 0
     last = int(busy.max(initial=0)) + FIRST_CYCLE + config.link_registers + 2 * _AGES
-    limit = last if cycle_limit is None else cycle_limit
+    most = max(last, control.limit) if cycle_limit is None else cycle_limit
+    late = _held_too_long(config, control)
+    limit = min(most, control.limit - 1) if control.limit else most
+    if late is not None:
+        most = limit = 0
     trace = Trace.empty(_most_words(program) if record_trace else 0)
     rows = _Rows(trace.cycle, trace.node, trace.port, trace.data)
+    registers = _reset(program, memory)
     finished, cycles, words, flagged, culprit, _ = _simulate(tables, registers, rows, limit)
-    nodes = config.topology.nodes
-    ending = Ending(EndState.DONE, cycles, None)
-    if not finished:
-        failed = flagged <= cycles
-        state = EndState.FAILED if failed else EndState.TIMED_OUT
-        ending = Ending(state, flagged if failed else cycles, culprit if failed else 0)
+    if flagged <= cycles and limit < most:
+        # The run failed before its limit; the hardware goes on, and so does the model.
+        registers = _reset(program, memory)
+        finished, cycles, words, flagged, culprit, _ = _simulate(tables, registers, rows, most)
+    if finished:
+        ending = Ending(EndState.DONE, cycles, None)
+    elif flagged <= cycles:
+        ending = Ending(EndState.FAILED, flagged, culprit)
+    else:
+        unfinished = registers.ended > cycles - tables.cycles_to_finish
+        first = int(np.argmax(unfinished)) if late is None else late
+        ending = Ending(EndState.TIMED_OUT, cycles, first)
     number = np.where(registers.ended < NEVER, registers.until, registers.entry[:, 0])
     return Prediction(
         finished=bool(finished),
@@ -179,18 +194,29 @@ def run_circuits(
         memory=registers.memory,
         trace=trace.first_rows(words if record_trace else 0),
         flags=registers.flags,
-        stalled_flits=np.zeros(nodes, np.int64),
+        stalled_flits=np.zeros(config.topology.nodes, np.int64),
         step=np.maximum(number - program.first_entry[:-1], 0),
-        arrived=np.zeros((nodes, 1, 0), np.bool_),
-        received=np.zeros(nodes, np.int64),
+        arrived=np.zeros((config.topology.nodes, config.lanes, 0), np.bool_),
+        received=np.zeros(config.topology.nodes, np.int64),
         step_ends=np.zeros(0, np.int64),
         ending=ending,
         circuits=True,
     )
 
 
-def _tables(program: CircuitProgram) -> _Tables:
-    """Return the tables as the loop reads them."""
+def _held_too_long(config: NetworkConfig, control: Control) -> int | None:
+    """Return the lowest node whose tile holds it beyond the limit; None if none does."""
+    if control.hold is None or not control.limit:
+        return None
+    # ``hold`` passes a register, and those on the way to the controller.
+    delay = 1 + -(-config.barrier_registers // 2)
+    seen = control.hold - 1 + delay >= config.barrier_registers + 1 + control.limit
+    late = np.flatnonzero(seen & (control.hold > 0))
+    return int(late[0]) if len(late) else None
+
+
+def _tables(program: CircuitProgram, most_entries: int) -> _Tables:
+    """Return the tables as the loop reads them; a table has room for ``most_entries``."""
     config, topology = program.config, program.config.topology
     lanes, links = config.lanes, topology.ports - 1
     neighbor, peer = topology.neighbor[:, 1:], topology.peer[:, 1:]
@@ -214,7 +240,7 @@ def _tables(program: CircuitProgram) -> _Tables:
         links=links,
         link_registers=config.link_registers,
         message_words=config.message_words,
-        table_words=config.table_words,
+        table_words=most_entries,
         address_mask=(1 << config.address_bits) - 1,
         cycles_to_finish=5 if config.operators else 3,
         half_duplex=program.port_model == "half-duplex",

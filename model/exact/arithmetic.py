@@ -134,7 +134,7 @@ def predict(
     if isinstance(program, CircuitProgram):
         from ..cycle.circuits import run_circuits  # noqa: PLC0415 - loads what is compiled
 
-        return run_circuits(program, memory)
+        return run_circuits(program, memory, control=control)
     try:
         return run(program, memory, timing=timing, control=control)
     except Declined:

@@ -105,7 +105,7 @@ def require_room(program: CircuitProgram) -> None:
 
     The end entry counts: a table without it ends with a flag.
     """
-    most, entries = program.config.table_words, program.table_entries
+    most, entries = program.config.table_words, program.table_sizes
     for node in np.flatnonzero(entries > most)[:1].tolist():
         allowed = f"at most {most} (table words)"
         raise InvalidInput.of(f"entries of node {node}", allowed, int(entries[node]))

@@ -107,7 +107,7 @@ class CircuitProgram:
         return self.config.topology.nodes
 
     @property
-    def table_entries(self) -> Numbers:
+    def table_sizes(self) -> Numbers:
         """Entries of each node's run table, the end entry included: shape (nodes,)."""
         return np.diff(self.first_entry) + 1
 
@@ -147,7 +147,7 @@ def run_table_words(program: CircuitProgram) -> tuple[Numbers, npt.NDArray[np.ui
     Node n has the rows ``first[n]`` to ``first[n + 1] - 1`` of ``words``, one for each of its
     entries. ``words`` has the shape (rows, entry words).
     """
-    config, sizes = program.config, program.table_entries
+    config, sizes = program.config, program.table_sizes
     first = np.concatenate(([0], np.cumsum(sizes)))
     rows = np.ones(int(first[-1]), np.bool_)
     rows[first[1:] - 1] = False

@@ -10,10 +10,11 @@ from helpers.tree_networks import graph_of
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle.circuits import run_circuits
+from eyecast.model.cycle.control import Control
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.operators import Operator
 from eyecast.model.network.topology import line
-from eyecast.model.run.run import Prediction
+from eyecast.model.run.run import Ending, EndState, Prediction
 
 HUB = graph_of(4, [(0, leaf) for leaf in (1, 2, 3)], switches=(0,))
 """Three leaves around a switch, node 0."""
@@ -26,6 +27,7 @@ def run(
     *tables: list[dict[str, Any]],
     memory: list[list[int]] | None = None,
     port_model: str = "full-duplex",
+    control: Control | None = None,
     **settings: Any,
 ) -> Prediction:
     """Run these tables on a line; without a ``memory``, node n has word 10 + n at address 0."""
@@ -35,7 +37,8 @@ def run(
     words = np.zeros((nodes, config.message_words), np.uint64)
     for node, row in enumerate(memory or [[10 + node] for node in range(nodes)]):
         words[node, : len(row)] = row
-    return run_circuits(circuit_program(config, tables, port_model=port_model), words)
+    program = circuit_program(config, tables, port_model=port_model)
+    return run_circuits(program, words, control=control)
 
 
 def test_the_example_of_the_page() -> None:
@@ -257,3 +260,31 @@ def test_flags_of_a_switch(entry: dict[str, Any], flags: list[str]) -> None:
     program = circuit_program(config, [[entry], [], [], []])
     done = run_circuits(program, np.zeros((4, 4), np.uint64))
     assert done.flag_names(0) == flags
+
+
+@pytest.mark.parametrize(
+    ("control", "ending"),
+    [
+        (Control(), Ending(EndState.DONE, 7, None)),
+        (Control(limit=8), Ending(EndState.DONE, 7, None)),
+        (Control(limit=7), Ending(EndState.TIMED_OUT, 6, 1)),
+        # The controller of K = 3 sees the hold up to cycle h + 2 of *starting*, and K + 1 + 20 of
+        # them are too many.
+        (Control(limit=20, hold=np.array([0, 21, 0])), Ending(EndState.DONE, 7, None)),
+        (Control(limit=20, hold=np.array([0, 21, 22])), Ending(EndState.TIMED_OUT, 0, 2)),
+        # Node 1 has two entries and the end entry.
+        (Control(slot_words=3), Ending(EndState.DONE, 7, None)),
+        (Control(slot_words=2), Ending(EndState.FAILED, 5, 1)),
+    ],
+)
+def test_ends_that_a_controller_sees(control: Control, ending: Ending) -> None:
+    settings = {"programs": 1, "tile_ports": True, "barrier_registers": 3}
+    done = run([SEND], [{}, TAKE], [], control=control, **settings)
+    assert done.ending == ending
+    assert done.finished == (ending.state == EndState.DONE)
+    assert done.memory[1, 0] == 10 or not done.finished
+
+
+def test_a_hold_needs_tile_ports() -> None:
+    with pytest.raises(InvalidInput, match="hold must be left out in a network without tile ports"):
+        run([], [], control=Control(hold=np.zeros(2, np.int64)))

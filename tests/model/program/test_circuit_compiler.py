@@ -97,7 +97,7 @@ def test_a_broadcast_in_one_tree_takes_the_hops_and_the_words(registers: int, wo
     assert delivers(one)
     assert one.predicted.cycles == 14 * (registers + 1) + words + 5
     # Idle, the words in runs of at most 1,023 cycles, and the end.
-    assert one.program.table_entries.max() == 2 + -(-words // 1023)
+    assert one.program.table_sizes.max() == 2 + -(-words // 1023)
 
 
 def test_a_relay_sends_on_four_cycles_after_a_word_has_left() -> None:
@@ -169,7 +169,7 @@ def test_sends_that_wait_for_none_are_packed(registers: int) -> None:
 
 def test_a_table_has_room_for_its_end_entry_too() -> None:
     made = algorithm("direct", "all-to-all")
-    entries = int(case(made).program.table_entries.max())
+    entries = int(case(made).program.table_sizes.max())
     for words, refused in ((entries, False), (entries - 1, True)):
         room = Room({"circuits": True, "table_words": words}, ("table_words",))
         if refused:
