@@ -148,6 +148,8 @@ def _require_simple(program: Program, control: Control | None) -> None:
     config = program.config
     if config.timed_rows:
         raise Declined("rows are timed")
+    if config.differing_links:
+        raise Declined("links differ")
     if config.depth < config.busy_depth:
         raise Declined("flits wait for credits")
     if control is not None and (control.hold is not None or control.slot_words is not None):
