@@ -43,6 +43,7 @@ from .annotations import (
 )
 from .networks import (
     binary_tree,
+    chiplets,
     de_bruijn,
     diagonal_mesh,
     graph,
@@ -110,6 +111,7 @@ __all__ = [
     "Verification",
     "algorithms",
     "binary_tree",
+    "chiplets",
     "compare",
     "compile",
     "de_bruijn",

@@ -116,6 +116,15 @@ class Topology:
         """Whether the topology says the registers or the rate of any link."""
         return self.link_registers_of is not None or self.link_rate_of is not None
 
+    @property
+    def differing_links(self) -> npt.NDArray[np.bool_]:
+        """The links whose registers or rate the topology says: shape (nodes, ports)."""
+        said = np.zeros(self.neighbor.shape, np.bool_)
+        for table in (self.link_registers_of, self.link_rate_of):
+            if table is not None:
+                said |= table != UNSAID
+        return said
+
     def registers_of(self, link_registers: int) -> npt.NDArray[np.int64]:
         """Return the registers of each link in a network with ``link_registers``: (nodes, ports).
 
@@ -183,6 +192,9 @@ class Topology:
             )
             if nodes
         ]
+        if differing := int(self.differing_links.sum()):
+            link = "link that differs" if differing == 1 else "links that differ"
+            parts.append(f"{differing} {link}")
         listed = " and ".join((", ".join(parts[:-1]), *parts[-1:])).removeprefix(" and ")
         return f"{self.plain_label} with {listed}" if parts else self.plain_label
 
