@@ -2,8 +2,9 @@
 
 A set of nodes X is a *cut* for a node t outside X: the words that nodes in X have for t must leave
 X by its links, one word per link and cycle (a link of rate r: one in r cycles). Maximum flow finds
-the largest number of words per link over all X exactly, as in ForestColl (Zhao et al., "ForestColl: Throughput-Optimal
-Collective Communications on Heterogeneous Network Fabrics", 2024, arXiv:2402.06787)::
+the largest number of words per link over all X exactly, as in ForestColl (Zhao et al.,
+"ForestColl: Throughput-Optimal Collective Communications on Heterogeneous Network Fabrics", 2024,
+arXiv:2402.06787)::
 
     origin --words of v--> v ==links, p words each==> t       T = p / q
 

@@ -375,11 +375,11 @@ class NetworkConfig:
 
     @property
     def busy_depth(self) -> int:
-        """Least depth that keeps a link busy: the cycles until an entry of a buffer is reused.
+        """Least depth that keeps every link busy: the flits until an entry of a buffer is reused.
 
-        docs/router.md, section 9.
+        docs/router.md, sections 9 and 24.
         """
-        return 2 * self.link_registers + 2
+        return int((-(-(2 * self.registers_of_links[:, 1:] + 2) // self.link_rates[:, 1:])).max())
 
     @property
     def mask_words(self) -> int:
