@@ -44,6 +44,7 @@ from .annotations import (
 )
 from .networks import (
     binary_tree,
+    chiplets,
     de_bruijn,
     diagonal_mesh,
     graph,
@@ -112,6 +113,7 @@ __all__ = [
     "Verification",
     "algorithms",
     "binary_tree",
+    "chiplets",
     "compare",
     "compile",
     "de_bruijn",

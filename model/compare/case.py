@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from ..program.checks import require_timing
 from ..program.circuits import CircuitProgram
 from ..program.compiler import Compiled
 from ..program.payload import Payload
+from ..program.program import Program
 from ..run.run import Prediction, Run
 from ..schedule.schedule import Schedule
 from .combined import with_results
@@ -60,6 +62,15 @@ class Case:
         return "circuits" if circuits else f"{self.timing} timing"
 
     @property
+    def limit(self) -> int:
+        """Cycles after which the hardware is taken to hang, those of the tiles' holds included."""
+        held = 0
+        if self.hold is not None and isinstance(self.program, CircuitProgram):
+            # Tiles hold circuits before cycle 0.
+            held = int(self.hold.max())
+        return watchdog(self.predicted) + held
+
+    @property
     def bound(self) -> CycleBound:
         """Lower bound on the cycles of any schedule for the same promise on these links."""
         return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
@@ -87,16 +98,18 @@ class Case:
         config = program.config
         payload = Payload.random(compiled, seed, messages)
         memory, control = payload.memory(config), Control(hold=hold)
-        if isinstance(program, CircuitProgram):
-            predicted = run_circuits(program, memory)
-            payload = with_results(payload, compiled, predicted.trace)
-            return cls(schedule, program, payload, timing, predicted, hold)
-        require_timing(program, timing)
-        predicted = (run if simulated else predict)(program, memory, timing=timing, control=control)
+
+        def made(model: Callable[..., Prediction], control: Control) -> Prediction:
+            if isinstance(program, CircuitProgram):
+                return run_circuits(program, memory, control=control)
+            return model(program, memory, timing=timing, control=control)
+
+        if isinstance(program, Program):
+            require_timing(program, timing)
+        predicted = made(run if simulated else predict, control)
         if config.programs and not predicted.finished:
             # The run does not end by itself, so the controller's limit must end it.
-            control = replace(control, limit=watchdog(predicted))
-            predicted = run(program, memory, timing=timing, control=control)
+            predicted = made(run, replace(control, limit=watchdog(predicted)))
         if config.contention_free and predicted.stalled_flits.any():
             allowed = f"none in a contention-free network, with {timing} timing"
             raise InvalidInput.of("flits that wait", allowed, int(predicted.stalled_flits.sum()))

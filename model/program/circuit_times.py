@@ -69,12 +69,13 @@ class _Placed(NamedTuple):
     """What is taken by the units placed so far.
 
     ``there`` has for each pair the entry that let its last words leave output 0 (its first words,
-    if the block is not reduced), ``read_at`` the entry that read it last. ``begin`` has the cycle
-    of each unit, or ``NEVER``.
+    if the block is not reduced), ``written`` the latest such entry in any case, and ``read_at`` the
+    entry that read it last. ``begin`` has the cycle of each unit, or ``NEVER``.
     """
 
     busy: Busy
     there: Numbers
+    written: Numbers
     read_at: Numbers
     begin: Numbers
 
@@ -116,6 +117,7 @@ def begins_of(
     placed = _Placed(
         busy=Busy(uses, np.zeros(units.resources, np.int64), start, end),
         there=np.where(_held(units, pairs), ALWAYS, NEVER),
+        written=np.full(len(pairs), ALWAYS),
         read_at=np.full(len(pairs), ALWAYS),
         begin=np.full(len(units.first), NEVER),
     )
@@ -192,11 +194,11 @@ def _ready(plan: _Plan, placed: _Placed, unit: int) -> int:
         cycle = max(cycle, come + plan.read_delay - plan.read_time[row])
     for row in range(plan.first_write[unit], plan.first_write[unit + 1]):
         pair, time = plan.write_pair[row], plan.write_time[row]
+        # No two lanes may write a word in the same cycle.
+        gap = COMBINED if plan.combine[row] else 1
+        cycle = max(cycle, placed.written[pair] + gap - time)
         if plan.reduced[pair]:
             cycle = max(cycle, placed.read_at[pair] - plan.write_delay - time)
-            if placed.there[pair] != NEVER:
-                gap = COMBINED if plan.combine[row] else 1
-                cycle = max(cycle, placed.there[pair] + gap - time)
     return cycle
 
 
@@ -222,6 +224,7 @@ def _take(plan: _Plan, placed: _Placed, unit: int, cycle: int) -> None:
         placed.read_at[pair] = max(placed.read_at[pair], cycle + plan.read_time[row])
     for row in range(plan.first_write[unit], plan.first_write[unit + 1]):
         pair, time = plan.write_pair[row], cycle + plan.write_time[row]
+        placed.written[pair] = max(placed.written[pair], time)
         before = placed.there[pair]
         if before == NEVER or not plan.reduced[pair]:
             placed.there[pair] = min(before, time)
