@@ -71,11 +71,8 @@ EXCLUDES = (
     Exclusion("all_port", "operator_latency"),
     Exclusion("contention_free", "operator_latency"),
     Exclusion("circuits", "further_vcs"),
-    Exclusion("circuits", "switches"),
     Exclusion("circuits", "timed_rows"),
     Exclusion("circuits", "contention_free"),
-    Exclusion("circuits", "all_port"),
-    Exclusion("circuits", "programs"),
     Exclusion("circuits", "streams"),
     Exclusion("circuits", "operator_latency"),
 )
