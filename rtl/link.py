@@ -8,6 +8,7 @@ from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, PureInterface, Signature
 
 from ..model.network.config import NetworkConfig
+from .host_map import EJECTION_PORT
 
 CYCLE_BITS = 32
 """Width of a cycle number."""
@@ -19,6 +20,14 @@ def router_ports(config: NetworkConfig, *, switch: bool = False) -> list[int]:
     The interface's ports have number 0 and come first; the router of a switch has none.
     """
     return [0] * (0 if switch else config.lanes) + list(range(1, config.topology.ports))
+
+
+def printed_ports(config: NetworkConfig, *, switch: bool = False) -> list[int]:
+    """Return the numbers by which the lines of a trace name a router's outputs, in order."""
+    ports = router_ports(config, switch=switch)
+    if not config.all_port:
+        return ports
+    return [port or EJECTION_PORT + 1 + place for place, port in enumerate(ports)]
 
 
 def ports_beside(config: NetworkConfig, port: int, *, switch: bool = False) -> list[int]:

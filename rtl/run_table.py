@@ -16,18 +16,21 @@ from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.network.config import NetworkConfig, bits_for
 from .memory_ports import WordWrite
-from .run_entry import DURATION_BITS, entry_bits, entry_fields
+from .run_entry import BY_LANE, DURATION_BITS, entry_bits, entry_fields
 from .technology import PLAIN, Technology
 
-SETTING = ("codes", "first", "second", "operator")
+SETTING = ("codes", "ejections", "first", "second", "operator")
 """Fields of an entry that the router follows."""
+
+PLACES = ("send_address", "receive", "receive_address")
+"""Fields of an entry that the interface follows."""
 
 
 def _layout(config: NetworkConfig, *names: str) -> data.StructLayout:
     """Return the layout of the fields of an entry among ``names``, in the order of the entry."""
     return data.StructLayout(
         {
-            name: data.ArrayLayout(width, count) if name == "codes" else width
+            name: data.ArrayLayout(width, count) if name in ("codes", *BY_LANE) else width
             for name, (count, width) in entry_fields(config).items()
             if name in names
         }
@@ -54,19 +57,25 @@ def joins(config: NetworkConfig, setting: data.View) -> Value:
     return setting.operator.any() & ~exceeds(setting.operator, len(config.operators))
 
 
+def code_of(config: NetworkConfig, setting: data.View, output: int) -> Value:
+    """Return the code of an output port; an all-port network has none for port 0."""
+    code: Value = setting.codes[output - config.all_port]
+    return code
+
+
 class CurrentRun(Signature):
     """What a run table tells the network interface; the directions are the table's.
 
     Members
     -------
-    sends : Out(1)
-        High in a cycle in which the current entry reads a word of the message memory.
-    send_address : Out(address_bits)
-        The address of that word. Valid while ``sends`` is high.
-    receive : Out(receive_bits)
-        The field of the entry that was current in the last cycle. Valid from cycle 3 on.
-    receive_address : Out(address_bits)
-        The address for a word of that entry and cycle. Valid from cycle 3 on.
+    sends : Out(lanes)
+        Bit by lane: high in a cycle in which the current entry reads a word of the message memory.
+    send_address : Out
+        By lane: the address of that word. Valid while the lane's bit of ``sends`` is high.
+    receive : Out
+        By lane: the field of the entry that was current in the last cycle. Valid from cycle 3 on.
+    receive_address : Out
+        By lane: the address for a word of that entry and cycle. Valid from cycle 3 on.
     number : Out
         The number of the current entry; 0 in cycles 0 and 1.
     begun : Out(1)
@@ -79,12 +88,11 @@ class CurrentRun(Signature):
     """
 
     def __init__(self, config: NetworkConfig) -> None:
+        fields = entry_layout(config).members
         super().__init__(
             {
-                "sends": Out(1),
-                "send_address": Out(config.address_bits),
-                "receive": Out(bits_for(len(config.operators) + 1)),
-                "receive_address": Out(config.address_bits),
+                "sends": Out(config.lanes),
+                **{name: Out(fields[name]) for name in PLACES},
                 "number": Out(bits_for(config.table_words)),
                 "begun": Out(1),
                 "ended": Out(1),
@@ -211,27 +219,28 @@ class RunTable(Component):
                 receive.eq(ahead.receive),
             ]
         with m.Else():
-            m.d.sync += [
-                send_address.eq(send_address + 1),
-                receive_address.eq(receive_address + 1),
-            ]
+            for address in (send_address, receive_address):
+                m.d.sync += [each.eq(each + 1) for each in address]
         with m.If(active):
             m.d.sync += late_setting.eq(setting)
         with m.Else():
             m.d.sync += late_setting.eq(0)
         m.d.sync += [late_address.eq(receive_address), late_receive.eq(receive)]
+        sends = Cat(self._reads(setting, lane) for lane in range(config.lanes))
         m.d.comb += [
-            run.sends.eq(active & self._reads(setting)),
+            run.sends.eq(active.replicate(config.lanes) & sends),
             run.send_address.eq(send_address),
             run.receive.eq(late_receive),
             run.receive_address.eq(late_address),
             self.setting.eq(late_setting),
         ]
 
-    def _reads(self, setting: data.View) -> Value:
-        """Return 1 if a setting names input 0; its code is 1."""
-        reads = Cat(setting.codes[port] == 1 for port in range(1, self._config.topology.ports))
-        if not self._config.operators:
+    def _reads(self, setting: data.View, lane: int) -> Value:
+        """Return 1 if a setting names the input of a lane; its code is 1."""
+        config = self._config
+        outputs = [1 + lane] if config.all_port else range(1, config.topology.ports)
+        reads = Cat(code_of(config, setting, output) == 1 for output in outputs)
+        if not config.operators or lane:
             return reads.any()
         operands = (setting.first == 1) | (setting.second == 1)
-        return reads.any() | joins(self._config, setting) & operands
+        return reads.any() | joins(config, setting) & operands

@@ -18,10 +18,9 @@ from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from .direct_router import DirectRouter
-from .host_map import EJECTION_PORT
 from .host_port import HostPort, node_bits
 from .interface import NetworkInterface
-from .link import CYCLE_BITS, Link, WordLink, connect_ejection, router_ports
+from .link import CYCLE_BITS, Link, WordLink, connect_ejection, printed_ports, router_ports
 from .router import Router
 from .signature_register import SignatureRegister
 from .switch_status import SwitchStatus
@@ -50,6 +49,7 @@ def tile_signature(config: NetworkConfig, *, trace: bool, switch: bool = False) 
         "finished": Out(1),
         "flagged": Out(1),
         **({"damaged": Out(1)} if config.parity and not switch else {}),
+        **({"held": Out(1)} if config.waits_for_tiles and not switch else {}),
     }
     if trace or config.signature:
         members["cycle"] = In(CYCLE_BITS)
@@ -82,7 +82,7 @@ class Tile(Component):
     inputs, outputs : array of Link
         The links; port p is at index p - 1, because port 0 is inside. The tile has the link
         registers that delay arriving flits and credits.
-    barrier, half_duplex, advance, program, tile, host, over, finished, flagged, damaged
+    barrier, half_duplex, advance, program, tile, host, over, finished, flagged, damaged, held
         As for :class:`.NetworkInterface`. A switch has only ``host``, ``over``, ``finished`` and
         ``flagged``.
     cycle : In(32)
@@ -205,10 +205,7 @@ class Tile(Component):
 
     def _elaborate_trace(self, m: Module, router: Router) -> None:
         """Print every flit that leaves an output port, in decimal (docs/router.md, section 7)."""
-        ports = list(self._ports)
-        if self._config.all_port:
-            for lane in range(self._ports.count(0)):
-                ports[lane] = EJECTION_PORT + lane + 1
+        ports = printed_ports(self._config, switch=self._switch)
         for port, output in zip(ports, router.outputs, strict=True):
             vc = sum(Mux(output.valid[number], number, 0) for number in range(self._config.vcs))
             line = Format(

@@ -45,7 +45,7 @@ def make_tile(
 ) -> Tile | CircuitTile:
     """Return a tile of the network; its ports are those of :func:`.tile_signature`."""
     if config.circuits:
-        return CircuitTile(config, trace=trace, technology=technology)
+        return CircuitTile(config, trace=trace, switch=switch, technology=technology)
     return Tile(config, trace=trace, switch=switch, technology=technology)
 
 
