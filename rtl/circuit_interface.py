@@ -257,9 +257,7 @@ class CircuitInterface(Component):
         }
         return status_answer(m, self._config, self.host, words, selected)
 
-    def _elaborate_answer(
-        self, m: Module, selected: Value, status: Signal, message: Any
-    ) -> None:
+    def _elaborate_answer(self, m: Module, selected: Value, status: Signal, message: Any) -> None:
         """Answer the host with a status word, or with the word of a message that it reads."""
         answer: Value = status
         if message is not None:

@@ -137,10 +137,7 @@ class CircuitRouter(Component):
         code = code_of(config, setting, number)
         own = number - 1 if config.all_port else 0
         others = [port for port in range(config.topology.ports) if port != number]
-        return {
-            self._link_input(port) if port else own: code == 1 + port
-            for port in others
-        }
+        return {self._link_input(port) if port else own: code == 1 + port for port in others}
 
     def _link_input(self, port: int) -> int:
         """Return the index of the input of a link port."""

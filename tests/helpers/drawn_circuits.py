@@ -138,8 +138,7 @@ def _merged(table: list[Entry]) -> list[Entry]:
     for each in table:
         entry = {"duration": 1} | each
         settings = [
-            {name: before.get(name) for name in _SETTING}
-            for before in (*merged[-1:], entry)
+            {name: before.get(name) for name in _SETTING} for before in (*merged[-1:], entry)
         ]
         if settings[0] == settings[-1] and merged:
             merged[-1]["duration"] += entry["duration"]

@@ -1,4 +1,4 @@
-"""Entries of run tables as words of the host, packed by the tables of docs/router.md, section 23."""
+"""Entries of run tables as words of the host, packed as docs/router.md, section 23, says."""
 
 from __future__ import annotations
 
