@@ -36,13 +36,14 @@ def tile_signature(config: NetworkConfig, *, trace: bool, switch: bool = False) 
     """Return the ports of a :class:`Tile`, or of a ``switch``, which has no steps."""
     ports = config.topology.ports
     link = WordLink(config) if config.circuits else Link(config)
+    has_program = config.programs > 0 and (config.circuits or not switch)
     members = {
         "node": In(node_bits(config)),
         "linked": In(ports),
         "inputs": In(link).array(ports - 1),
         "outputs": Out(link).array(ports - 1),
         **({} if switch else {name: In(1) for name in STEP_INPUTS}),
-        **({"program": In(ProgramPlace(config))} if config.programs and not switch else {}),
+        **({"program": In(ProgramPlace(config))} if has_program else {}),
         "host": In(HostPort(config)),
         **({"tile": In(TilePort(config))} if config.tile_ports and not switch else {}),
         "over": Out(1),
