@@ -70,6 +70,10 @@ class Topology:
     switches
         Nodes that forward packets and have no network interface (docs/router.md, section 15): no
         send starts or ends there. Ascending; only graphs have switches.
+    link_registers_of, link_rate_of
+        Registers and rate of the link that leaves each node by each port (docs/router.md, section
+        24); -1 where the topology says nothing. Shape (nodes, ports), int64. None if all links
+        are alike.
     """
 
     kind: str
@@ -82,10 +86,13 @@ class Topology:
     faulty_links: tuple[tuple[int, int], ...] = ()
     without_faults: Topology | None = None
     switches: tuple[int, ...] = ()
+    link_registers_of: npt.NDArray[np.int64] | None = None
+    link_rate_of: npt.NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
-        for table in (self.neighbor, self.peer):
-            table.setflags(write=False)
+        for table in (self.neighbor, self.peer, self.link_registers_of, self.link_rate_of):
+            if table is not None:
+                table.setflags(write=False)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.label}, {self.nodes} nodes>"
@@ -99,6 +106,11 @@ class Topology:
     def interfaces(self) -> int:
         """Number of nodes with a network interface, faulty ones included."""
         return self.nodes - len(self.switches)
+
+    @property
+    def links_differ(self) -> bool:
+        """Whether the links have registers or rates of their own."""
+        return self.link_registers_of is not None or self.link_rate_of is not None
 
     @property
     def whole_grid(self) -> bool:

@@ -64,6 +64,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
         **{"operators": ("add", "min-signed", "or"), "barrier_registers": 2},
     },
     "circuits, all ports": {**ADDING, "circuits": True, "all_port": True},
+    "circuits with a controller": {**CONTROLLED, "circuits": True, "tile_ports": True},
     "circuits with a switch": {**SMALL, "circuits": True, "topology": switch_star(2)},
     "parity": {**CONTROLLED, "parity": True, "tile_ports": True},
 }

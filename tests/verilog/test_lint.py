@@ -50,6 +50,10 @@ NETWORKS: dict[str, dict[str, Any]] = {
         **{"topology": switch_star(3), "circuits": True, "all_port": True, "operators": ("add",)},
         **{"message_words": 12, "link_registers": 1},
     },
+    "circuits engine": {
+        **{"topology": switch_star(3), "circuits": True, "operators": ("add",), **ENGINE},
+        **{"barrier_registers": 2, "all_port": True},
+    },
 }
 
 
