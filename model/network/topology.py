@@ -159,11 +159,6 @@ class Topology:
         return self.nodes - len(self.switches)
 
     @property
-    def links_differ(self) -> bool:
-        """Whether the links have registers or rates of their own."""
-        return self.link_registers_of is not None or self.link_rate_of is not None
-
-    @property
     def whole_grid(self) -> bool:
         """Whether this is a mesh, torus, line, ring or hypercube without faults."""
         return bool(self.dims) and self.without_faults is None
