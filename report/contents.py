@@ -41,6 +41,11 @@ port 0 is delivery::
                       XORed with the previous one: the first of the "control" control words of all
                       rows, then the second ones, ..., then the header flits of all rows
     held              words of blocks that each node has at the start
+    contributions     null, or of a run that combines: start and goal (contributions of each node,
+                      each counted once for each word), of (the most of a word), owed (whether a
+                      node is owed a block), and by rows gained (by the send) and words (of it)
+    deadlock          null, or {"waits": [{"row", "other": rows of packets, "held", "wanted":
+                      [output, vc], "why": "holds", "fills" or "ahead"}], "remedies": [text]}
     memory            null, or {"size": words of a node, "low", "high"}: after the run
     blocks            null, or {"starts": addresses, "owner": nodes}
     tables            [{"title", "columns", "rows", "wrong": [numbers of wrong rows]}]
