@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import os
 import re
 from collections.abc import Mapping
 from importlib.resources import files
@@ -19,18 +20,28 @@ from ..model.base.files import write_atomically
 
 SCRIPTS = (
     *("packed.js", "run.js", "drawing.js", "colors.js", "player.js", "plots.js", "tables.js"),
-    *("panels.js", "main.js"),
+    *("panels.js", "words.js", "main.js"),
 )
 """Parts of the page's one script, in their order."""
 
 
 def write_page(path: str | Path, title: str, data: str) -> None:
     """Write the page of packed ``data``, whole or not at all."""
-    write_atomically(path, page_text(title, data))
+    write_atomically(path, page_text(title, data, _docs_from(Path(path))))
 
 
-def page_text(title: str, data: str) -> str:
-    """Return the text of the page."""
+def _docs_from(page: Path) -> str | None:
+    """Return the address of the built docs from a page inside the source tree, else None."""
+    root = Path(__file__).resolve().parents[1]
+    docs, folder = root / "build" / "docs" / "html", page.resolve().parent
+    near = folder.is_relative_to(docs) or (
+        folder.is_relative_to(root) and (docs / "lesson.html").is_file()
+    )
+    return Path(os.path.relpath(docs, folder)).as_posix() if near else None
+
+
+def page_text(title: str, data: str, docs: str | None = None) -> str:
+    """Return the text of the page, with links into the docs at the address ``docs``, if any."""
     folder = files(__package__)
     vendor, page = folder / "vendor", folder / "page"
     styles = "\n".join(
@@ -45,8 +56,28 @@ def page_text(title: str, data: str) -> str:
         "library": library,
         "script": script,
         "data": data,
+        "docs": _docs_text(docs),
     }
     return _filled((page / "page.html").read_text("utf-8"), parts)
+
+
+_DOCS = {
+    "Wormholes in fifteen minutes": "lesson",
+    "Watch a run": "guides/watch",
+    "Words": "words",
+}
+"""Pages of the docs: a lesson, a guide to the page of a run, and all terms."""
+
+
+def _docs_text(docs: str | None) -> str:
+    """Return the sentence that names pages of the docs, with links if their address is known."""
+    named = [
+        f"<cite>{name}</cite> (docs/{page}.md)"
+        if docs is None
+        else f'<a href="{docs}/{page}.html">{name}</a>'
+        for name, page in _DOCS.items()
+    ]
+    return "More in the docs: {}, a lesson; {}, a guide to this page; {}, all terms.".format(*named)
 
 
 def _filled(template: str, parts: Mapping[str, str]) -> str:

@@ -73,6 +73,7 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
         "name": watched.name,
         "title": watched.title,
         "timing": watched.timing,
+        "collective": _collective(watched),
         "root": None if watched.schedule is None else watched.schedule.root,
         "cycles": end,
         "finished": run.finished,
@@ -91,6 +92,13 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
         "tables": list(watched.tables),
         "notes": notes,
     }
+
+
+def _collective(watched: Watched) -> str | None:
+    """Return the name of the schedule's collective, or "traffic"; None for another program."""
+    if watched.schedule is not None:
+        return watched.schedule.collective
+    return "traffic" if (watched.program.start != NO_START).any() else None
 
 
 def _stalled(watched: Watched) -> Numbers:
