@@ -30,7 +30,7 @@ STATUSES = (0, 1)
 
 
 class LivePage(SphinxDirective):
-    """A title, pixels of height, a cycle to stand still at, and a command that ends in ``--report NAME.html``."""
+    """A title, pixels of height, a cycle to open at, and a command that writes a report."""
 
     has_content = True
     required_arguments = 1

@@ -27,12 +27,10 @@ class Page {
     const cycle = location.hash.match(/^#cycle=(\d+)$/);
     if (cycle) this.player.go(+cycle[1]);
     else if (this.run.detailed) {
-      const first = this.run.tails[0];
-      const until = first === undefined ? this.run.cycles : this.run.flitCycle[first];
       new IntersectionObserver((entries, observer) => {
         if (!entries.some((entry) => entry.isIntersecting)) return;
         observer.disconnect();
-        if (this.player.cycle === 0 && !this.player.playing) this.player.open(until);
+        if (this.player.cycle === 0 && !this.player.playing) this.player.open(this.run.opening);
       }).observe(byId("stage"));
     }
   }

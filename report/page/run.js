@@ -239,6 +239,11 @@ class Run {
     return this.tailsFound;
   }
 
+  /** The cycle after the first delivered tail; the end if there is none. */
+  get opening() {
+    return this.tails.length ? this.flitCycle[this.tails[0]] + 1 : this.cycles;
+  }
+
   /** Return the number of packets that are delivered before a cycle. */
   deliveredBefore(cycle) {
     return this.tails.length && above(this.tailCycles, cycle - 1);

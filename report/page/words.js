@@ -22,12 +22,11 @@ function seen(run, cycle) {
   }
   if (!run.detailed || !run.program) return "";
   if (cycle >= run.cycles) return run.finished ? `All ${what}s have arrived.` : "Nothing moves any more.";
+  if (cycle === run.opening) return `The first ${what}, from ${run.endsOf(run.trace.row[run.tails[0]])}, has arrived. Press Space to go on.`;
   const rows = run.rowsAt(cycle);
   if (!rows.length) return cycle ? `No ${what} is under way.` : `The nodes read their tables; then the first ${what} begins.`;
   const [first] = rows;
   const words = count(run.program.length[first - 1], "word");
-  const arrived = run.tails.length && run.flitCycle[run.tails[0]] === cycle;
-  if (arrived) return `The first ${what}, from ${run.endsOf(run.trace.row[run.tails[0]])}, arrives: its tail is delivered.`;
   if (rows.length > 1) return `${rows.length} ${what}s are under way, one of them from ${run.endsOf(first)}.`;
   return `A ${what} of ${words} goes from ${run.endsOf(first)}, one flit behind the other.`;
 }
@@ -103,8 +102,8 @@ function deadlockPart(run, drawing, player) {
     return way ? `${drawing.network.names[way.from]} to ${drawing.network.names[way.to]} (VC ${vc})` : "its own interface";
   };
   const whys = {
-    holds: (wait) => `waits for the link ${link(wait.wanted)}, which the packet from ${run.endsOf(wait.other)} holds`,
-    fills: (wait) => `waits for room behind the link ${link(wait.wanted)}, where the packet from ${run.endsOf(wait.other)} stands in front`,
+    holds: (wait) => `waits for ${link(wait.wanted)}, held by the packet from ${run.endsOf(wait.other)}`,
+    fills: (wait) => `waits for room behind ${link(wait.wanted)}, where the packet from ${run.endsOf(wait.other)} stands in front`,
     ahead: (wait) => `stands in a buffer behind the packet from ${run.endsOf(wait.other)}`,
   };
   const items = run.deadlock.waits.map((wait) => {
@@ -113,7 +112,7 @@ function deadlockPart(run, drawing, player) {
       drawing.choose({ link: drawing.linkOf.get(wait.held[0]) });
     };
     const button = make("button", { type: "button", class: "cell", onclick: show }, run.endsOf(wait.row));
-    return make("li", {}, "the packet from ", button, ` holds the link ${link(wait.held)} and ${whys[wait.why](wait)}`);
+    return make("li", {}, "the packet from ", button, ` holds ${link(wait.held)}, ${whys[wait.why](wait)}`);
   });
   const remedies = run.deadlock.remedies.length ? run.deadlock.remedies : ["more VCs or other routes, such that no packets can wait in a circle"];
   return [
