@@ -11,8 +11,9 @@ import hashlib
 import html
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from ..model.base.errors import printable
@@ -44,10 +45,8 @@ def page_text(title: str, data: str, docs: str | None = None) -> str:
     """Return the text of the page, with links into the docs at the address ``docs``, if any."""
     folder = files(__package__)
     vendor, page = folder / "vendor", folder / "page"
-    styles = "\n".join(
-        each.read_text("utf-8") for each in (vendor / "uPlot.min.css", page / "page.css")
-    )
-    script = "\n".join((page / name).read_text("utf-8") for name in SCRIPTS)
+    styles = "\n".join(map(_packed, (vendor / "uPlot.min.css", page / "page.css")))
+    script = "\n".join(_packed(page / name) for name in SCRIPTS)
     library = (vendor / "uPlot.iife.min.js").read_text("utf-8")
     parts = {
         "policy": _policy((library, script), styles),
@@ -58,7 +57,20 @@ def page_text(title: str, data: str, docs: str | None = None) -> str:
         "data": data,
         "docs": _docs_text(docs),
     }
-    return _filled((page / "page.html").read_text("utf-8"), parts)
+    return _filled(_packed(page / "page.html"), parts)
+
+
+_COMMENT = ("//", "/**", "* ", "*/")
+"""Beginnings of the lines of comments, in our scripts."""
+
+
+def _packed(path: Traversable) -> str:
+    """Return a file without indentation, a script without comments, a style sheet tight."""
+    lines: Iterable[str] = map(str.strip, path.read_text("utf-8").splitlines())
+    if path.name.endswith(".js"):
+        lines = (line for line in lines if line != "*" and not line.startswith(_COMMENT))
+    text = "\n".join(lines)
+    return re.sub(r" ?([{}]) ?|([:;,]) ", r"\1\2", text) if path.name.endswith(".css") else text
 
 
 _DOCS = {

@@ -7,6 +7,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const MOST_NAMED = 300; // most nodes with visible names
 const LEAST_TEXT = 9.2; // pixels of a node's name
 const ADVANCE = 0.6; // width of a digit, in font sizes
+const WIDEST = 1.35 * NODE; // width of a node from which its name is broken
 
 /** Make an element with attributes, children and text; never from markup. */
 function make(tag, attributes = {}, ...children) {
@@ -215,7 +216,7 @@ class Drawing {
   /** Write names that are legible at this scale: in two lines or wider nodes where they need it. */
   fitNames(pixels) {
     const font = Math.max(this.longest > 5 ? 10 : 15, LEAST_TEXT / pixels);
-    const most = this.longest > 3 && ADVANCE * this.longest * font > NODE ? Math.ceil((this.longest + 1) / 2) : this.longest;
+    const most = this.longest > 3 && ADVANCE * this.longest * font > WIDEST ? Math.ceil((this.longest + 1) / 2) : this.longest;
     const wide = Math.max(NODE, ADVANCE * most * font + 4);
     for (const element of this.nodes) {
       const [, box, fill] = element.children;

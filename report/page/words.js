@@ -18,7 +18,7 @@ const PURPOSES = {
 function seen(run, cycle) {
   const what = run.collective === "traffic" ? "packet" : "message";
   if (run.isDeadlocked(cycle)) {
-    return `A deadlock: ${run.deadlock.waits.length} packets wait in a circle. Each holds a link that another one needs, so nothing moves any more.`;
+    return `A deadlock: ${run.deadlock.waits.length} packets wait in a circle, each for a link that the next one holds.`;
   }
   if (!run.detailed || !run.program) return "";
   if (cycle >= run.cycles) return run.finished ? `All ${what}s have arrived.` : "Nothing moves any more.";
@@ -48,7 +48,7 @@ function legendOfFlits(run, coloring) {
 /** Return entries of the legend for the looks of nodes. */
 function legendOfNodes(run, network) {
   const what = run.brought ? "contributions are combined" : run.collective === "traffic" ? "its packets arrive" : "its words arrive";
-  const entries = [entry(nodeIcon("", 0.5), `node, fills as ${what}`), entry(nodeIcon("full", 1), run.brought ? "has the contributions of all" : "has all its data")];
+  const entries = [entry(nodeIcon("", 0.5), `node, fills as ${what}`), entry(nodeIcon("full", 1), run.brought ? "has the contributions of all" : run.collective === "traffic" ? "has all its packets" : "has all its data")];
   if (run.root !== null) entries.push(entry(nodeIcon("root", 0), "the root"));
   if (network.faulty_nodes.length) entries.push(entry(nodeIcon("faulty", 0), "broken node"));
   if (network.switches.length) entries.push(entry(nodeIcon("switch", 0), "switch: sends and gets nothing"));
