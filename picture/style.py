@@ -19,6 +19,7 @@ CATEGORIES = (
 """Colours of categories; colour-blind readers tell the first six apart (Okabe & Ito)."""
 
 INK, QUIET, HOLDER, FAINT = "#1b1b2f", "#6f7183", "#9a9cae", "#d9dbe3"
+FAULT, DISABLED = "#b3261e", "#f3dfb9"
 SWITCH_LINE = "#6f7183"
 EYE_LINE, EYE_WHITE = "#0b7a75", "#e2f3f1"
 EYE = Curve(
