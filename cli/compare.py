@@ -201,6 +201,7 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
         priced_at = _costs(entry) if priced else ()
         rows.append((entry.label, *measures, *priced_at, *([_verdict(entry)] if rtl else [])))
     print_table(comparison.title, (*columns, *costs, *(["hardware"] if rtl else [])), rows)
+    say(*(f"fewest cycles: {', '.join(names)}" for names in [comparison.winners] if names))
     if priced:
         say("by formula: Johnsson & Ho 1986; n trees are taken to share words evenly")
     for entry in comparison.entries:
@@ -266,4 +267,4 @@ def _draw(comparison: SideBySide, output: str) -> None:
         Panel("sends on the busiest link", {"": [entry.busiest_link for entry in entries]}),
     )
     names = [entry.label for entry in entries]
-    save_picture(draw_comparison(comparison.title, names, panels), output)
+    save_picture(draw_comparison(comparison.title, names, panels, comparison.winners), output)

@@ -24,19 +24,20 @@ def compare_lengths(
     """
     series = _series(comparisons)
     words = [comparison.task.words for comparison in comparisons]
+    first = comparisons[0]
+    title = f"{first.task.topology.label}, {first.task.title}, fewest cycles over words"
     if output is not None:
         from ..picture.file import save_picture
         from ..picture.sweep import draw_cycles
 
         lines = {name: [*cycles.items()] for name, cycles in series.items() if cycles}
-        save_picture(draw_cycles(lines), output)
+        bound = lines.pop(BOUND, [])
+        save_picture(draw_cycles(lines, title, bound), output)
     if facts is not None:
         print_json({**facts, "words": words, "cycles": series})
         return
     rows = [(name, *(cycles.get(count) for count in words)) for name, cycles in series.items()]
     fastest = (_fastest(series, count) for count in words)
-    first = comparisons[0]
-    title = f"{first.task.topology.label}, {first.task.title}, fewest cycles over words"
     print_table(title, ("words", *map(str, words)), [*rows, ("the fastest", *fastest)])
     say_written(output)
 

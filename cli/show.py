@@ -22,6 +22,8 @@ from .options.values import complete_files
     "show",
     "eyecast show --mesh 8x8 --source 0,0 -o eye.svg",
     "eyecast show --schedule corner.json -o corner.png",
+    "eyecast show --mesh 9x9 --source 0,0 --faulty-node 3,3 --faulty-node 4,4 --algorithm jiang-wu "
+    "--layer blocks --layer regions -o blocks.svg",
 )
 @network_options
 @collective_options
@@ -33,7 +35,15 @@ from .options.values import complete_files
     shell_complete=complete_files,
     help="Write the picture here, .svg or .png; by default both, into the current folder.",
 )
-def show_command(output: str | None, **chosen: Any) -> None:
+@click.option(
+    "--layer",
+    "layers",
+    type=click.Choice(["blocks", "polygons", "regions", "channels"]),
+    multiple=True,
+    help="Draw under a schedule on a 2-D mesh its fault blocks, the polygons and regions between "
+    "them, or their virtual channel paths; repeatable.",
+)
+def show_command(output: str | None, layers: tuple[str, ...], **chosen: Any) -> None:
     """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
     from ..picture.file import require_picture_suffix, save_picture
     from ..picture.places import require_drawable
@@ -47,7 +57,7 @@ def show_command(output: str | None, **chosen: Any) -> None:
     stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")
     paths = [output] if output is not None else [f"{stem}.svg", f"{stem}.png"]
     with busy("drawing"):
-        figure = draw_schedule(schedule, marked=landmarks(schedule))
+        figure = draw_schedule(schedule, marked=landmarks(schedule), layers=layers)
         for path in paths:
             save_picture(figure, path)
     say_written(*paths)

@@ -189,6 +189,17 @@ class SideBySide:
             if all(name in bound for bound in bounds)
         }
 
+    @property
+    def winners(self) -> list[str]:
+        """The labels of the algorithms with the fewest cycles, of those that serve most nodes."""
+        most = min((len(entry.schedule.unserved) for entry in self.entries), default=0)
+        cycles = {
+            entry.label: min(entry.cycles.values())
+            for entry in self.entries
+            if entry.cycles and len(entry.schedule.unserved) == most
+        }
+        return [label for label, each in cycles.items() if each == min(cycles.values())]
+
     def to_json(self) -> dict[str, object]:
         """Return the whole table as JSON values."""
         task = self.task

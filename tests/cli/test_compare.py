@@ -197,12 +197,12 @@ def test_the_picture_has_a_bar_for_every_measure(eyecast: Command, here: Path, s
 
 def test_bars_are_as_long_as_their_numbers() -> None:
     panels = (Panel("steps", {"": [6, 7]}, 6), Panel("cycles", {"a": [136, None], "b": [127, 90]}))
-    figure = draw_comparison("title", ["one", "two"], panels)
+    figure = draw_comparison("title", ["one", "two"], panels, ["two"])
     steps, cycles = figure.axes
     assert [bar.get_width() for bar in steps.patches] == [6, 7]
     assert [bar.get_width() for bar in cycles.patches] == [136, 0, 127, 90]
     assert [text.get_text() for text in cycles.texts] == ["136", "-", "127", "90"]
-    assert [text.get_text() for text in steps.get_yticklabels()] == ["one", "two"]
+    assert [text.get_text() for text in steps.get_yticklabels()] == ["one", "two\nfewest cycles"]
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert legend == ["lower bound", "a", "b"]
 

@@ -9,15 +9,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
 
+import eyecast
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast, eye_line
 from eyecast.model.network.routes import dimension_order
-from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.network.topology import Topology, line, mesh
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.picture.file import save_picture
 from eyecast.picture.schedule import draw_schedule
+from eyecast.picture.style import DISABLED, FAULT
 
 
 def one_after_another(dims: tuple[int, ...]) -> Schedule:
@@ -170,3 +174,57 @@ def test_what_is_not_drawn(topology: Topology, marked: list[int], message: str) 
     with pytest.raises(InvalidInput) as refusal:
         draw_schedule(schedule, marked=marked)
     assert str(refusal.value) == message
+
+
+def test_legends_of_many_steps_are_whole() -> None:
+    """Twelve steps have a panel each; forty have a legend, whose longest line is inside."""
+    figure = draw_schedule(eyecast.schedule(mesh((4, 4)), collective="all-reduce"))
+    assert len(figure.axes) == 1 + 12
+    many = eyecast.schedule(line(21), "ring", collective="all-reduce")
+    figure = draw_schedule(many)
+    assert many.steps > 30 and len(figure.axes) == 1
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_a_long_title_is_wrapped() -> None:
+    made = schedule_around((2, 2), (3, 3))
+    figure = draw_schedule(made)
+    figure.draw_without_rendering()
+    title = figure.texts[0]
+    assert "\n" in title.get_text() and title.get_window_extent().x1 <= figure.bbox.x1
+
+
+def schedule_around(*faulty: tuple[int, int]) -> Schedule:
+    """Return the broadcast of Jiang & Wu on an 8x8 mesh around faulty nodes."""
+    around = eyecast.with_faults(mesh((8, 8)), [x + 8 * y for x, y in faulty])
+    return eyecast.schedule(around, "jiang-wu", source=0)
+
+
+def test_faulty_and_disabled_nodes_look_different_and_are_in_the_legend() -> None:
+    figure = draw_schedule(schedule_around((2, 2), (3, 3)))
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert {"faulty", "disabled: works, gets nothing"} <= set(labels)
+    places = {
+        to_hex(each.get_facecolor()[0]): sorted(map(tuple, each.get_offsets().tolist()))
+        for each in figure.axes[0].collections
+        if each.get_offsets().size == 4
+    }
+    assert places[FAULT] == [(2, 2), (3, 3)] and places[DISABLED] == [(2, 3), (3, 2)]
+
+
+def test_layers_are_the_fault_blocks_and_what_is_between_them() -> None:
+    """The one block has a region on each side of it, and a path from above it to row 0."""
+    figure = draw_schedule(schedule_around((3, 3)), layers=("blocks", "regions", "channels"))
+    axes = figure.axes[0]
+    boxes = [each.get_bbox().bounds for each in axes.patches if isinstance(each, Rectangle)]
+    assert boxes == [
+        (2.5, 2.5, 1, 1),
+        (-0.5, -0.5, 3, 8),
+        (2.5, -0.5, 1, 3),
+        (2.5, 3.5, 1, 4),
+        (3.5, -0.5, 4, 8),
+    ]
+    (path,) = axes.lines
+    assert path.get_xydata().tolist() == [[3, 4], [4, 4], [4, 3], [4, 2], [4, 1], [4, 0]]
