@@ -161,6 +161,18 @@ def sends_text(topology: Topology, source: Node, told: Iterable[tuple[int, Node,
     return Item(title, ("step", "from"), rows, pictures={"": picture})
 
 
+def figure_3(_setting: Setting) -> Item:
+    """Return the eyes of a 7x5 mesh (section 3.1), and of its halves as in Fig. 3."""
+    rows = []
+    for dims, printed in (((7, 5), ((2, 1), (4, 1), (2, 3), (4, 3))), ((4, 5), ()), ((3, 5), ())):
+        topology = mesh(dims)
+        listed = named(topology, [topology.node_at(place) for place in printed]) or None
+        ours = rectangle_eyes(topology)
+        links = eye_link(max(dims))
+        rows.append(Row((topology.label, links), listed, named(topology, ours)))
+    return Item("Eyes of a mesh and of its halves", ("mesh", "A of the\nlonger side"), rows)
+
+
 def figure_4(_setting: Setting) -> Item:
     """Return the broadcast in 7x1 of Fig. 4."""
     told = ((1, 2, 5), (2, 2, 1), (2, 5, 6), (3, 1, 0), (3, 2, 3), (3, 5, 4))
@@ -322,6 +334,7 @@ JIANG_WU = Paper(
         ),
         "equations": equations,
         "theorems-1-2": bounds,
+        "figure-3": figure_3,
         "figure-4": figure_4,
         "figure-5": figure_5,
         "theorem-3": theorem_3,

@@ -7,7 +7,6 @@ and t_c. Ours is that of our row (:mod:`..costs.tables`), or counted in trees an
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import chain, combinations
@@ -101,7 +100,9 @@ def time_rows(collective: str, ports: str, setting: Setting) -> list[Row]:
     n, words, packet = setting.dimension, setting.words, setting.packet
     bound = lower_bound(collective, ports, n, words)
     rows = [
-        Row(("lower bound", ports, "T", ""), None, cost_text(bound.start_ups, bound.transferred))
+        Row(
+            ("lower bound", ports, "T", "", ""), None, cost_text(bound.start_ups, bound.transferred)
+        )
     ]
     for cost in rows_of(collective, ports, n):
         key = collective, cost.graph, ports
@@ -124,7 +125,7 @@ def time_rows(collective: str, ports: str, setting: Setting) -> list[Row]:
             rows.append(
                 Row(labels, text(text_value), text(start_ups), "section 5.1.5, SBnT, n-port")
             )
-    return [replace(row, labels=(*row.labels, "")[:5]) for row in rows]
+    return rows
 
 
 def best_rows(collective: str, ports: str, setting: Setting) -> list[Row]:

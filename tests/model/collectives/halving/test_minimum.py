@@ -12,7 +12,7 @@ import pytest
 from helpers.exhaustive_tcd import least_tcds
 
 from eyecast.model.base.errors import InvalidInput, with_article
-from eyecast.model.collectives.halving.eye import eye_broadcast, eye_tcd, eyes, source_tcd
+from eyecast.model.collectives.halving.eye import eye_broadcast, eye_tcd, eyes
 from eyecast.model.collectives.halving.eye_tcd import grid_eye_tcd_recursive
 from eyecast.model.collectives.halving.minimum import (
     best_sources,
@@ -145,16 +145,6 @@ def test_eyes_are_not_the_only_best_sources() -> None:
     places |= {*product(line_of_eyes, between), *product(between, line_of_eyes)}
     topology = mesh((8, 8))
     assert set(best_sources(topology)) == {topology.node_at(place) for place in places}
-
-
-def test_the_example_of_80() -> None:
-    """1998, section 2: sends to (5,0), (0,5), (5,4) cross 14 links; then each quarter of 8x8."""
-    places = ((0, 0), (1, 0), (0, 1), (1, 0))
-    assert sum(source_tcd(2, *place) for place in places) + 14 == 82
-    topology = mesh((4, 4))
-    least = minimum_tcds(topology)[[topology.node_at(place) for place in places]]
-    assert least.tolist() == [18, 16, 16, 16]
-    assert least.sum() + 14 == 80
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import chain, combinations
 from math import comb
 
 import pytest
@@ -55,21 +53,6 @@ def test_approximations_are_near() -> None:
             assert ours.transferred(n, m, b) <= printed.transferred(n, m, b)
             assert ours.start_ups(n, m, b) <= printed.start_ups(n, m, b)
             assert ours.best_packet(n, m, 1, 1) > printed.best_packet(n, m, 1, 1)
-
-
-def test_edge_loads_of_some_trees() -> None:
-    """Check section 5.1.4, whose fractions the scan has lost, for k of n rotations, k even."""
-    for n, k in ((2, 2), (4, 2), (4, 4), (6, 2), (8, 2), (8, 4)):
-        rotated = [[2 ** ((j - d - 1) % n) for d in range(n)] for j in range(n)]
-        both = [(tree, [2 ** (n - 1) // load for load in tree]) for tree in rotated]
-        best = min(max(map(sum, zip(*trees, strict=True))) for trees in combinations(rotated, k))
-        assert best == Fraction((2**n - 1) * 2 ** (n // k), 2 * (2 ** (n // k) - 1))
-        best = min(
-            max(map(sum, zip(*chain.from_iterable(pairs), strict=True)))
-            for pairs in combinations(both, k // 2)
-        )
-        far = 2 ** (2 * n // k)
-        assert best == Fraction((2**n - 1) * (far // 2 + 1), far - 1)
 
 
 def path_scatter(n: int, m: int, b: int) -> int:
