@@ -32,6 +32,7 @@ SECONDS = {
     "sim/test_groups.py": 25,
     "boards/test_crossbar_mux.py": 1,
     "model/papers/costs/test_counts.py": 1,
+    "model/papers/test_items.py": 5,
     "model/collectives/halving/test_eye.py": 3,
     "sim/test_interruption.py": 40,
     "model/collectives/halving/test_minimum.py": 3,

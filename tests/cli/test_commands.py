@@ -130,7 +130,6 @@ FACTS = ("version", "network", "seed", "collective", "algorithm", "source", "por
         ("predict --mesh 4x4 --source 1,2", FACTS),
         ("predict --mesh 4x4 --source 1,2 --algorithm tree --random-faults 0.1 --seed 7", FACTS),
         ("compare --mesh 2x2 --source 1,1", (*FACTS[:4], *FACTS[5:])),
-        ("compare --mesh 2x2 --all-sources", FACTS[:3]),
         ("traffic --mesh 2x2 --on model --cycles 10", FACTS[:3]),
         ("transmit --line 4", FACTS),
     ],

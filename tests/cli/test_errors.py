@@ -483,7 +483,7 @@ def test_what_is_quoted_stays_on_one_line(eyecast: Command, here: Path) -> None:
     for arguments, line in (
         (("predict", "--program", "a.json"), r"a.json: format must be eyecast-program, not x\ny"),
         (("predict", "--program", "a\nb"), r"a\nb: cannot be read: No such file or directory"),
-        (("costs", "--tau", "\x1b[0m"), r"--tau must be a number, not '\x1b[0m'"),
+        (("paper", "jiang-wu", "--tau", "\x1b[0m"), r"--tau must be a number, not '\x1b[0m'"),
     ):
         assert eyecast(*arguments) == refusal(line)
 

@@ -27,7 +27,7 @@ FLOORS: dict[str, set[str]] = {
     "rtl": {"model/base", "model/network"},
     "model/bounds": {"model/base", "model/network", "model/schedule"},
     "model/collectives": {"model/base", "model/network", "model/schedule", "model/bounds"},
-    "model/papers": {"model/base", "model/network", "model/schedule"},
+    "model/papers": {"model/base", "model/network", "model/schedule", "model/collectives"},
     "model/program": {"model/base", "model/network", "model/schedule"},
     "model/run": {"model/base", "model/network", "model/program"},
     "model/image": {"model/base", "model/network", "model/program", "model/run"},
