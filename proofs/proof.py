@@ -137,8 +137,15 @@ def refutation(proof: Proof, change: Change) -> int | None:
 
 
 def claims_of(circuit: Circuit) -> Question:
-    """Return the question whether a claim can be broken."""
-    claims = [name for name in circuit.outputs if _kind(name) in ("requires", "ensures")]
+    """Return the question whether a claim can be broken.
+
+    What components further inside ensure is left to their own proofs; what they require is a claim.
+    """
+    claims = [
+        name
+        for name in circuit.outputs
+        if _kind(name) == "requires" or (_kind(name) == "ensures" and name.count(".") < 2)
+    ]
     assumptions = _assumptions(circuit)
     return ask(circuit, [name for name in claims if name not in assumptions], assumptions)
 
@@ -169,10 +176,13 @@ def _assumptions(circuit: Circuit) -> list[str]:
 
 
 def _to_text(proof: Proof, names: Sequence[str], clauses: Iterable[Clause]) -> str:
-    """Return a file: a line for each clause, with the registers that are 1 or, with !, are 0."""
+    """Return a file: a line for each clause, with the registers that are 1 or, after a minus sign, 0.
+
+    Yosys writes an exclamation mark before a register that it inverted, to start with 0.
+    """
     head = f"# {proof.name}\n"
     lines = (
-        " ".join(f"{'' if each > 0 else '!'}{names[abs(each) - 1]}" for each in clause)
+        " ".join(f"{'' if each > 0 else '-'}{names[abs(each) - 1]}" for each in clause)
         for clause in clauses
     )
     return head + "".join(f"{line}\n" for line in sorted(lines))
@@ -181,7 +191,7 @@ def _to_text(proof: Proof, names: Sequence[str], clauses: Iterable[Clause]) -> s
 def _from_text(text: str, names: Sequence[str]) -> list[Clause]:
     places = {name: place for place, name in enumerate(names, 1)}
     return [
-        tuple(-places[word[1:]] if word[0] == "!" else places[word] for word in line.split())
+        tuple(-places[word[1:]] if word[0] == "-" else places[word] for word in line.split())
         for line in text.splitlines()
         if not line.startswith("#")
     ]

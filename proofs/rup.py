@@ -92,6 +92,48 @@ def _propagate(
     return False, count
 
 
+@inlined
+def _choose_watches(first: int, end: int, literals: np.ndarray, values: np.ndarray) -> int:
+    """Move up to two literals that are not false to a clause's begin; return how many there are."""
+    watched = 0
+    for place in range(first, end):
+        if watched < 2 and values[literals[place]] != FALSE:
+            other = literals[first + watched]
+            literals[first + watched] = literals[place]
+            literals[place] = other
+            watched += 1
+    return watched
+
+
+@compiled_loop
+def _follows(
+    first: int,
+    end: int,
+    kept: int,
+    literals: np.ndarray,
+    starts: np.ndarray,
+    values: np.ndarray,
+    heads: np.ndarray,
+    following: np.ndarray,
+    trail: np.ndarray,
+) -> bool:
+    """Tell whether a clause follows from those before it; all literals are then as before."""
+    count, follows = kept, False
+    for place in range(first, end):
+        literal = literals[place]
+        if values[literal] == TRUE:
+            follows = True
+            break
+        if values[literal] == OPEN:
+            count = _set_true(literal ^ 1, values, trail, count)
+    if not follows:
+        follows, count = _propagate(kept, count, literals, starts, values, heads, following, trail)
+    for place in range(kept, count):
+        values[trail[place]] = OPEN
+        values[trail[place] ^ 1] = OPEN
+    return follows
+
+
 @compiled_loop
 def _check(
     given: int,
@@ -106,33 +148,11 @@ def _check(
     kept = 0
     for clause in range(len(starts) - 1):
         first, end = starts[clause], starts[clause + 1]
-        if clause >= given:
-            count, satisfied = kept, False
-            for place in range(first, end):
-                literal = literals[place]
-                if values[literal] == TRUE:
-                    satisfied = True
-                    break
-                if values[literal] == OPEN:
-                    count = _set_true(literal ^ 1, values, trail, count)
-            if not satisfied:
-                false, count = _propagate(
-                    kept, count, literals, starts, values, heads, following, trail
-                )
-                if not false:
-                    return False
-            for place in range(kept, count):
-                values[trail[place]] = OPEN
-                values[trail[place] ^ 1] = OPEN
-        # The first two literals become those that are not false, if there are any.
-        watched = 0
-        for place in range(first, end):
-            if watched < 2 and values[literals[place]] != FALSE:
-                literals[first + watched], literals[place] = (
-                    literals[place],
-                    literals[first + watched],
-                )
-                watched += 1
+        if clause >= given and not _follows(
+            first, end, kept, literals, starts, values, heads, following, trail
+        ):
+            return False
+        watched = _choose_watches(first, end, literals, values)
         if watched == 0:
             return True
         if watched == 1:
