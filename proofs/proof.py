@@ -39,8 +39,8 @@ class Proof:
         Changes of the Verilog that break the component; each must be found.
     quick
         Whether the default tests prove it.
-    options
-        Further options of the engine.
+    parts
+        Whether what the parts inside require is claimed, too.
 
     """
 
@@ -50,7 +50,7 @@ class Proof:
     build: Build
     sabotages: tuple[Change, ...] = ()
     quick: bool = False
-    options: str = ""
+    parts: bool = True
 
     @property
     def name(self) -> str:
@@ -96,8 +96,8 @@ def prove(proof: Proof, folder: Path) -> Answer:
     """
     with tempfile.TemporaryDirectory() as work:
         circuit = read_circuit(harness_verilog(proof.build), Path(work))
-        question = claims_of(circuit)
-        verdict = decide(question, Path(work), SECONDS, proof.options)
+        question = claims_of(circuit, parts=proof.parts)
+        verdict = decide(question, Path(work), SECONDS)
         if verdict.cycle is not None:
             raise Refuted(f"{proof.name}: a claim is broken in cycle {verdict.cycle}")
         for name, case in cases_of(circuit).items():
@@ -117,7 +117,7 @@ def confirm_file(proof: Proof, path: Path) -> tuple[int, int]:
     """
     with tempfile.TemporaryDirectory() as work:
         circuit = read_circuit(harness_verilog(proof.build), Path(work))
-    question = claims_of(circuit)
+    question = claims_of(circuit, parts=proof.parts)
     clauses = _from_text(path.read_text(), question.circuit.names)
     return len(clauses), confirm(question, clauses)
 
@@ -132,11 +132,12 @@ def refutation(proof: Proof, change: Change) -> int | None:
     if verilog.count(old) != 1:
         raise ValueError(f"{old!r} occurs {verilog.count(old)} times in {proof.name}")
     with tempfile.TemporaryDirectory() as work:
-        question = claims_of(read_circuit(verilog.replace(old, new), Path(work)))
+        circuit = read_circuit(verilog.replace(old, new), Path(work))
+        question = claims_of(circuit, parts=proof.parts)
         return decide(question, Path(work), SECONDS).cycle
 
 
-def claims_of(circuit: Circuit) -> Question:
+def claims_of(circuit: Circuit, *, parts: bool) -> Question:
     """Return the question whether a claim can be broken.
 
     What components further inside ensure is left to their own proofs; what they require is a claim.
@@ -144,7 +145,8 @@ def claims_of(circuit: Circuit) -> Question:
     claims = [
         name
         for name in circuit.outputs
-        if _kind(name) == "requires" or (_kind(name) == "ensures" and name.count(".") < 2)
+        if (_kind(name) == "requires" and parts)
+        or (_kind(name) == "ensures" and name.count(".") < 2)
     ]
     assumptions = _assumptions(circuit)
     return ask(circuit, [name for name in claims if name not in assumptions], assumptions)
@@ -176,9 +178,9 @@ def _assumptions(circuit: Circuit) -> list[str]:
 
 
 def _to_text(proof: Proof, names: Sequence[str], clauses: Iterable[Clause]) -> str:
-    """Return a file: a line for each clause, with the registers that are 1 or, after a minus sign, 0.
+    """Return a file: a line for each clause, its registers that are 1 or, after a minus, 0.
 
-    Yosys writes an exclamation mark before a register that it inverted, to start with 0.
+    Yosys writes an exclamation mark before a register that it inverted, so that it starts with 0.
     """
     head = f"# {proof.name}\n"
     lines = (

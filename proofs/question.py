@@ -109,7 +109,7 @@ class Verdict:
     seconds: float
 
 
-def decide(question: Question, folder: Path, seconds: int, options: str = "") -> Verdict:
+def decide(question: Question, folder: Path, seconds: int) -> Verdict:
     """Let ABC answer a question by property directed reachability.
 
     Raises :class:`Undecided` if the engine finds no answer in so many seconds.
@@ -117,7 +117,7 @@ def decide(question: Question, folder: Path, seconds: int, options: str = "") ->
     circuit, found = folder / "question.aig", folder / "invariant.pla"
     write_aiger(question, circuit)
     begun = time.monotonic()
-    said = run_abc(f"read_aiger {circuit}; pdr -d -T {seconds} {options} -I {found}", folder)
+    said = run_abc(f"read_aiger {circuit}; pdr -d -T {seconds} -I {found}", folder)
     spent = time.monotonic() - begun
     if PROVED in said:
         return Verdict(None, _read_clauses(found), spent)

@@ -19,7 +19,9 @@ def all_proofs() -> list[Proof]:
         parts.output(5, 4),
         *(parts.output(ports, vcs, port=0) for ports, vcs in ((3, 1), (5, 2), (7, 2))),
         *(link.loop(2 * registers + 2, registers) for registers in (0, 1)),
-        *(router.safe_router(*sizes) for sizes in ((3, 1), (3, 2), (5, 1), (3, 4), (5, 2), (7, 1))),
-        *(router.whole_router(3, 1, port=port) for port in (0, 1)),
-        *(router.no_copies(3, 1, port=port) for port in (0, 1)),
+        *(router.safe_router(ports, 1, parts=True) for ports in (3, 5, 7)),
+        *(router.safe_router(*sizes) for sizes in ((3, 2), (3, 4), (5, 2), (7, 2))),
+        *(router.whole_router(3, 1, depth, port=1) for depth in (1, 2, 3)),
+        *(router.whole_router(ports, vcs, port=0) for ports, vcs in ((3, 1), (5, 1), (3, 2))),
+        *(router.no_copies(ports, vcs) for ports, vcs in ((3, 1), (5, 1), (3, 2))),
     ]

@@ -99,8 +99,11 @@ def keep_credits(bench: Bench, config: NetworkConfig, router: Any) -> None:
                 bench.ensures(f"flit_for_a_free_slot_{port}_{vc}", ~out.valid[vc] | (away < depth))
 
 
-def safe_router(ports: int, vcs: int, depth: int = 2) -> Proof:
-    """Return the proof that no buffer and no credit counter of a router overflows."""
+def safe_router(ports: int, vcs: int, depth: int = 2, *, parts: bool = False) -> Proof:
+    """Return the proof that no buffer and no credit counter of a router overflows.
+
+    With ``parts``, also that all parts inside get what they require.
+    """
 
     def build(bench: Bench) -> None:
         config = network(ports, vcs, depth)
@@ -110,11 +113,13 @@ def safe_router(ports: int, vcs: int, depth: int = 2) -> Proof:
         bench.ensures("no_credit_overflow", ~router.causes.credit_overflow)
         bench.covers("flit_leaves", router.outputs[1].valid[0])
 
+    claim = "no overflow, of flits or of credits"
     return Proof(
         "router",
         said(ports=ports, vcs=vcs, depth=depth),
-        "no overflow, of flits or of credits",
+        f"{claim}; each part gets what it requires" if parts else claim,
         build,
+        parts=parts,
     )
 
 
@@ -157,6 +162,7 @@ def whole_router(ports: int, vcs: int, depth: int = 2, *, port: int = 1) -> Proo
         f"{said(ports=ports, vcs=vcs, depth=depth)}, input {port}",
         "no flit lost, altered, or reordered in a VC; routes and rewriting of section 3",
         build,
+        parts=False,
     )
 
 
@@ -188,4 +194,5 @@ def no_copies(ports: int, vcs: int, depth: int = 2, *, port: int = 1) -> Proof:
         f"{said(ports=ports, vcs=vcs, depth=depth)}, input {port}",
         "no flit doubled or made up",
         build,
+        parts=False,
     )
