@@ -65,6 +65,10 @@ class Bench(Assertions):
         """Leave out of account all runs in which a condition does not hold."""
         self.m.d.sync += Assume(always.bool() | ResetSignal(), f"assumes_{name}")
 
+    def never_resets(self) -> None:
+        """Leave out of account all runs with a reset, which memories do not see."""
+        self.m.d.sync += Assume(~ResetSignal(), "assumes_no_reset")
+
     def covers(self, name: str, sometimes: Value) -> None:
         """Demand a run, with all assumptions, in which a condition holds once."""
         self.m.d.sync += Cover(sometimes.bool() & ~ResetSignal(), f"covers_{name}")

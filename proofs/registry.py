@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..rtl.technology import BufferStyle
-from . import link, parts, router
+from . import buses, circuits, direct, interface, link, parts, router
 from .proof import Proof
 
 
@@ -24,4 +24,19 @@ def all_proofs() -> list[Proof]:
         *(router.whole_router(3, 1, depth, port=1) for depth in (1, 2, 3)),
         *(router.whole_router(ports, vcs, port=0) for ports, vcs in ((3, 1), (5, 1), (3, 2))),
         *(router.no_copies(ports, vcs) for ports, vcs in ((3, 1), (5, 1), (3, 2))),
+        *(direct.direct_router(ports, vcs) for ports, vcs in ((3, 1), (3, 2), (5, 1))),
+        *(circuits.circuit_router(ports) for ports in (3, 5, 7)),
+        circuits.circuit_router(3, operators=("add",)),
+        *(interface.receiver(vcs) for vcs in (1, 2, 4)),
+        *(interface.sender(vcs) for vcs in (1, 2)),
+        interface.steps(),
+        interface.record(),
+        interface.combiner(),
+        interface.combiner(lanes=True),
+        interface.memory(),
+        interface.run_control(),
+        buses.axi4_lite(),
+        buses.wishbone(),
+        buses.stream_writer(),
+        buses.stream_reader(),
     ]
