@@ -3,7 +3,10 @@
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from amaranth.hdl import Fragment
 from amaranth.sim import Simulator
+
+from eyecast.rtl.assertions import ASSERTING
 
 PERIOD = 1e-6
 
@@ -11,8 +14,8 @@ Testbench = Callable[[Any], Awaitable[None]]
 
 
 def simulate(design: Any, testbench: Testbench, *background: Testbench) -> None:
-    """Clock ``design`` until ``testbench`` ends; background processes need not end."""
-    simulator = Simulator(design)
+    """Clock ``design``, with all assertions, until ``testbench`` ends; background processes need not end."""
+    simulator = Simulator(Fragment.get(design, ASSERTING))
     simulator.add_clock(PERIOD)
     simulator.add_testbench(testbench)
     for endless in background:

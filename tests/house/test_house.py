@@ -56,6 +56,7 @@ FLOORS: dict[str, set[str]] = {
         "model/traffic",
     },
     "verilog": set(),
+    "proofs": {"model/base", "model/network", "rtl", "verilog"},
     "registers": {"model/base", "model/network", "model/image"},
     "testbench": {
         *("model/base", "model/network", "model/program", "model/run", "model/cycle"),
