@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import numpy.typing as npt
 
@@ -12,19 +10,18 @@ from ..model.collectives.registry import find_algorithm
 from ..model.network.topology import Topology
 from ..model.schedule.collective import Collective
 from .console import print_json, print_table, progress, say_written
+from .options.network import NetworkFacts
 
 Costs = npt.NDArray[np.int64]
 
 
-def compare_sources(
-    topology: Topology, output: str | None, facts: Mapping[str, object] | None
-) -> None:
+def compare_sources(topology: Topology, output: str | None, facts: NetworkFacts | None) -> None:
     """Print how much the least TCD saves over the eye broadcast; draw both if asked.
 
     output
         File of the picture; None for no picture.
     facts
-        First entries of a JSON result; None to print a table.
+        Network and seed of a JSON result; None to print a table.
 
     Raises :class:`.InvalidInput` if an algorithm does not serve the network or it cannot be drawn.
     """
@@ -38,7 +35,7 @@ def compare_sources(
             _draw(topology, costs, gain, output)
             advance()
     if facts is not None:
-        print_json({**facts, **_to_json(costs, gain)})
+        print_json(_to_json(costs, gain), **facts)
     else:
         _print(topology, costs, gain)
         say_written(output)

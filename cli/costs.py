@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from .. import __version__
 from ..model.base.errors import InvalidInput, require_range
 from ..model.base.texts import integers
 from ..model.papers.costs.rows import PORTS, Number
@@ -58,9 +57,9 @@ def costs_command(
             raise InvalidInput.of(f"--{option}", allowed, chosen[option])
     if output is not None and not (chosen["tau"] or chosen["tc"]):
         raise InvalidInput("--tau or --tc must be more than 0 for the pictures")
-    facts = {"version": __version__, "network": f"{n}-cube", "table": None} | chosen
+    facts: dict[str, Any] = {"table": None} | chosen
     ports: Sequence[str] = PORTS
-    heading = f"{n}-cube, "
+    heading = f"{_cube(n)}, "
     if table is not None:
         refuse_beside("--table", ("--collective", "-o"), "the table says which")
         number, *more = integers("--table", "1 to 19", table, ",")
@@ -77,7 +76,7 @@ def costs_command(
     pictures = ("times.svg", "speed-up.svg") if collective == "broadcast" else ("times.svg",)
     paths = output_paths(output, *pictures)
     if as_json:
-        print_json({**facts, "collective": collective, "rows": rows})
+        print_json({**facts, "collective": collective, "rows": rows}, network=_cube(n))
     else:
         title = f"{heading}{collective} of {words} words, packets of at most {packet}"
         columns = ("graph", "ports", "start-ups", "words", "T", "B_opt", "T_min")
@@ -95,11 +94,16 @@ def costs_command(
         say_written(*(() if as_json else paths))
 
 
+def _cube(n: int) -> str:
+    """Return the name of the hypercube with ``n`` dimensions."""
+    return f"{n}-cube"
+
+
 def _print_own(table: CostTable, facts: dict[str, Any] | None) -> None:
     """Print a table with columns other than times; as JSON after ``facts``, if given."""
     if facts is not None:
         rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-        print_json({**facts, "collective": None, "rows": rows})
+        print_json({**facts, "collective": None, "rows": rows}, network=_cube(facts["dimension"]))
         return
     print_table(table.title, table.columns, table.rows)
     if table.note:

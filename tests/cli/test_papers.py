@@ -139,7 +139,7 @@ def test_separate_lines(eyecast: Command, here: Path) -> None:
 
 
 def test_table_1_of_ho_hsu_and_sung(eyecast: Command) -> None:
-    rows = result(eyecast("transmit", "--table-1", "--json"))
+    rows = result(eyecast("transmit", "--table-1", "--json"))["rows"]
     assert rows == [table_1_row(side)._asdict() for side in range(1, 733)]
     printed = eyecast("transmit", "--table-1").output
     cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines()]
