@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from ..base.errors import InvalidInput, one_of, require_range
+from ..base.errors import InvalidInput, require_range
 from .exclusions import require_compatible
 from .header import HeaderFormat
 from .operators import Operator, as_operators, operator_names
@@ -40,7 +40,7 @@ class Timing(StrEnum):
         for timing in cls:
             if timing == text:
                 return timing
-        raise InvalidInput.of("timing", one_of(cls), text)
+        raise InvalidInput.unknown("timing", cls, text)
 
 
 TIMINGS = tuple(Timing)
