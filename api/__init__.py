@@ -71,7 +71,7 @@ from .schedules import (
     write_schedule,
 )
 from .sends import Block, Send, SendLike
-from .sweeps import sweep
+from .sweeps import SweepRows, sweep
 from .traffic import TrafficRun, traffic
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ __all__ = [
     "ScheduleError",
     "Send",
     "SendLike",
+    "SweepRows",
     "TimingName",
     "Topology",
     "Trace",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model.base.errors import InvalidInput
+from ..model.base.notices import LOG
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for
 from ..model.collectives.shown_bounds import least_measures, word_measures
@@ -258,7 +260,7 @@ def draw(made: Schedule, /, *paths: str | Path) -> Figure:
     made
         The schedule.
     *paths
-        Files to write, .svg or .png.
+        Files to write, .svg or .png. Without a file, and outside a notebook, a warning says so.
 
     Returns
     -------
@@ -281,6 +283,8 @@ def draw(made: Schedule, /, *paths: str | Path) -> Figure:
     figure = draw_schedule(made, marked=landmarks(made))
     for path in paths:
         save_picture(figure, path)
+    if not paths and "ipykernel" not in sys.modules:
+        LOG.warning('draw() has written no file: give a path, such as draw(schedule, "a.svg")')
     return figure
 
 

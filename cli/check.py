@@ -23,7 +23,7 @@ from .command import command
 from .console import busy, print_checks, print_json, progress, say, say_written
 from .options.collective import collective_options
 from .options.hardware import chosen_config, hardware_options, require_no_circuits, timing_option
-from .options.network import chosen_topology, network_options
+from .options.network import chosen_topology, network_facts, network_options
 from .options.output import (
     json_option,
     output_option,
@@ -111,7 +111,8 @@ def check_command(
     else:
         subject, any_words, timing = _subject(chosen, timing)
         title = f"{subject.title}, {timing} timing"
-        recorded = _read(trace_file, subject.program.config, chosen)
+        config = subject.program.config
+        recorded = _read(trace_file, config, chosen)
         program = without_circuits(subject.program)
         with busy("predicting"):
             predicted = run(program, subject.memory, timing=timing)
@@ -129,7 +130,7 @@ def check_command(
         with busy("writing the page"):
             report_recorded(trace=trace, found=found, **shown).write(report)
     if as_json:
-        print_json(_json(found, trace))
+        print_json(_json(found, trace), **network_facts(chosen, config.topology))
     else:
         _print(title, found, trace)
         say_written(output, report)

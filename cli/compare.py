@@ -115,8 +115,8 @@ def compare_command(
         task = chosen_task(chosen, topology)
         comparison = _compare_algorithms(chosen, task, rtl, output, report)
         if as_json:
-            facts = network_facts(chosen, topology)
-            print_json({**facts, "ports": chosen["ports"], **comparison.to_json()})
+            found = {"ports": chosen["ports"], **comparison.to_json()}
+            print_json(found, **network_facts(chosen, topology))
         else:
             _print(comparison, rtl, why)
             say_written(output, report)

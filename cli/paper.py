@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from .. import __version__
 from ..model.base.errors import InvalidInput, like, require_range
 from ..model.network.network_text import SizeLimit, sized_network
 from .command import command
@@ -90,7 +89,7 @@ def paper_command(
             advance()
     written = _draw(items, output)
     if as_json:
-        facts = {"version": __version__, "paper": name, "citation": paper.citation}
+        facts = {"paper": name, "citation": paper.citation}
         print_json({**facts, "items": [_to_json(each, item) for each, item in items.items()]})
         return
     say(paper.citation, "")
@@ -126,7 +125,7 @@ def _list(papers: dict[str, Paper], as_json: bool) -> None:
             {"paper": name, "citation": paper.citation, "items": list(paper.items)}
             for name, paper in papers.items()
         ]
-        print_json({"version": __version__, "papers": listed})
+        print_json({"papers": listed})
         return
     for name, paper in papers.items():
         say(f"{name}: {paper.citation}", f"  {' '.join(paper.items)}")

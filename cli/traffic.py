@@ -144,7 +144,7 @@ def traffic_command(
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
         facts = network_facts(chosen, setting.config.topology)
-        print_json({**facts, "measures": measured, "checks": checks, "waiting": waits})
+        print_json({"measures": measured, "checks": checks, "waiting": waits}, **facts)
     else:
         _print(setting, measured, compared)
         say_troubles(waits)

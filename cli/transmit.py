@@ -12,7 +12,7 @@ from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import chosen_flits, flits_option, schedule_facts
-from .options.network import chosen_kind, chosen_topology, network_options
+from .options.network import chosen_kind, chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.values import complete_files, float_option
 
@@ -96,7 +96,8 @@ def transmit_command(
     if picture is not None and figure is not None:
         save_picture(figure, picture)
     if as_json:
-        print_json({**schedule_facts(chosen, Answer(schedule)), **_to_json(findings)})
+        found = {**schedule_facts(Answer(schedule)), **_to_json(findings)}
+        print_json(found, **network_facts(chosen, topology))
         return
     _print(findings)
     say_written(output, picture)
@@ -146,8 +147,7 @@ def _verdict(findings: Findings) -> str:
 def _to_json(findings: Findings) -> dict[str, object]:
     time, work = findings.bound
     return {
-        "network": findings.best.topology.label,
-        "bound": {"t": time, "s": work},
+        "least": {"t": time, "s": work},
         "proved": findings.proved,
         "plans": [
             {

@@ -66,8 +66,9 @@ def verilog_command(
     A switch is a module eyecast_switch, without interface and memories.
 
     With --bus or --tile the top module is eyecast_engine: the network behind buses, with the
-    addresses of section 21. With --assertions the text is SystemVerilog, in which the parts of routers
-    assert what they require and ensure (docs/proofs.md). To a pipe or a device only the Verilog is written. With --modules the
+    addresses of section 21. With --assertions the text is SystemVerilog, in which the parts of
+    routers assert what they require and ensure (docs/proofs.md). To a pipe or a device only the
+    Verilog is written. With --modules the
     output is a folder, new or empty, with a file for each module.
     """
     from ..sim import verilog

@@ -31,7 +31,6 @@ from ...model.program.deadlock import certify
 from ...model.program.program import Program
 from ...model.schedule.collective import COLLECTIVES, REDUCTIONS, Collective
 from .hardware import chosen_room, ports_option
-from .network import network_facts
 from .values import (
     OptionValues,
     complete_files,
@@ -224,14 +223,10 @@ def chosen_answer(
     return found
 
 
-def schedule_facts(chosen: OptionValues, found: Answer) -> dict[str, object]:
-    """Return the facts of a result, as :func:`.network_facts`; a schedule file has no seed."""
+def schedule_facts(found: Answer) -> dict[str, object]:
+    """Return what identifies a schedule in a result of ``--json``."""
     schedule = found.schedule
-    facts = network_facts(chosen, schedule.topology)
-    if chosen.get("schedule_file") is not None:
-        facts["seed"] = None
     return {
-        **facts,
         "collective": schedule.collective,
         "algorithm": schedule.algorithm,
         "source": node_coordinates(schedule.topology, schedule.root),

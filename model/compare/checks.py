@@ -88,8 +88,7 @@ class Verification(Comparison):
         return {
             "agrees": self.agrees,
             "timing": self.case.timing,
-            "root": self.case.schedule.root,
-            "least_cycles": self.case.bound.value,
+            "least": {"cycles": self.case.bound.value},
             "checks": [check.to_json() for check in self.checks],
             "first_difference": None if self.difference is None else self.difference.describe(),
             "waiting": self.waiting,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidInput, one_of, require_range
+from ..base.errors import InvalidInput, require_range
 from .exclusions import require_compatible
 from .header import HeaderFormat
 from .operators import Operator, as_operators, operator_names
@@ -43,7 +43,7 @@ class Timing(StrEnum):
         for timing in cls:
             if timing == text:
                 return timing
-        raise InvalidInput.of("timing", one_of(cls), text)
+        raise InvalidInput.unknown("timing", cls, text)
 
 
 TIMINGS = tuple(Timing)

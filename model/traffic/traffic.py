@@ -149,7 +149,7 @@ def draw_traffic(
     memory, and more cycles than :data:`LARGEST_CYCLES` or packets than :data:`LARGEST_PACKETS`.
     """
     if pattern not in PATTERNS:
-        raise InvalidInput.of("pattern", ", ".join(PATTERNS), pattern)
+        raise InvalidInput.unknown("pattern", PATTERNS, pattern)
     if not 0 <= rate <= 1:
         raise InvalidInput.of("rate", "0 to 1 flits per node and cycle", rate)
     require_range("packet flits", flits, 1, MOST_MEMORY_WORDS)

@@ -14,7 +14,7 @@ Testbench = Callable[[Any], Awaitable[None]]
 
 
 def simulate(design: Any, testbench: Testbench, *background: Testbench) -> None:
-    """Clock ``design``, with all assertions, until ``testbench`` ends; background processes need not end."""
+    """Clock ``design``, with all assertions, until ``testbench`` ends; background may go on."""
     simulator = Simulator(Fragment.get(design, ASSERTING))
     simulator.add_clock(PERIOD)
     simulator.add_testbench(testbench)
