@@ -20,8 +20,8 @@ LINES = {
     "check": "t.csv --schedule s.json",
     "compare": "--mesh 2x2 --source 0,0",
     "convert": "s.json s.xml",
-    "costs": "--table 6",
     "image": "p.json -o i.csv",
+    "paper": "jiang-wu table-1",
     "predict": "--program p.json",
     "program": "--mesh 2x2 --source 0,0 --all",
     "schedule": "--mesh 4x4 --source 1,2 --algorithm tree --random-faults 0.1 --seed 7",
@@ -36,10 +36,9 @@ ELSEWHERE = ("bitstream", "board-run", "doctor")
 
 SEEDS = {"schedule": 7, **dict.fromkeys(("compare", "program", "traffic", "transmit", "verify"), 1)}
 NETWORKS = {
-    **dict.fromkeys(("algorithms", "boards", "cache", "convert")),
+    **dict.fromkeys(("algorithms", "boards", "cache", "convert", "paper")),
     **{
         "check": "4x4 mesh",
-        "costs": "7-cube",
         "schedule": "4x4 mesh with 2 faulty nodes",
         "transmit": "line of 4",
     },
