@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.errors import require_range
+from ..model.base.notebook import ShowsItself
 from ..model.network.topology import Topology
 from ..model.program.checks import require_table_room
 from ..model.program.deadlock import certify
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrafficRun:
+class TrafficRun(ShowsItself):
     """Traffic with its run.
 
     Attributes
