@@ -58,6 +58,7 @@ from .networks import (
     with_faults,
     with_random_faults,
 )
+from .notebook import Entries, Measures
 from .own_schedule import schedule_of_sends
 from .runs import compare, compile, predict, read_program, verify, write_program, write_report
 from .schedules import (
@@ -84,12 +85,14 @@ __all__ = [
     "Block",
     "BlockWords",
     "CollectiveName",
+    "Entries",
     "Entry",
     "Findings",
     "Group",
     "Groups",
     "Hold",
     "InvalidInput",
+    "Measures",
     "NetworkConfig",
     "NetworkParameters",
     "Node",

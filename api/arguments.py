@@ -121,6 +121,7 @@ KINDS: Mapping[str, Kind] = {
         "rows, columns, submesh 4x4, a file, or a list of groups with nodes",
         lambda value: isinstance(value, str | Path) or _are(_is_group)(value),
     ),
+    "hotspots": _NODES,
     "hold": Kind(
         "cycles by node",
         lambda value: (

@@ -37,12 +37,12 @@ from .annotations import (
     TimingName,
 )
 from .arguments import checked
+from .notebook import Entries
 from .task import node_number, room_of, task_of
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
     from ..model.compare.checks import Verification
-    from ..model.compare.side_by_side import Entry
     from ..model.program.compiler import Compiled
     from ..model.run.run import Prediction
 
@@ -215,7 +215,7 @@ def compare(
     block_words: BlockWords | None = None,
     groups: Groups | None = None,
     **parameters: Unpack[NetworkParameters],
-) -> list[Entry]:
+) -> Entries:
     """Predict all algorithms for a collective, or the named ones, that serve a network.
 
     All run on one network that has ``operator``, ``ports`` and room for every algorithm.
@@ -235,9 +235,9 @@ def compare(
 
     Returns
     -------
-    list of Entry
-        Each algorithm's schedule, its ``cycles`` by timing, and the ``refusals`` of the other
-        timings.
+    Entries
+        A list of :class:`.Entry`: each algorithm's schedule, its ``cycles`` by timing, and the
+        ``refusals`` of the other timings.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def compare(
         groups=groups,
     )
     room = room_of(operator, {**parameters, "all_port": ports == "all"})
-    return [*compare_algorithms(task, room, algorithms).entries]
+    return Entries(compare_algorithms(task, room, algorithms).entries)
 
 
 @checked

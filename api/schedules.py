@@ -29,6 +29,7 @@ from .annotations import (
     PortsName,
 )
 from .arguments import checked
+from .notebook import Measures
 from .task import room_of, task_of
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def transmit_schedule(plan: Plan, /, *, flits: int = USUAL_FLITS) -> Schedule:
 
 
 @checked
-def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
+def measures(made: Schedule, /) -> Measures:
     """Measure a schedule, and compute lower bounds for its collective.
 
     Parameters
@@ -229,11 +230,11 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
 
     Returns
     -------
-    dict
-        "schedule": steps, TCD, directed links used, most sends on a link in a step, and the cycles
-        with barrier timing, as :func:`.predict` gives them. With many blocks also the words that
-        cross links, at the busiest node and on the busiest link. The cycles are an estimate above
-        65,536 nodes and for schedules that are too long to simulate. "least": the known lower
+    Measures
+        A dict. "schedule": steps, TCD, directed links used, most sends on a link in a step, and the
+        cycles with barrier timing, as :func:`.predict` gives them. With many blocks also the words
+        that cross links, at the busiest node and on the busiest link. The cycles are an estimate
+        above 65,536 nodes and for schedules that are too long to simulate. "least": the known lower
         bounds of these measures.
 
     Raises
@@ -248,7 +249,8 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
         "largest_link_load": made.largest_link_load,
         "cycles": schedule_cycles(made).value,
     }
-    return {"schedule": counted | word_measures(made), "least": least_measures(made)}
+    found = {"schedule": counted | word_measures(made), "least": least_measures(made)}
+    return Measures(found)
 
 
 @checked

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.base.errors import require_range
 from ..model.base.frames import data_frame
+from ..model.base.notebook import ShowsItself
 from .arguments import checked
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-class SweepRows(list[dict[str, Any]]):
+class SweepRows(ShowsItself, list[dict[str, Any]]):
     """The rows of a sweep's table, one mapping for each point."""
 
     def to_pandas(self) -> DataFrame:

@@ -1,4 +1,4 @@
-"""Data frames of tables, for users who have pandas; Eyecast does not need it."""
+"""Tables for users who have pandas or Arrow; Eyecast needs neither."""
 
 from __future__ import annotations
 
@@ -22,3 +22,15 @@ def data_frame(columns: Mapping[str, Any]) -> DataFrame:
         raise InvalidInput.of("pandas", "installed (pip install pandas)", "missing") from error
     # copy=False keeps each column as it is; a frame by default joins columns of one type.
     return pandas.DataFrame(columns, copy=False)
+
+
+def stream_of(columns: Mapping[str, Any], requested_schema: object) -> object:
+    """Return ``columns`` as a stream of Arrow's C interface; NumPy arrays are not copied.
+
+    Raises :class:`.InvalidInput` if pyarrow is missing.
+    """
+    try:
+        import pyarrow  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        raise InvalidInput.of("pyarrow", "installed (pip install pyarrow)", "missing") from error
+    return pyarrow.table({**columns}).__arrow_c_stream__(requested_schema)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.notebook import ShowsItself
 from ..network.config import NetworkConfig
 from ..program.any_program import AnyProgram
 from ..program.circuits import CircuitProgram
@@ -34,7 +35,7 @@ class Check:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(ShowsItself):
     """A run of the hardware, checked against its prediction line by line.
 
     Attributes
