@@ -90,7 +90,7 @@ def _draw(
     """Draw one tree: lines in the colours of steps, then names, then the numbers of the steps."""
     ends = np.stack((points[schedule.source[sends]], points[schedule.target[sends]]), axis=1)
     colors = [CATEGORIES[(step - 1) % len(CATEGORIES)] for step in schedule.step[sends].tolist()]
-    axes.add_collection(LineCollection(ends, colors=colors, lw=1.5, zorder=1))
+    axes.add_collection(LineCollection([*ends], colors=colors, lw=1.5, zorder=1))
     middle: dict[str, Any] = {"ha": "center", "va": "center"}
     box = {"boxstyle": "round,pad=0.25", "fc": "white", "ec": INK, "lw": 0.8}
     for node, (x, y) in enumerate(points):
