@@ -122,7 +122,7 @@ class Places:
         whole = topology.without_faults or topology
         pairs = link_pairs(whole)
         if len(pairs) == whole.nodes - 1 and (levels := _levels(whole.nodes, pairs)):
-            return _named(_tree_points(*levels))
+            return _named(tree_points(*levels))
         if whole.nodes <= _MOST_ON_A_CIRCLE:
             return _named(_circle_points(whole.nodes))
         return _named(_spectral_points(whole.nodes, pairs))
@@ -269,7 +269,7 @@ def _levels(nodes: int, pairs: npt.NDArray[np.int64]) -> tuple[list[int], list[i
     return outwards(min(path[(len(path) - 1) // 2], path[len(path) // 2]))
 
 
-def _tree_points(order: list[int], parents: list[int]) -> Points:
+def tree_points(order: list[int], parents: list[int]) -> Points:
     """Return tree places: levels from top to bottom, each node above the middle of its children."""
     depth, children = np.zeros(len(order)), [[] for _ in order]  # type: tuple[Points, list[list[int]]]
     for node in order[1:]:

@@ -75,15 +75,17 @@ def draw_cycles(
         axes.fill_between(words, cycles, lowest, color=QUIET, alpha=0.18, lw=0)
         axes.set_ylim(bottom=lowest)
         ends.append((bound[-1], "below the lower bound", QUIET))
-    _label_ends(axes, ends)
+    _label_ends(figure, axes, ends)
     return figure
 
 
-def _label_ends(axes: Axes, ends: Sequence[tuple[tuple[int, float], str, str]]) -> None:
+def _label_ends(
+    figure: Figure, axes: Axes, ends: Sequence[tuple[tuple[int, float], str, str]]
+) -> None:
     """Write names at the ends of lines, from the lowest up, none over the one before."""
     last = max((x for (x, _), _, _ in ends), default=0)
-    axes.get_figure(root=True).draw_without_rendering()
-    points = 72 / axes.get_figure(root=True).dpi
+    figure.draw_without_rendering()
+    points = 72 / figure.dpi
     heights = {end: axes.transData.transform(end[0])[1] * points for end in ends}
     top = -math.inf
     for end in sorted(ends, key=heights.__getitem__):

@@ -204,8 +204,8 @@ def _contributions(pack: Pack, watched: Watched) -> Any:
     counted[owed_none] = 1
     of = start.sum(axis=0)
     moves, gained = contributions_gained(schedule)
-    target, block = np.divmod(moves.target, len(blocks))
-    gain = gained * blocks.words[block] * counted[target, block]
+    target, moved = np.divmod(moves.target, len(blocks))
+    gain = gained * blocks.words[moved] * counted[target, moved]
     by_send = np.bincount(moves.send, gain, schedule.sends).astype(np.int64)
     words = np.bincount(schedule.block_sends, blocks.words[schedule.block_ids], schedule.sends)
     return {
