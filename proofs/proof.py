@@ -19,7 +19,7 @@ from .question import Clause, Question, ask, decide
 Change = tuple[str, str]
 """A text that occurs once in the Verilog of a harness, and the text that takes its place."""
 
-SECONDS = 100
+SECONDS = 300
 """Limit of the engine for one proof."""
 
 
