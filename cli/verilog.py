@@ -40,9 +40,7 @@ from .options.values import complete_files
     type=click.Choice([bus.value for bus in TileBus]),
     help="A bus in front of every tile port; needs --tile-ports.",
 )
-@click.option(
-    "--assertions", is_flag=True, help="Write SystemVerilog with assertions of the parts."
-)
+@click.option("--assertions", is_flag=True, help="Add assertions, in SystemVerilog.")
 @click.option("--modules", is_flag=True, help="Write a file for each module, into a folder.")
 @click.option(
     *("-o", "--output"),
@@ -66,9 +64,8 @@ def verilog_command(
     A switch is a module eyecast_switch, without interface and memories.
 
     With --bus or --tile the top module is eyecast_engine: the network behind buses, with the
-    addresses of section 21. With --assertions the text is SystemVerilog, in which the parts of
-    routers assert what they require and ensure (docs/proofs.md). To a pipe or a device only the
-    Verilog is written. With --modules the
+    addresses of section 21. With --assertions it is SystemVerilog, in which parts of routers assert
+    what docs/proofs.md says. To a pipe or a device only the Verilog is written. With --modules the
     output is a folder, new or empty, with a file for each module.
     """
     from ..sim import verilog

@@ -42,9 +42,11 @@ def main() -> None:
     table = Table(*COLUMNS)
     console = Console(width=None if sys.stdout.isatty() else 160)
     with ProcessPoolExecutor() as processes:
-        rows = list(processes.map(partial(_row, answer, chosen.output), proofs))
-    for row in rows:
-        table.add_row(*row)
+        rows = []
+        for row in processes.map(partial(_row, answer, chosen.output), proofs):
+            sys.stderr.write(f"{', '.join(row[:2])}: {row[-1]}\n")
+            rows.append(row)
+            table.add_row(*row)
     console.print(table)
     sys.exit(any(row[-1] != "yes" for row in rows))
 

@@ -16,10 +16,7 @@ from .confirm import confirm
 from .harness import Build
 from .question import Clause, Question, ask, decide
 
-Change = tuple[str, str]
-"""A text that occurs once in the Verilog of a harness, and the text that takes its place."""
-
-SECONDS = 100
+SECONDS = 300
 """Limit of the engine for one proof."""
 
 
@@ -35,8 +32,6 @@ class Proof:
         What is claimed, in the words of docs/router.md.
     build
         The harness.
-    sabotages
-        Changes of the Verilog that break the component; each must be found.
     quick
         Whether the default tests prove it.
     parts
@@ -48,7 +43,6 @@ class Proof:
     configuration: str
     claim: str
     build: Build
-    sabotages: tuple[Change, ...] = ()
     quick: bool = False
     parts: bool = True
 
@@ -122,13 +116,14 @@ def confirm_file(proof: Proof, path: Path) -> tuple[int, int]:
     return len(clauses), confirm(question, clauses)
 
 
-def refutation(proof: Proof, change: Change) -> int | None:
-    """Return a cycle in which a claim is broken after a change of the Verilog; None without one.
+def refutation(proof: Proof, old: str, new: str) -> int | None:
+    """Return a cycle in which a claim is broken if ``new`` replaces ``old`` in the Verilog.
+
+    Return None if there is no such cycle.
 
     Raises :class:`ValueError` if the text to change does not occur once.
     """
     verilog = harness_verilog(proof.build)
-    old, new = change
     if verilog.count(old) != 1:
         raise ValueError(f"{old!r} occurs {verilog.count(old)} times in {proof.name}")
     with tempfile.TemporaryDirectory() as work:

@@ -25,6 +25,7 @@ SECONDS = {
     "boards/test_boards.py::test_a_small_network_becomes_a_bitstream_once": 20,
     "report/test_browser.py": 5,
     "cli/test_fuzz.py": 20,
+    "proofs/test_proofs.py": 10,
     "rtl/test_combiner.py": 2,
     "sim/test_broadcasts.py": 50,
     "sim/test_canonical_sums.py": 40,

@@ -13,9 +13,14 @@ PERIOD = 1e-6
 Testbench = Callable[[Any], Awaitable[None]]
 
 
-def simulate(design: Any, testbench: Testbench, *background: Testbench) -> None:
-    """Clock ``design``, with all assertions, until ``testbench`` ends; background may go on."""
-    simulator = Simulator(Fragment.get(design, ASSERTING))
+def simulate(
+    design: Any, testbench: Testbench, *background: Testbench, asserting: bool = True
+) -> None:
+    """Clock ``design`` until ``testbench`` ends; background processes need not end.
+
+    With ``asserting`` the assertions of all components are checked in every cycle.
+    """
+    simulator = Simulator(Fragment.get(design, ASSERTING if asserting else None))
     simulator.add_clock(PERIOD)
     simulator.add_testbench(testbench)
     for endless in background:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from amaranth.hdl import Signal
 from eyecast.proofs.engines import WHEEL, first_assertion, run_yosys
 
 needs_pyosys = pytest.mark.skipif(
-    WHEEL is None, reason="pyosys must be installed: pip install '.[prove]'"
+    WHEEL is None or find_spec("pysat") is None,
+    reason="pyosys and python-sat must be installed: pip install '.[prove]'",
 )
 
 PASSES = (
