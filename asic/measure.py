@@ -126,7 +126,7 @@ def record(case: Case | TrafficCase, recording: Path) -> None:
     Raises :class:`RuntimeError` if the run is not the predicted one.
     """
     simulator = build_simulator(case.program.config, waves=True)
-    job = job_of(case) if isinstance(case, Case) else job_of_traffic(case)
+    job = job_of(case) if isinstance(case, Case) else job_of_traffic(case, read_memories=False)
     (measured,) = simulate(simulator, [job], waves_file=recording)
     judge = compare(case, measured) if isinstance(case, Case) else compare_traffic(case, measured)
     if not judge.alike:

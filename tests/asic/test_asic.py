@@ -201,7 +201,7 @@ def test_the_areas_of_modules_cover_the_router(tmp_path: Path) -> None:
     modules = network_modules(SMALL)
     found = areas_by_module(modules, "eyecast_direct_router", tmp_path, read_library(OSU018))
     assert found["eyecast_direct_router"][0] == 1
-    assert found["eyecast_crossbar_mux"][0] == 3
+    assert found["eyecast_crossbar_mux"][0] == 5
     assert all(area >= 0 for _, area in found.values())
 
 
