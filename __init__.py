@@ -18,6 +18,7 @@ The repository root is this package. A folder imports only those above it in thi
     sim        Verilog, Verilator builds, cocotb benches
     ip         packages for chips
     boards     FPGA tops, bitstreams, proofs of them, and the serial line to a board
+    asic       area, time and energy in libraries of standard cells
     sweeps     grids of parameters, every point of them run
     api        the Python face
     cli        the ``eyecast`` command

@@ -26,6 +26,7 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 COMMANDS = {
     "algorithms": "List the algorithms, with their networks and steps.",
+    "asic": "Measure a network's parts in a library of standard cells.",
     "bitstream": "Build a network for an FPGA board, and prove it.",
     "board-run": "Run a schedule on a board, and check it against the model.",
     "boards": "List the boards, and the networks built for them.",
@@ -186,6 +187,7 @@ def cli(context: click.Context) -> None:
     eyecast convert  all-gather.xml s.json --mesh 4x4   files of other tools
     eyecast paper    cang-wu-1998 -o figures            a paper's tables and figures beside ours
     eyecast boards, bitstream, board-run                the network on an FPGA board
+    eyecast asic     --mesh 4x4 --vcs 2                 area, time, energy in standard cells
     eyecast image    a.json b.json -o chip.csv          what a host writes to load programs
     eyecast cache                                       built results, and their size
     eyecast demo, doctor, completion                    first look; tools; shell completion

@@ -23,6 +23,7 @@ FIRST = (
 SECONDS = {
     "boards/test_boards.py::test_a_network_that_does_not_fit_is_refused_after_synthesis": 20,
     "boards/test_boards.py::test_a_small_network_becomes_a_bitstream_once": 20,
+    "asic/test_asic.py": 20,
     "report/test_browser.py": 5,
     "cli/test_fuzz.py": 20,
     "proofs/test_proofs.py": 10,

@@ -44,8 +44,8 @@ BEFORE = {
 """Lines that make the files of a command's examples."""
 QUICK = ("algorithms", "boards", "cache", "completion", "convert", "image", "schedule")
 """Commands whose examples take a fraction of a second each."""
-PARSED_ONLY = ("bitstream", "board-run")
-"""Commands whose examples take a quarter of an hour, or a board."""
+PARSED_ONLY = ("asic", "bitstream", "board-run")
+"""Commands whose examples take a quarter of an hour, a board, or a package of Debian."""
 
 
 def command_of(name: str) -> Command:

@@ -73,6 +73,9 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         *("model/compare", "rtl", "sim"),
     },
+    "asic": {
+        *("model/base", "model/network", "model/compare", "boards", "sim", "waves"),
+    },
     "sweeps": {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
@@ -93,7 +96,7 @@ FLOORS: dict[str, set[str]] = {
         "model/papers",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/exact", "model/image", "model/traffic"),
-        *("model/compare", "picture", "sim", "boards", "formats", "ip", "report", "rtl"),
+        *("model/compare", "picture", "sim", "asic", "boards", "formats", "ip", "report", "rtl"),
         *("sweeps", "waves"),
     },
 }
