@@ -474,7 +474,7 @@ def test_a_network_that_is_not_drawn_needs_no_schedule(
     line = "sides of a drawn mesh must be at most 64, not 128x128"
     assert eyecast("show", "--mesh", "128x128", "--source", "0,0") == refusal(line)
     monkeypatch.setattr(schemes, "transmit", None)
-    line = "nodes of a drawn network must be at most 4096, not 100000"
+    line = "sides of a drawn line must be at most 64, not 100000"
     assert eyecast("transmit", "--line", "100000", "--picture", "a.svg") == refusal(line)
 
 
