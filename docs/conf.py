@@ -46,7 +46,7 @@ html_show_copyright = False
 
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary"),
-    *("command_pages", "live_pages"),
+    *("command_pages", "live_pages", "notebook_pages"),
 ]
 
 # As code hosts name the anchors of headings.
