@@ -78,6 +78,7 @@ nitpick_ignore = [
     *(("py:class", name) for name in ALIASES),
     ("py:class", "NetworkParameters"),
     ("py:class", "AnyProgram"),
+    ("py:class", "DataFrame"),
     ("py:class", "eyecast.api.annotations.Group"),
     ("py:class", "eyecast.api.annotations.NetworkParameters"),
     # Names of others that a signature has without their module.
