@@ -36,6 +36,7 @@ from .annotations import (
     NetworkParameters,
     Node,
     OperatorName,
+    OrderName,
     PatternName,
     PortModelName,
     PortsName,
@@ -43,6 +44,7 @@ from .annotations import (
 )
 from .networks import (
     binary_tree,
+    chiplets,
     de_bruijn,
     diagonal_mesh,
     graph,
@@ -93,6 +95,7 @@ __all__ = [
     "Node",
     "Operator",
     "OperatorName",
+    "OrderName",
     "PatternName",
     "Plan",
     "PortModelName",
@@ -110,6 +113,7 @@ __all__ = [
     "Verification",
     "algorithms",
     "binary_tree",
+    "chiplets",
     "compare",
     "compile",
     "de_bruijn",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ..model.network import chiplets as grids_of_chiplets
 from ..model.network import faults, named_graphs, neighbor_table, topology_file
 from ..model.network import topology as grids
 from ..model.network.node_link import NetworkxGraph, from_networkx
@@ -39,6 +40,39 @@ def mesh(dims: Sequence[int]) -> Topology:
     [-1, 1, -1, 3, -1]
     """
     return grids.mesh(tuple(dims))
+
+
+@checked
+def chiplets(
+    count: Sequence[int], chiplet: Sequence[int], latency: int = 1, rate: int = 1
+) -> Topology:
+    """Return a mesh of chiplets, whose links between chiplets are long and slow.
+
+    Parameters
+    ----------
+    count, chiplet
+        Number of chiplets on each axis, and number of nodes of a chiplet on each axis.
+    latency
+        Cycles that a flit takes from a chiplet to the next, 1 to 64.
+    rate
+        Least cycles between two flits of a link between chiplets, 1 to 63.
+
+    Returns
+    -------
+    Topology
+        The network: a mesh whose ``link_registers_of`` and ``link_rate_of`` say which links differ.
+
+    Raises
+    ------
+    InvalidInput
+        If ``count`` and ``chiplet`` have different lengths, or a number is out of range.
+
+    Examples
+    --------
+    >>> chiplets((2, 1), (2, 2), latency=8, rate=4).link_rate_of[1].tolist()
+    [-1, 4, -1, -1, -1]
+    """
+    return grids_of_chiplets.chiplets(tuple(count), tuple(chiplet), latency=latency, rate=rate)
 
 
 @checked

@@ -203,7 +203,7 @@ def _program_measures(program: AnyProgram) -> dict[str, int]:
     """Return the largest use of the tables by any node."""
     if isinstance(program, CircuitProgram):
         return {
-            "entries": int(program.table_entries.max()),
+            "entries": int(program.table_sizes.max()),
             "entry_words": entry_words(program.config),
         }
     return {

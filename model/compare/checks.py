@@ -110,7 +110,8 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
         if not predicted.finished:
             words = _on_links(predicted.trace)
         word_check = equality_check("words times links", words, _on_links(measured.trace))
-        checks = (delivery_check(case, measured), word_check, *run_checks)
+        ends = ending_checks(case, measured)
+        checks = (delivery_check(case, measured), word_check, *run_checks, *ends)
         return Verification(measured, checks, difference, case)
     steps, distance = schedule.steps, schedule.tcd + _repeated(case.program)
     if not predicted.finished:

@@ -24,7 +24,6 @@ from ..schedule.schedule import Schedule
 from ..schedule.streams import Streams, streams_of
 from .any_program import AnyProgram, without_circuits
 from .circuit_compiler import compile_circuits
-from .circuits import CircuitProgram
 from .layout import Layout, power_for
 from .program import Program
 from .puts import Puts, puts_of
@@ -121,8 +120,6 @@ class Compiled(NamedTuple):
     @property
     def table_words(self) -> int:
         """The longest table of a node: its words, or in a network with circuits its entries."""
-        if isinstance(self.program, CircuitProgram):
-            return int(self.program.table_entries.max())
         return int(self.program.table_sizes.max())
 
 

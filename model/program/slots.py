@@ -9,11 +9,11 @@ from typing import NamedTuple
 from ..base.errors import InvalidInput, require_range
 from ..base.ragged import offsets_of
 from ..network.config_file import identity
-from .program import Program
+from .any_program import AnyProgram
 
 
 class Slot(NamedTuple):
-    """The words of a program in the table memory of every sender.
+    """The words of a program in the table memory of every sender; with circuits, its entries.
 
     base
         The address of its first word.
@@ -25,7 +25,7 @@ class Slot(NamedTuple):
     words: int
 
 
-def slot_of(program: Program, base: int = 0) -> Slot:
+def slot_of(program: AnyProgram, base: int = 0) -> Slot:
     """Return the slot of ``program`` from ``base`` on.
 
     Raises :class:`.InvalidInput` if it does not fit in the table memories, or if the network has no
@@ -43,7 +43,7 @@ def slot_of(program: Program, base: int = 0) -> Slot:
     return slot
 
 
-def slots_of(programs: Sequence[Program]) -> list[Slot]:
+def slots_of(programs: Sequence[AnyProgram]) -> list[Slot]:
     """Return the slots of ``programs`` of one network, one after the other from address 0 on.
 
     Raises :class:`.InvalidInput` if there are too many programs, or if they do not fit.

@@ -294,6 +294,18 @@ class Schedule:
         return begins.astype(np.int64) * self.topology.ports + ports
 
     @property
+    def send_rates(self) -> npt.NDArray[np.int64]:
+        """The largest rate of the links of each send, shape (sends,): flits come this far apart."""
+        if self.topology.link_rate_of is None or not self.sends:
+            return np.ones(self.sends, np.int64)
+        firsts = self.path_offsets[:-1] - np.arange(self.sends)
+        return np.maximum.reduceat(self.topology.rates.ravel()[self.links], firsts)
+
+    def latencies(self, hop_cycles: int) -> npt.NDArray[np.int64]:
+        """Return the cycles of each hop, shape (hops,): ``hop_cycles`` unless its link differs."""
+        return 1 + self.topology.registers_of(hop_cycles - 1).ravel()[self.links]
+
+    @property
     def links_used(self) -> int:
         """Number of directed links that at least one send crosses."""
         used = np.zeros(self.topology.nodes * self.topology.ports, np.bool_)

@@ -78,7 +78,7 @@ def test_boards_and_checks_refuse_circuits(eyecast: Command, here: Path) -> None
 def test_python_takes_circuits() -> None:
     made = package.schedule(package.mesh((4, 4)), "eye", source=(0, 0), flits=4)
     assert package.predict(made, circuits=True).finished
-    assert package.compile(made, circuits=True).table_entries.max() > 2
+    assert package.compile(made, circuits=True).table_sizes.max() > 2
 
 
 @pytest.mark.slow
