@@ -53,12 +53,8 @@ def test_the_example_of_the_page() -> None:
 
 SWITCHES = graph(
     [
-        [-1, 1, 2, 3],
-        [-1, 0, 4, -1],
-        [-1, 0, 5, 4],
-        [-1, 0, -1, -1],
-        [-1, 1, 2, -1],
-        [-1, 2, -1, -1],
+        *([-1, 1, 2, 3], [-1, 0, 4, -1], [-1, 0, 5, 4]),
+        *([-1, 0, -1, -1], [-1, 1, 2, -1], [-1, 2, -1, -1]),
     ],
     [0, 2],
 )
@@ -130,14 +126,12 @@ SEEN = {
     "without operators": _ROUTER | {"bad_row", "bad_write"},
     "with an adder, half-duplex": _ROUTER | {"send_and_receive", "bad_write"},
     "with three operators, registers and a signature": _ROUTER | {"bad_row", "bad_write"},
-    "of short words over long links": _ROUTER | {"bad_row"},
-    "with all ports": _ROUTER | {"bad_row", "bad_write"},
+    "of short words over long links": _ROUTER | {"bad_row", "bad_write"},
+    "with all ports": _ROUTER | {"bad_row"},
     "with all ports, three operators and registers": _ROUTER | {"bad_row", "bad_write"},
-    "with switches": _ROUTER | {"bad_write"},
-    "with all ports and switches, half-duplex": (
-        _ROUTER | {"send_and_receive", "bad_row", "bad_write"}
-    ),
-    "with a controller": _ROUTER | {"bad_row", "bad_write"},
+    "with switches": _ROUTER,
+    "with all ports and switches, half-duplex": _ROUTER | {"send_and_receive", "bad_row"},
+    "with a controller": _ROUTER | {"bad_row"},
     "with tiles, switches and all ports": _ROUTER | {"bad_row", "bad_write"},
 }
 """Flags that the drawn programs set; in the others the memory has a word at every address, and
