@@ -13,9 +13,9 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from ..model.base.errors import InvalidInput
-from ..model.image.host_port import Space, table_stride, widths
+from ..model.image.host_port import Space, space_words, table_stride, widths
 from ..model.network.buses import REVISION, bus_data_bits, require_address_bits
-from ..model.network.config import NetworkConfig
+from ..model.network.config import NetworkConfig, bits_for
 from ..model.network.config_file import identity
 
 if TYPE_CHECKING:
@@ -142,18 +142,74 @@ def _numbers(config: NetworkConfig) -> dict[str, object]:
         "bytes": size,
         "width": config.flit_width,
         "word_bits": f"{config.flit_width - 1}:0",
-        "step_bits": f"{config.step_bits - 1}:0",
+        **_of_circuits(config),
+        "flags": _flags(config),
         "last_address_bit": bus_address_bits(config) - 1,
         "programs": config.programs,
         "nodes": config.topology.nodes,
         "node_bytes": f"{node_bytes(config):#x}",
         "message_words": config.message_words,
-        "table_words": config.table_words,
-        "senders": config.lanes,
-        "sender_bytes": f"{size * table_stride(config):#x}",
-        "arrived_words": config.lanes * config.mask_words,
+        **_tables(config),
         "more_status": _more_status(config),
         "without_memory": _without_memory(config),
+    }
+
+
+_FLAGS = {
+    0: ("overflow", "A flit came to a full buffer."),
+    1: ("parity", "A word that was read is damaged."),
+    2: ("credit_overflow", "A credit came to a full counter."),
+    3: ("bad_route", "A flit asked for an output that it may not take."),
+    4: ("unexpected_receive", "A packet ended that was not expected."),
+    5: ("send_and_receive", "A row began in a step with a receive, half-duplex."),
+    6: ("bad_row", "The sender refused a row."),
+    7: ("bad_write", "A word came for beyond the message memory."),
+}
+"""Name and description of each flag of a node (docs/router.md, section 6)."""
+
+_CIRCUIT_FLAGS = {
+    0: ("lost_word", "A word came that no entry takes."),
+    1: _FLAGS[1],
+    2: ("missing_word", "No word came where an entry takes one."),
+    3: ("bad_route", "An entry names an input, an operator or a sum that is not there."),
+    5: ("send_and_receive", "A word was sent in a cycle in which one arrived, half-duplex."),
+    6: ("bad_row", "A word to send lies beyond the message memory, or the table has no end."),
+    7: ("bad_write", "A word came that cannot be written."),
+}
+"""The flags of a node of a network with circuits (section 23)."""
+
+
+def _flags(config: NetworkConfig) -> str:
+    """Return the fields of the register of flags."""
+    flags = _CIRCUIT_FLAGS if config.circuits else _FLAGS
+    fields = (
+        f'            field {{ desc = "{text}"; }} {name}[{bit}:{bit}];\n'
+        for bit, (name, text) in flags.items()
+    )
+    return "".join(fields)
+
+
+def _of_circuits(config: NetworkConfig) -> dict[str, object]:
+    """Return the values for the register of the step: with circuits, of the current entry."""
+    if config.circuits:
+        step, bits = "The number of the entry that is current.", bits_for(config.table_words)
+    else:
+        step, bits = "The step that the node is in.", config.step_bits
+    return {"step": step, "step_bits": f"{bits - 1}:0"}
+
+
+def _tables(config: NetworkConfig) -> dict[str, object]:
+    """Return the values for the table memories; with circuits each node has one run table."""
+    size = bus_data_bits(config) // 8
+    words, stride = config.table_words, table_stride(config)
+    if config.circuits:
+        words = stride = space_words(config)[Space.TABLE]
+    return {
+        "table": "Run table" if config.circuits else "Table of sender",
+        "table_entries": words,
+        "senders": 1 if config.circuits else config.lanes,
+        "sender_bytes": f"{size * stride:#x}",
+        "without_table": "Every node has one." if config.circuits else _without_memory(config),
     }
 
 
@@ -166,7 +222,12 @@ def _described(config: NetworkConfig) -> str:
 def _more_status(config: NetworkConfig) -> str:
     """Return the status words that only some networks have."""
     lines = []
-    if config.lanes > 1:
+    if not config.circuits:
+        text = f"Bit b of word w: a packet of step w * {config.flit_width} + b has come."
+        field = f"field {{}} steps[{config.flit_width - 1}:0];"
+        words = config.lanes * config.mask_words
+        lines.append(f'        reg {{ desc = "{text}"; {field} }} arrived[{words}];')
+    if config.lanes > 1 and not config.circuits:
         lines.append(f"        sender_state_r further_sender_state[{config.lanes - 1}];")
     if config.signature:
         field = 'field { desc = "CRC-32 of all that left the router."; } signature[31:0];'

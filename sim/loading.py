@@ -14,11 +14,12 @@ from ..model.compare.traffic_case import TrafficCase
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
 from ..model.network.port_model import PortModel
+from ..model.program.any_program import AnyProgram
 from ..model.program.checks import require_held, require_table_room
 from ..model.program.circuits import CircuitProgram, run_table_words
 from ..model.program.memory_words import expected_words, table_words
 from ..model.program.program import Program
-from ..model.program.slots import slot_of
+from ..model.program.slots import Slot, slot_of
 from ..rtl.host_map import (
     CONTROLLER_ENTRIES,
     CONTROLLER_SPACE,
@@ -48,7 +49,7 @@ def job_of(case: Case) -> Job:
     program, loads = case.program, case.payload.loads(case.program.config)
     words, limit = case.payload.layout.size, case.limit
     if isinstance(program, CircuitProgram):
-        return prepare_circuits(program, loads, read_words=words, cycle_limit=limit)
+        return prepare_circuits(program, loads, read_words=words, cycle_limit=limit, hold=case.hold)
     return prepare(
         program, loads, timing=case.timing, read_words=words, cycle_limit=limit, hold=case.hold
     )
@@ -91,7 +92,9 @@ def prepare(
     if config.timed_rows:
         writes += _timing_writes(program, refusal)
     of_nodes = _without_switches(config, np.concatenate(writes))
-    directory = _directory_writes(program, timing, cycle_limit) if config.programs else ()
+    directory: Iterator[npt.NDArray[np.uint64]] | tuple[()] = ()
+    if config.programs:
+        directory = _directory_writes(program, slot_of(program), timing, cycle_limit)
     return Job(
         writes=np.concatenate((of_nodes, *directory)),
         nodes=config.topology.nodes,
@@ -119,6 +122,7 @@ def prepare_circuits(
     *,
     read_words: int,
     cycle_limit: int,
+    hold: npt.NDArray[np.int64] | None = None,
 ) -> Job:
     """Return the job that loads and runs a program of circuits; arguments as for :func:`prepare`.
 
@@ -127,13 +131,19 @@ def prepare_circuits(
     """
     config = program.config
     _require_room_for_runs(program)
+    messages = [_without_switches(config, each) for each in _message_writes(loads)]
+    directory: Iterator[npt.NDArray[np.uint64]] | tuple[()] = ()
+    if config.programs:
+        slot = Slot(0, min(int(program.table_sizes.max()), config.table_words))
+        directory = _directory_writes(program, slot, Timing.SELF_TIMED, cycle_limit)
     return Job(
-        writes=np.concatenate([_entry_writes(program), *_message_writes(loads)]),
+        writes=np.concatenate([_entry_writes(program), *messages, *directory]),
         nodes=config.topology.nodes,
         flit_width=config.flit_width,
         step_numbers=0,
         mask_words=0,
-        lanes=config.lanes,
+        # The status has no words by lane.
+        lanes=1,
         message_space=HostSpace.MESSAGE,
         read_words=read_words,
         status_space=HostSpace.STATUS,
@@ -142,6 +152,9 @@ def prepare_circuits(
         half_duplex=program.port_model == PortModel.HALF_DUPLEX,
         cycle_limit=cycle_limit,
         barrier_registers=config.barrier_registers,
+        controller=_COMMANDS if config.programs else None,
+        switches=list(config.topology.switches),
+        hold=_hold(config, hold),
         circuits=True,
     )
 
@@ -213,11 +226,11 @@ def _entry_writes(program: CircuitProgram) -> npt.NDArray[np.uint64]:
 
 
 def _directory_writes(
-    program: Program, timing: Timing, limit: int
+    program: AnyProgram, slot: Slot, timing: Timing, limit: int
 ) -> Iterator[npt.NDArray[np.uint64]]:
     """Yield the writes of the program's directory entry and of the network's identity."""
-    config, slot = program.config, slot_of(program)
-    mode = int(timing == Timing.BARRIER) | int(program.half_duplex) << 1
+    config, half_duplex = program.config, program.port_model == PortModel.HALF_DUPLEX
+    mode = int(timing == Timing.BARRIER) | int(half_duplex) << 1
     fields = {
         EntryField.BASE: slot.base,
         EntryField.WORDS: slot.words,

@@ -204,11 +204,17 @@ class ModuleText:
         """Write the statement by which a register takes a value."""
         return f"{self._values.target(target)} <= {self._values.text(value, target)};"
 
-    def _statements(self, body: Body, target: Bits, indent: int) -> Iterator[str]:
-        """Write a process whose target is a register."""
+    def _statements(
+        self, body: Body, target: Bits, indent: int, *, assigned: bool = False
+    ) -> Iterator[str]:
+        """Write a process whose target is a register.
+
+        ``assigned`` is true if a statement before the process may have assigned the register.
+        """
         for statement in body:
             if isinstance(statement, Switch):
-                yield from self._branches(statement, target, indent)
+                yield from self._branches(statement, target, indent, assigned=assigned)
+                assigned = assigned or any(True for _ in targets([statement]))
                 continue
             if not statement.target:
                 # A field without bits, such as the window of a network without streams.
@@ -216,11 +222,14 @@ class ModuleText:
             (part,) = statement.target
             assert isinstance(part, Part)
             here = cut(target, part.low, part.width)
-            # A register keeps its value without a statement.
-            if here != statement.value:
+            # A register keeps its value without a statement, if none before has assigned it.
+            if here != statement.value or assigned:
                 yield from wrapped(self._takes(here, statement.value), indent)
+                assigned = True
 
-    def _branches(self, switch: Switch, target: Bits, indent: int) -> Iterator[str]:
+    def _branches(
+        self, switch: Switch, target: Bits, indent: int, *, assigned: bool
+    ) -> Iterator[str]:
         cases = [*switch.cases]
         while cases and next(targets(cases[-1][1]), None) is None:
             cases.pop()
@@ -231,7 +240,7 @@ class ModuleText:
                 yield from wrapped(f"{begin} ({test}) begin", indent)
             else:
                 yield f"{' ' * indent}end else begin"
-            yield from self._statements(inner, target, indent + 2)
+            yield from self._statements(inner, target, indent + 2, assigned=assigned)
             begin = "end else if"
         if cases:
             yield f"{' ' * indent}end"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from ..network.config import NetworkConfig, bits_for
+from ..program.circuits import entry_words
 
 ARRIVED = 4
 """The address of the first word of ``arrived`` in the status space."""
@@ -56,6 +57,13 @@ def table_stride(config: NetworkConfig) -> int:
 
 def space_words(config: NetworkConfig) -> dict[Space, int]:
     """Return the number of addresses of each space."""
+    if config.circuits:
+        return {
+            Space.MESSAGE: config.message_words,
+            Space.TABLE: config.table_words << bits_for(entry_words(config) - 1),
+            Space.EXPECTED: entry(config.programs) if config.programs else 0,
+            Space.STATUS: ARRIVED + config.signature_words,
+        }
     masks = config.lanes * config.mask_words
     return {
         Space.MESSAGE: config.message_words,

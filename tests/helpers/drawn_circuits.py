@@ -151,10 +151,12 @@ def with_faults(draw: np.random.Generator, program: CircuitProgram, faults: int)
     """Return the program with this many numbers of its tables replaced by drawn ones."""
     config = program.config
     ports, operators = config.topology.ports, len(config.operators)
+    code = 2 ** ports.bit_length() - 1
     most = {
-        "codes": 2 ** ports.bit_length() - 1,
-        "first": 2 ** ports.bit_length() - 1 if operators else 0,
-        "second": 2 ** ports.bit_length() - 1 if operators else 0,
+        "codes": code,
+        **({"ejections": 3 if operators else 1} if config.all_port else {}),
+        "first": code if operators else 0,
+        "second": code if operators else 0,
         "operator": 2 ** operators.bit_length() - 1,
         "send_address": 2**config.address_bits - 1,
         "receive_address": 2**config.address_bits - 1,
@@ -164,7 +166,10 @@ def with_faults(draw: np.random.Generator, program: CircuitProgram, faults: int)
     columns = {name: getattr(program, name).copy() for name in most}
     for _ in range(faults):
         name = str(draw.choice(list(most)))
-        entry = int(draw.integers(len(program.duration)))
-        place = (entry, int(draw.integers(ports))) if name == "codes" else entry
-        columns[name][place] = draw.integers(most[name] + 1)
+        column = columns[name]
+        place = tuple(int(draw.integers(size)) for size in column.shape)
+        if name == "codes" and config.all_port:
+            # An all-port entry has no code of output 0.
+            place = place[0], max(1, place[1])
+        column[place] = draw.integers(most[name] + 1)
     return replace(program, **columns)

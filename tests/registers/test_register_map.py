@@ -272,3 +272,23 @@ def test_the_guide_s_c_runs_a_program(tmp_path: Path) -> None:
     ran = tmp_path / "run"
     subprocess.run(["gcc", "-std=c11", "-Wall", "-Werror", bench, "-o", ran], check=True)
     assert subprocess.run([ran], check=False).returncode == 0
+
+
+def test_a_network_with_circuits_has_run_tables_and_its_own_flags(tmp_path: Path) -> None:
+    """An entry of 102 bits is four words; docs/router.md, section 23."""
+    config = replace(SMALL, vcs=1, circuits=True, all_port=True, message_words=512, table_words=24)
+    path = tmp_path / "map.rdl"
+    path.write_text(register_map(config))
+    top = compiled(path)
+    status, table = (top.get_child_by_name(name) for name in ("status", "table"))
+    flags = status.get_child_by_name("flags").fields()
+    rows = cells(section("### Finished, flags, host"))[1:]
+    page = {int(row[0]): row[1].strip("`") for row in rows if len(row) == 3}
+    assert {each.low: each.inst_name for each in flags} == page | {1: "parity"}
+    assert status.get_child_by_name("arrived") is None
+    # 10 + 4 · 3 + 4 + 8 · 9 + 4 · 1 bits: a duration, codes, ejections, addresses, ``receive``.
+    words = -(-(10 + 4 * 3 + 4 + 8 * 9 + 4) // 32)
+    assert words == 4
+    sender = table.get_child_by_name("sender")
+    assert sender.get_child_by_name("word").get_property("mementries") == 24 * words
+    assert status.array_stride == 4 * config.message_words

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from amaranth.back import rtlil
-from amaranth.lib.wiring import Component
+from amaranth.hdl import Module
+from amaranth.lib.wiring import Component, In, Out
 from helpers.equivalence import Circuit, first_difference
 from helpers.prover import needs_pyosys
 from helpers.switch_networks import switch_star
@@ -87,7 +88,27 @@ def small(**parameters: Any) -> NetworkConfig:
     return NetworkConfig(**{**SMALL, **parameters})
 
 
+class Pausing(Component):
+    """A counter that two inputs stop, by an assignment of its own value."""
+
+    def __init__(self) -> None:
+        super().__init__({"pause": In(1), "clear": In(1), "hold": In(1), "count": Out(3)})
+
+    def elaborate(self, _platform: object) -> Module:
+        """Count; a pause wins over the step, and ``hold`` over a clear."""
+        m = Module()
+        m.d.sync += self.count.eq(self.count + 1)
+        with m.If(self.pause):
+            m.d.sync += self.count.eq(self.count)
+        with m.If(self.clear):
+            m.d.sync += self.count.eq(0)
+            with m.If(self.hold):
+                m.d.sync += self.count.eq(self.count)
+        return m
+
+
 COMPONENTS: dict[str, Callable[[], Component]] = {
+    "a register that keeps its value": Pausing,
     "a router": lambda: Router(small()),
     "a sender that streams": lambda: Sender(small(streams=True), ports=range(1, 3)),
     "a tile without arbitration that combines": lambda: Tile(
