@@ -31,7 +31,7 @@ from ...base.ragged import shares_of
 from ...bounds.hops import hops_from
 from ...network.links import linked_pairs
 from ...network.port_model import PortModel
-from ...network.topology import Topology
+from ...network.topology import NO_LINK, Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, Declared, rooted
@@ -45,7 +45,7 @@ TRIED_BLOCKS = 1 << 18
 MOST_TRIES = 4
 PACED = "paced"
 """The broadcast, in which each link brings pieces at its own pace."""
-MOST_PIECES = 128
+MOST_PIECES = 1 << 11
 """Most pieces of a broadcast."""
 MOST_LENGTHS = 4
 """Piece lengths tried for unequal blocks."""
@@ -102,13 +102,27 @@ def greedy_broadcast(topology: Topology, root: int, words: int) -> Schedule:
         raise InvalidInput.of(f"network for {PACED}", "one whose links differ", label)
     working = topology.working_nodes
     links = links_past(topology, root, working[working != root])
-    most = max(1, min(words, TRIED_BLOCKS // topology.nodes, MOST_PIECES))
-    numbers = {min(most, 1 << bits) for bits in range(2, MOST_PIECES.bit_length())}
     cut = [
         (np.full(number, root), shares_of(np.array([words]), np.zeros(number, np.int64)))
-        for number in sorted(numbers)
+        for number in _likely_numbers(topology, root, words)
     ]
     return _fastest(PACED, topology, links, Collective.BROADCAST, root, cut)
+
+
+def _likely_numbers(topology: Topology, root: int, words: int) -> list[int]:
+    """Return two numbers of pieces of a broadcast with the fewest cycles, by an estimate."""
+    most = max(1, min(words, TRIED_BLOCKS // topology.nodes, MOST_PIECES))
+    rates = topology.rates[root, topology.neighbor[root] != NO_LINK]
+    slowest, hops = int(topology.rates.max()), int(hops_from(topology, np.array([root])).max())
+    at_once = max(1, int((slowest // rates).sum()))
+    closing = CLOSING_CYCLES + int(topology.registers_of(0).max())
+
+    def cycles(number: int) -> int:
+        return (-(-number // at_once) + hops) * (-(-words // number) * slowest + closing)
+
+    return sorted({min(most, 1 << bits) for bits in range(MOST_PIECES.bit_length())}, key=cycles)[
+        :2
+    ]
 
 
 def _fastest(
