@@ -36,6 +36,8 @@ TimingName = Literal["barrier", "self-timed"]
 """The way in which steps follow each other (:class:`.Timing`)."""
 PatternName = Literal["uniform", "transpose", "complement", "hotspot", "neighbour"]
 """The pattern of random traffic: who sends to whom."""
+OrderName = Literal["canonical", "postorder", "reverse-breadth-first"]
+"""The order of the sums of a reduction, or of the sends of an all-to-all by all ports."""
 OperatorName = Literal["add", "min", "max", "min-signed", "max-signed", "and", "or", "xor"]
 """The name of a built-in operator."""
 

@@ -32,6 +32,7 @@ from .annotations import (
     NetworkParameters,
     Node,
     OperatorName,
+    OrderName,
     PortsName,
     TimingName,
 )
@@ -209,6 +210,7 @@ def compare(
     ports: PortsName = "one",
     packet: int | None = None,
     partial: bool = False,
+    order: OrderName | None = None,
     operator: OperatorName | Operator | None = None,
     block_words: BlockWords | None = None,
     groups: Groups | None = None,
@@ -222,7 +224,9 @@ def compare(
     ----------
     network
         The network.
-    source, collective, targets, flits, ports, packet, partial, operator, block_words, groups
+    source, collective, targets, flits, ports, packet, partial, order, operator
+        As in :func:`.schedule`.
+    block_words, groups
         As in :func:`.schedule`.
     algorithms
         Names of algorithms; None for all.
@@ -251,6 +255,7 @@ def compare(
         ports=ports,
         packet=packet,
         partial=partial,
+        order=order,
         operator=operator,
         block_words=block_words,
         groups=groups,

@@ -17,7 +17,15 @@ from ..model.network.operators import Operator
 from ..model.network.topology import Topology
 from ..model.schedule import file as schedule_file
 from ..model.schedule.schedule import Schedule
-from .annotations import BlockWords, CollectiveName, Groups, Node, OperatorName, PortsName
+from .annotations import (
+    BlockWords,
+    CollectiveName,
+    Groups,
+    Node,
+    OperatorName,
+    OrderName,
+    PortsName,
+)
 from .arguments import checked
 from .task import room_of, task_of
 
@@ -61,6 +69,7 @@ def schedule(
     ports: PortsName = "one",
     packet: int | None = None,
     partial: bool = False,
+    order: OrderName | None = None,
     operator: OperatorName | Operator | None = None,
     block_words: BlockWords | None = None,
     groups: Groups | None = None,
@@ -89,6 +98,10 @@ def schedule(
         The most words in a send, for algorithms that cut messages; None for any number.
     partial
         Serve the reachable nodes if some are unreachable.
+    order
+        "canonical": every sum of a reduction is made in one order, whatever the algorithm, network
+        and length. The other names are orders in which an all-to-all leaves by all ports. None for
+        the algorithm's own order.
     operator
         The operator of a reduction: a built-in name, or a custom :class:`.Operator`, which
         :func:`.predict` and :func:`.verify` must also get in ``operators``. None for the default:
@@ -126,6 +139,7 @@ def schedule(
         ports=ports,
         packet=packet,
         partial=partial,
+        order=order,
         operator=operator,
         block_words=block_words,
         groups=groups,

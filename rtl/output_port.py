@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import C, Cat, Module, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
@@ -10,7 +10,7 @@ from ..model.network.config import NetworkConfig
 from .arbiter import Arbiter
 from .credits import CreditCounter
 from .crossbar import CrossbarMux
-from .link import Link, flit_layout
+from .link import Link, flit_layout, rest_bits
 from .technology import PLAIN, Technology
 
 
@@ -46,6 +46,9 @@ class OutputPort(Component):
         carries the granted flit in the same cycle.
     accept : In(1)
         Only for port 0, which has no credits: high if the interface takes a flit in this cycle.
+    rest : In(rest_bits)
+        Only for the port of a link, where links differ in their rates: the cycles after a flit in
+        which no other may leave. Constant.
     held : Out(vcs)
         Per VC: high while a packet holds it, from the cycle after its first flit has left until the
         cycle in which its tail leaves.
@@ -66,6 +69,7 @@ class OutputPort(Component):
         self._technology = technology
         self._port = port
         vcs = config.vcs
+        self._rest_bits = rest_bits(config) if port else 0
         self._inputs = inputs
         self._candidates = len(inputs) * vcs
         super().__init__(
@@ -75,6 +79,7 @@ class OutputPort(Component):
                 "grants": Out(self._candidates),
                 "link": Out(Link(config)),
                 "accept": In(1),
+                **({"rest": In(self._rest_bits)} if self._rest_bits else {}),
                 "held": Out(vcs),
                 "credit_overflow": Out(1),
             }
@@ -122,15 +127,23 @@ class OutputPort(Component):
                 m.d.sync += free[vc].eq(self.link.flit.tail)
 
     def _elaborate_credits(self, m: Module, arbiter: Arbiter) -> None:
-        """Add a credit counter per VC."""
+        """Add a credit counter per VC, and the rest between two flits."""
         counters = []
+        rested: Value = C(1)
+        if self._rest_bits:
+            left = Signal(self._rest_bits, name="rest_left")
+            rested = ~left.any()
+            with m.If(self.link.valid.any()):
+                m.d.sync += left.eq(self.rest)
+            with m.Elif(left.any()):
+                m.d.sync += left.eq(left - 1)
         for vc in range(self._config.vcs):
             m.submodules[f"credits_{vc}"] = counter = CreditCounter(self._config)
             counters.append(counter)
             m.d.comb += [
                 counter.spend.eq(self.link.valid[vc]),
                 counter.earn.eq(self.link.credit[vc]),
-                arbiter.credited[vc].eq(counter.available),
+                arbiter.credited[vc].eq(counter.available & rested),
             ]
         overflow = Cat(counter.overflow for counter in counters).any()
         m.d.comb += self.credit_overflow.eq(overflow)

@@ -129,8 +129,11 @@ collective_options = option_group(
     ),
     click.option(
         "--order",
-        metavar="postorder|reverse-breadth-first",
-        help="The order in which an all-to-all sends on all ports; the default is the table's.",
+        metavar="canonical|postorder|reverse-breadth-first",
+        help=(
+            "canonical: a reduction makes every sum in one order, whatever the algorithm. Others: "
+            "the order in which an all-to-all sends on all ports; the default is the table's."
+        ),
     ),
     heading="Collective",
 )

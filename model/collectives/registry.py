@@ -11,7 +11,7 @@ from .cube import broadcast_copies, scatter
 from .cube import collectives as cube
 from .derived import barrier, derived
 from .direct import all_to_all, rooted
-from .exchanges import circulant, swing, trivance, trivance_whole
+from .exchanges import aligned, circulant, swing, trivance, trivance_whole
 from .fault_blocks import broadcast as fault_blocks
 from .grid import all_ports
 from .grid import collectives as grid
@@ -67,8 +67,8 @@ def _turned(collective: str) -> list[Algorithm]:
 
 _REDUCING = (
     *derived(
-        _turned(Collective.BROADCAST),
-        _turned(Collective.ALL_GATHER),
+        [*_turned(Collective.BROADCAST), Algorithm.of(aligned.BROADCAST)],
+        [*_turned(Collective.ALL_GATHER), Algorithm.of(aligned.ALL_GATHER)],
         map(Algorithm.of, rings.REDUCE_SCATTERS),
     ),
     Algorithm.of(swing.RECURSIVE_DOUBLING),

@@ -18,6 +18,7 @@ from ..base.errors import InvalidInput, one_of, require_range
 from ..network.operators import BUILT_IN, Operator
 from ..network.topology import Topology, hypercube
 from ..schedule.blocks import CUSTOM
+from ..schedule.canonical import CANONICAL
 from ..schedule.collective import REDUCTIONS, ROOTLESS, Collective
 from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
@@ -163,9 +164,14 @@ class Task:
         return self._grouping.algorithms
 
     @property
+    def _is_canonical(self) -> bool:
+        """Whether sums are asked for in the canonical order."""
+        return self.order == CANONICAL and self.title in REDUCTIONS
+
+    @property
     def usual_algorithm(self) -> str:
         """The name of the default algorithm."""
-        if self.groups is not None:
+        if self.groups is not None or self._is_canonical:
             return BEST
         name = USUAL_ALGORITHMS.get(self.collective)
         if name is None and is_whole_grid(self.topology):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words
 from ..base.errors import InvalidInput
 from ..collectives.shown_bounds import schedule_bound
 from ..cycle.circuits import run_circuits
@@ -83,8 +84,9 @@ class Case:
         seed: int,
         hold: npt.NDArray[np.int64] | None = None,
         simulated: bool = True,
+        messages: Words | None = None,
     ) -> Case:
-        """Predict a run of ``compiled``, with a payload drawn from ``seed``.
+        """Predict a run of ``compiled``, with a payload drawn from ``seed``, or with ``messages``.
 
         ``simulated`` False uses arithmetic if no flit waits: the same result, but not by the cycle
         model, against which hardware is checked.
@@ -94,7 +96,7 @@ class Case:
         """
         schedule, _, program = compiled
         config = program.config
-        payload = Payload.random(compiled, seed)
+        payload = Payload.random(compiled, seed, messages)
         memory, control = payload.memory(config), Control(hold=hold)
 
         def made(model: Callable[..., Prediction], control: Control) -> Prediction:

@@ -405,6 +405,11 @@ class NetworkConfig:
         return self.topology.ports - 1 if self.all_port else 1
 
     @property
+    def waits_for_tiles(self) -> bool:
+        """Whether a run starts only when no tile holds its node: with circuits and tile ports."""
+        return self.circuits and self.tile_ports
+
+    @property
     def signature_words(self) -> int:
         """Words of a signature; 0 without signatures."""
         return -(-SIGNATURE_BITS // self.flit_width) if self.signature else 0
