@@ -14,6 +14,7 @@ from ..model.compare.traffic_case import TrafficCase
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
 from ..model.network.port_model import PortModel
+from ..model.program.any_program import AnyProgram
 from ..model.program.checks import require_held, require_table_room
 from ..model.program.circuits import CircuitProgram, run_table_words
 from ..model.program.memory_words import expected_words, table_words
@@ -48,7 +49,7 @@ def job_of(case: Case) -> Job:
     program, loads = case.program, case.payload.loads(case.program.config)
     words, limit = case.payload.layout.size, case.limit
     if isinstance(program, CircuitProgram):
-        return prepare_circuits(program, loads, read_words=words, cycle_limit=limit)
+        return prepare_circuits(program, loads, read_words=words, cycle_limit=limit, hold=case.hold)
     return prepare(
         program, loads, timing=case.timing, read_words=words, cycle_limit=limit, hold=case.hold
     )
@@ -119,16 +120,22 @@ def prepare_circuits(
     *,
     read_words: int,
     cycle_limit: int,
+    hold: npt.NDArray[np.int64] | None = None,
 ) -> Job:
     """Return the job that loads and runs a program of circuits; arguments as for :func:`prepare`.
 
-    A table with ``table_words`` runs is loaded without its end entry, for which there is no room.
+    ``hold`` counts cycles of the controller's state *starting*. A table with ``table_words`` runs
+    is loaded without its end entry, for which there is no room.
     Raises :class:`.InvalidInput` if a table has more runs.
     """
     config = program.config
     _require_room_for_runs(program)
+    messages = _without_switches(config, np.concatenate([*_message_writes(loads), _NO_WRITES]))
+    writes = [_entry_writes(program), messages]
+    if config.programs:
+        writes += _directory_writes(program, Timing.BARRIER, cycle_limit)
     return Job(
-        writes=np.concatenate([_entry_writes(program), *_message_writes(loads)]),
+        writes=np.concatenate(writes),
         nodes=config.topology.nodes,
         flit_width=config.flit_width,
         step_numbers=0,
@@ -142,6 +149,9 @@ def prepare_circuits(
         half_duplex=program.port_model == PortModel.HALF_DUPLEX,
         cycle_limit=cycle_limit,
         barrier_registers=config.barrier_registers,
+        controller=_COMMANDS if config.programs else None,
+        switches=list(config.topology.switches),
+        hold=_hold(config, hold),
         circuits=True,
     )
 
@@ -160,6 +170,8 @@ def _without_switches(
         return writes
     return writes[~np.isin(writes[:, 0], config.topology.switches)]
 
+
+_NO_WRITES = np.zeros((0, 4), np.uint64)
 
 _Columns = npt.NDArray[np.integer]
 
@@ -213,11 +225,12 @@ def _entry_writes(program: CircuitProgram) -> npt.NDArray[np.uint64]:
 
 
 def _directory_writes(
-    program: Program, timing: Timing, limit: int
+    program: AnyProgram, timing: Timing, limit: int
 ) -> Iterator[npt.NDArray[np.uint64]]:
     """Yield the writes of the program's directory entry and of the network's identity."""
     config, slot = program.config, slot_of(program)
-    mode = int(timing == Timing.BARRIER) | int(program.half_duplex) << 1
+    half_duplex = program.port_model == PortModel.HALF_DUPLEX
+    mode = int(timing == Timing.BARRIER) | int(half_duplex) << 1
     fields = {
         EntryField.BASE: slot.base,
         EntryField.WORDS: slot.words,

@@ -240,7 +240,7 @@ def joining_all_reduce(
 ) -> Schedule:
     """Combine ``words`` words of all working nodes by ``operator``, for all of them.
 
-    ``all_port``: nodes have a port for every link. Raises :class:`.InvalidInput` for more than 4,096
+    ``all_port``: a port for every link. Raises :class:`.InvalidInput` for more than 4,096
     working nodes, or nodes without a path to each other.
     """
     working = topology.working_nodes
