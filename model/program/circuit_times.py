@@ -132,7 +132,8 @@ def _gangs_fit(units: Units, ties: Ties, gangs: list[list[int]], written: int) -
     """Tell whether the units of each gang can begin in one cycle.
 
     They must not use a resource at the same time, and must read each word before it is written, at
-    most ``written`` cycles after its entry.
+    most ``written`` cycles after its entry. Two lanes must not write a word too soon one after the
+    other.
     """
     gang = np.empty(len(units.first), np.int64)
     for number, members in enumerate(gangs):
@@ -143,7 +144,7 @@ def _gangs_fit(units: Units, ties: Ties, gangs: list[list[int]], written: int) -
     read, write = ties.read, ties.write
     within = gang[reads.unit[read]] == gang[writes.unit[write]]
     late = writes.time[write] + written < reads.time[read]
-    if (within & (ties.fed | late)).any():
+    if (within & (ties.fed | late)).any() or _written_too_soon(units, gang):
         return False
     several = np.bincount(gang)[gang] > 1
     unit = np.repeat(np.arange(len(gang)), np.diff(units.first_use))
@@ -156,6 +157,17 @@ def _gangs_fit(units: Units, ties: Ties, gangs: list[list[int]], written: int) -
     )
     ends = units.use_time[before] + units.length[unit[before]]
     return not (same & (units.use_time[after] < ends)).any()
+
+
+def _written_too_soon(units: Units, gang: Numbers) -> bool:
+    """Tell whether units of a gang write one word so soon one after the other that one is lost."""
+    writes = units.writes
+    order = np.lexsort((writes.time, writes.pair, gang[writes.unit]))
+    one, other = order[:-1], order[1:]
+    together = gang[writes.unit[one]] == gang[writes.unit[other]]
+    together &= (writes.pair[one] == writes.pair[other]) & (writes.unit[one] != writes.unit[other])
+    gap = np.where(units.schedule.combine[writes.send[other]], COMBINED, 1)
+    return bool((together & (writes.time[other] - writes.time[one] < gap)).any())
 
 
 def _by_unit(units: Units, words: Words) -> tuple[Numbers, Numbers]:

@@ -203,6 +203,7 @@ def test_sends_that_change_each_others_words_too_early_are_refused() -> None:
         Send(1, [1, 2], combine=True),
     ]
     made = build(line(3), sends, blocks, "custom", "full-duplex")
-    with pytest.raises(InvalidInput, match="send each word before another one changes it"):
-        case(made)
-    assert delivers(case(replace(made, port_model=PortModel.ALL_PORT)))
+    # With a port for every link both sides come at once, and one of two combined words is lost.
+    for each in (made, replace(made, port_model=PortModel.ALL_PORT)):
+        with pytest.raises(InvalidInput, match="send each word before another one changes it"):
+            case(each)
