@@ -39,6 +39,7 @@ _COPYING = tuple(
         *rooted.ALGORITHMS,
         *rings.ALGORITHMS,
         greedy.ALGORITHM,
+        greedy.BROADCAST,
         circulant.ALGORITHM,
         swing.ALGORITHM,
         trivance.ALGORITHM,
