@@ -22,10 +22,7 @@ from .options.values import complete_files
 @command(
     "show",
     "eyecast show --mesh 8x8 --source 0,0 -o eye.svg",
-    "eyecast show --schedule corner.json -o corner.png",
     "eyecast show --hypercube 4 --source 0 --algorithm sbt --as-tree -o sbt.svg",
-    "eyecast show --mesh 9x9 --source 0,0 --faulty-node 3,3 --faulty-node 4,4 --algorithm jiang-wu "
-    "--layer blocks --layer regions -o blocks.svg",
 )
 @network_options
 @collective_options

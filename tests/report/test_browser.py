@@ -323,9 +323,9 @@ def test_the_sliders_and_buttons_move_the_time(opened: Opened, tmp_path: Path) -
 def test_it_plays_and_pauses_and_ends(opened: Opened, tmp_path: Path) -> None:
     page = opened(broadcast())
     (run,) = content(tmp_path)["runs"]
-    page.select_option("#speed", "50")
+    page.select_option("#speed", "10")
     page.locator("#play").click()
-    wait_until(page, "+document.getElementById('cycle').value > 5")
+    wait_until(page, "+document.getElementById('cycle').value > 2")
     assert page.get_attribute("#play", "aria-label") == "Pause"
     assert page.get_attribute("#now", "aria-live") == "off"
     page.keyboard.press("k")
