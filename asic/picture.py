@@ -35,7 +35,7 @@ def _draw_areas(axes: Any, measured: Sequence[MeasuredNetwork]) -> None:
             lines.setdefault(int(found[1]), []).append((int(found[2]), gates))
     for vcs, points in sorted(lines.items()):
         axes.plot(*zip(*sorted(points), strict=True), marker="o", label=f"{vcs} VC")
-    axes.set(xlabel="depth (flits)", ylabel="router (kGE)", xticks=(2, 4), ylim=0)
+    axes.set(xlabel="depth (flits)", ylabel="router (kGE)", xticks=(2, 4, 8), ylim=0)
     axes.legend(frameon=False)
 
 

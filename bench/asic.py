@@ -48,6 +48,7 @@ VARIANTS: dict[str, tuple[dict[str, Any], str]] = {
     "without arbitration, streams": (DIRECT | STREAMS, "chain"),
     "circuits, operator add": (CIRCUITS | ADDING, "light-tree"),
     "2 VCs, depth 2": ({"vcs": 2}, "eye"),
+    "1 VC, depth 8": ({"depth": 8}, "eye"),
     "all ports, streams": ({"all_port": True} | STREAMS, "packed-trees"),
     "4 VCs, depth 2": ({"vcs": 4}, "eye"),
 }
