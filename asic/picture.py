@@ -46,8 +46,8 @@ def _draw_pareto(axes: Any, measured: Sequence[MeasuredNetwork]) -> None:
     ]
     best = [one for one in points if not any(_beats(other, one) for other in points)]
     axes.scatter([x for x, _, _ in points], [y for _, y, _ in points], s=18)
-    x, y, _ = zip(*sorted(best), strict=True)
-    axes.step(x, y, where="post", lw=1)
+    across, up, _ = zip(*sorted(best), strict=True)
+    axes.step(across, up, where="post", lw=1)
     for x, y, name in points:
         axes.annotate(name, (x, y), fontsize=6, xytext=(3, 3), textcoords="offset points")
     axes.set(xlabel="node (mm²)", ylabel="broadcast of 64 words on 8x8 (µs)", xscale="log")
