@@ -60,7 +60,7 @@ class Energy(msgspec.Struct, frozen=True):
     cycles
         Cycles of the run.
     sent_bytes
-        Bytes of data that left the router, on links or to its own node.
+        Bytes of flits that left the router, on links or to its own node, with headers.
     """
 
     node: int

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -24,7 +25,7 @@ def draw_measured(measured: Sequence[MeasuredNetwork], folder: Path) -> None:
         figure.savefig(folder / name)
 
 
-def _draw_areas(axes: object, measured: Sequence[MeasuredNetwork]) -> None:
+def _draw_areas(axes: Any, measured: Sequence[MeasuredNetwork]) -> None:
     """Draw the area of a router over the depth of its buffers, a line for each number of VCs."""
     lines: dict[int, list[tuple[int, float]]] = {}
     for each in measured:
@@ -33,23 +34,23 @@ def _draw_areas(axes: object, measured: Sequence[MeasuredNetwork]) -> None:
             gates = each.parts["router"].gates / 1e3
             lines.setdefault(int(found[1]), []).append((int(found[2]), gates))
     for vcs, points in sorted(lines.items()):
-        axes.plot(*zip(*sorted(points), strict=True), marker="o", label=f"{vcs} VC")  # type: ignore[attr-defined]
-    axes.set(xlabel="depth (flits)", ylabel="router (kGE)", xticks=(2, 4, 8), ylim=0)  # type: ignore[attr-defined]
-    axes.legend(frameon=False)  # type: ignore[attr-defined]
+        axes.plot(*zip(*sorted(points), strict=True), marker="o", label=f"{vcs} VC")
+    axes.set(xlabel="depth (flits)", ylabel="router (kGE)", xticks=(2, 4, 8), ylim=0)
+    axes.legend(frameon=False)
 
 
-def _draw_pareto(axes: object, measured: Sequence[MeasuredNetwork]) -> None:
+def _draw_pareto(axes: Any, measured: Sequence[MeasuredNetwork]) -> None:
     """Draw the time of a broadcast against the area of a node; a line joins the best ones."""
     points = [
         (each.node_area * 1e-6, each.cycles * each.period * 1e6, each.variant) for each in measured
     ]
     best = [one for one in points if not any(_beats(other, one) for other in points)]
-    axes.scatter([x for x, _, _ in points], [y for _, y, _ in points], s=18)  # type: ignore[attr-defined]
-    x, y, _ = zip(*sorted(best), strict=True)
-    axes.step(x, y, where="post", lw=1)  # type: ignore[attr-defined]
+    axes.scatter([x for x, _, _ in points], [y for _, y, _ in points], s=18)
+    across, up, _ = zip(*sorted(best), strict=True)
+    axes.step(across, up, where="post", lw=1)
     for x, y, name in points:
-        axes.annotate(name, (x, y), fontsize=6, xytext=(3, 3), textcoords="offset points")  # type: ignore[attr-defined]
-    axes.set(xlabel="node (mm²)", ylabel="broadcast of 64 words on 8x8 (µs)", xscale="log")  # type: ignore[attr-defined]
+        axes.annotate(name, (x, y), fontsize=6, xytext=(3, 3), textcoords="offset points")
+    axes.set(xlabel="node (mm²)", ylabel="broadcast of 64 words on 8x8 (µs)", xscale="log")
 
 
 def _beats(one: tuple[float, float, str], other: tuple[float, float, str]) -> bool:

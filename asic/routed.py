@@ -69,8 +69,8 @@ def route(logic: Path, folder: Path) -> tuple[Routed, Path]:
     text = layout.read_text()
     (left, bottom), (right, top) = _area(text)
     wires = sum(float(np.abs(np.diff(wire, axis=0)).sum()) for _, wire in wires_of(text))
-    counts = [int(number) for number in re.findall(r"^(?:COMPONENTS|NETS) (\d+)", text, re.M)]
-    routed = Routed(right - left, top - bottom, *counts, wires, 1e-6 / float(found[0]))
+    cells, nets = (int(number) for number in re.findall(r"^(?:COMPONENTS|NETS) (\d+)", text, re.M))
+    routed = Routed(right - left, top - bottom, cells, nets, wires, 1e-6 / float(found[0]))
     return routed, layout
 
 

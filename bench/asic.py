@@ -51,7 +51,6 @@ VARIANTS: dict[str, tuple[dict[str, Any], str]] = {
     "1 VC, depth 8": ({"depth": 8}, "eye"),
     "all ports, streams": ({"all_port": True} | STREAMS, "packed-trees"),
     "4 VCs, depth 2": ({"vcs": 4}, "eye"),
-    "4 VCs, depth 4": ({"vcs": 4, "depth": 4}, "eye"),
 }
 """Parameters of each variant, and the algorithm of its broadcast."""
 WITH_ENERGY = ("1 VC, depth 2", "without arbitration", "circuits")
