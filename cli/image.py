@@ -10,6 +10,7 @@ import click
 from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, is_special
 from ..model.network.config import Timing
+from ..model.program.any_program import without_circuits
 from ..model.program.file import read_program
 from ..model.program.layout import held_words
 from ..model.program.payload import empty_memory
@@ -58,7 +59,7 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
     paths = image_files(output, "-o")
     require_output_files(*paths)
     with busy("reading, predicting"):
-        made = [read_program(path) for path in programs]
+        made = [without_circuits(read_program(path)) for path in programs]
         predicted = [run(each, empty_memory(each.config), timing=timing) for each in made]
         # Check after the runs, so that an unknown meaning is reported first.
         for path, program in zip(programs, made, strict=True):

@@ -222,7 +222,7 @@ def _outputs(output: str | None, *, waves: bool) -> list[Path]:
     return [Path(output), *(Path(output).with_name(name) for name in WAVES_FILES if waves)]
 
 
-def _program_facts(program: Program) -> dict[str, object]:
+def _program_facts(program: AnyProgram) -> dict[str, object]:
     """Return the facts of a program file; unknown facts of its schedule are None."""
     unknown = dict.fromkeys(("seed", "collective", "algorithm", "source"))
     network = program.config.topology.label

@@ -13,7 +13,7 @@ from ..model.collectives.notes import schedule_title
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit, node_in_words
 from ..model.network.node_names import node_name
-from ..model.program.any_program import AnyProgram, without_circuits
+from ..model.program.any_program import AnyProgram
 from ..model.program.checks import require_loadable
 from ..model.program.circuits import CircuitProgram, entry_words
 from ..model.program.deadlock import certify
@@ -94,7 +94,7 @@ def program_command(
     With --circuits, compile it to run tables. An image also has a random message, and the expected
     memories after a run with this timing.
     """
-    refuse_with_circuits(chosen, "-o", "--image")
+    refuse_with_circuits(chosen, "--image")
     image_files = _image_files(image)
     require_output_files(output, *image_files)
     with busy("generating, checking, compiling"):
@@ -107,7 +107,7 @@ def program_command(
         made = _image(compiled, timing, chosen) if image_files else None
     measures = _program_measures(program)
     if output is not None:
-        write_program(without_circuits(program), output)
+        write_program(program, output)
     if made is not None:
         made.write(*image_files)
     if as_json:

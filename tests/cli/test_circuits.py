@@ -34,6 +34,16 @@ def test_program_prints_the_run_table_of_a_node(eyecast: Command) -> None:
     assert "east from memory" in eyecast("program", *EYE, "--node", "0,0").output
 
 
+def test_a_program_file_runs_as_its_schedule_does(eyecast: Command, here: Path) -> None:
+    eyecast("program", *EYE, "-o", "p.json")
+    found = result(eyecast("predict", "--program", "p.json", "--json"))
+    asked = result(eyecast("predict", *EYE, "--json"))
+    assert found["finished"]
+    assert [found[name] for name in ("cycles", "link_flits", "ports")] == [
+        asked[name] for name in ("cycles", "link_flits", "ports")
+    ]
+
+
 def test_compare_and_best_take_circuits(eyecast: Command) -> None:
     task = ("--mesh", "2x2", "--source", "0,0", "--flits", "2", "--circuits")
     cycles = {
@@ -52,7 +62,6 @@ def test_compare_and_best_take_circuits(eyecast: Command) -> None:
         ("predict --waves -o t.csv", "--waves must be left out with --circuits: it does not know"),
         ("predict --report r.html", "--report must be left out with --circuits: it does not know"),
         ("verify --report r.html", "--report must be left out with --circuits: it does not know"),
-        ("program -o p.json", "-o must be left out with --circuits: it does not know"),
         ("program --image i.csv", "--image must be left out with --circuits: it does not know"),
     ],
 )
