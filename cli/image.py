@@ -10,7 +10,6 @@ import click
 from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, is_special
 from ..model.network.config import Timing
-from ..model.program.any_program import without_circuits
 from ..model.program.file import read_program
 from ..model.program.layout import held_words
 from ..model.program.payload import empty_memory
@@ -53,14 +52,14 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
     ...). The image has no messages.
     """
     from ..model.compare.case import watchdog
-    from ..model.cycle.model import run
+    from ..model.exact.arithmetic import predict
     from ..model.image.programs import ProgramsImage
 
     paths = image_files(output, "-o")
     require_output_files(*paths)
     with busy("reading, predicting"):
-        made = [without_circuits(read_program(path)) for path in programs]
-        predicted = [run(each, empty_memory(each.config), timing=timing) for each in made]
+        made = [read_program(path) for path in programs]
+        predicted = [predict(each, empty_memory(each.config), timing=timing) for each in made]
         # Check after the runs, so that an unknown meaning is reported first.
         for path, program in zip(programs, made, strict=True):
             if not program.config.programs:
@@ -98,11 +97,10 @@ def image_of(compiled: Compiled, timing: Timing, *, number: int = 0, base: int =
     from ..model.compare.case import Case, watchdog
     from ..model.image.image import Image
 
-    program = compiled.injection
     case = Case.of(compiled, timing=timing, seed=0)
     config = case.program.config
     return Image(
-        program=program,
+        program=case.program,
         timing=timing,
         loads=case.payload.loads(config),
         predicted=case.predicted,

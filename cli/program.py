@@ -30,7 +30,6 @@ from .options.hardware import (
     force_option,
     hardware_options,
     made_room,
-    refuse_with_circuits,
     require_no_deadlock,
     timing_option,
 )
@@ -94,7 +93,6 @@ def program_command(
     With --circuits, compile it to run tables. An image also has a random message, and the expected
     memories after a run with this timing.
     """
-    refuse_with_circuits(chosen, "--image")
     image_files = _image_files(image)
     require_output_files(output, *image_files)
     with busy("generating, checking, compiling"):

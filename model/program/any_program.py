@@ -12,6 +12,13 @@ AnyProgram: TypeAlias = Program | CircuitProgram
 """The program of a network with circuits, or of one without."""
 
 
+def table_length(program: AnyProgram) -> int:
+    """Return the length of the longest table: its words, or the entries of a run table."""
+    if isinstance(program, CircuitProgram):
+        return int(program.table_entries.max())
+    return int(program.table_sizes.max())
+
+
 def without_circuits(program: AnyProgram) -> Program:
     """Return ``program``; raise :class:`.InvalidInput` for one of a network with circuits."""
     if isinstance(program, CircuitProgram):

@@ -91,6 +91,11 @@ class CircuitProgram:
         return self.config.topology.nodes
 
     @property
+    def half_duplex(self) -> bool:
+        """Tell whether a word that is sent while one arrives sets a flag."""
+        return self.port_model == PortModel.HALF_DUPLEX
+
+    @property
     def table_entries(self) -> Numbers:
         """Entries of each node's run table, the end entry included: shape (nodes,)."""
         return np.diff(self.first_entry) + 1

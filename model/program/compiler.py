@@ -22,9 +22,8 @@ from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
 from ..schedule.schedule import Schedule
 from ..schedule.streams import Streams, streams_of
-from .any_program import AnyProgram, without_circuits
+from .any_program import AnyProgram, table_length, without_circuits
 from .circuit_compiler import compile_circuits
-from .circuits import CircuitProgram
 from .layout import Layout, power_for
 from .program import Program
 from .puts import Puts, puts_of
@@ -121,9 +120,7 @@ class Compiled(NamedTuple):
     @property
     def table_words(self) -> int:
         """The longest table of a node: its words, or in a network with circuits its entries."""
-        if isinstance(self.program, CircuitProgram):
-            return int(self.program.table_entries.max())
-        return int(self.program.table_sizes.max())
+        return table_length(self.program)
 
 
 def layout_in(schedule: Schedule, config: NetworkConfig) -> Layout:

@@ -62,7 +62,6 @@ def test_compare_and_best_take_circuits(eyecast: Command) -> None:
         ("predict --waves -o t.csv", "--waves must be left out with --circuits: it does not know"),
         ("predict --report r.html", "--report must be left out with --circuits: it does not know"),
         ("verify --report r.html", "--report must be left out with --circuits: it does not know"),
-        ("program --image i.csv", "--image must be left out with --circuits: it does not know"),
     ],
 )
 def test_what_does_not_know_circuits_refuses_them(
@@ -79,6 +78,7 @@ def test_boards_and_checks_refuse_circuits(eyecast: Command, here: Path) -> None
         ("check", "trace.csv", *EYE),
         ("board-run", "--port", "none", *EYE),
         ("bitstream", "--board", "ulx3s-85f", "--mesh", "2x2", "--circuits"),
+        ("ip", *EYE, "-o", "engine"),
     ):
         why = f"--circuits must be left out of eyecast {name} yet"
         assert eyecast(name, *options) == refusal(why)
