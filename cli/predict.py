@@ -19,7 +19,7 @@ from ..model.collectives.notes import schedule_title
 from ..model.collectives.shown_bounds import schedule_bound
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
-from ..model.program.any_program import AnyProgram, without_circuits
+from ..model.program.any_program import AnyProgram, manner, without_circuits
 from ..model.program.checks import require_timing
 from ..model.program.circuits import CircuitProgram
 from ..model.program.file import read_program
@@ -261,10 +261,9 @@ def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -
     """Print the prediction as two tables."""
     from ..model.run.measures import measure_steps, troubles
 
-    program, bound, title = subject.program, subject.bound, f"{subject.title}, {timing} timing"
-    if isinstance(program, CircuitProgram):
-        title, stalled = f"{subject.title}, circuits", []
-    else:
+    program, bound = subject.program, subject.bound
+    title, stalled = f"{subject.title}, {manner(program, timing)}", []
+    if not isinstance(program, CircuitProgram):
         _print_steps(title, measure_steps(program, predicted))
         title, stalled = "", [("stalled flits", _stalled(program, predicted))]
     on_links = predicted.link_flits(program.config.topology)[:, 1:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from ..base.errors import InvalidInput
+from ..network.config import Timing
 from .circuits import CircuitProgram
 from .program import Program
 
@@ -17,6 +18,11 @@ def table_length(program: AnyProgram) -> int:
     if isinstance(program, CircuitProgram):
         return int(program.table_entries.max())
     return int(program.table_sizes.max())
+
+
+def manner(program: AnyProgram, timing: Timing) -> str:
+    """Return how a run goes, for titles: its timing, or "circuits", which have no steps."""
+    return "circuits" if isinstance(program, CircuitProgram) else f"{timing} timing"
 
 
 def without_circuits(program: AnyProgram) -> Program:

@@ -72,16 +72,34 @@ def test_what_does_not_know_circuits_refuses_them(
     assert not list(here.iterdir())
 
 
-def test_boards_and_checks_refuse_circuits(eyecast: Command, here: Path) -> None:
-    (here / "trace.csv").write_text("cycle,node,port,vc,kind,data\n")
+def test_boards_and_packages_refuse_circuits(eyecast: Command) -> None:
     for name, *options in (
-        ("check", "trace.csv", *EYE),
         ("board-run", "--port", "none", *EYE),
         ("bitstream", "--board", "ulx3s-85f", "--mesh", "2x2", "--circuits"),
         ("ip", *EYE, "-o", "engine"),
     ):
         why = f"--circuits must be left out of eyecast {name} yet"
         assert eyecast(name, *options) == refusal(why)
+
+
+def test_a_trace_is_checked_word_for_word(eyecast: Command, here: Path) -> None:
+    eyecast("program", *EYE, "-o", "p.json", "--image", "i.csv")
+    eyecast("predict", *EYE, "-o", "trace.csv")
+    loaded = ("check", "trace.csv", "--program", "p.json", "--image", "i.csv")
+    assert eyecast(*loaded).status == 0
+    assert eyecast("check", "trace.csv", *EYE).status == 0
+    lines = (here / "trace.csv").read_text().splitlines()
+    last = lines.pop()
+    (here / "trace.csv").write_text("\n".join([*lines, last[:-1] + "fe"["f" in last[-1]], ""]))
+    assert eyecast(*loaded).status == 1
+    assert eyecast(*loaded[:-2]).status == 0
+    (here / "trace.csv").write_text("\n".join([*lines, last.replace("body", "head"), ""]))
+    found = json.loads(eyecast(*loaded, "--json").output)
+    assert [each["name"] for each in found["checks"]] == [
+        *("words delivered", "words times links", "cycle of the last word", "trace rows")
+    ]
+    assert found["broken_rule"].endswith("there is no such kind of flit")
+    assert eyecast("check", "trace.csv", *EYE[:2], "--circuits", "--no-program").status == 1
 
 
 def test_python_takes_circuits() -> None:
