@@ -9,6 +9,8 @@ import click
 import numpy as np
 
 from ..model.base.errors import InvalidInput
+from ..model.base.files import write_atomically
+from ..model.certificate.circuit_certificate import certificate_json
 from ..model.collectives.notes import schedule_title
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit, node_in_words
@@ -71,6 +73,15 @@ image_options = option_group(
 @output_option("the program (JSON)")
 @image_options
 @click.option(
+    "--certificate",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help=(
+        "With --circuits: write a certificate (JSON) here, which eyecast certify checks against "
+        "the file of -o."
+    ),
+)
+@click.option(
     "--node",
     "node_text",
     metavar="X,Y",
@@ -83,6 +94,7 @@ def program_command(
     output: str | None,
     as_json: bool,
     image: str | None,
+    certificate: str | None,
     node_text: str | None,
     all_nodes: bool,
     timing: Timing,
@@ -94,7 +106,9 @@ def program_command(
     memories after a run with this timing.
     """
     image_files = _image_files(image)
-    require_output_files(output, *image_files)
+    if certificate is not None and output is None:
+        raise InvalidInput("--certificate needs -o FILE, the program that it is about")
+    require_output_files(output, certificate, *image_files)
     with busy("generating, checking, compiling"):
         require = _require_loadable if image_files else certify
         found = chosen_schedule(chosen, SizeLimit.PROGRAM, timing=timing, require_program=require)
@@ -103,9 +117,12 @@ def program_command(
         require_no_deadlock(chosen, program)
         shown = _shown_nodes(program, node_text, all_nodes)
         made = _image(compiled, timing, chosen) if image_files else None
+        certified = certificate_json(compiled) if certificate is not None else ""
     measures = _program_measures(program)
     if output is not None:
         write_program(program, output)
+    if certificate is not None:
+        write_atomically(certificate, certified)
     if made is not None:
         made.write(*image_files)
     if as_json:
@@ -123,7 +140,7 @@ def program_command(
     )
     if room := made_room(chosen, config):
         say(f"for a network with {room}")
-    say_written(output, *image_files)
+    say_written(output, certificate, *image_files)
 
 
 def _require_loadable(program: Program) -> None:

@@ -97,7 +97,7 @@ def _between(
 def _links(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]]:
     """Yield the rules that a run names no input and no output at a port without a link."""
     topology = program.config.topology
-    node = np.repeat(np.arange(program.nodes), np.diff(program.first_entry))
+    node = program.entry_node
     linked = topology.neighbor != NO_LINK
     # Code 0 names nothing, code 1 the memory, code 1 + i the link that enters by port i.
     named = np.zeros((program.nodes, topology.ports + 1), np.bool_)

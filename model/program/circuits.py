@@ -96,6 +96,17 @@ class CircuitProgram:
         return self.port_model == PortModel.HALF_DUPLEX
 
     @property
+    def entry_node(self) -> Numbers:
+        """The node of each entry: shape (entries,)."""
+        return np.repeat(np.arange(self.nodes), np.diff(self.first_entry))
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of a run in which no flag is set."""
+        busy = np.bincount(self.entry_node, self.duration, self.nodes).max(initial=0)
+        return FIRST_CYCLE + int(busy) + (5 if self.config.operators else 3)
+
+    @property
     def table_entries(self) -> Numbers:
         """Entries of each node's run table, the end entry included: shape (nodes,)."""
         return np.diff(self.first_entry) + 1
