@@ -19,7 +19,7 @@ from ..model.collectives.notes import schedule_title
 from ..model.collectives.shown_bounds import schedule_bound
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
-from ..model.program.any_program import AnyProgram, manner, without_circuits
+from ..model.program.any_program import AnyProgram, manner
 from ..model.program.checks import require_timing
 from ..model.program.circuits import CircuitProgram
 from ..model.program.file import read_program
@@ -40,7 +40,6 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
-    refuse_with_circuits,
     require_no_deadlock,
     timing_option,
 )
@@ -114,7 +113,6 @@ def predict_command(
     from ..model.run.measures import troubles
 
     require_waves_place(chosen, output, "-o FILE")
-    refuse_with_circuits(chosen, "--waves", "--report")
     subject = chosen_subject(chosen, timing, report)
     program = subject.program
     root = None if subject.schedule is None else subject.schedule.root
@@ -174,8 +172,7 @@ def _write_report(subject: Subject, predicted: Prediction, timing: Timing, repor
 
     with busy("writing the page"):
         parts = subject.schedule, subject.layout
-        program = without_circuits(subject.program)
-        page = report_prediction(subject.title, program, predicted, timing, *parts)
+        page = report_prediction(subject.title, subject.program, predicted, timing, *parts)
         page.write(report)
 
 

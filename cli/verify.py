@@ -42,7 +42,6 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
-    refuse_with_circuits,
     require_no_deadlock,
     timing_option,
 )
@@ -107,7 +106,6 @@ def verify_command(
     """
     from ..sim.verify import verify
 
-    refuse_with_circuits(chosen, "--waves", "--signals", "--report")
     require_waves_place(chosen, output, "-o FOLDER")
     if with_signals and output is None:
         raise InvalidInput(f"--signals needs -o FOLDER, to have a place for {SIGNALS}")

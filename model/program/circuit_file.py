@@ -45,6 +45,10 @@ class Run(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     receive: _Number = 0
 
 
+RUN_FIELDS = Run.__struct_fields__
+"""The fields of a run, which are columns of a program, too."""
+
+
 class CircuitNode(msgspec.Struct, forbid_unknown_fields=True):
     """A node in the form of the file."""
 
@@ -53,7 +57,7 @@ class CircuitNode(msgspec.Struct, forbid_unknown_fields=True):
 
 def circuit_nodes(program: CircuitProgram) -> Iterator[CircuitNode]:
     """Yield the nodes of ``program`` in the form of the file."""
-    columns = {name: getattr(program, name).tolist() for name in Run.__struct_fields__}
+    columns = {name: getattr(program, name).tolist() for name in RUN_FIELDS}
     columns["codes"] = [codes if any(codes) else [] for codes in columns["codes"]]
     runs = [Run(*row) for row in zip(*columns.values(), strict=True)]
     for begin, end in pairwise(program.first_entry.tolist()):
@@ -74,7 +78,7 @@ def circuit_program(
                 where = f"nodes[{number}].runs[{place}].codes"
                 raise InvalidInput.of(where, f"{ports} codes", len(run.codes))
     runs = [run for node in nodes for run in node.runs]
-    columns = {name: [getattr(run, name) for run in runs] for name in Run.__struct_fields__}
+    columns = {name: [getattr(run, name) for run in runs] for name in RUN_FIELDS}
     columns["codes"] = [codes or [0] * ports for codes in columns["codes"]]
     arrays = {name: np.array(column, np.int64) for name, column in columns.items()}
     arrays["codes"] = arrays["codes"].reshape(len(runs), ports)

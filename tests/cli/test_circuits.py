@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 from helpers.command import Command, refusal, result
+from helpers.report_page import read_file, trace_text
+from helpers.waves import flits_in, read_waves
 
 import eyecast as package
+from eyecast.model.run.trace import Trace
 
 EYE = ("--mesh", "4x4", "--source", "0,0", "--flits", "4", "--circuits")
 
@@ -56,30 +59,40 @@ def test_compare_and_best_take_circuits(eyecast: Command) -> None:
     assert json.loads(answer.output)["cycles"] == min(cycles.values())
 
 
-@pytest.mark.parametrize(
-    ("command", "why"),
-    [
-        ("predict --waves -o t.csv", "--waves must be left out with --circuits: it does not know"),
-        ("predict --report r.html", "--report must be left out with --circuits: it does not know"),
-        ("verify --report r.html", "--report must be left out with --circuits: it does not know"),
-    ],
-)
-def test_what_does_not_know_circuits_refuses_them(
-    command: str, why: str, eyecast: Command, here: Path
-) -> None:
-    name, *options = command.split()
-    assert eyecast(name, *EYE, *options) == refusal(f"{why} circuits yet")
+def test_packages_refuse_circuits(eyecast: Command, here: Path) -> None:
+    answer = eyecast("ip", *EYE, "-o", "engine")
+    assert answer == refusal("--circuits must be left out of eyecast ip yet")
     assert not list(here.iterdir())
 
 
-def test_boards_and_packages_refuse_circuits(eyecast: Command) -> None:
-    for name, *options in (
-        ("board-run", "--port", "none", *EYE),
-        ("bitstream", "--board", "ulx3s-85f", "--mesh", "2x2", "--circuits"),
-        ("ip", *EYE, "-o", "engine"),
-    ):
-        why = f"--circuits must be left out of eyecast {name} yet"
-        assert eyecast(name, *options) == refusal(why)
+def test_a_page_has_every_word_and_the_run_tables(eyecast: Command, here: Path) -> None:
+    eyecast("predict", *EYE, "-o", "trace.csv", "--report", "r.html")
+    page = read_file(here / "r.html")
+    assert trace_text(page) == (here / "trace.csv").read_text()
+    (run,) = page["runs"]
+    made = package.schedule(package.mesh((4, 4)), "eye", source=(0, 0), flits=4)
+    program = package.compile(made, circuits=True)
+    for name in ("first_entry", "duration", "codes", "send_address", "receive_address", "receive"):
+        assert run["run_tables"][name] == getattr(program, name).ravel().tolist(), name
+    assert (run["timing"], run["program"]) == ("", None)
+    # A word goes on as soon as it can: none waits.
+    assert {*run["trace"]["stay"]} == {1}
+    eyecast("program", *EYE, "-o", "p.json")
+    assert eyecast("check", "trace.csv", "--program", "p.json", "--report", "c.html").status == 0
+    assert trace_text(read_file(here / "c.html")) == (here / "trace.csv").read_text()
+    compared = ("--mesh", "2x2", "--source", "0,0", "--circuits", "--report", "r.html")
+    assert eyecast("compare", *compared).status == 0
+    page = read_file(here / "r.html")
+    columns = page["comparison"]["columns"]
+    assert {f"cycles, {each['timing']}" for each in page["runs"]} <= {*columns}
+
+
+def test_waves_show_each_word_of_the_trace(eyecast: Command, here: Path) -> None:
+    assert eyecast("predict", *EYE, "-o", "trace.csv", "--waves").status == 0
+    trace = Trace.read_csv("trace.csv")
+    waves = read_waves(here / "waves.vcd")
+    assert sorted(flits_in(waves, package.mesh((4, 4)))) == sorted(trace)
+    assert not [name for name in waves.changes if name.endswith(("kind", "step", "address"))]
 
 
 def test_a_trace_is_checked_word_for_word(eyecast: Command, here: Path) -> None:
