@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import eyecast as package
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast, eye_line
 from eyecast.model.network.routes import dimension_order
@@ -170,3 +171,16 @@ def test_what_is_not_drawn(topology: Topology, marked: list[int], message: str) 
     with pytest.raises(InvalidInput) as refusal:
         draw_schedule(schedule, marked=marked)
     assert str(refusal.value) == message
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "asked"),
+    [("light-tree", {"source": 0}), ("joining-tree", {"collective": "all-reduce"})],
+)
+def test_a_tree_has_an_arrow_for_each_link_that_it_crosses(
+    algorithm: str, asked: dict[str, object], tmp_path: Path
+) -> None:
+    made = package.schedule(mesh((4, 4)), algorithm, flits=2, **asked)
+    assert made.tcd < made.hops
+    save_picture(draw_schedule(made), tmp_path / "tree.svg")
+    assert ids(tmp_path / "tree.svg", "send") == list(range(made.tcd))
