@@ -62,6 +62,12 @@ NETWORKS = {
         "barrier_registers": 3,
         "signature": True,
     },
+    "of tiles that are simulated together": {
+        "topology": mesh((5, 5)),
+        "operators": "add,max",
+        "message_words": 12,
+        "table_words": 33,
+    },
     "of short words over long links": {
         "topology": ring(4),
         "flit_width": 8,
@@ -77,6 +83,7 @@ SEEN = {
     "without operators": _ROUTER | {"bad_row", "bad_write"},
     "with an adder, half-duplex": _ROUTER | {"send_and_receive", "bad_write"},
     "with three operators, registers and a signature": _ROUTER | {"bad_row", "bad_write"},
+    "of tiles that are simulated together": _ROUTER | {"bad_row", "bad_write"},
     "of short words over long links": _ROUTER | {"bad_row"},
 }
 """Flags that the drawn programs set; in the others the memory has a word at every address, and
