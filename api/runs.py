@@ -20,9 +20,8 @@ from ..model.network.operators import BUILT_IN, Operator, operator_names
 from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
 from ..model.program import file as program_file
-from ..model.program.any_program import AnyProgram, without_circuits
+from ..model.program.any_program import AnyProgram
 from ..model.program.certified import compile_certified
-from ..model.program.program import Program
 from ..model.schedule.schedule import Schedule
 from .annotations import (
     BlockWords,
@@ -265,7 +264,7 @@ def compare(
 
 
 @checked
-def read_program(path: str | Path) -> Program:
+def read_program(path: str | Path) -> AnyProgram:
     """Read a program from a JSON file, and check that its network can carry it out.
 
     Parameters
@@ -275,7 +274,7 @@ def read_program(path: str | Path) -> Program:
 
     Returns
     -------
-    Program
+    Program or CircuitProgram
         The program.
 
     Raises
@@ -304,9 +303,9 @@ def write_program(program: AnyProgram, path: str | Path) -> None:
     Raises
     ------
     InvalidInput
-        If the file cannot be written, or for run tables of circuits, which have no file yet.
+        If the file cannot be written.
     """
-    program_file.write_program(without_circuits(program), path)
+    program_file.write_program(program, path)
 
 
 def _compiled(made: Schedule, parameters: dict[str, Any]) -> Compiled:

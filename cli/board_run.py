@@ -19,7 +19,6 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
-    require_no_circuits,
     require_no_deadlock,
     timing_option,
 )
@@ -55,7 +54,6 @@ def board_run_command(port: str, as_json: bool, timing: Timing, **chosen: Any) -
     from ..boards.serial.computer import SerialHost, SerialPort
     from ..boards.serial.frame import word_bytes
 
-    require_no_circuits(chosen, "board-run")
     line = SerialPort(port, BAUD, silence=2 * TIMEOUT_SECONDS)
     try:
         with busy("generating, checking, predicting"):

@@ -31,6 +31,7 @@ COMMANDS = {
     "board-run": "Run a schedule on a board, and check it against the model.",
     "boards": "List the boards, and the networks built for them.",
     "cache": "List the cached results, or remove them.",
+    "certify": "Check the certificate of a program, independently of the compiler.",
     "check": "Check a trace from any source against the model.",
     "compare": "Compare all algorithms for a collective.",
     "completion": "Print the script for shell completion.",
@@ -179,6 +180,7 @@ def cli(context: click.Context) -> None:
     eyecast verify   --mesh 8x8 --source 0,0            hardware run, checked against the model
     eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
     eyecast algorithms                                  networks and steps of each algorithm
+    eyecast certify  p.json certificate.json            a program, checked word for word
     eyecast check    trace.vcd --mesh 8x8 --source 0,0  a trace of your own simulator, checked
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput

@@ -18,7 +18,7 @@ from ..model.collectives.notes import schedule_title
 from ..model.collectives.shown_bounds import schedule_bound
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
-from ..model.program.any_program import AnyProgram, without_circuits
+from ..model.program.any_program import AnyProgram, manner
 from ..model.program.checks import require_timing
 from ..model.program.circuits import CircuitProgram
 from ..model.program.file import read_program
@@ -39,7 +39,6 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
-    refuse_with_circuits,
     require_no_deadlock,
     timing_option,
 )
@@ -113,7 +112,6 @@ def predict_command(
     from ..model.run.measures import troubles
 
     require_waves_place(chosen, output, "-o FILE")
-    refuse_with_circuits(chosen, "--waves", "--report")
     subject = chosen_subject(chosen, timing, report)
     program = subject.program
     root = None if subject.schedule is None else subject.schedule.root
@@ -180,8 +178,7 @@ def _write_report(subject: Subject, predicted: Prediction, timing: Timing, repor
 
     with busy("writing the page"):
         parts = subject.schedule, subject.layout
-        program = without_circuits(subject.program)
-        page = report_prediction(subject.title, program, predicted, timing, *parts)
+        page = report_prediction(subject.title, subject.program, predicted, timing, *parts)
         page.write(report)
 
 
@@ -228,7 +225,7 @@ def _outputs(output: str | None, *, waves: bool) -> list[Path]:
     return [Path(output), *(Path(output).with_name(name) for name in WAVES_FILES if waves)]
 
 
-def _program_facts(program: Program) -> dict[str, object]:
+def _program_facts(program: AnyProgram) -> dict[str, object]:
     """Return the facts of a program file; unknown facts of its schedule are None."""
     unknown = dict.fromkeys(("collective", "algorithm", "source"))
     return {**unknown, "ports": program.port_model}
@@ -266,10 +263,9 @@ def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -
     """Print the prediction as two tables."""
     from ..model.run.measures import measure_steps, troubles
 
-    program, bound, title = subject.program, subject.bound, f"{subject.title}, {timing} timing"
-    if isinstance(program, CircuitProgram):
-        title, stalled = f"{subject.title}, circuits", []
-    else:
+    program, bound = subject.program, subject.bound
+    title, stalled = f"{subject.title}, {manner(program, timing)}", []
+    if not isinstance(program, CircuitProgram):
         _print_steps(title, measure_steps(program, predicted))
         title, stalled = "", [("stalled flits", _stalled(program, predicted))]
     on_links = predicted.link_flits(program.config.topology)[:, 1:]

@@ -15,7 +15,6 @@ from ..model.collectives.notes import schedule_title
 from ..model.compare.answer import Answer
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
-from ..model.program.any_program import without_circuits
 from ..model.program.file import write_program
 from ..model.schedule.collective import ROOTLESS
 from ..model.schedule.file import write_schedule
@@ -43,7 +42,6 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
-    refuse_with_circuits,
     require_no_deadlock,
     timing_option,
 )
@@ -108,7 +106,6 @@ def verify_command(
     """
     from ..sim.verify import verify
 
-    refuse_with_circuits(chosen, "-o", "--waves", "--report")
     require_waves_place(chosen, output, "-o FOLDER")
     if with_signals and output is None:
         raise InvalidInput(f"--signals needs -o FOLDER, to have a place for {SIGNALS}")
@@ -203,7 +200,7 @@ def _cases(chosen: OptionValues, answers: Sequence[Answer], timing: Timing) -> I
 def _write_verification(result: Verification, paths: Sequence[Path]) -> None:
     """Write the verification's :data:`FILES`."""
     program, schedule, hardware_trace, model_trace = paths
-    write_program(without_circuits(result.case.program), program)
+    write_program(result.case.program, program)
     write_schedule(result.case.schedule, schedule)
     result.measured.trace.write_csv(hardware_trace)
     result.case.predicted.trace.write_csv(model_trace)

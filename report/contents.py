@@ -41,6 +41,9 @@ port 0 is delivery::
                       remarks, texts); table {low, high}: the words of the table memories, each
                       XORed with the previous one: the first of the "control" control words of all
                       rows, then the second ones, ..., then the header flits of all rows
+    run_tables        null, or columns of a program of circuits (docs/router.md, section 23):
+                      first_entry (offsets by node), duration, codes (all of an entry one by one),
+                      first, second, operator, send_address, receive_address, receive
     held              words of blocks that each node has at the start
     contributions     null, or of a run that combines: start and goal (contributions of each node,
                       each counted once for each word), of (the most of a word), owed (whether a

@@ -10,6 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.arrays import Numbers
+from ..model.program.any_program import AnyProgram
+from ..model.program.circuit_file import RUN_FIELDS
+from ..model.program.circuits import CircuitProgram
 from ..model.program.layout import Layout
 from ..model.program.memory_words import row_begins, table_words
 from ..model.program.node_table import row_remarks
@@ -22,7 +25,7 @@ from ..model.run.trace import Trace
 from ..model.schedule.reduction import contributions_gained
 from ..model.schedule.schedule import Schedule
 from .flits import MOST_FLITS, StepTimes, pack_flits, pack_loads
-from .following import follow
+from .following import follow, follow_words
 from .packing import Pack
 
 MOST_ROWS = 1 << 18
@@ -44,7 +47,7 @@ class Watched:
     name: str
     title: str
     timing: str
-    program: Program
+    program: AnyProgram
     run: Run
     schedule: Schedule | None = None
     layout: Layout | None = None
@@ -59,15 +62,19 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
     end = shown_cycles(run, program.config.link_registers)
     notes: list[str] = []
     few = len(run.trace) <= room
-    hops = expected_hops(program) if few else None
-    trace = loads = None
-    if hops is not None:
+    circuits = isinstance(program, CircuitProgram)
+    hops = expected_hops(program) if few and isinstance(program, Program) else None
+    followed = trace = loads = None
+    times = StepTimes.of_run(run)
+    if isinstance(program, Program) and hops is not None:
         followed = follow(program, run.trace, hops)
         times = StepTimes.of_flits(program, run.trace, followed)
-        trace = pack_flits(pack, program, run.trace, followed, end)
+    elif few and circuits:
+        followed = follow_words(program.config, run.trace)
+    if followed is not None:
+        trace = pack_flits(pack, program.config, run.trace, followed, end)
     else:
-        times = StepTimes.of_run(run)
-        loads = pack_loads(pack, program, run.trace, times, end)
+        loads = pack_loads(pack, program.config, run.trace, times, end)
         notes.append(_summary_note(run.trace, loads["width"]))
     return {
         "name": watched.name,
@@ -83,7 +90,8 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
         "stalled": pack.column(_stalled(watched)) if watched.has_status else None,
         "flags": {str(node): run.flag_names(node) for node in np.flatnonzero(run.flags).tolist()},
         "waiting": list(watched.waiting),
-        "program": _program(pack, program, hops, notes),
+        "program": _program(pack, program, hops, notes) if isinstance(program, Program) else None,
+        "run_tables": _run_tables(pack, program) if isinstance(program, CircuitProgram) else None,
         "held": pack.column(_held(watched)),
         "contributions": _contributions(pack, watched) if hops is not None else None,
         "deadlock": _deadlock(watched),
@@ -142,6 +150,12 @@ def _program(pack: Pack, program: Program, hops: Hops | None, notes: list[str]) 
     packed = {name: pack.column(column) for name, column in columns.items()}
     control = program.config.table.control_words
     return {**packed, "table": pack.words(_table(program)), "control": control, "remarks": texts}
+
+
+def _run_tables(pack: Pack, program: CircuitProgram) -> dict[str, Any]:
+    """Return the entries of all run tables: columns, and the codes of an entry one by one."""
+    names = ("first_entry", *RUN_FIELDS)
+    return {name: pack.column(getattr(program, name).ravel()) for name in names}
 
 
 def _table(program: Program) -> npt.NDArray[np.uint64]:

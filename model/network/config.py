@@ -395,9 +395,9 @@ class NetworkConfig:
     def write_delay(self) -> int:
         """Cycles from when a word leaves the network to the cycle at whose end it is written.
 
-        docs/router.md, section 19.
+        docs/router.md, sections 19 and 23.
         """
-        return 1 + self.operator_latency if self.operators else 0
+        return int(self.circuits) + (1 + self.operator_latency if self.operators else 0)
 
     @property
     def lanes(self) -> int:

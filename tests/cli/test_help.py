@@ -22,6 +22,10 @@ from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
 
 SWEEPS = Path(__file__).parents[2] / "bench" / "sweeps"
 BEFORE = {
+    "certify": (
+        "eyecast program --circuits --mesh 4x4 --source 0,0 -o program.json "
+        "--certificate certificate.json",
+    ),
     "check": (
         "eyecast verify --mesh 4x4 --source 0,0 --signals -o run",
         "mv run/signals.vcd trace.vcd",
@@ -42,7 +46,7 @@ BEFORE = {
     "sweep": (f"cp {SWEEPS / 'cycles.toml'} .",),
 }
 """Lines that make the files of a command's examples."""
-QUICK = ("algorithms", "boards", "cache", "completion", "convert", "image", "schedule")
+QUICK = ("algorithms", "boards", "cache", "certify", "completion", "convert", "image", "schedule")
 """Commands whose examples take a fraction of a second each."""
 PARSED_ONLY = ("asic", "bitstream", "board-run")
 """Commands whose examples take a quarter of an hour, a board, or a package of Debian."""

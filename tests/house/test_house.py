@@ -32,6 +32,7 @@ FLOORS: dict[str, set[str]] = {
     "model/run": {"model/base", "model/network", "model/program"},
     "model/image": {"model/base", "model/network", "model/program", "model/run"},
     "model/cycle": {"model/base", "model/network", "model/program", "model/run"},
+    "model/certificate": {"model/base", "model/network", "model/schedule", "model/program"},
     "model/exact": {
         *("model/base", "model/network", "model/program", "model/run", "model/cycle"),
     },
@@ -97,7 +98,7 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/exact", "model/image", "model/traffic"),
         *("model/compare", "picture", "sim", "asic", "boards", "formats", "ip", "report", "rtl"),
-        *("sweeps", "waves"),
+        *("sweeps", "waves", "model/certificate"),
     },
 }
 """For each floor, the lower floors that it may import in addition to itself and ``eyecast``."""

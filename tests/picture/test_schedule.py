@@ -242,3 +242,16 @@ def test_a_cube_s_broadcast_is_drawn_as_its_trees_with_names() -> None:
 def test_a_schedule_without_a_root_is_no_tree() -> None:
     with pytest.raises(InvalidInput, match=r"^schedule drawn as trees must be one with a root"):
         draw_trees(eyecast.schedule(mesh((2, 2)), "ring", collective="all-reduce"))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "asked"),
+    [("light-tree", {"source": 0}), ("joining-tree", {"collective": "all-reduce"})],
+)
+def test_a_tree_has_an_arrow_for_each_link_that_it_crosses(
+    algorithm: str, asked: dict[str, object], tmp_path: Path
+) -> None:
+    made = eyecast.schedule(mesh((4, 4)), algorithm, flits=2, **asked)
+    assert made.tcd < made.hops
+    save_picture(draw_schedule(made), tmp_path / "tree.svg")
+    assert ids(tmp_path / "tree.svg", "send") == list(range(made.tcd))
