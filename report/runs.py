@@ -106,7 +106,9 @@ def _collective(watched: Watched) -> str | None:
     """Return the name of the schedule's collective, or "traffic"; None for another program."""
     if watched.schedule is not None:
         return watched.schedule.collective
-    return "traffic" if (watched.program.start != NO_START).any() else None
+    program = watched.program
+    has_starts = isinstance(program, Program) and (program.start != NO_START).any()
+    return "traffic" if has_starts else None
 
 
 def _stalled(watched: Watched) -> Numbers:
