@@ -36,6 +36,7 @@ from .annotations import (
     NetworkParameters,
     Node,
     OperatorName,
+    OrderName,
     PatternName,
     PortModelName,
     PortsName,
@@ -43,6 +44,7 @@ from .annotations import (
 )
 from .networks import (
     binary_tree,
+    chiplets,
     de_bruijn,
     diagonal_mesh,
     graph,
@@ -56,6 +58,7 @@ from .networks import (
     with_faults,
     with_random_faults,
 )
+from .notebook import Entries, Measures
 from .own_schedule import schedule_of_sends
 from .runs import compare, compile, predict, read_program, verify, write_program, write_report
 from .schedules import (
@@ -69,7 +72,7 @@ from .schedules import (
     write_schedule,
 )
 from .sends import Block, Send, SendLike
-from .sweeps import sweep
+from .sweeps import SweepRows, sweep
 from .traffic import TrafficRun, traffic
 
 if TYPE_CHECKING:
@@ -82,17 +85,20 @@ __all__ = [
     "Block",
     "BlockWords",
     "CollectiveName",
+    "Entries",
     "Entry",
     "Findings",
     "Group",
     "Groups",
     "Hold",
     "InvalidInput",
+    "Measures",
     "NetworkConfig",
     "NetworkParameters",
     "Node",
     "Operator",
     "OperatorName",
+    "OrderName",
     "PatternName",
     "Plan",
     "PortModelName",
@@ -103,6 +109,7 @@ __all__ = [
     "ScheduleError",
     "Send",
     "SendLike",
+    "SweepRows",
     "TimingName",
     "Topology",
     "Trace",
@@ -110,6 +117,7 @@ __all__ = [
     "Verification",
     "algorithms",
     "binary_tree",
+    "chiplets",
     "compare",
     "compile",
     "de_bruijn",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import cast
 
+from ..model.network import chiplets as grids_of_chiplets
 from ..model.network import faults, named_graphs, neighbor_table, topology_file
 from ..model.network import topology as grids
 from ..model.network.node_link import NetworkxGraph, from_networkx
@@ -15,13 +17,13 @@ from .task import node_number
 
 
 @checked
-def mesh(dims: Sequence[int]) -> Topology:
+def mesh(dims: Sequence[int] | str) -> Topology:
     """Return a mesh: a grid whose nodes are linked to their neighbours on each axis.
 
     Parameters
     ----------
     dims
-        Number of nodes on each axis, axis 0 first.
+        Number of nodes on each axis, axis 0 first: ``(8, 8)`` or ``"8x8"``.
 
     Returns
     -------
@@ -38,17 +40,51 @@ def mesh(dims: Sequence[int]) -> Topology:
     >>> mesh((3, 2)).neighbor[0].tolist()
     [-1, 1, -1, 3, -1]
     """
-    return grids.mesh(tuple(dims))
+    return grids.mesh(_sides(dims))
 
 
 @checked
-def torus(dims: Sequence[int]) -> Topology:
+def chiplets(
+    count: Sequence[int], chiplet: Sequence[int], latency: int = 1, rate: int = 1
+) -> Topology:
+    """Return a mesh of chiplets, whose links between chiplets are long and slow.
+
+    Parameters
+    ----------
+    count, chiplet
+        Number of chiplets on each axis, and number of nodes of a chiplet on each axis.
+    latency
+        Cycles that a flit takes from a chiplet to the next, 1 to 64.
+    rate
+        Least cycles between two flits of a link between chiplets, 1 to 63.
+
+    Returns
+    -------
+    Topology
+        The network: a mesh whose ``link_registers_of`` and ``link_rate_of`` say which links differ.
+
+    Raises
+    ------
+    InvalidInput
+        If ``count`` and ``chiplet`` have different lengths, or a number is out of range.
+
+    Examples
+    --------
+    >>> chiplets((2, 1), (2, 2), latency=8, rate=4).link_rate_of[1].tolist()
+    [-1, 4, -1, -1, -1]
+    """
+    return grids_of_chiplets.chiplets(tuple(count), tuple(chiplet), latency=latency, rate=rate)
+
+
+@checked
+def torus(dims: Sequence[int] | str) -> Topology:
     """Return a torus: a mesh in which the two ends of each axis are linked.
 
     Parameters
     ----------
     dims
-        Number of nodes on each axis, axis 0 first. An axis of 2 nodes has two links each way.
+        Number of nodes on each axis, axis 0 first: ``(8, 8)`` or ``"8x8"``. An axis of 2
+        nodes has two links each way.
 
     Returns
     -------
@@ -60,7 +96,12 @@ def torus(dims: Sequence[int]) -> Topology:
     InvalidInput
         If a side is no integer of at least 1, or the torus has more than 2^24 nodes.
     """
-    return grids.torus(tuple(dims))
+    return grids.torus(_sides(dims))
+
+
+def _sides(dims: Sequence[int] | str) -> tuple[int, ...]:
+    """Return the sides, which :func:`.checked` has read if they were a text."""
+    return tuple(cast("Sequence[int]", dims))
 
 
 @checked

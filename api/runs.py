@@ -31,16 +31,17 @@ from .annotations import (
     NetworkParameters,
     Node,
     OperatorName,
+    OrderName,
     PortsName,
     TimingName,
 )
 from .arguments import checked
+from .notebook import Entries
 from .task import node_number, room_of, task_of
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
     from ..model.compare.checks import Verification
-    from ..model.compare.side_by_side import Entry
     from ..model.program.compiler import Compiled
     from ..model.run.run import Prediction
 
@@ -208,11 +209,12 @@ def compare(
     ports: PortsName = "one",
     packet: int | None = None,
     partial: bool = False,
+    order: OrderName | None = None,
     operator: OperatorName | Operator | None = None,
     block_words: BlockWords | None = None,
     groups: Groups | None = None,
     **parameters: Unpack[NetworkParameters],
-) -> list[Entry]:
+) -> Entries:
     """Predict all algorithms for a collective, or the named ones, that serve a network.
 
     All run on one network that has ``operator``, ``ports`` and room for every algorithm.
@@ -221,7 +223,9 @@ def compare(
     ----------
     network
         The network.
-    source, collective, targets, flits, ports, packet, partial, operator, block_words, groups
+    source, collective, targets, flits, ports, packet, partial, order, operator
+        As in :func:`.schedule`.
+    block_words, groups
         As in :func:`.schedule`.
     algorithms
         Names of algorithms; None for all.
@@ -230,9 +234,9 @@ def compare(
 
     Returns
     -------
-    list of Entry
-        Each algorithm's schedule, its ``cycles`` by timing, and the ``refusals`` of the other
-        timings.
+    Entries
+        A list of :class:`.Entry`: each algorithm's schedule, its ``cycles`` by timing, and the
+        ``refusals`` of the other timings.
 
     Raises
     ------
@@ -250,12 +254,13 @@ def compare(
         ports=ports,
         packet=packet,
         partial=partial,
+        order=order,
         operator=operator,
         block_words=block_words,
         groups=groups,
     )
     room = room_of(operator, {**parameters, "all_port": ports == "all"})
-    return [*compare_algorithms(task, room, algorithms).entries]
+    return Entries(compare_algorithms(task, room, algorithms).entries)
 
 
 @checked

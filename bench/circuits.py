@@ -90,7 +90,7 @@ def main(rtl: bool) -> None:
             cycles, bound = circuits.predicted.cycles, circuits.bound.value
             cells = [
                 *(what, packets.predicted.cycles, cycles, circuits.schedule.algorithm, bound),
-                *(f"{cycles / bound:.2f}", circuits.program.table_entries.max()),
+                *(f"{cycles / bound:.2f}", circuits.program.table_sizes.max()),
                 "" if aim.cycles is None else aim.cycles,
             ]
             if rtl:

@@ -97,7 +97,7 @@ def bitstream_command(
     proofs = _prove(board, config, built) if prove else {}
     if as_json:
         facts = network_facts(chosen, config.topology)
-        print_json({**facts, **_bitstream_json(board, built, proofs)})
+        print_json(_bitstream_json(board, built, proofs), **facts)
     elif prove:
         _print_proofs(board, proofs)
     kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]

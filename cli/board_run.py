@@ -22,7 +22,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
-from .options.network import network_options
+from .options.network import network_facts, network_options
 from .options.output import json_option
 from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues
@@ -65,7 +65,8 @@ def board_run_command(port: str, as_json: bool, timing: Timing, **chosen: Any) -
     finally:
         line.close()
     if as_json:
-        print_json({**schedule_facts(chosen, found), **result.to_json()})
+        facts = network_facts(chosen, found.schedule.topology)
+        print_json({**schedule_facts(found), **result.to_json()}, **facts)
     else:
         print_comparison(result)
     if not result.agrees:

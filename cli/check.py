@@ -23,7 +23,7 @@ from .command import command
 from .console import busy, print_checks, print_json, progress, say, say_written
 from .options.collective import collective_options
 from .options.hardware import chosen_config, hardware_options, timing_option
-from .options.network import chosen_topology, network_options
+from .options.network import chosen_topology, network_facts, network_options
 from .options.output import (
     json_option,
     output_option,
@@ -109,9 +109,9 @@ def check_command(
         shown = {"title": title, "program": unknown_program(config)}
     else:
         subject, any_words, timing = _subject(chosen, timing)
-        program = subject.program
+        program, config = subject.program, subject.program.config
         title = f"{subject.title}, {manner(program, timing)}"
-        recorded = _read(trace_file, program.config, chosen)
+        recorded = _read(trace_file, config, chosen)
         with busy("predicting"):
             predicted = predict(program, subject.memory, timing=timing)
         found = check_recorded(
@@ -128,7 +128,7 @@ def check_command(
         with busy("writing the page"):
             report_recorded(trace=trace, found=found, **shown).write(report)
     if as_json:
-        print_json(_json(found, trace))
+        print_json(_json(found, trace), **network_facts(chosen, config.topology))
     else:
         _print(title, found, trace)
         say_written(output, report)

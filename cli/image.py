@@ -68,7 +68,8 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
         image = ProgramsImage(programs=made, timing=timing, predicted=predicted, limits=limits)
     image.write(*paths)
     if as_json:
-        print_json({"programs": image.description()["programs"]})
+        listed = {"programs": image.description()["programs"]}
+        print_json(listed, network=made[0].config.topology.label)
         return
     columns = zip(programs, image.entries, predicted, strict=True)
     print_table(

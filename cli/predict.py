@@ -12,7 +12,6 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from .. import __version__
 from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, is_special
 from ..model.collectives.notes import schedule_title
@@ -44,7 +43,7 @@ from .options.hardware import (
     timing_option,
 )
 from .options.hold import chosen_hold, hold_option
-from .options.network import network_options
+from .options.network import network_facts, network_options
 from .options.output import (
     json_option,
     output_option,
@@ -134,8 +133,9 @@ def predict_command(
     if report is not None:
         _write_report(subject, predicted, timing, report)
     if as_json:
-        bound, found = subject.bound, _prediction_json(program, predicted, timing)
-        print_json({**subject.facts, **found, "least_cycles": bound and bound.value})
+        facts = network_facts(chosen, program.config.topology)
+        found = _prediction_json(program, predicted, timing)
+        print_json({**subject.facts, **found, "least": subject.least}, **facts)
     else:
         _print_prediction(subject, predicted, timing)
         say_written(*outputs, report)
@@ -165,6 +165,12 @@ class Subject(NamedTuple):
         if self.schedule is None:
             return None
         return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
+
+    @property
+    def least(self) -> dict[str, int] | None:
+        """The bound as JSON values."""
+        bound = self.bound
+        return None if bound is None else {"cycles": bound.value}
 
 
 def _write_report(subject: Subject, predicted: Prediction, timing: Timing, report: str) -> None:
@@ -205,7 +211,7 @@ def _program_of_schedule(chosen: OptionValues, timing: Timing, report: str | Non
         (compiled,) = fitted(chosen, [found])
     schedule, kept = found.schedule, found.kept
     memory = Payload.random(compiled, seed=0).memory(compiled.program.config)
-    title, facts = schedule_title(schedule), schedule_facts(chosen, found)
+    title, facts = schedule_title(schedule), schedule_facts(found)
     known = None if kept is None else kept.prediction
     return Subject(compiled.program, memory, title, facts, schedule, compiled.layout, known)
 
@@ -221,9 +227,8 @@ def _outputs(output: str | None, *, waves: bool) -> list[Path]:
 
 def _program_facts(program: AnyProgram) -> dict[str, object]:
     """Return the facts of a program file; unknown facts of its schedule are None."""
-    unknown = dict.fromkeys(("seed", "collective", "algorithm", "source"))
-    network = program.config.topology.label
-    return {"version": __version__, "network": network, **unknown, "ports": program.port_model}
+    unknown = dict.fromkeys(("collective", "algorithm", "source"))
+    return {**unknown, "ports": program.port_model}
 
 
 def _prediction_json(

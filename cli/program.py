@@ -35,7 +35,7 @@ from .options.hardware import (
     require_no_deadlock,
     timing_option,
 )
-from .options.network import network_options
+from .options.network import network_facts, network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues, complete_files, integer_option, option_group, was_typed
@@ -127,7 +127,8 @@ def program_command(
         made.write(*image_files)
     if as_json:
         tables = {"tables": _tables_json(program, shown)} if shown else {}
-        print_json({**schedule_facts(chosen, found), **measures, **tables})
+        facts = network_facts(chosen, config.topology)
+        print_json({**schedule_facts(found), **measures, **tables}, **facts)
         return
     for node in shown:
         _print_node(program, node)
@@ -218,7 +219,7 @@ def _program_measures(program: AnyProgram) -> dict[str, int]:
     """Return the largest use of the tables by any node."""
     if isinstance(program, CircuitProgram):
         return {
-            "entries": int(program.table_entries.max()),
+            "entries": int(program.table_sizes.max()),
             "entry_words": entry_words(program.config),
         }
     return {

@@ -46,7 +46,7 @@ from .options.hardware import (
     timing_option,
 )
 from .options.hold import chosen_hold, hold_option
-from .options.network import chosen_topology, network_options
+from .options.network import chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues
@@ -135,10 +135,12 @@ def verify_command(
         _write_report(results[0], report)
     if as_json:
         found = [
-            {**schedule_facts(chosen, answer), **result.to_json()}
+            {**schedule_facts(answer), **result.to_json()}
             for answer, result in zip(answers, results, strict=True)
         ]
-        print_json(found if all_sources else found[0])
+        topology = cases[0].schedule.topology
+        kept = {"sources": found} if all_sources else found[0]
+        print_json(kept, **network_facts(chosen, topology))
     elif all_sources:
         _print_summary(results)
     else:

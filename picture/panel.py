@@ -26,14 +26,17 @@ from ..model.schedule.schedule import Schedule
 from .links import Lines, beside, is_straight_on, meet, shorten
 from .places import Places, Points
 from .style import (
+    DISABLED,
     EYE,
     EYE_LINE,
     EYE_WHITE,
     FAINT,
+    FAULT,
     HOLDER,
     INK,
     LARGEST_NUMBERED_SIDE,
     LARGEST_NUMBERED_SPAN,
+    QUIET,
     SWITCH_LINE,
     text_color,
 )
@@ -293,11 +296,15 @@ def _draw_nodes(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> 
 
     switches = list(drawing.schedule.topology.switches)
     ends = np.ones(reached.size, dtype=bool)
-    ends[switches] = False
+    faulty, disabled = list(drawing.schedule.topology.faulty_nodes), list(drawing.schedule.unserved)
+    ends[[*switches, *faulty, *disabled]] = False
     discs([] if root is None else [root], 0.27, 2.5, c="white", ec=INK, lw=0.03 * cell)
     square = {"marker": "s", "c": "white", "ec": SWITCH_LINE, "lw": _SWITCH_WIDTH * cell}
     discs(switches, _SWITCH_RADIUS, 2, **square)
     discs(waiting & ends, 0.08, 2, c=FAINT, lw=0)
+    cross = {"marker": "x", "c": FAULT, "lw": 0.05 * cell}
+    discs(faulty, _SWITCH_RADIUS, 2, **cross)
+    discs(disabled, _SWITCH_RADIUS, 2, c=DISABLED, ec=QUIET, lw=_SWITCH_WIDTH * cell)
     done = ~waiting & ends
     discs(done, _NODE_RADIUS, 5, c=colors[done], ec="white", lw=_LINK_WIDTH * cell)
     if step is None and drawing.is_numbered:

@@ -228,11 +228,13 @@ def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -
     rows = [["lower bound", *counts, *[str(least["cycles"])] * len(TIMINGS), ""]]
     runs: list[list[int]] = [[]]
     wrong = []
+    winners = comparison.winners
     for entry in comparison.entries:
         cycles = [str(entry.cycles.get(timing, "")) for timing in TIMINGS]
         measures = [str(entry.schedule.steps), str(entry.schedule.tcd), *cycles]
         wrong += [len(rows)] * (not entry.agrees)
-        rows.append([entry.label, *measures, str(entry.busiest_link)])
+        won = " (fewest cycles)" if entry.label in winners else ""
+        rows.append([entry.label + won, *measures, str(entry.busiest_link)])
         runs.append([numbers[key] for key in numbers if key[0] == entry.name])
     columns.append("sends on busiest link")
     return {

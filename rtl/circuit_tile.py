@@ -7,6 +7,8 @@
                    ▼              │ ▼
     links ──► link registers ──► router ──► links
                                     └──► signature    (in a network with signatures)
+
+The tile of a switch has the same parts, but no message memory and no words to or from it.
 """
 
 from amaranth.hdl import Format, Module, Mux, Print, Signal
@@ -14,7 +16,9 @@ from amaranth.lib.wiring import Component, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from .circuit_interface import CircuitInterface
+from .circuit_lane import lane_suffixes
 from .circuit_router import CircuitRouter
+from .link import printed_ports
 from .run_table import RunTable
 from .signature_register import SignatureRegister
 from .technology import PLAIN, Technology
@@ -32,29 +36,39 @@ class CircuitTile(Component):
     """
 
     def __init__(
-        self, config: NetworkConfig, *, trace: bool = False, technology: Technology = PLAIN
+        self,
+        config: NetworkConfig,
+        *,
+        trace: bool = False,
+        switch: bool = False,
+        technology: Technology = PLAIN,
     ) -> None:
         self._config = config
         self._trace = trace
+        self._switch = switch
         self._technology = technology
-        super().__init__(tile_signature(config, trace=trace))
+        super().__init__(tile_signature(config, trace=trace, switch=switch))
 
     def elaborate(self, _platform: object) -> Module:
-        """Run table, router and interface, joined at port 0 of the router."""
+        """Run table, router and interface, joined at port 0 or at the ports of the lanes."""
         m = Module()
-        config, technology = self._config, self._technology
+        config, technology, switch = self._config, self._technology, self._switch
         m.submodules.run_table = table = RunTable(config, technology=technology)
-        m.submodules.router = router = CircuitRouter(config, technology=technology)
-        m.submodules.network_interface = interface = CircuitInterface(config, technology=technology)
+        m.submodules.router = router = CircuitRouter(config, switch=switch, technology=technology)
+        m.submodules.network_interface = interface = CircuitInterface(
+            config, switch=switch, technology=technology
+        )
         connect(m, table.run, interface.run)
         connect(m, interface.entry, table.write)
-        connect(m, interface.injection, router.inputs[0])
-        connect(m, router.outputs[0], interface.ejection)
+        lanes = [] if switch else lane_suffixes(config)
+        for place, lane in enumerate(lanes):
+            connect(m, getattr(interface, f"injection{lane}"), router.inputs[place])
+            connect(m, router.outputs[place], getattr(interface, f"ejection{lane}"))
         for index in range(config.topology.ports - 1):
-            self._connect_from_link(m, self.inputs[index], router.inputs[1 + index])
-            connect(m, router.outputs[1 + index], flipped(self.outputs[index]))
+            self._connect_from_link(m, self.inputs[index], router.inputs[len(lanes) + index])
+            connect(m, router.outputs[len(lanes) + index], flipped(self.outputs[index]))
         connect(m, flipped(self.host), interface.host)
-        if config.operators:
+        if config.operators and not switch:
             m.d.comb += interface.sum_leaves.eq(router.sum_leaves)
         m.d.comb += [
             router.setting.eq(table.setting),
@@ -62,16 +76,33 @@ class CircuitTile(Component):
             interface.missing_word.eq(router.missing_word),
             interface.bad_route.eq(router.bad_route),
             interface.node.eq(self.node),
-            interface.half_duplex.eq(self.half_duplex),
+            *([] if switch else [interface.half_duplex.eq(self.half_duplex)]),
             self.over.eq(interface.finished),
             self.finished.eq(interface.finished),
             self.flagged.eq(interface.flagged),
         ]
+        if config.programs:
+            self._connect_program(m, table, interface)
         if config.signature:
             self._elaborate_signature(m, router, interface)
         if self._trace:
             self._elaborate_trace(m, router)
         return m
+
+    def _connect_program(self, m: Module, table: RunTable, interface: CircuitInterface) -> None:
+        """Connect the place of the running program, the tile's port, and what the tile tells."""
+        config = self._config
+        m.d.comb += [table.base.eq(self.program.base), table.end.eq(self.program.end)]
+        if self._switch:
+            return
+        if config.tile_ports:
+            connect(m, flipped(self).tile, interface.tile)
+            m.d.comb += [
+                interface.program.eq(self.program.program),
+                self.held.eq(interface.held),
+            ]
+        if config.parity:
+            m.d.comb += self.damaged.eq(interface.damaged)
 
     def _connect_from_link(self, m: Module, link, port) -> None:
         """Delay the words of a link by its registers."""
@@ -88,7 +119,7 @@ class CircuitTile(Component):
     ) -> None:
         """Fold the words that leave the router; the host reads the signature as status words."""
         m.submodules.signature = register = SignatureRegister(
-            self._config, technology=self._technology
+            self._config, switch=self._switch, technology=self._technology
         )
         for output, sent in zip(router.outputs, register.sent, strict=True):
             m.d.comb += [
@@ -102,7 +133,8 @@ class CircuitTile(Component):
 
     def _elaborate_trace(self, m: Module, router: CircuitRouter) -> None:
         """Print every word that leaves an output port, in decimal (docs/router.md, section 7)."""
-        for port, output in enumerate(router.outputs):
+        ports = printed_ports(self._config, switch=self._switch)
+        for port, output in zip(ports, router.outputs, strict=True):
             line = Format(
                 "{:d} {:d} {:d} {:d} {:d} {:d}\n",
                 *(self.cycle, self.node, port, BODY, BODY, output.word),

@@ -67,7 +67,7 @@ def connect_controller(
     run = controller.run
     core.tell_steps(run.barrier, run.half_duplex)
     for name in ("base", "end", *(["program"] if config.tile_ports else [])):
-        core.tell(f"program.{name}", run[name], switches=False)
+        core.tell(f"program.{name}", run[name], switches=config.circuits)
     _pass_requests(m, core, controller.tiles, either)
     for node in nodes_with_ports(config):
         connect(m, getattr(outside, tile_name(node)), core.tiles[node].tile)
@@ -81,15 +81,20 @@ def _show_nodes(m: Module, core: Core, nodes: Any) -> None:
         nodes.heard.eq(core.heard),
     ]
     config = core.config
+    interfaces = [n for n in range(len(core.tiles)) if n not in config.topology.switches]
     if config.parity:
-        switches = config.topology.switches
-        damaged = [tile.damaged for n, tile in enumerate(core.tiles) if n not in switches]
+        damaged = [core.tiles[node].damaged for node in interfaces]
         m.d.comb += nodes.damaged.eq(core.ask_for("shows_damaged", any_of, damaged))
-    for name, wrong in {
-        "first_flagged": [tile.flagged for tile in core.tiles],
-        "first_unfinished": [~tile.finished for tile in core.tiles],
-    }.items():
-        pairs = [Cat(bit, C(node, node_bits(config))) for node, bit in enumerate(wrong)]
+    wrong = {
+        "first_flagged": [(n, tile.flagged) for n, tile in enumerate(core.tiles)],
+        "first_unfinished": [(n, ~tile.finished) for n, tile in enumerate(core.tiles)],
+    }
+    if config.waits_for_tiles:
+        held = [(node, core.tiles[node].held) for node in interfaces]
+        m.d.comb += nodes.held.eq(core.ask_for("held", any_of, [bit for _, bit in held]))
+        wrong["first_held"] = held
+    for name, bits in wrong.items():
+        pairs = [Cat(bit, C(node, node_bits(config))) for node, bit in bits]
         m.d.comb += getattr(nodes, name).eq(core.ask_for(name, _first, pairs)[1:])
 
 

@@ -119,8 +119,11 @@ class Controller(Component):
         def is_in(*states: RunState) -> Value:
             return Cat(control.state == state for state in states).any()
 
+        in_reset = is_in(RunState.IDLE, RunState.STARTING)
+        if self._config.waits_for_tiles:
+            in_reset |= control.never_ran & (control.state == RunState.TIMED_OUT)
         m.d.comb += [
-            self.reset.eq(is_in(RunState.IDLE, RunState.STARTING)),
+            self.reset.eq(in_reset),
             self.busy.eq(is_in(RunState.STARTING, RunState.RUNNING)),
             self.done.eq(is_in(RunState.DONE)),
             self.error.eq(is_in(RunState.FAILED, RunState.TIMED_OUT)),

@@ -7,7 +7,8 @@ from amaranth.hdl import Module
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, PureInterface, Signature
 
-from ..model.network.config import NetworkConfig
+from ..model.network.config import NetworkConfig, bits_for
+from .host_map import EJECTION_PORT
 
 CYCLE_BITS = 32
 """Width of a cycle number."""
@@ -19,6 +20,34 @@ def router_ports(config: NetworkConfig, *, switch: bool = False) -> list[int]:
     The interface's ports have number 0 and come first; the router of a switch has none.
     """
     return [0] * (0 if switch else config.lanes) + list(range(1, config.topology.ports))
+
+
+def tile_registers(config: NetworkConfig) -> int:
+    """Return the registers of each link that are in the tiles: none where links differ."""
+    return config.link_registers if config.topology.link_registers_of is None else 0
+
+
+def registers_between(config: NetworkConfig, node: int, port: int) -> int:
+    """Return the registers of the link that leaves a node by a port which are not in the tiles."""
+    registers = config.topology.link_registers_of
+    if registers is None:
+        return 0
+    own = int(registers[node, port])
+    return config.link_registers if own < 0 else own
+
+
+def rest_bits(config: NetworkConfig) -> int:
+    """Return the width of the cycles for which an output rests; 0 if all rates are 1."""
+    rates = config.topology.link_rate_of
+    return 0 if rates is None else bits_for(max(0, int(rates.max()) - 1))
+
+
+def printed_ports(config: NetworkConfig, *, switch: bool = False) -> list[int]:
+    """Return the numbers by which the lines of a trace name a router's outputs, in order."""
+    ports = router_ports(config, switch=switch)
+    if not config.all_port:
+        return ports
+    return [port or EJECTION_PORT + 1 + place for place, port in enumerate(ports)]
 
 
 def ports_beside(config: NetworkConfig, port: int, *, switch: bool = False) -> list[int]:

@@ -67,6 +67,8 @@ class Network(Component):
             raise ValueError("a network with programs has no look-ahead")
         if config.tile_ports and tiles_together:
             raise ValueError("tiles with tile ports are modules of their own")
+        if config.topology.links_differ and tiles_together:
+            raise ValueError("links that differ are modules of their own")
         super().__init__(network_signature(config))
 
     def elaborate(self, _platform: object) -> Module:

@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
 from .arbiter import Arbiter
+from .assertions import Assertions, asserted, one_hot_or_zero
 from .credits import CreditCounter
 from .crossbar import CrossbarMux
-from .link import Link, flit_layout
+from .link import Link, flit_layout, rest_bits
 from .technology import PLAIN, Technology
 
 
+@asserted
 class OutputPort(Component):
     """Grants one of the buffers that ask for this output, and sends that buffer's flit.
 
@@ -46,6 +48,9 @@ class OutputPort(Component):
         carries the granted flit in the same cycle.
     accept : In(1)
         Only for port 0, which has no credits: high if the interface takes a flit in this cycle.
+    rest : In(rest_bits)
+        Only for the port of a link, where links differ in their rates: the cycles after a flit in
+        which no other may leave. Constant.
     held : Out(vcs)
         Per VC: high while a packet holds it, from the cycle after its first flit has left until the
         cycle in which its tail leaves.
@@ -66,6 +71,7 @@ class OutputPort(Component):
         self._technology = technology
         self._port = port
         vcs = config.vcs
+        self._rest_bits = rest_bits(config) if port else 0
         self._inputs = inputs
         self._candidates = len(inputs) * vcs
         super().__init__(
@@ -75,10 +81,55 @@ class OutputPort(Component):
                 "grants": Out(self._candidates),
                 "link": Out(Link(config)),
                 "accept": In(1),
+                **({"rest": In(self._rest_bits)} if self._rest_bits else {}),
                 "held": Out(vcs),
                 "credit_overflow": Out(1),
             }
         )
+
+    def assertions(self, check: Assertions) -> None:
+        """State that packets pass whole, and that a flit leaves only for a free slot."""
+        if not self._inputs:
+            return
+        vcs, link = range(self._config.vcs), self.link
+        for candidate in range(self._candidates):
+            asked = Cat(self.requests[vc][candidate] for vc in vcs)
+            check.requires(f"one_request_of_{candidate}", one_hot_or_zero(asked))
+            if self._port == 0:
+                check.requires(
+                    f"own_vc_of_{candidate}", ~(asked & ~(1 << candidate % len(vcs))).any()
+                )
+        flit = C(0, len(link.flit.as_value()))
+        for grant, each in zip(self.grants, self.flits, strict=True):
+            flit |= Mux(grant, each.as_value(), 0)
+        check.ensures("one_flit", one_hot_or_zero(self.grants) & one_hot_or_zero(link.valid))
+        check.ensures("flit_of_the_grant", link.flit.as_value() == flit)
+        for vc in vcs:
+            self._assert_whole(check, vc)
+            if self._port:
+                self._assert_credits(check, vc)
+        if self._port == 0:
+            check.ensures("flit_if_accepted", self.accept | ~link.valid.any())
+
+    def _assert_whole(self, check: Assertions, vc: int) -> None:
+        """State that a VC is held from a packet's first flit to its tail, by its buffer."""
+        sent, tail, held = self.link.valid[vc], self.link.flit.tail, self.held[vc]
+        goes_on = check.before(Mux(sent, ~tail, held))
+        holder = check.latest(self.grants, sent)
+        check.requires(f"requests_of_the_holder_{vc}", ~held | ~(self.requests[vc] & ~holder).any())
+        check.ensures(f"held_from_head_to_tail_{vc}", held == goes_on)
+        check.ensures(f"flits_of_the_holder_{vc}", ~(held & sent) | (self.grants == holder))
+
+    def _assert_credits(self, check: Assertions, vc: int) -> None:
+        """State that credits of a VC are neither made up nor lost."""
+        sent, back, depth = self.link.valid[vc], self.link.credit[vc], self._config.depth
+        away = check.count(sent, back, limit=depth)
+        check.requires(f"credit_of_a_flit_{vc}", ~back | (away != 0))
+        check.ensures(f"no_credit_overflow_{vc}", ~self.credit_overflow)
+        check.ensures(f"flit_for_a_free_slot_{vc}", ~sent | (away < depth))
+        others = Cat(self.link.valid[other] for other in range(self._config.vcs) if other != vc)
+        asked = self.requests[vc].any() & (away < depth)
+        check.ensures(f"flit_if_ready_{vc}", ~asked | sent | others.any())
 
     def elaborate(self, _platform: object) -> Module:
         """Build the arbiter, the crossbar column, the held VCs and the credit counters."""
@@ -122,15 +173,23 @@ class OutputPort(Component):
                 m.d.sync += free[vc].eq(self.link.flit.tail)
 
     def _elaborate_credits(self, m: Module, arbiter: Arbiter) -> None:
-        """Add a credit counter per VC."""
+        """Add a credit counter per VC, and the rest between two flits."""
         counters = []
+        rested: Value = C(1)
+        if self._rest_bits:
+            left = Signal(self._rest_bits, name="rest_left")
+            rested = ~left.any()
+            with m.If(self.link.valid.any()):
+                m.d.sync += left.eq(self.rest)
+            with m.Elif(left.any()):
+                m.d.sync += left.eq(left - 1)
         for vc in range(self._config.vcs):
             m.submodules[f"credits_{vc}"] = counter = CreditCounter(self._config)
             counters.append(counter)
             m.d.comb += [
                 counter.spend.eq(self.link.valid[vc]),
                 counter.earn.eq(self.link.credit[vc]),
-                arbiter.credited[vc].eq(counter.available),
+                arbiter.credited[vc].eq(counter.available & rested),
             ]
         overflow = Cat(counter.overflow for counter in counters).any()
         m.d.comb += self.credit_overflow.eq(overflow)

@@ -20,6 +20,7 @@ from .host_map import (
 from .host_port import Refusal
 from .request_under_way import request_layout
 from .run_control import run_layout
+from .run_entry import entry_words, word_bits
 
 WRITABLE = (ControllerWord.IMAGE, ControllerWord.COMMAND, ControllerWord.ENABLE)
 """The controller's registers that a host may write, in addition to program entries."""
@@ -90,8 +91,9 @@ class RequestCheck(Component):
                 m.d.comb += no_such_word.eq(~(there & self._has_memory()))
             with m.Case(HostSpace.TABLE):
                 there = self._in_table() & self.request.write
+                has_table = self._is_node() if self._config.circuits else self._has_memory()
                 m.d.comb += [
-                    no_such_word.eq(~(there & self._has_memory())),
+                    no_such_word.eq(~(there & has_table)),
                     not_now.eq(self._is_in_use()),
                 ]
             with m.Case(CONTROLLER_SPACE):
@@ -116,14 +118,20 @@ class RequestCheck(Component):
         return self._is_node() & ~_any(self.request.node == node for node in switches)
 
     def _in_table(self) -> Value:
-        """Tell whether the address is in some sender's table."""
-        bits = table_address_bits(self._config)
-        place, lane = self.request.address[:bits], self.request.address[bits:]
-        return (place < self._config.table_words) & (lane < self._config.lanes)
+        """Tell whether the address is in some sender's table, or in an entry of the run table."""
+        config, address = self._config, self.request.address
+        if config.circuits:
+            shift = word_bits(config)
+            word, entry = address[:shift], address[shift:]
+            return (entry < config.table_words) & (word < entry_words(config))
+        bits = table_address_bits(config)
+        place, lane = address[:bits], address[bits:]
+        return (place < config.table_words) & (lane < config.lanes)
 
     def _is_in_use(self) -> Value:
         """Tell whether the table's word is of a program that is starting, running or queued."""
-        place = self.request.address[: table_address_bits(self._config)]
+        shift = word_bits(self._config) if self._config.circuits else 0
+        place = self.request.address[shift : shift + table_address_bits(self._config)]
 
         def has(run) -> Value:
             return (place >= run.base) & (place < run.end)

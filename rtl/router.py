@@ -25,7 +25,7 @@ from amaranth.lib.wiring import Component, In, Out, connect, flipped
 from ..model.network.config import NetworkConfig
 from .host_port import Causes, Flag
 from .input_port import InputPort
-from .link import Link, ports_beside, router_ports
+from .link import Link, ports_beside, rest_bits, router_ports
 from .output_port import OutputPort
 from .technology import PLAIN, Technology
 
@@ -36,10 +36,12 @@ ROUTER_FLAGS = (Flag.OVERFLOW, Flag.CREDIT_OVERFLOW, Flag.BAD_ROUTE)
 def router_members(config: NetworkConfig, *, switch: bool = False) -> dict:
     """Return the ports of a :class:`Router`."""
     ports = len(router_ports(config, switch=switch))
+    rests = rest_bits(config) * (config.topology.ports - 1)
     return {
         "inputs": In(Link(config)).array(ports),
         "outputs": Out(Link(config)).array(ports),
         "linked": In(config.topology.ports),
+        **({"rests": In(rests)} if rests else {}),
         **({} if switch else {"accept": In(1)}),
         "stalls": Out(ports * config.vcs),
         "causes": Out(Causes(*ROUTER_FLAGS)),
@@ -67,6 +69,8 @@ class Router(Component):
     linked : In(ports)
         A bit for each output port, set if the port has a link. Bit 0 is set, except in a switch.
         Constant for a node.
+    rests : In
+        Only where links differ in their rates; as for :class:`.Tile`.
     accept : In(1)
         Not in a switch: high if the network interface takes a flit in this cycle. Otherwise no flit
         leaves by port 0.
@@ -113,6 +117,9 @@ class Router(Component):
             self.causes.bad_route.eq(Cat(port.bad_route for port in inputs).any()),
             self.causes.credit_overflow.eq(Cat(port.credit_overflow for port in outputs).any()),
         ]
+        if rest_bits(config):
+            for port, output in enumerate(outputs[self._lanes :]):
+                m.d.comb += output.rest.eq(self.rests.word_select(port, rest_bits(config)))
         for ejection in outputs[: self._lanes]:
             m.d.comb += ejection.accept.eq(self.accept)
         m.d.comb += self.stalls.eq(Cat(i.stalls for i in inputs))

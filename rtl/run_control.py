@@ -62,6 +62,7 @@ class AllNodes(Signature):
                 "first_flagged": Out(bits),
                 "first_unfinished": Out(bits),
                 **({"damaged": Out(1)} if config.parity else {}),
+                **({"held": Out(1), "first_held": Out(bits)} if config.waits_for_tiles else {}),
             }
         )
 
@@ -91,7 +92,10 @@ class RunControl(Component):
     cycle : Out(32)
         The number of the run's current cycle; after a run, of its last cycle.
     culprit : Out(node_bits)
-        The node whose flag ended the last run, or that was not finished at its limit; otherwise 0.
+        The node whose flag ended the last run, or that was not finished at its limit, or that its
+        tile kept from starting; otherwise 0.
+    never_ran : Out(1)
+        Only with circuits and tile ports: high if the last run was timed out before it began.
     ended : Out(1)
         High if a run has ended without a stop since the last ``acknowledge``.
 
@@ -114,6 +118,7 @@ class RunControl(Component):
                 "cycle": Out(CYCLE_BITS),
                 "culprit": Out(node_bits(config)),
                 "ended": Out(1),
+                **({"never_ran": Out(1)} if config.waits_for_tiles else {}),
             }
         )
 
@@ -149,6 +154,8 @@ class RunControl(Component):
             self.cycle.eq(0),
             self.culprit.eq(0),
         ]
+        if self._config.waits_for_tiles:
+            m.d.sync += self.never_ran.eq(0)
 
     def _elaborate_starting(self, m: Module) -> None:
         """Hold the core in reset until all settings that it needs have arrived."""
@@ -160,6 +167,22 @@ class RunControl(Component):
             m.d.sync += self.state.eq(RunState.RUNNING)
         with m.If((held == last) | self.stop):
             m.d.sync += held.eq(0)
+        if self._config.waits_for_tiles:
+            self._elaborate_waiting(m, held, (held == last) & self.nodes.held & ~self.stop)
+
+    def _elaborate_waiting(self, m: Module, held: Signal, waits: Value) -> None:
+        """Stay in *starting* while a tile holds its node, but not longer than the limit."""
+        waited, limit = Signal.like(self.run.limit, name="waited"), self.run.limit
+        m.d.sync += waited.eq(0)
+        with m.If(waits & limit.any() & (waited == limit)):
+            self._end(m, RunState.TIMED_OUT, self.nodes.first_held)
+            m.d.sync += self.never_ran.eq(1)
+        with m.Elif(waits):
+            m.d.sync += [
+                self.state.eq(RunState.STARTING),
+                held.eq(held),
+                waited.eq(waited + 1),
+            ]
 
     def _elaborate_queue(self, m: Module) -> None:
         """Queue a program that is offered during a run."""

@@ -11,14 +11,13 @@ Used by :class:`.NetworkInterface`; :class:`.LoadedMessage` takes its place with
 
 from collections.abc import Sequence
 
-from amaranth.hdl import C, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import C, ResetSignal, Signal, Value
 from amaranth.lib.wiring import connect, flipped
 
 from .combiner import Combiner
-from .host_access import carried_out
-from .host_map import HostSpace
 from .lane import Lane
 from .message import Message
+from .shared_access import connect_damage, connect_host, connect_tile
 from .shared_memory import SharedMemory
 from .steps import StepKeeper
 from .tile_port import Doorbell
@@ -43,9 +42,9 @@ class SharedMessage(Message):
         m.d.comb += memory.fetches.eq(lanes[0].fetches)
         if combiner is not None:
             self._connect_combiner(memory, combiner)
-        self._connect_host(memory)
+        connect_host(m, self._ports, memory, self.selected)
         if self._config.tile_ports:
-            self._connect_tile(memory)
+            connect_tile(m, self._ports.tile, memory)
         if self._config.parity:
             self._connect_damage(memory, combiner)
         return memory.reads[0].word
@@ -62,48 +61,11 @@ class SharedMessage(Message):
             memory.combines.eq(combiner.combines[0]),
         ]
 
-    def _connect_host(self, memory: SharedMemory) -> None:
-        """Carry out the controller's requests; those to the memory when it is free."""
-        m, host = self._m, self._host
-        is_message = host.space == HostSpace.MESSAGE
-        free = Mux(host.write, memory.write_free, memory.read_free)
-        m.d.comb += [
-            self.selected.eq(carried_out(m, host, self._ports.node, free | ~is_message)),
-            memory.host_address.eq(host.address),
-            memory.host_word.eq(host.write_data),
-            memory.host_writes.eq(self.host_writes(HostSpace.MESSAGE)),
-            memory.host_reads.eq(self.selected & is_message & ~host.write),
-        ]
-
-    def _connect_tile(self, memory: SharedMemory) -> None:
-        """Give the tile its way to the memory."""
-        tile = self._ports.tile
-        self._m.d.comb += [
-            memory.tile_write.enable.eq(tile.write_valid),
-            memory.tile_write.address.eq(tile.write_address),
-            memory.tile_write.word.eq(tile.write_data),
-            tile.write_ready.eq(memory.tile_write_ready),
-            memory.tile_reads.eq(tile.read_valid),
-            memory.tile_read.address.eq(tile.read_address),
-            tile.read_ready.eq(memory.tile_read_ready),
-            tile.read_answered.eq(memory.tile_answered),
-            tile.read_data.eq(memory.tile_read.word),
-        ]
-
     def _connect_damage(self, memory: SharedMemory, combiner: Combiner | None) -> None:
         """Tell the controller, or the tile, of a damaged word that it reads."""
-        m, host, tile = self._m, self._host, C(0)
-        shown = Signal(name="shown", reset_less=True)
-        m.d.sync += shown.eq(memory.host_reads)
-        m.d.comb += host.damaged.eq(shown & memory.reads[0].damaged)
-        if self._config.tile_ports:
-            tile = self._ports.tile.read_damaged
-            m.d.comb += tile.eq(memory.tile_answered & memory.tile_read.damaged)
+        connect_damage(self._m, self._config, self._ports, memory)
         combined = C(0) if combiner is None else combiner.damaged.any()
-        m.d.comb += [
-            self._ports.damaged.eq(host.damaged | tile),
-            self.shows_damaged.eq(self._ports.damaged | combined),
-        ]
+        self._m.d.comb += self.shows_damaged.eq(self._ports.damaged | combined)
 
     def add_options(self, steps: StepKeeper, lanes: Sequence[Lane]) -> None:
         """Let the tile hold the node back; tell the tile of packets, step and run."""

@@ -13,15 +13,24 @@ The tile of a switch has a status instead of the interface, and no port 0::
                 └──► signature ───┘
 """
 
-from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal, Value
+from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal
 from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from .direct_router import DirectRouter
-from .host_map import EJECTION_PORT
 from .host_port import HostPort, node_bits
 from .interface import NetworkInterface
-from .link import CYCLE_BITS, Link, WordLink, connect_ejection, router_ports
+from .link import (
+    CYCLE_BITS,
+    Link,
+    WordLink,
+    connect_ejection,
+    printed_ports,
+    rest_bits,
+    router_ports,
+    tile_registers,
+)
+from .link_registers import delayed
 from .router import Router
 from .signature_register import SignatureRegister
 from .switch_status import SwitchStatus
@@ -37,19 +46,22 @@ def tile_signature(config: NetworkConfig, *, trace: bool, switch: bool = False) 
     """Return the ports of a :class:`Tile`, or of a ``switch``, which has no steps."""
     ports = config.topology.ports
     link = WordLink(config) if config.circuits else Link(config)
+    has_program = config.programs > 0 and (config.circuits or not switch)
     members = {
         "node": In(node_bits(config)),
         "linked": In(ports),
+        **({"rests": In(rest_bits(config) * (ports - 1))} if rest_bits(config) else {}),
         "inputs": In(link).array(ports - 1),
         "outputs": Out(link).array(ports - 1),
         **({} if switch else {name: In(1) for name in STEP_INPUTS}),
-        **({"program": In(ProgramPlace(config))} if config.programs and not switch else {}),
+        **({"program": In(ProgramPlace(config))} if has_program else {}),
         "host": In(HostPort(config)),
         **({"tile": In(TilePort(config))} if config.tile_ports and not switch else {}),
         "over": Out(1),
         "finished": Out(1),
         "flagged": Out(1),
         **({"damaged": Out(1)} if config.parity and not switch else {}),
+        **({"held": Out(1)} if config.waits_for_tiles and not switch else {}),
     }
     if trace or config.signature:
         members["cycle"] = In(CYCLE_BITS)
@@ -79,10 +91,13 @@ class Tile(Component):
         The node's number; constant.
     linked : In(ports)
         A bit for each port, set if the port has a link. Bit 0 is set, except in a switch. Constant.
+    rests : In
+        Only where links differ in their rates: for each link port the cycles for which its output
+        rests after a flit, the rate minus 1, in :func:`.rest_bits` each. Constant.
     inputs, outputs : array of Link
         The links; port p is at index p - 1, because port 0 is inside. The tile has the link
-        registers that delay arriving flits and credits.
-    barrier, half_duplex, advance, program, tile, host, over, finished, flagged, damaged
+        registers that delay arriving flits and credits, unless links differ.
+    barrier, half_duplex, advance, program, tile, host, over, finished, flagged, damaged, held
         As for :class:`.NetworkInterface`. A switch has only ``host``, ``over``, ``finished`` and
         ``flagged``.
     cycle : In(32)
@@ -126,6 +141,8 @@ class Tile(Component):
             self._connect_from_link(m, self.inputs[index], router.inputs[lanes + index])
             self._connect_to_link(m, router.outputs[lanes + index], self.outputs[index])
         m.d.comb += router.linked.eq(self._constant(m, self.linked))
+        if rest_bits(config):
+            m.d.comb += router.rests.eq(self._constant(m, self.rests))
         if not self._switch:
             m.d.comb += router.accept.eq(interface.accept)
         m.d.comb += interface.router_stalls.eq(router.stalls)
@@ -151,27 +168,21 @@ class Tile(Component):
 
     def _connect_from_link(self, m: Module, link, port) -> None:
         """Connect the end of a link: flits pass the link registers, credits do not."""
+        registers = tile_registers(self._config)
         m.d.comb += [
-            port.valid.eq(self._delayed(m, link.valid)),
-            port.flit.eq(self._delayed(m, link.flit.as_value())),
+            port.valid.eq(delayed(m, link.valid, registers)),
+            port.flit.eq(delayed(m, link.flit.as_value(), registers)),
             link.credit.eq(port.credit),
         ]
 
     def _connect_to_link(self, m: Module, port, link) -> None:
         """Connect the beginning of a link: credits pass the link registers, flits do not."""
+        registers = tile_registers(self._config)
         m.d.comb += [
             link.valid.eq(port.valid),
             link.flit.eq(port.flit),
-            port.credit.eq(self._delayed(m, link.credit)),
+            port.credit.eq(delayed(m, link.credit, registers)),
         ]
-
-    def _delayed(self, m: Module, value: Value) -> Value:
-        """Return ``value``, as many cycles late as a link has registers."""
-        for _ in range(self._config.link_registers):
-            register = Signal(len(value))
-            m.d.sync += register.eq(value)
-            value = register
-        return value
 
     def _elaborate_interface(self, m: Module, interface: NetworkInterface | SwitchStatus) -> None:
         """Connect the interface to the network and the host."""
@@ -205,10 +216,7 @@ class Tile(Component):
 
     def _elaborate_trace(self, m: Module, router: Router) -> None:
         """Print every flit that leaves an output port, in decimal (docs/router.md, section 7)."""
-        ports = list(self._ports)
-        if self._config.all_port:
-            for lane in range(self._ports.count(0)):
-                ports[lane] = EJECTION_PORT + lane + 1
+        ports = printed_ports(self._config, switch=self._switch)
         for port, output in zip(ports, router.outputs, strict=True):
             vc = sum(Mux(output.valid[number], number, 0) for number in range(self._config.vcs))
             line = Format(

@@ -1,11 +1,18 @@
 """The port by which a tile uses its node's message memory (docs/router.md, section 17)."""
 
 from amaranth.hdl import C, Cat, Module, Mux, ResetSignal, Signal, Value
-from amaranth.lib.wiring import Component, In, Out, Signature
+from amaranth.lib.wiring import Component, In, Member, Out, Signature
 
 from ..model.network.config import NetworkConfig
 from .receiver import PacketArrival
 from .table import PROGRAM_BITS
+
+
+def _arrival(config: NetworkConfig) -> dict[str, Member]:
+    """Return the members that say what has arrived."""
+    if config.circuits:
+        return {"arrived_address": In(config.address_bits)}
+    return {name: In(config.step_bits) for name in ("arrived_step", "step")}
 
 
 class TilePort(Signature):
@@ -28,10 +35,14 @@ class TilePort(Signature):
         Only with parity: high if the word shown is not the word that was written.
     hold : Out(1)
         High to keep the node, in the next cycle, from beginning a row and from ending its step.
+        With circuits: high to keep all nodes from starting.
     arrived, arrived_step : In
         High for one cycle after a packet of a step has arrived; its step.
     step : In(step_bits)
         The node's step, in every cycle.
+    arrived_address : In(address_bits)
+        Only with circuits, which have no steps: while ``arrived`` is high, the address of the last
+        word of a run, written in the last cycle; otherwise 0.
     finished : In(1)
         High when the node has done its part of the program.
     running : In(1)
@@ -56,8 +67,7 @@ class TilePort(Signature):
                 **({"read_damaged": In(1)} if config.parity else {}),
                 "hold": Out(1),
                 "arrived": In(1),
-                "arrived_step": In(config.step_bits),
-                "step": In(config.step_bits),
+                **_arrival(config),
                 "finished": In(1),
                 "running": In(1),
                 "program": In(PROGRAM_BITS),

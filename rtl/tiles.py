@@ -16,6 +16,8 @@ from ..model.network.topology import NO_LINK
 from .by_name import add_by_name
 from .circuit_tile import CircuitTile
 from .domains import add_domain
+from .link import registers_between, rest_bits
+from .link_registers import LinkRegisters
 from .technology import PLAIN, Technology
 from .tile import Tile, tile_signature
 
@@ -45,7 +47,7 @@ def make_tile(
 ) -> Tile | CircuitTile:
     """Return a tile of the network; its ports are those of :func:`.tile_signature`."""
     if config.circuits:
-        return CircuitTile(config, trace=trace, technology=technology)
+        return CircuitTile(config, trace=trace, switch=switch, technology=technology)
     return Tile(config, trace=trace, switch=switch, technology=technology)
 
 
@@ -66,12 +68,13 @@ def add_tiles(
     tiles: list[Any] = []
     for node, reset in enumerate(resets):
         name, switch = tile_name(node), node in config.topology.switches
+        if not by_name or config.topology.link_registers_of is not None:
+            add_domain(m, name, reset)
         if by_name:
             module = SWITCH_MODULE if switch else TILE_MODULE
             signature = tile_signature(config, trace=trace, switch=switch)
             tiles.append(add_by_name(m, module, signature, name, reset))
             continue
-        add_domain(m, name, reset)
         tiles.append(make_tile(config, trace=trace, switch=switch, technology=technology))
         m.submodules[name] = DomainRenamer(name)(tiles[-1])
     _connect_links(m, config, tiles)
@@ -88,5 +91,29 @@ def _connect_links(m: Module, config: NetworkConfig, tiles: Sequence[Any]) -> No
             if neighbor != NO_LINK:
                 linked |= 1 << port
                 sink = tiles[neighbor].inputs[topology.peer[node, port] - 1]
-                connect(m, tile.outputs[port - 1], sink)
+                source = _delayed_link(m, config, node, port, tile.outputs[port - 1])
+                connect(m, source, sink)
         m.d.comb += [tile.node.eq(node), tile.linked.eq(linked)]
+        if rest_bits(config):
+            m.d.comb += tile.rests.eq(_rests(config, node))
+
+
+def _delayed_link(m: Module, config: NetworkConfig, node: int, port: int, source: Any) -> Any:
+    """Return the end of a link behind its registers, if they are not in the tiles."""
+    registers = registers_between(config, node, port)
+    if not registers:
+        return source
+    link = LinkRegisters(config, registers)
+    neighbor = int(config.topology.neighbor[node, port])
+    m.submodules[f"link_{node}_{port}"] = DomainRenamer(tile_name(neighbor))(link)
+    connect(m, source, link.source)
+    return link.sink
+
+
+def _rests(config: NetworkConfig, node: int) -> int:
+    """Return the value of :attr:`.Tile.rests` for a node."""
+    rates = config.topology.link_rate_of
+    assert rates is not None
+    bits = rest_bits(config)
+    rests = [max(0, int(rate) - 1) for rate in rates[node, 1:]]
+    return sum(rest << place * bits for place, rest in enumerate(rests))

@@ -51,7 +51,7 @@ class HostOfController:
         """
         dut, clock_cycle = self._dut, self._period
         # More than the cycles before the run and those until its end is seen.
-        late = 2 * job.barrier_registers + 16
+        late = 2 * job.barrier_registers + 16 + (max(job.hold.values(), default=0) * job.circuits)
         watchdog = Timer((job.cycle_limit + late) * clock_cycle, unit="step")
         tiles = cocotb.start_soon(self._hold(job))
         await self._driver.start()
@@ -83,14 +83,19 @@ class HostOfController:
         return await self._read(job, job.message_space, job.read_words, without=job.switches)
 
     async def _hold(self, job: Job) -> None:
-        """Hold nodes from the core reset on, each for its number of cycles."""
+        """Hold nodes from the core reset on, each for its number of cycles.
+
+        The cycles are counted from cycle 0, with circuits from the first cycle of *starting*: all
+        nodes then wait for the last tile.
+        """
         ports = {node: getattr(self._dut, f"tile_{node}__hold") for node in job.hold}
         for node, port in ports.items():
             port.value = int(job.hold[node] > 0)
         if not any(job.hold.values()):
             return
         # All nodes leave reset in cycle 0; the next falling edge is its middle.
-        await RisingEdge(getattr(self._dut, f"tile_{next(iter(ports))}__running"))
+        first = "busy" if job.circuits else f"tile_{next(iter(ports))}__running"
+        await RisingEdge(getattr(self._dut, first))
         await self._falling_edge
         now = 0
         for until in sorted({cycles for cycles in job.hold.values() if cycles}):

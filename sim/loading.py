@@ -46,7 +46,7 @@ _COMMANDS = {
 def job_of(case: Case) -> Job:
     """Prepare the job that carries out a schedule."""
     program, loads = case.program, case.payload.loads(case.program.config)
-    words, limit = case.payload.layout.size, watchdog(case.predicted)
+    words, limit = case.payload.layout.size, case.limit
     if isinstance(program, CircuitProgram):
         return prepare_circuits(program, loads, read_words=words, cycle_limit=limit)
     return prepare(

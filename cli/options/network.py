@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TypedDict
 
 import click
 
-from ... import __version__
 from ...model.base.errors import InvalidInput
 from ...model.base.files import InputFile
+from ...model.network.chiplets import between_of, chiplets
 from ...model.network.faults import draw_faults, with_faults
 from ...model.network.kinds import KINDS
-from ...model.network.network_text import SizeLimit, link_in_words, node_in_words, sized_network
+from ...model.network.network_text import (
+    SizeLimit,
+    integers,
+    link_in_words,
+    node_in_words,
+    sized_network,
+)
 from ...model.network.topology import Topology
 from .values import (
     OptionValues,
@@ -22,11 +29,11 @@ from .values import (
     option_names,
 )
 
-if TYPE_CHECKING:
-    pass
-
 _FILE = "graph"
 """The option for a network from a file."""
+
+_CHIPLETS = "chiplets"
+"""The option for a mesh of chiplets."""
 
 
 network_options = option_group(
@@ -39,6 +46,17 @@ network_options = option_group(
         metavar="FILE",
         shell_complete=complete_files,
         help="Any graph, from a file of a known format.",
+    ),
+    click.option(
+        f"--{_CHIPLETS}",
+        metavar="WxH",
+        help="Or this many chiplets side by side; needs --chiplet, --between.",
+    ),
+    click.option("--chiplet", metavar="WxH", help="The sides of each chiplet, a mesh."),
+    click.option(
+        "--between",
+        metavar="latency=L,rate=R",
+        help="Links between chiplets: a flit takes L cycles, and R pass between two flits.",
     ),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="A faulty node; repeatable."),
     click.option(
@@ -56,7 +74,8 @@ NETWORK_NAMES = option_names(network_options)
 
 def kinds_chosen(chosen: OptionValues) -> list[str]:
     """Return the kinds of network that the options name; "graph" for a file."""
-    return [kind for kind in (_FILE, *KINDS) if chosen[kind.replace("-", "_")] is not None]
+    kinds = (_FILE, _CHIPLETS, *KINDS)
+    return [kind for kind in kinds if chosen[kind.replace("-", "_")] is not None]
 
 
 def chosen_kind(chosen: OptionValues) -> str:
@@ -73,7 +92,14 @@ def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
     """Return the network that the options name; refuse one that is larger than ``limit``."""
     name = chosen_kind(chosen)
     text = chosen[name.replace("-", "_")]
-    if name == _FILE:
+    for beside in ("chiplet", "between"):
+        if (chosen[beside] is None) == (name == _CHIPLETS):
+            needs = "needs" if name == _CHIPLETS else "must be left out without"
+            one, other = (_CHIPLETS, beside) if name == _CHIPLETS else (beside, _CHIPLETS)
+            raise InvalidInput(f"--{one} {needs} --{other}")
+    if name == _CHIPLETS:
+        topology = _chiplets(chosen, limit)
+    elif name == _FILE:
         from ...formats.registry import network_of_file
 
         topology = network_of_file(InputFile.read(text))
@@ -83,9 +109,27 @@ def chosen_topology(chosen: OptionValues, limit: SizeLimit) -> Topology:
     return _without_faults(chosen, topology)
 
 
-def network_facts(chosen: OptionValues, topology: Topology) -> dict[str, object]:
-    """Return the facts that identify a result of ``--json``."""
-    return {"version": __version__, "network": topology.label, "seed": chosen["seed"]}
+def _chiplets(chosen: OptionValues, limit: SizeLimit) -> Topology:
+    """Return the mesh of chiplets that the options name."""
+    count, chiplet = (
+        integers(f"--{name}", "sides such as 4x4", chosen[name], "x")
+        for name in (_CHIPLETS, "chiplet")
+    )
+    limit.require(f"{chosen[_CHIPLETS]} chiplets of {chosen['chiplet']}", prod((*count, *chiplet)))
+    return chiplets(count, chiplet, **between_of(chosen["between"], "--between"))
+
+
+class NetworkFacts(TypedDict):
+    """The network's label and the seed of a result of ``--json``."""
+
+    network: str
+    seed: int | None
+
+
+def network_facts(chosen: OptionValues, topology: Topology) -> NetworkFacts:
+    """Return the network and the seed of a result; a schedule or program file has no seed."""
+    files = (chosen.get("schedule_file"), chosen.get("program_file"))
+    return {"network": topology.label, "seed": None if any(files) else chosen["seed"]}
 
 
 def _without_faults(chosen: OptionValues, topology: Topology) -> Topology:

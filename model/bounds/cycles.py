@@ -1,7 +1,7 @@
 """Lower bounds in cycles: no schedule is faster on a network with the given ports.
 
 A word crosses a link in 1 cycle (R + 1 with R link registers), and a link or port carries one word
-per cycle. So a collective takes at least
+per cycle (a link of rate r, one in r cycles). So a collective takes at least
 
 * **hops and ports**: the words that a node must get from k or more hops away, divided by the ports
   by which it receives, plus k cycles, because no word arrives earlier; the same for the words that
@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,9 +35,9 @@ from ..network.links import directed_links
 from ..network.port_model import PortModel
 from ..network.topology import NO_LINK, Topology
 from ..schedule.blocks import Blocks
-from .cut import Cut
+from .cut import Cut, shares
 from .demand import Demand
-from .hops import hops_from
+from .hops import hops_from, lengths_from
 from .sides import NodeSets, sides
 
 if TYPE_CHECKING:
@@ -62,8 +63,9 @@ def least_cycles(
 ) -> CycleBound:
     """Return the largest bound for a collective with these ``blocks``.
 
-    ``hop_cycles`` are the cycles of a hop: 1 plus the registers of a link. Every node must be able
-    to reach the nodes that it has words for.
+    ``hop_cycles`` are the cycles of a hop: 1 plus the registers of a link. Where links differ, they
+    are those of a link of which the topology says nothing, and paths are as long as the latencies
+    of their links. Every node must be able to reach the nodes that it has words for.
     """
     demand = Demand.of(topology, blocks)
     if not len(demand.owners):
@@ -83,12 +85,19 @@ class _Search:
         hop_cycles: int,
     ) -> None:
         self._topology, self._demand, self._hop_cycles = topology, demand, hop_cycles
+        self._shares, self._share_cycles = shares(topology)
         self._all_port = port_model == PortModel.ALL_PORT
         self._ports_in, self._ports_out = _ports(topology, all_port=self._all_port)
         owners = demand.owners
         self._near = len(owners) * topology.nodes <= MOST_PAIRS
         self._owners = owners if self._near else np.unique(owners[[0, -1]])
-        self._hops = hops_from(topology, self._owners)
+        # A word occupies each link on its way for the link's rate.
+        self._hops = self._loads = hops_from(topology, self._owners)
+        if topology.links_differ:
+            # Then ``_hops`` are cycles.
+            latencies = 1 + topology.registers_of(hop_cycles - 1)
+            self._hops, self._hop_cycles = lengths_from(topology, self._owners, latencies), 1
+            self._loads = lengths_from(topology, self._owners, topology.rates)
         self._between = demand.between(self._owners)
 
     def bounds(self) -> Iterator[CycleBound]:
@@ -98,7 +107,8 @@ class _Search:
         if self._near:
             yield self._volume()
         # With one port and only words for all nodes, no cut gives a larger bound than a port.
-        if self._all_port or self._demand.source.size or self._demand.several:
+        copied = self._demand.source.size == 0 and not self._demand.several
+        if self._all_port or not copied or self._topology.links_differ:
             yield from self._tried_cuts()
         if self._all_port and self._topology.nodes <= MOST_EXACT:
             yield from self._exact_cuts()
@@ -176,9 +186,17 @@ class _Search:
         node, cycles = int(nodes[place]), int(taken[place])
         count = int(ports[node])
         by = "one port" if count == 1 else f"{count} ports"
-        carried, way = counted(int(words[place]), "word"), counted(hops, "hop")
+        carried, way = counted(int(words[place]), "word"), self._way(hops)
         reason = f"node {node} must {verb} {carried} by {by}, {way} away"
         return CycleBound(cycles + hops * self._hop_cycles if cycles else 0, reason)
+
+    def _way(self, hops: int) -> str:
+        """Return the length of a path as text: hops, or cycles where links differ."""
+        return (
+            f"{counted(hops, 'cycle')} of links"
+            if self._topology.links_differ
+            else counted(hops, "hop")
+        )
 
     def _volume(self) -> CycleBound:
         """Return the bound from the hops of all words, divided by all links."""
@@ -186,10 +204,12 @@ class _Search:
         total = int(demand.to_all.sum()) * (len(demand.working) - 1)
         total += sum(len(targets) * words for _, targets, words in demand.several)
         rows = np.searchsorted(self._owners, demand.source)
-        total += int((self._hops[rows, demand.target] * demand.words).sum())
+        total += int((self._loads[rows, demand.target] * demand.words).sum())
         links = int(np.count_nonzero(self._topology.neighbor != NO_LINK))
-        share = "shares" if total == 1 else "share"
-        reason = f"{counted(total, 'hop')} of words {share} {counted(links, 'link')}"
+        share, unit = "shares" if total == 1 else "share", "hop"
+        if self._topology.link_rate_of is not None:
+            unit = "cycle"
+        reason = f"{counted(total, unit)} of words {share} {counted(links, 'link')}"
         return CycleBound(-(-total // max(links, 1)), reason)
 
     def _tried_cuts(self) -> Iterator[CycleBound]:
@@ -199,10 +219,13 @@ class _Search:
         for found in sides(self._topology, self._hops):
             for first in range(0, len(found), at_once):
                 inside = found[first : first + at_once]
-                links = np.count_nonzero(inside[:, begins] & ~inside[:, ends], axis=1)
-                words = self._crossing(inside) * (links > 0)
-                place = int((-(-words // np.maximum(links, 1))).argmax())
-                cut = Cut(inside[place], int(words[place]), int(links[place]))
+                leaving = inside[:, begins] & ~inside[:, ends]
+                share = leaving @ self._shares
+                words = self._crossing(inside) * (share > 0)
+                place = int((-(-words * self._share_cycles // np.maximum(share, 1))).argmax())
+                capacity = Fraction(int(share[place]), self._share_cycles)
+                links = int(leaving[place].sum())
+                cut = Cut(inside[place], int(words[place]), links, capacity)
                 if cut.words:
                     yield self._cut_bound(cut, hops=1)
 
@@ -273,8 +296,11 @@ class _Search:
         where = f"node {int(np.argmax(cut.inside))}" if size == 1 else f"{size} nodes"
         links = counted(cut.links, "link")
         reason = f"{counted(cut.words, 'word')} must leave {where} by {links}"
-        reason += f", and go {hops} hops" if hops > 1 else ""
-        return CycleBound(-(-cut.words // cut.links) + hops * self._hop_cycles, reason)
+        if cut.capacity != cut.links:
+            carried = counted(cut.capacity.numerator, "word")
+            reason += f", which carry {carried} in {counted(cut.capacity.denominator, 'cycle')}"
+        reason += f", and go {self._way(hops)}" if hops > 1 else ""
+        return CycleBound(ceil(cut.ratio) + hops * self._hop_cycles, reason)
 
 
 def _ports(topology: Topology, *, all_port: bool) -> tuple[Numbers, Numbers]:

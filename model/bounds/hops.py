@@ -8,6 +8,8 @@ from ..base.arrays import Numbers
 from ..network.topology import NO_LINK, Topology
 
 UNREACHED = -1
+_FAR = 1 << 40
+"""More than the length of any path."""
 
 
 def hops_from(topology: Topology, sources: Numbers) -> Numbers:
@@ -28,6 +30,27 @@ def hops_from(topology: Topology, sources: Numbers) -> Numbers:
         hops[ahead] = distance
         border = np.unique(ahead)
     return hops.reshape(len(sources), nodes)
+
+
+def lengths_from(topology: Topology, sources: Numbers, of_links: Numbers) -> Numbers:
+    """Return the shortest lengths from each of ``sources``: (sources, nodes), -1 without a path.
+
+    ``of_links`` has the length of each link, at least 0: shape (nodes, ports).
+    """
+    node, port = np.nonzero(topology.neighbor != NO_LINK)
+    end, into = topology.neighbor[node, port], topology.peer[node, port]
+    begins = np.zeros(topology.neighbor.shape, np.int64)
+    lengths = np.full(topology.neighbor.shape, _FAR)
+    begins[end, into], lengths[end, into] = node, of_links[node, port]
+    found = np.full((len(sources), topology.nodes), _FAR)
+    found[np.arange(len(sources)), sources] = 0
+    while True:
+        shorter = found.copy()
+        for each in range(1, topology.ports):
+            np.minimum(shorter, found[:, begins[:, each]] + lengths[:, each], out=shorter)
+        if (shorter == found).all():
+            return np.where(found < _FAR, found, UNREACHED)
+        found = shorter
 
 
 def _grid_hops(topology: Topology, sources: Numbers) -> Numbers:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..base.errors import InvalidInput
+from ..schedule.canonical import CANONICAL
+from ..schedule.collective import REDUCTIONS
+from ..schedule.reduction import check_reductions
+from ..schedule.rules import ScheduleError
 from ..schedule.schedule import Schedule
 from .declared.algorithm import ALL, Declared
 from .declared.block_words import longest, require_block_words, with_block_words
@@ -32,6 +36,11 @@ class Algorithm(Declared):
                 allowed, about = f"one or {made.port_model}", f" for {self.name} {self.collective}"
                 raise InvalidInput.of("ports", allowed, request.duplex, about=about)
             return made
+        canonical = self.collective in REDUCTIONS and request.order is not None
+        if canonical:
+            if request.order != CANONICAL:
+                raise InvalidInput.of("order", CANONICAL, request.order, about=" of a reduction")
+            request = replace(request, order=None)
         for name, (parameter, setting, unset) in CHOICES.items():
             if getattr(request, name) != unset and name not in self.takes:
                 beside = f"with {self.name} {self.collective}"
@@ -40,8 +49,24 @@ class Algorithm(Declared):
             raise InvalidInput.of("ports", "all", "one", about=f" for {self.name}")
         made = self._made(request)
         partial = request.partial or (self.leaves_out != "" and "partial" not in self.takes)
-        requested = replace(request.of(self.collective), partial=partial, copies=self.copies)
-        return replace(made, requests=(requested,))
+        requested = replace(
+            request.of(self.collective), partial=partial, copies=self.copies, canonical=canonical
+        )
+        made = replace(made, requests=(requested,))
+        if canonical:
+            self._require_canonical(made)
+        return made
+
+    def _require_canonical(self, made: Schedule) -> None:
+        """Raise :class:`InvalidInput` if some sum of ``made`` is not in the canonical order."""
+        try:
+            check_reductions(made)
+        except ScheduleError as error:
+            allowed = (
+                "one that adds in the canonical order, as aligned-tree and aligned-halving do on "
+                "any network"
+            )
+            raise InvalidInput.of("algorithm", allowed, f"{self.name}: {error}") from error
 
     def _made(self, request: Request) -> Schedule:
         """Return the schedule, with equal blocks or with the words of each block from a table."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..base.errors import InvalidInput, like, one_of
+from ..base.errors import InvalidInput
 from ..schedule.collective import COLLECTIVES, Collective
 from . import unicast_chain
 from .algorithm import Algorithm
@@ -11,7 +11,7 @@ from .cube import broadcast_copies, scatter
 from .cube import collectives as cube
 from .derived import barrier, derived
 from .direct import all_to_all, rooted
-from .exchanges import circulant, swing, trivance, trivance_whole
+from .exchanges import aligned, circulant, swing, trivance, trivance_whole
 from .fault_blocks import broadcast as fault_blocks
 from .grid import all_ports
 from .grid import collectives as grid
@@ -66,8 +66,8 @@ def _turned(collective: str) -> list[Algorithm]:
 
 _REDUCING = (
     *derived(
-        _turned(Collective.BROADCAST),
-        _turned(Collective.ALL_GATHER),
+        [*_turned(Collective.BROADCAST), Algorithm.of(aligned.BROADCAST)],
+        [*_turned(Collective.ALL_GATHER), Algorithm.of(aligned.ALL_GATHER)],
         map(Algorithm.of, rings.REDUCE_SCATTERS),
     ),
     Algorithm.of(swing.RECURSIVE_DOUBLING),
@@ -91,7 +91,7 @@ def algorithms_for(collective: str, *, circuits: bool = True) -> list[Algorithm]
     ``circuits`` False leaves out those that need a network with circuits.
     """
     if collective not in COLLECTIVES:
-        raise InvalidInput.of("collective", one_of(COLLECTIVES), like(collective, COLLECTIVES))
+        raise InvalidInput.unknown("collective", COLLECTIVES, collective)
     return [
         algorithm
         for algorithm in ALGORITHMS
@@ -105,5 +105,5 @@ def find_algorithm(collective: str, name: str) -> Algorithm:
     for algorithm in candidates:
         if algorithm.name == name:
             return algorithm
-    names = one_of(algorithm.name for algorithm in candidates)
-    raise InvalidInput.of(f"algorithm for {collective}", names, name)
+    names = (algorithm.name for algorithm in candidates)
+    raise InvalidInput.unknown(f"algorithm for {collective}", names, name)

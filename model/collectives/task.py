@@ -14,10 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..base.errors import InvalidInput, one_of, require_range
+from ..base.errors import InvalidInput, require_range
 from ..network.operators import BUILT_IN, Operator
 from ..network.topology import Topology, hypercube
 from ..schedule.blocks import CUSTOM
+from ..schedule.canonical import CANONICAL
 from ..schedule.collective import REDUCTIONS, ROOTLESS, Collective
 from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
@@ -97,7 +98,7 @@ class Task:
 
     def __post_init__(self) -> None:
         if self.ports not in tuple(Ports):
-            raise InvalidInput.of("ports", ", ".join(Ports), self.ports)
+            raise InvalidInput.unknown("ports", Ports, self.ports)
         if self.groups is None or self.groups.alike:
             require_ends(self.collective, source=self.source, targets=self.targets)
         elif self.source is not None:
@@ -105,7 +106,7 @@ class Task:
             raise InvalidInput.must_be("source", "left out", beside)
         self._require_words()
         if isinstance(self.operator, str) and self.operator not in BUILT_IN:
-            raise InvalidInput.of("operator", one_of(BUILT_IN), self.operator)
+            raise InvalidInput.unknown("operator", BUILT_IN, self.operator)
 
     def _require_words(self) -> None:
         """Raise :class:`.InvalidInput` for words out of range, or given twice."""
@@ -163,9 +164,14 @@ class Task:
         return self._grouping.algorithms
 
     @property
+    def _is_canonical(self) -> bool:
+        """Whether sums are asked for in the canonical order."""
+        return self.order == CANONICAL and self.title in REDUCTIONS
+
+    @property
     def usual_algorithm(self) -> str:
         """The name of the default algorithm."""
-        if self.groups is not None:
+        if self.groups is not None or self._is_canonical:
             return BEST
         name = USUAL_ALGORITHMS.get(self.collective)
         if name is None and is_whole_grid(self.topology):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words
 from ..base.errors import InvalidInput
 from ..collectives.shown_bounds import schedule_bound
 from ..cycle.circuits import run_circuits
@@ -20,6 +22,7 @@ from ..program.checks import require_timing
 from ..program.circuits import CircuitProgram
 from ..program.compiler import Compiled
 from ..program.payload import Payload
+from ..program.program import Program
 from ..run.run import Prediction, Run
 from ..schedule.schedule import Schedule
 from .combined import with_results
@@ -58,6 +61,15 @@ class Case:
         return manner(self.program, self.timing)
 
     @property
+    def limit(self) -> int:
+        """Cycles after which the hardware is taken to hang, those of the tiles' holds included."""
+        held = 0
+        if self.hold is not None and isinstance(self.program, CircuitProgram):
+            # Tiles hold circuits before cycle 0.
+            held = int(self.hold.max())
+        return watchdog(self.predicted) + held
+
+    @property
     def bound(self) -> CycleBound:
         """Lower bound on the cycles of any schedule for the same promise on these links."""
         return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
@@ -71,8 +83,9 @@ class Case:
         seed: int,
         hold: npt.NDArray[np.int64] | None = None,
         simulated: bool = True,
+        messages: Words | None = None,
     ) -> Case:
-        """Predict a run of ``compiled``, with a payload drawn from ``seed``.
+        """Predict a run of ``compiled``, with a payload drawn from ``seed``, or with ``messages``.
 
         ``simulated`` False uses arithmetic if no flit waits: the same result, but not by the cycle
         model, against which hardware is checked.
@@ -82,18 +95,20 @@ class Case:
         """
         schedule, _, program = compiled
         config = program.config
-        payload = Payload.random(compiled, seed)
+        payload = Payload.random(compiled, seed, messages)
         memory, control = payload.memory(config), Control(hold=hold)
-        if isinstance(program, CircuitProgram):
-            predicted = run_circuits(program, memory)
-            payload = with_results(payload, compiled, predicted.trace)
-            return cls(schedule, program, payload, timing, predicted, hold)
-        require_timing(program, timing)
-        predicted = (run if simulated else predict)(program, memory, timing=timing, control=control)
+
+        def made(model: Callable[..., Prediction], control: Control) -> Prediction:
+            if isinstance(program, CircuitProgram):
+                return run_circuits(program, memory, control=control)
+            return model(program, memory, timing=timing, control=control)
+
+        if isinstance(program, Program):
+            require_timing(program, timing)
+        predicted = made(run if simulated else predict, control)
         if config.programs and not predicted.finished:
             # The run does not end by itself, so the controller's limit must end it.
-            control = replace(control, limit=watchdog(predicted))
-            predicted = run(program, memory, timing=timing, control=control)
+            predicted = made(run, replace(control, limit=watchdog(predicted)))
         if config.contention_free and predicted.stalled_flits.any():
             allowed = f"none in a contention-free network, with {timing} timing"
             raise InvalidInput.of("flits that wait", allowed, int(predicted.stalled_flits.sum()))

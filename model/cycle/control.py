@@ -19,10 +19,11 @@ class Control:
     limit
         The most cycles of the run, as in the program's entry of the directory; 0: no limit.
     slot_words
-        Words of the program's slot, as in its entry; None: the length of its longest table.
+        Words of the program's slot, as in its entry; None: the length of its longest table. With
+        circuits, entries.
     hold
-        The tile of node n holds the node in all cycles before ``hold[n]``; 0: never. Shape
-        (nodes,), int64. None: no tile holds its node.
+        The tile of node n holds the node in all cycles before ``hold[n]``; 0: never. With circuits,
+        these are cycles of *starting*. Shape (nodes,), int64. None: no tile holds its node.
     """
 
     limit: int = 0

@@ -21,7 +21,6 @@ from .state import (
     BAD_ROW,
     CONTROL,
     CYCLE,
-    EMPTIED,
     ENDED,
     EXPECT,
     FAILED,
@@ -119,7 +118,7 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> 
         word = net.header[index(first_header + gone)]
     else:
         word = fetched(net, now, node, source_address(net, row, gone - headers))
-    launch(now, now.total[EMPTIED], channel, kind | (TAIL_MARK if last else 0), word)
+    launch(net, now, channel, kind | (TAIL_MARK if last else 0), word)
     now.sender[lane] = CONTROL if last else SENDING
     now.place[lane] = 0 if last else gone + 1
     now.row[lane] = row + 1 if last else row

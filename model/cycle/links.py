@@ -1,22 +1,30 @@
 """The links of the cycle model and their registers: docs/router.md, section 2.
 
 With R registers, a flit that leaves in cycle t arrives at the end of cycle t + R. Until then it is
-in one of R + 1 stages, which take turns: a stage is emptied R cycles after it was filled; with R =
-0, at the end of the same cycle. The link between an interface and its router has no registers: its
-flits go at once into the stage that is emptied in this cycle.
+in one of the stages, which take turns, one for each cycle: a flit goes into the stage that is
+emptied R cycles later; with R = 0, at the end of the same cycle. The link between an interface and
+its router has no registers. Links may differ in R (section 24).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..base.loops import Int, index, inlined, lanes_of
-from .state import CREDIT_OVERFLOW, EMPTIED, FILLED, Lists, Network, Registers, set_flag, wake
+from ..base.loops import Int, index, inlined
+from .state import CREDIT_OVERFLOW, EMPTIED, Lists, Network, Registers, set_flag, wake
 
 
 @inlined
-def launch(now: Registers, stage: Int, channel: Int, kind: Int, word: np.uint64) -> None:
+def _stage(net: Network, now: Registers, registers: Int) -> Int:
+    """Return the stage that is emptied after this many further cycles."""
+    stage = now.total[EMPTIED] + registers
+    return index(stage if stage < net.stages else stage - net.stages)
+
+
+@inlined
+def launch(net: Network, now: Registers, channel: Int, kind: Int, word: np.uint64) -> None:
     """Put a flit for input channel ``channel`` into a stage of the links."""
+    stage = _stage(net, now, net.channel_registers[channel])
     entry = index(stage * len(now.next_vc) + now.flights[stage])
     now.flight_channel[entry] = channel
     now.flight_kind[entry] = kind
@@ -25,10 +33,9 @@ def launch(now: Registers, stage: Int, channel: Int, kind: Int, word: np.uint64)
 
 
 @inlined
-def give_credit(net: Network, now: Registers, number: Int, channel: Int) -> None:
-    """Send a credit for input channel ``channel``, buffer ``number``, back over its link."""
-    from_interface = number < lanes_of(net) * net.vcs
-    stage = index(now.total[EMPTIED] if from_interface else now.total[FILLED])
+def give_credit(net: Network, now: Registers, channel: Int) -> None:
+    """Send a credit for input channel ``channel`` back over its link."""
+    stage = _stage(net, now, net.channel_registers[channel])
     entry = index(stage * len(now.buffered) + now.returns[stage])
     now.return_channel[entry] = net.upstream[channel]
     now.returns[stage] += 1

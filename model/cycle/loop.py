@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from ..base.loops import compiled_loop, index, inlined, lowest_bit, spill
-from ..network.exclusions import REFUSAL_CYCLES
 from .interface import end_coasting, next_alarm, next_step, observe, rise, senders, wake_sleepers
 from .links import take_credit
 from .receiver import write_delayed
@@ -25,7 +24,6 @@ from .state import (
     BLOCK,
     CYCLE,
     EMPTIED,
-    FILLED,
     FRONTS,
     NEVER,
     NOBODY,
@@ -44,9 +42,6 @@ from .state import (
 
 FINISHED, LIMIT, TRACE_FULL = range(3)
 """Why :data:`simulate` returned."""
-PATIENCE = 3 + REFUSAL_CYCLES + 1
-"""Quiet cycles after which only an alarm can change anything: a flit on a link arrives within
-three, and a node that ever accepts accepts once in a refusal pattern."""
 
 
 @inlined
@@ -91,8 +86,7 @@ def end_links(net: Network, now: Registers, lists: Lists) -> None:
     for entry in range(first_return, first_return + now.returns[stage]):
         take_credit(net, now, lists, np.int64(now.return_channel[entry]))
     now.flights[stage] = now.returns[stage] = 0
-    now.total[FILLED] = stage
-    now.total[EMPTIED] = stage + 1 if stage < net.link_registers else 0
+    now.total[EMPTIED] = stage + 1 if stage + 1 < net.stages else 0
 
 
 @inlined
@@ -110,12 +104,12 @@ def advance(net: Network, now: Registers, lists: Lists) -> None:
 
 
 @inlined
-def next_cycle(now: Registers, cycle_limit: int) -> None:
+def next_cycle(net: Network, now: Registers, cycle_limit: int) -> None:
     """Go to the next cycle, or directly to the next one in which anything can change."""
     now.total[CYCLE] += 1
     if now.total[AWAKE] + now.total[ADVANCE] + now.total[UNWRITTEN] > 0:
         now.total[QUIET] = 0
-    elif now.total[QUIET] < PATIENCE:
+    elif now.total[QUIET] < net.patience:
         now.total[QUIET] += 1
     else:
         alarm = next_alarm(now)
@@ -145,7 +139,7 @@ def run_cycles(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_li
         run_routers(net, now, lists, trace)
         end_links(net, now, lists)
         advance(net, now, lists)
-        next_cycle(now, cycle_limit)
+        next_cycle(net, now, cycle_limit)
 
 
 def _compiled_from(sources: int) -> Callable[[Network, Registers, Lists, Rows, int], int]:

@@ -144,10 +144,10 @@ def cycle_limit(program: Program, refusal: npt.NDArray[np.uint16] | None = None)
     A network in which nothing changes never changes again. So after the latest start there is an
     event in every cycle before the last: a flit moves, a control word is read or a node's step
     rises. The exceptions are the pauses after an event: at most R cycles on a link of R registers,
-    at most 16 until a refusing node accepts, and the delay until a word is written or may be sent
-    on. So the bound is the number of events, as if they came one after another, times one cycle and
-    its longest pause. Each step adds one cycle until the network sees that it is over, and one for
-    each barrier register.
+    r - 1 before a link of rate r, at most 16 until a refusing node accepts, and the delay until a
+    word is written or may be sent on. So the bound is the number of events, as if they came one
+    after another, times one cycle and its longest pause. Each step adds one cycle until the network
+    sees that it is over, and one for each barrier register.
     """
     config = program.config
     packets = len(program.step)
@@ -159,7 +159,7 @@ def cycle_limit(program: Program, refusal: npt.NDArray[np.uint16] | None = None)
     steps = program.steps + 1
     events += config.topology.nodes * (program.steps + config.lanes)
     events += (2 + config.barrier_registers) * steps
-    pause = config.link_registers + config.streams
+    pause = _most_registers(config) + int(config.link_rates.max()) - 1 + config.streams
     if config.operators:
         pause += 1 + config.operator_latency
     if refusal is not None and refusal.any():
@@ -260,6 +260,25 @@ def _upstream(config: NetworkConfig) -> Links:
     return upstream
 
 
+def _most_registers(config: NetworkConfig) -> int:
+    return int(config.registers_of_links.max())
+
+
+def _of_lines(config: NetworkConfig, of_links: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return values of ports, shape (nodes, ports), for all lines; lanes have that of port 0."""
+    return np.repeat(of_links, [config.lanes, *[1] * (config.topology.ports - 1)], axis=1)
+
+
+def _channel_registers(config: NetworkConfig) -> npt.NDArray[np.uint8]:
+    """Return ``Network.channel_registers``: registers of the link that feeds each input channel."""
+    of_output = np.repeat(_of_lines(config, config.registers_of_links), config.vcs, axis=1).ravel()
+    registers = np.zeros(len(of_output), np.uint8)
+    downstream = _downstream(config)
+    outputs = np.flatnonzero(downstream != NO_LINK)
+    registers[downstream[outputs]] = of_output[outputs]
+    return registers
+
+
 def _exits(config: NetworkConfig) -> Words:
     """Return ``Network.exits``: for each input line, the port codes that its packets may request.
 
@@ -340,7 +359,9 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "control_words": config.table.control_words,
         "leading_words": config.leading_words,
         "message_words": config.message_words,
-        "link_registers": config.link_registers,
+        "stages": _most_registers(config) + 1,
+        # A flit on a link arrives, a link becomes free, and a node that ever accepts does so.
+        "patience": _most_registers(config) + int(config.link_rates.max()) + REFUSAL_CYCLES,
         "barrier_registers": config.barrier_registers,
         "largest_word": min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max)),
         "timed_rows": config.timed_rows,
@@ -364,6 +385,8 @@ def _wiring(config: NetworkConfig) -> dict[str, Any]:
         "exits": _exits(config),
         "downstream": _downstream(config),
         "upstream": _upstream(config),
+        "channel_registers": _channel_registers(config),
+        "line_rate": _of_lines(config, config.link_rates).ravel().astype(np.uint8),
     }
 
 

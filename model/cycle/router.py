@@ -31,7 +31,6 @@ from .state import (
     BAD_ROUTE,
     BLOCK,
     CYCLE,
-    FILLED,
     FRONTS,
     NOBODY,
     OVERFLOW,
@@ -164,6 +163,8 @@ def candidate(net: Network, now: Registers, node: Int, wanted: Int) -> np.int64:
 def grant(net: Network, now: Registers, line: Int) -> np.int64:
     """Find the channel that an output grants, on its first ready VC, or ``NOBODY``."""
     node = np.int64(net.line_node[line])
+    if now.total[CYCLE] < now.free_from[line]:
+        return np.int64(NOBODY)
     if net.refuses and net.line_port[line] == 0 and not accepts(net, now, node):
         return np.int64(NOBODY)
     wanted, behind = line * net.vcs + now.next_vc[line], (line + 1) * net.vcs
@@ -195,7 +196,8 @@ def move(net: Network, now: Registers, lists: Lists, trace: Rows, line: Int, cha
         receiver(net, now, lists, node, lane, vc, kind, word)
     else:
         now.credits[wanted] -= 1
-        launch(now, index(now.total[FILLED]), net.downstream[wanted], kind, sent)
+        launch(net, now, net.downstream[wanted], kind, sent)
+        now.free_from[line] = now.total[CYCLE] + net.line_rate[line]
     leave(net, now, node, number)
     if establishes:
         end_request(net, now, number, wanted)
@@ -217,7 +219,7 @@ def leave(net: Network, now: Registers, node: Int, number: Int) -> None:
     first = now.first[channel] + 1
     now.first[channel] = first if first < net.depth else 0
     now.buffered[channel] -= 1
-    give_credit(net, now, number, channel)
+    give_credit(net, now, channel)
 
 
 @inlined

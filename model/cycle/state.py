@@ -52,16 +52,15 @@ BLOCK = 64
 
 (
     CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE,
-    FRONTS, QUIET, FILLED, EMPTIED, UNWRITTEN, ROWS, FLAGGED, CULPRIT, SOURCES,
-) = range(14)  # fmt: skip
+    FRONTS, QUIET, EMPTIED, UNWRITTEN, ROWS, FLAGGED, CULPRIT, SOURCES,
+) = range(13)  # fmt: skip
 """Indices of ``Registers.total``.
 
 ``AWAKE``, ``FRONTS`` and ``ROWS`` count entries in lists. ``QUIET`` counts the cycles without a
-change. ``FILLED`` is the stage of the links that takes the flits of this cycle; ``EMPTIED``, the
-stage that arrives at its end. ``UNWRITTEN`` counts the flits that have left the router and whose
-words are not written yet. ``FLAGGED`` is the first cycle in which a flag is seen, ``CULPRIT`` the
-lowest node that has one then. ``SOURCES`` is a checksum of the source files that the loop was
-compiled from."""
+change. ``EMPTIED`` is the stage of the links that arrives at the end of this cycle. ``UNWRITTEN``
+counts the flits that have left the router and whose words are not written yet. ``FLAGGED`` is the
+first cycle in which a flag is seen, ``CULPRIT`` the lowest node that has one then. ``SOURCES`` is a
+checksum of the source files that the loop was compiled from."""
 
 
 class Network(NamedTuple):
@@ -72,7 +71,10 @@ class Network(NamedTuple):
     of ``places``. ``exits[line]`` is the set of port codes, with the deliver code, that a packet
     from this line may request.
     ``downstream[channel]`` is the input channel that an output channel feeds, ``upstream[channel]``
-    the output channel that feeds an input channel; -1 if none.
+    the output channel that feeds an input channel; -1 if none. ``channel_registers`` are those of
+    the link that feeds an input channel, and ``line_rate`` the rate of the link behind an output.
+    Links have ``stages``, one more than the most registers. After ``patience`` quiet cycles only an
+    alarm can change anything.
     The senders feed the lanes: VC a of lane n is channel ``nodes * buffers + n * vcs + a``, after
     the channels of all routers, with a credit counter like an output. Lane n has the rows
     ``first_row[n]`` up to ``first_row[n + 1]``, row r the header flits ``first_header[r]`` up to
@@ -110,7 +112,8 @@ class Network(NamedTuple):
     leading_words: int
     slot_words: int
     message_words: int
-    link_registers: int
+    stages: int
+    patience: int
     barrier_registers: int
     largest_word: int
     timed_rows: bool
@@ -126,6 +129,8 @@ class Network(NamedTuple):
     exits: Words
     downstream: Links
     upstream: Links
+    channel_registers: Bytes
+    line_rate: Bytes
     expected: Bools
     awaited: Ints
     refusal: npt.NDArray[np.uint16]
@@ -157,10 +162,11 @@ class Registers(NamedTuple):
     channel that holds an output channel, or ``NOBODY``; ``requests[channel]`` is the mask of the
     buffers whose first flit requests it. ``requested[line]`` counts the packets that request an
     output line or hold one of its VCs; bit l of the set ``asked`` is 1 if line l has such a packet.
-    Flits and credits on links are in R + 1 stages, one for each cycle in which they may have left;
-    ``flights`` and ``returns`` count them by stage. In a network with operators, ``delayed`` counts
-    the flits not yet written, by stage. ``ejected_address`` has the addresses of the last words
-    that left for a node, ``ejected_cycle`` their cycles, in slot ``cycle % operator_latency``.
+    Flits and credits on links are in stages, one for each cycle in which they may arrive;
+    ``flights`` and ``returns`` count them by stage. An output sends no flit before ``free_from``.
+    In a network with operators, ``delayed`` counts the flits not yet written, by stage.
+    ``ejected_address`` has the addresses of the last words that left for a node, ``ejected_cycle``
+    their cycles, in slot ``cycle % operator_latency``.
     ``come`` of a lane counts the words of this step; until the end of ``come_cycle`` it was
     ``come_before``.
     """
@@ -179,6 +185,7 @@ class Registers(NamedTuple):
     credits: Bytes
     turn: Counts
     next_vc: Bytes
+    free_from: Ints
     flights: Ints
     flight_channel: Indices
     flight_kind: Bytes
@@ -253,10 +260,9 @@ def reset_registers(network: Network, memory: Words) -> Registers:
     """Make the registers after reset; ``memory`` is copied."""
     nodes, (lanes, steps) = len(network.awaited), network.expected.shape
     lines, channels = nodes * network.lines, nodes * network.buffers
-    stages = network.link_registers + 1
+    stages = network.stages
     total = np.zeros(SOURCES + 1, dtype=np.int64)
     total[[NOT_OVER, UNFINISHED, AWAKE]] = nodes
-    total[EMPTIED] = 1 if network.link_registers else 0
     total[FLAGGED] = NEVER
     return Registers(
         data=np.zeros(channels * network.depth, dtype=np.uint64),
@@ -273,6 +279,7 @@ def reset_registers(network: Network, memory: Words) -> Registers:
         credits=np.full(channels + lanes * network.vcs, network.depth, dtype=np.uint8),
         turn=np.full(channels, network.link_buffers, dtype=np.uint16),
         next_vc=np.zeros(lines, dtype=np.uint8),
+        free_from=np.zeros(lines, dtype=np.int64),
         flights=np.zeros(stages, dtype=np.int64),
         flight_channel=np.zeros(stages * lines, dtype=np.uint32),
         flight_kind=np.zeros(stages * lines, dtype=np.uint8),

@@ -134,7 +134,7 @@ def predict(
     if isinstance(program, CircuitProgram):
         from ..cycle.circuits import run_circuits  # noqa: PLC0415 - loads what is compiled
 
-        return run_circuits(program, memory)
+        return run_circuits(program, memory, control=control)
     try:
         return run(program, memory, timing=timing, control=control)
     except Declined:
@@ -148,6 +148,8 @@ def _require_simple(program: Program, control: Control | None) -> None:
     config = program.config
     if config.timed_rows:
         raise Declined("rows are timed")
+    if config.differing_links:
+        raise Declined("links differ")
     if config.depth < config.busy_depth:
         raise Declined("flits wait for credits")
     if control is not None and (control.hold is not None or control.slot_words is not None):

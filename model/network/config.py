@@ -10,7 +10,10 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from ..base.errors import InvalidInput, one_of, require_range
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput, require_range
 from .exclusions import require_compatible
 from .header import HeaderFormat
 from .operators import Operator, as_operators, operator_names
@@ -40,7 +43,7 @@ class Timing(StrEnum):
         for timing in cls:
             if timing == text:
                 return timing
-        raise InvalidInput.of("timing", one_of(cls), text)
+        raise InvalidInput.unknown("timing", cls, text)
 
 
 TIMINGS = tuple(Timing)
@@ -305,6 +308,21 @@ class NetworkConfig:
         value: int = getattr(self, name)
         return value
 
+    @cached_property
+    def registers_of_links(self) -> npt.NDArray[np.int64]:
+        """Registers of the link that leaves by each port: shape (nodes, ports); 0 in column 0."""
+        return self.topology.registers_of(self.link_registers)
+
+    @property
+    def link_rates(self) -> npt.NDArray[np.int64]:
+        """Least cycles between two flits on each link: shape (nodes, ports); 1 in column 0."""
+        return self.topology.rates
+
+    @property
+    def differing_links(self) -> bool:
+        """Whether the topology says the registers or the rate of any link."""
+        return self.topology.links_differ
+
     @property
     def step_bits(self) -> int:
         """Width of a step number."""
@@ -357,11 +375,11 @@ class NetworkConfig:
 
     @property
     def busy_depth(self) -> int:
-        """Least depth that keeps a link busy: the cycles until an entry of a buffer is reused.
+        """Least depth that keeps every link busy: the flits until an entry of a buffer is reused.
 
-        docs/router.md, section 9.
+        docs/router.md, sections 9 and 24.
         """
-        return 2 * self.link_registers + 2
+        return int((-(-(2 * self.registers_of_links[:, 1:] + 2) // self.link_rates[:, 1:])).max())
 
     @property
     def mask_words(self) -> int:
@@ -385,6 +403,11 @@ class NetworkConfig:
     def lanes(self) -> int:
         """Injection ports of a node, and ejection ports: the same number."""
         return self.topology.ports - 1 if self.all_port else 1
+
+    @property
+    def waits_for_tiles(self) -> bool:
+        """Whether a run starts only when no tile holds its node: with circuits and tile ports."""
+        return self.circuits and self.tile_ports
 
     @property
     def signature_words(self) -> int:

@@ -32,6 +32,10 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput, require_range
 
 NO_LINK = -1
+UNSAID = -1
+"""The registers or the rate of a link of which the topology says nothing."""
+MOST_LINK_REGISTERS = LONGEST_RATE = 63
+"""Most registers of a link, and most cycles between two of its flits, where links differ."""
 MOST_AXES = 31
 LARGEST_NODE_COUNT = 1 << 24
 LARGEST_PORT_COUNT = 1 << 28
@@ -70,6 +74,10 @@ class Topology:
     switches
         Nodes that forward packets and have no network interface (docs/router.md, section 15): no
         send starts or ends there. Ascending; only graphs have switches.
+    link_registers_of, link_rate_of
+        The registers of the link that leaves each node by each port, and its rate: at least this
+        many cycles pass between two flits (docs/router.md, section 24). -1 for a link with the
+        registers of the network, or the rate 1. Shape (nodes, ports); None if no link differs.
     """
 
     kind: str
@@ -82,10 +90,60 @@ class Topology:
     faulty_links: tuple[tuple[int, int], ...] = ()
     without_faults: Topology | None = None
     switches: tuple[int, ...] = ()
+    link_registers_of: npt.NDArray[np.int64] | None = None
+    link_rate_of: npt.NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
+        limits = {"link_registers_of": MOST_LINK_REGISTERS, "link_rate_of": LONGEST_RATE}
+        for (name, most), least in zip(limits.items(), (0, 1), strict=True):
+            object.__setattr__(self, name, self._of_links(name, least, most))
         for table in (self.neighbor, self.peer):
             table.setflags(write=False)
+
+    def _of_links(self, name: str, least: int, most: int) -> npt.NDArray[np.int64] | None:
+        """Return a table with a value for each link, checked; None if it says nothing."""
+        given = getattr(self, name)
+        if given is None:
+            return None
+        table = np.where(self.neighbor != NO_LINK, np.asarray(given, np.int64), UNSAID)
+        for value in table[(table != UNSAID) & ((table < least) | (table > most))][:1].tolist():
+            raise InvalidInput.of(name.replace("_", " "), f"{least} to {most}, or -1", value)
+        table.setflags(write=False)
+        return table if (table != UNSAID).any() else None
+
+    @property
+    def links_differ(self) -> bool:
+        """Whether the topology says the registers or the rate of any link."""
+        return self.link_registers_of is not None or self.link_rate_of is not None
+
+    @property
+    def differing_links(self) -> npt.NDArray[np.bool_]:
+        """The links whose registers or rate the topology says: shape (nodes, ports)."""
+        said = np.zeros(self.neighbor.shape, np.bool_)
+        for table in (self.link_registers_of, self.link_rate_of):
+            if table is not None:
+                said |= table != UNSAID
+        return said
+
+    def registers_of(self, link_registers: int) -> npt.NDArray[np.int64]:
+        """Return the registers of each link in a network with ``link_registers``: (nodes, ports).
+
+        Ports without a link, and port 0, have none.
+        """
+        return self._filled(self.link_registers_of, link_registers, none=0)
+
+    @property
+    def rates(self) -> npt.NDArray[np.int64]:
+        """Least cycles between two flits on each link, shape (nodes, ports); 1 without a link."""
+        return self._filled(self.link_rate_of, 1, none=1)
+
+    def _filled(
+        self, table: npt.NDArray[np.int64] | None, usual: int, *, none: int
+    ) -> npt.NDArray[np.int64]:
+        said = np.full(self.neighbor.shape, usual) if table is None else table
+        said = np.where(said == UNSAID, usual, said)
+        filled: npt.NDArray[np.int64] = np.where(self.neighbor == NO_LINK, none, said)
+        return filled
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.label}, {self.nodes} nodes>"
@@ -134,6 +192,9 @@ class Topology:
             )
             if nodes
         ]
+        if differing := int(self.differing_links.sum()):
+            link = "link that differs" if differing == 1 else "links that differ"
+            parts.append(f"{differing} {link}")
         listed = " and ".join((", ".join(parts[:-1]), *parts[-1:])).removeprefix(" and ")
         return f"{self.plain_label} with {listed}" if parts else self.plain_label
 

@@ -12,12 +12,15 @@
     {"kind": "graph", "neighbor": [[-1, 1], [-1, 0]], ...}
     {"kind": "graph", "neighbor": [[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], "switches": [1], ...}
     {"kind": "line", "nodes": 4, "host": true, "host_links": [1, 3], ...}
+    {"kind": "line", "nodes": 3, "links": [[0, 1, 7, 4], [1, 2, 7, -1]], ...}
 
 ``neighbor`` is the table of :func:`.graph`, column 0 included. ``switches`` are a graph's nodes
 without a network interface; they are written only if there are any. Sizes, ``neighbor`` and
 ``switches`` describe the network without faults; the faults are those of :func:`.with_faults`. They
 are always written; a file without them has no faults. ``host_links`` are the nodes that a host is
-linked to; the host itself is the node after the last.
+linked to; the host itself is the node after the last. ``links`` are the links that differ, by node
+and port, with their registers and rate, -1 for those of the network; they are written only if there
+are any.
 
 A graph may also be in the form that networkx writes (:mod:`.node_link`).
 """
@@ -25,10 +28,12 @@ A graph may also be in the form that networkx writes (:mod:`.node_link`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
+import numpy as np
 
 from ..base.errors import InvalidInput, one_of
 from ..base.files import InputFile
@@ -38,7 +43,7 @@ from .faults import with_faults
 from .kinds import GRAPH, KINDS, Kind
 from .neighbor_table import graph
 from .node_link import decode_node_link
-from .topology import Topology
+from .topology import NO_LINK, UNSAID, Topology
 
 _LARGEST = (1 << 31) - 1
 _Number = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST)]
@@ -51,6 +56,7 @@ class _Faults(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     host_links: list[_Number] = []
     faulty_nodes: list[_Number] = []
     faulty_links: list[tuple[_Number, _Number]] = []
+    links: list[tuple[_Number, _Number, _Neighbor, _Neighbor]] = []
 
 
 class _Graph(_Faults):
@@ -89,7 +95,18 @@ def topology_to_json(topology: Topology) -> dict[str, object]:
         **host,
         "faulty_nodes": list(topology.faulty_nodes),
         "faulty_links": [list(link) for link in topology.faulty_links],
+        **_links_to_json(topology.without_faults or topology),
     }
+
+
+def _links_to_json(topology: Topology) -> dict[str, object]:
+    """Describe the links that differ, if there are any."""
+    node, port = np.nonzero(topology.differing_links)
+    if not len(node):
+        return {}
+    tables = (topology.link_registers_of, topology.link_rate_of)
+    said = (np.full(len(node), UNSAID) if each is None else each[node, port] for each in tables)
+    return {"links": np.stack((node, port, *said), axis=1).tolist()}
 
 
 def _size_to_json(topology: Topology) -> dict[str, object]:
@@ -148,12 +165,26 @@ def _topology(kind: str, decode: Callable[[type[_Faults]], _Faults]) -> Topology
         file = decode(_LAYOUTS[kind])
     except msgspec.ValidationError as error:
         raise InvalidInput(place_first(error, "topology")) from error
-    topology = _whole_network(kind, file)
+    topology = _with_links(_whole_network(kind, file), file.links)
     if file.host:
         topology = with_host(topology, file.host_links)
     elif file.host_links:
         raise InvalidInput.of("topology.host_links", "left out without a host", file.host_links)
     return with_faults(topology, file.faulty_nodes, file.faulty_links)
+
+
+def _with_links(topology: Topology, links: list[tuple[int, int, int, int]]) -> Topology:
+    """Return ``topology`` with links that differ, by node and port; refuse others."""
+    if not links:
+        return topology
+    tables = np.full((2, *topology.neighbor.shape), UNSAID)
+    for node, port, *values in links:
+        there = node < topology.nodes and 0 < port < topology.ports
+        if not there or topology.neighbor[node, port] == NO_LINK:
+            allowed = f"links of the {topology.label}, by node and port"
+            raise InvalidInput.of("topology.links", allowed, f"node {node}, port {port}")
+        tables[:, node, port] = values
+    return replace(topology, link_registers_of=tables[0], link_rate_of=tables[1])
 
 
 def _whole_network(name: str, file: Any) -> Topology:

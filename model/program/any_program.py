@@ -13,13 +13,6 @@ AnyProgram: TypeAlias = Program | CircuitProgram
 """The program of a network with circuits, or of one without."""
 
 
-def table_length(program: AnyProgram) -> int:
-    """Return the length of the longest table: its words, or the entries of a run table."""
-    if isinstance(program, CircuitProgram):
-        return int(program.table_entries.max())
-    return int(program.table_sizes.max())
-
-
 def manner(program: AnyProgram, timing: Timing) -> str:
     """Return how a run goes, for titles: its timing, or "circuits", which have no steps."""
     return "circuits" if isinstance(program, CircuitProgram) else f"{timing} timing"

@@ -44,7 +44,6 @@ class Room:
     def common(self, schedules: Sequence[Schedule]) -> tuple[NetworkConfig, list[Layout]]:
         """Return the network with room for all of ``schedules``, except tables, and the layouts."""
         needed = any(schedule.port_model == PortModel.ALL_PORT for schedule in schedules)
-        needed &= not self.parameters.get("circuits", False)
         all_port = self.parameters.get("all_port", False) or needed
         parameters = {**self.parameters, "all_port": all_port}
         config = NetworkConfig(topology=schedules[0].topology, **parameters)

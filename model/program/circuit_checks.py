@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..network.topology import NO_LINK
-from .circuits import LONGEST_RUN, CircuitProgram
+from .circuits import LONGEST_RUN, SUM, CircuitProgram
 
 _Marks = npt.NDArray[np.bool_]
 
@@ -44,7 +44,7 @@ def require_room(program: CircuitProgram) -> None:
 
     The end entry counts: a table without it ends with a flag.
     """
-    most, entries = program.config.table_words, program.table_entries
+    most, entries = program.config.table_words, program.table_sizes
     for node in np.flatnonzero(entries > most)[:1].tolist():
         allowed = f"at most {most} (table words)"
         raise InvalidInput.of(f"entries of node {node}", allowed, int(entries[node]))
@@ -61,7 +61,6 @@ def _rules(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]
     for output in range(ports):
         yield from _between(f"code of output {output}", codes[:, output], 0, ports)
     yield from _between("operator", program.operator, 0, operators)
-    yield from _between("receive", program.receive, 0, operators + 1)
     joins = program.operator > 0
     for name in ("first", "second"):
         column = getattr(program, name)
@@ -77,15 +76,22 @@ def _rules(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]
         )
     yield from _links(program)
     most, beyond = config.message_words, (1 << config.address_bits) - 1
-    own = (codes[:, 1:] == 1).any(axis=1) | joins & ((program.first == 1) | (program.second == 1))
-    for does, column, used in (
-        ("send", program.send_address, own),
-        ("receive", program.receive_address, program.receive > 0),
-    ):
-        yield from _between(f"{does} address", column, 0, beyond)
-        end = column + duration
-        allowed = f"at most {most} (the message memory)"
-        yield f"{does} address + duration", allowed, end, used & (end > most)
+    for lane in range(config.lanes):
+        of = f" of lane {lane + 1}" if config.all_port else ""
+        outputs = [1 + lane] if config.all_port else list(range(1, ports))
+        own = (codes[:, outputs] == 1).any(axis=1)
+        if lane == 0:
+            own |= joins & ((program.first == 1) | (program.second == 1))
+        receive = program.receive[:, lane]
+        yield from _between(f"receive{of}", receive, 0, operators + 1)
+        for does, column, used in (
+            ("send", program.send_address[:, lane], own),
+            ("receive", program.receive_address[:, lane], receive > 0),
+        ):
+            yield from _between(f"{does} address{of}", column, 0, beyond)
+            end = column + duration
+            allowed = f"at most {most} (the message memory)"
+            yield f"{does} address{of} + duration", allowed, end, used & (end > most)
 
 
 def _between(
@@ -110,6 +116,13 @@ def _links(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]
             yield name, "0 at a port without a link", code, wrong
         wrong = ~named[node, code] & (code != 1 + output)
         yield f"code of output {output}", "that of an input with a link", code, wrong
+    for column, ejection in enumerate(program.ejections.T):
+        name = f"ejection of lane {column + 1}"
+        yield from _between(name, ejection, 0, SUM)
+        sums = (ejection == SUM) & (program.operator == 0)
+        yield name, "no sum in a run that does not join", ejection, sums
+        wrong = (ejection == 1) & ~named[node, 2 + column]
+        yield name, "not of the input of a port without a link", ejection, wrong
     for name in ("first", "second"):
         code = np.clip(getattr(program, name), 0, topology.ports)
         wrong = ~named[node, code] & (program.operator > 0)

@@ -8,6 +8,8 @@ blocks, with a unit for each block. Sends that wait for no words are also packed
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from ..base.arrays import Numbers
@@ -15,8 +17,10 @@ from ..base.errors import InvalidInput
 from ..network.config import NetworkConfig
 from ..network.port_model import PortModel
 from ..schedule.resources import resources_of
+from ..schedule.rules import ScheduleError
 from ..schedule.schedule import Schedule
 from ..schedule.streams import streams_of
+from ..schedule.trees import check_trees
 from .circuit_checks import require_room
 from .circuit_order import gangs_of, ties_of
 from .circuit_tables import tables_of
@@ -41,7 +45,10 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
     found: list[tuple[int, int, Units, Numbers]] = []
     parts = [(schedule, np.arange(schedule.sends))]
     if len(schedule.block_ids) > schedule.sends:
-        parts.append(split(schedule))
+        # With a port for every link, sends of some common blocks may become one wrong tree.
+        with suppress(ScheduleError):
+            check_trees((part := split(schedule))[0])
+            parts.append(part)
     if (packed := _packed(schedule, config)) is not None:
         units = units_of(schedule, config, layout)
         found.append((int((packed + units.span).max()), 0, units, packed))
@@ -56,7 +63,7 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
     if not found:
         name = f"the {schedule.algorithm} {schedule.collective}"
         order = "send each word before another one changes it"
-        raise InvalidInput(f"nodes of {name} must {order}, which they cannot by one port")
+        raise InvalidInput(f"nodes of {name} must {order}, which they cannot here")
     _, _, units, begin = min(found, key=lambda each: each[:2])
     program = tables_of(units, begin, config)
     require_room(program)
@@ -83,7 +90,8 @@ def _packed(schedule: Schedule, config: NetworkConfig) -> Numbers | None:
         return None
     # A word passes its port and its first link in one cycle, here one hop apart. As that is so for
     # all packets alike, ports and links are free in these cycles as well.
-    packets = Packets(*resources_of(schedule), flits, gap=0, hop_cycles=hop_cycles)
+    resources = resources_of(schedule, all_port=config.all_port)
+    packets = Packets(*resources, flits, gap=0, hop_cycles=hop_cycles)
     return pack(packets, tries) + FIRST_CYCLE
 
 

@@ -26,8 +26,10 @@ REPLACE = 1
 
 def tables_of(units: Units, begin: Numbers, config: NetworkConfig) -> CircuitProgram:
     """Return the program of ``units``, each of which begins in its cycle of ``begin``."""
-    ports = config.topology.ports
-    first, second, operator, receive, sent, received = range(ports, ports + 6)
+    ports, lanes = config.topology.ports, config.lanes
+    first, second, operator, *of_lanes = range(ports, ports + 3 + 4 * lanes)
+    eject, receive, sent, received = np.array(of_lanes).reshape(4, lanes)
+    ways = np.concatenate((np.arange(ports), eject))
     of_unit, received_as = _operators(units, config)
 
     def row(each: Settings, column: int | Numbers, value: Numbers) -> tuple[Numbers, ...]:
@@ -41,15 +43,16 @@ def tables_of(units: Units, begin: Numbers, config: NetworkConfig) -> CircuitPro
 
     joins, sends, receives = units.joins, units.sends, units.receives
     rows = (
-        row(units.codes, units.codes.field, units.codes.value),
+        row(units.codes, ways[units.codes.field], units.codes.value),
         row(joins, first, joins.field),
         row(joins, second, joins.value),
         row(joins, operator, of_unit[joins.unit]),
-        row(sends, sent, base(sends)),
-        row(receives, received, base(receives)),
-        row(receives, receive, received_as[receives.unit]),
+        row(sends, sent[sends.field], base(sends)),
+        row(receives, received[receives.field], base(receives)),
+        row(receives, receive[receives.field], received_as[receives.unit]),
     )
-    node, cycle, values = _runs([np.concatenate(each) for each in zip(*rows, strict=True)], ports)
+    columns = [np.concatenate(each) for each in zip(*rows, strict=True)]
+    node, cycle, values = _runs(columns, ports + 3 + 4 * lanes)
     duration = np.append(np.diff(cycle), 0)
     # The last run of each node is its end entry.
     kept = np.flatnonzero(np.append(node[1:] == node[:-1], np.zeros(min(len(node), 1), np.bool_)))
@@ -57,19 +60,24 @@ def tables_of(units: Units, begin: Numbers, config: NetworkConfig) -> CircuitPro
     entry = np.repeat(kept, parts)
     gone = LONGEST_RUN * (np.arange(len(entry)) - np.repeat(offsets_of(parts)[:-1], parts))
     cycle, values = cycle[entry] + gone, values[entry]
-    reads = (values[:, 1:ports] == OWN_INPUT).any(axis=1) | (values[:, first] == OWN_INPUT)
+    reads = values[:, 1:ports] == OWN_INPUT
+    if not config.all_port:
+        reads = reads.any(axis=1, keepdims=True)
+    reads[:, 0] |= values[:, first] == OWN_INPUT
+    writes = values[:, receive] > 0
     return CircuitProgram(
         config=config,
         port_model=units.schedule.port_model,
         first_entry=offsets_of(np.bincount(node[entry], minlength=config.topology.nodes)),
         duration=np.minimum(duration[entry] - gone, LONGEST_RUN),
         codes=values[:, :ports].copy(),
+        ejections=values[:, eject if config.all_port else eject[:0]],
         first=values[:, first].copy(),
         second=values[:, second].copy(),
         operator=values[:, operator].copy(),
-        send_address=np.where(reads, values[:, sent] + cycle, 0),
-        receive_address=np.where(values[:, receive] > 0, values[:, received] + cycle, 0),
-        receive=values[:, receive].copy(),
+        send_address=np.where(reads, values[:, sent] + cycle[:, None], 0),
+        receive_address=np.where(writes, values[:, received] + cycle[:, None], 0),
+        receive=values[:, receive],
     )
 
 
@@ -82,11 +90,11 @@ def _operators(units: Units, config: NetworkConfig) -> tuple[Numbers, Numbers]:
     return operator, np.where(operator > 0, 1 + operator, REPLACE)
 
 
-def _runs(rows: Sequence[Numbers], ports: int) -> tuple[Numbers, Numbers, Numbers]:
+def _runs(rows: Sequence[Numbers], settings: int) -> tuple[Numbers, Numbers, Numbers]:
     """Return node, first cycle and settings of each run of equal settings, and of each end entry.
 
     ``rows`` are columns: node, first cycle, cycles, index of a setting, and its value. The settings
-    have the shape (runs, ``ports`` + 6). A node without settings has no run.
+    have the shape (runs, ``settings``). A node without settings has no run.
     """
     node, begin, length, column, value = rows
     last = int((begin + length).max(initial=FIRST_CYCLE)) + 1
@@ -94,7 +102,7 @@ def _runs(rows: Sequence[Numbers], ports: int) -> tuple[Numbers, Numbers, Number
     cuts = np.unique(np.concatenate((key, key + length, np.unique(node) * last + FIRST_CYCLE)))
     first = np.searchsorted(cuts, key)
     counts = np.searchsorted(cuts, key + length) - first
-    values = np.zeros((len(cuts), ports + 6), np.int64)
+    values = np.zeros((len(cuts), settings), np.int64)
     values[ranges(first, counts), np.repeat(column, counts)] = np.repeat(value, counts)
     node, cycle = np.divmod(cuts, last)
     new = np.ones(len(cuts), np.bool_)

@@ -69,12 +69,13 @@ class _Placed(NamedTuple):
     """What is taken by the units placed so far.
 
     ``there`` has for each pair the entry that let its last words leave output 0 (its first words,
-    if the block is not reduced), ``read_at`` the entry that read it last. ``begin`` has the cycle
-    of each unit, or ``NEVER``.
+    if the block is not reduced), ``written`` the latest such entry in any case, and ``read_at`` the
+    entry that read it last. ``begin`` has the cycle of each unit, or ``NEVER``.
     """
 
     busy: Busy
     there: Numbers
+    written: Numbers
     read_at: Numbers
     begin: Numbers
 
@@ -116,6 +117,7 @@ def begins_of(
     placed = _Placed(
         busy=Busy(uses, np.zeros(units.resources, np.int64), start, end),
         there=np.where(_held(units, pairs), ALWAYS, NEVER),
+        written=np.full(len(pairs), ALWAYS),
         read_at=np.full(len(pairs), ALWAYS),
         begin=np.full(len(units.first), NEVER),
     )
@@ -130,7 +132,8 @@ def _gangs_fit(units: Units, ties: Ties, gangs: list[list[int]], written: int) -
     """Tell whether the units of each gang can begin in one cycle.
 
     They must not use a resource at the same time, and must read each word before it is written, at
-    most ``written`` cycles after its entry.
+    most ``written`` cycles after its entry. Two lanes must not write a word too soon one after the
+    other.
     """
     gang = np.empty(len(units.first), np.int64)
     for number, members in enumerate(gangs):
@@ -141,7 +144,7 @@ def _gangs_fit(units: Units, ties: Ties, gangs: list[list[int]], written: int) -
     read, write = ties.read, ties.write
     within = gang[reads.unit[read]] == gang[writes.unit[write]]
     late = writes.time[write] + written < reads.time[read]
-    if (within & (ties.fed | late)).any():
+    if (within & (ties.fed | late)).any() or _written_too_soon(units, gang):
         return False
     several = np.bincount(gang)[gang] > 1
     unit = np.repeat(np.arange(len(gang)), np.diff(units.first_use))
@@ -154,6 +157,17 @@ def _gangs_fit(units: Units, ties: Ties, gangs: list[list[int]], written: int) -
     )
     ends = units.use_time[before] + units.length[unit[before]]
     return not (same & (units.use_time[after] < ends)).any()
+
+
+def _written_too_soon(units: Units, gang: Numbers) -> bool:
+    """Tell whether units of a gang write one word so soon one after the other that one is lost."""
+    writes = units.writes
+    order = np.lexsort((writes.time, writes.pair, gang[writes.unit]))
+    one, other = order[:-1], order[1:]
+    together = gang[writes.unit[one]] == gang[writes.unit[other]]
+    together &= (writes.pair[one] == writes.pair[other]) & (writes.unit[one] != writes.unit[other])
+    gap = np.where(units.schedule.combine[writes.send[other]], COMBINED, 1)
+    return bool((together & (writes.time[other] - writes.time[one] < gap)).any())
 
 
 def _by_unit(units: Units, words: Words) -> tuple[Numbers, Numbers]:
@@ -192,11 +206,11 @@ def _ready(plan: _Plan, placed: _Placed, unit: int) -> int:
         cycle = max(cycle, come + plan.read_delay - plan.read_time[row])
     for row in range(plan.first_write[unit], plan.first_write[unit + 1]):
         pair, time = plan.write_pair[row], plan.write_time[row]
+        # No two lanes may write a word in the same cycle.
+        gap = COMBINED if plan.combine[row] else 1
+        cycle = max(cycle, placed.written[pair] + gap - time)
         if plan.reduced[pair]:
             cycle = max(cycle, placed.read_at[pair] - plan.write_delay - time)
-            if placed.there[pair] != NEVER:
-                gap = COMBINED if plan.combine[row] else 1
-                cycle = max(cycle, placed.there[pair] + gap - time)
     return cycle
 
 
@@ -222,6 +236,7 @@ def _take(plan: _Plan, placed: _Placed, unit: int, cycle: int) -> None:
         placed.read_at[pair] = max(placed.read_at[pair], cycle + plan.read_time[row])
     for row in range(plan.first_write[unit], plan.first_write[unit + 1]):
         pair, time = plan.write_pair[row], cycle + plan.write_time[row]
+        placed.written[pair] = max(placed.written[pair], time)
         before = placed.there[pair]
         if before == NEVER or not plan.reduced[pair]:
             placed.there[pair] = min(before, time)

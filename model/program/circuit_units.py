@@ -26,18 +26,23 @@ from ..network.config import NetworkConfig
 from ..network.port_model import PortModel
 from ..schedule.same_sends import first_of_pairs
 from ..schedule.schedule import Schedule
+from .circuits import SUM
 from .layout import Layout
 
 OWN_INPUT = 1
 """The code of input 0, where the words of a node's own memory come from."""
+EJECTED = 1
+"""The code of an ejection of its own input, in a network with a port for every link."""
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
     """Settings of nodes: columns with a row for each.
 
-    ``unit`` needs the setting from ``time`` on, relative to its begin. ``value`` is a code for an
-    output (``field`` is its number), or an address; ``length`` are the cycles.
+    ``unit`` needs the setting from ``time`` on, relative to its begin. ``length`` are the cycles.
+    For a code, ``value`` is the code and ``field`` a way out: an output, or with P ports and a port
+    for every link P + l - 1 for the ejection of lane l. For an address, ``value`` is the address
+    and ``field`` the lane, from 0.
     """
 
     unit: Numbers
@@ -113,8 +118,9 @@ class _Paths:
     a join joins two words, see :meth:`keys`.
     """
 
-    def __init__(self, schedule: Schedule, hop_cycles: int) -> None:
-        self.schedule, self.hop_cycles = schedule, hop_cycles
+    def __init__(self, schedule: Schedule, config: NetworkConfig) -> None:
+        self.schedule, self.hop_cycles = schedule, 1 + config.link_registers
+        self.all_port, self.lanes = config.all_port, config.lanes
         self.first, self.unit = np.unique(schedule.trees, return_inverse=True)
         lengths = np.diff(schedule.path_offsets)
         self.send = np.repeat(np.arange(schedule.sends), lengths)
@@ -128,7 +134,7 @@ class _Paths:
         self.input[self.begins + 1] = 1 + peer
         joins = np.bincount(schedule.joins, minlength=schedule.sends)[schedule.joins] > 1
         self.meeting, self.first_input, self.second_input = self._meetings(joins)
-        self.time = place * hop_cycles
+        self.time = place * self.hop_cycles
         if joins.any():
             self._delay(joins[self.send])
 
@@ -141,6 +147,22 @@ class _Paths:
     def joins_at(self, places: Numbers) -> npt.NDArray[np.bool_]:
         """Tell for some of ``path_nodes`` whether their unit joins words there."""
         return np.isin(self.keys(places), self.meeting)
+
+    def lanes_out(self, sources: Numbers) -> Numbers:
+        """Return the lane, from 0, whose words leave each of the ``sources`` among path nodes."""
+        if not self.all_port:
+            return np.zeros(len(sources), np.int64)
+        port = self.out_port[sources - self.send[sources]].astype(np.int64)
+        # A router joins the words of lane 1.
+        return np.where(self.joins_at(sources), 0, port - 1)
+
+    def lanes_in(self, targets: Numbers) -> Numbers:
+        """Return the lane, from 0, whose ejection the words take at each of the ``targets``."""
+        return (
+            self.input[targets] - 1 - OWN_INPUT
+            if self.all_port
+            else np.zeros(len(targets), np.int64)
+        )
 
     def _meetings(self, joins: npt.NDArray[np.bool_]) -> tuple[Numbers, Numbers, Numbers]:
         """Return the keys of nodes with two inputs of one join, and the codes of the inputs."""
@@ -167,24 +189,28 @@ class _Paths:
 
 def units_of(schedule: Schedule, config: NetworkConfig, layout: Layout) -> Units:
     """Return the units of ``schedule`` in a network with blocks at the addresses of ``layout``."""
-    paths = _Paths(schedule, 1 + config.link_registers)
+    paths = _Paths(schedule, config)
     unit = paths.unit
     words = schedule.send_words[paths.first]
     length = np.maximum(words, 1)
-    sources = np.flatnonzero(paths.is_first)[first_of_pairs(unit, schedule.source)]
+    begins = np.flatnonzero(paths.is_first)
+    sources = begins[first_of_pairs(unit, schedule.source)]
+    first_link = paths.lanes_out(begins) + config.lanes * schedule.source
+    senders = begins[first_of_pairs(unit, first_link)]
     targets = np.flatnonzero(paths.is_last)[first_of_pairs(unit, schedule.target)]
     codes = _codes(paths, targets, length)
     joins = _joins(paths, length)
     carried = _Carried.of(schedule, paths, layout)
-    reads, sends = carried.at(sources, paths.time[sources])
-    sends = sends.followed_by(_tokens(paths, sources[words[unit[paths.send[sources]]] == 0]))
+    reads, _ = carried.at(sources, paths.time[sources], paths.lanes_out(sources))
+    _, sends = carried.at(senders, paths.time[senders], paths.lanes_out(senders))
+    sends = sends.followed_by(_tokens(paths, senders[words[unit[paths.send[senders]]] == 0]))
     leaving = paths.time[targets] + paths.joins_at(targets)
-    writes, receives = carried.at(targets, paths.time[targets])
+    writes, receives = carried.at(targets, paths.time[targets], paths.lanes_in(targets))
     late = np.repeat(leaving - paths.time[targets], carried.counts(targets))
     writes = Words(writes.unit, writes.send, writes.pair, writes.time + late)
     span = np.zeros(len(length), np.int64)
     np.maximum.at(span, unit[paths.send[targets]], leaving)
-    first_use, resource, time, number = _uses(schedule, paths, sources, codes, joins)
+    first_use, resource, time, number = _uses(paths, senders, codes, joins)
     return Units(
         schedule=schedule,
         first=paths.first,
@@ -207,22 +233,25 @@ def _tokens(paths: _Paths, sources: Numbers) -> Settings:
     """Return where units without words read their tokens: at address 0."""
     unit, one = paths.unit[paths.send[sources]], np.ones(len(sources), np.int64)
     node = paths.schedule.path_nodes[sources].astype(np.int64)
-    return Settings(unit, node, paths.time[sources], one, 0 * one, 0 * one)
+    return Settings(unit, node, paths.time[sources], one, paths.lanes_out(sources), 0 * one)
 
 
 def _codes(paths: _Paths, targets: Numbers, length: Numbers) -> Settings:
-    """Return what the outputs take: those of links, and output 0 of the targets."""
-    crossed = paths.schedule.crossings
+    """Return what the outputs take: those of links, and the ways to the memories of targets."""
+    crossed, topology = paths.schedule.crossings, paths.schedule.topology
     places = np.concatenate((paths.begins[crossed], targets))
-    output = np.concatenate((paths.out_port[crossed], np.zeros(len(targets), np.int64)))
-    unit = paths.unit[paths.send[places]]
+    lanes = paths.lanes_in(targets) + topology.ports * paths.all_port
+    output = np.concatenate((paths.out_port[crossed], lanes))
+    unit, joined = paths.unit[paths.send[places]], paths.joins_at(places)
+    ejected = paths.all_port & paths.is_last[places]
+    code = np.where(joined, np.where(ejected, SUM, 1 + output), paths.input[places])
     return Settings(
         unit=unit,
         node=paths.schedule.path_nodes[places].astype(np.int64),
         time=paths.time[places],
         length=length[unit],
         field=output.astype(np.int64),
-        value=np.where(paths.joins_at(places), 1 + output, paths.input[places]),
+        value=np.where(ejected & ~joined, EJECTED, code),
     )
 
 
@@ -236,38 +265,34 @@ def _joins(paths: _Paths, length: Numbers) -> Settings:
 
 
 def _uses(
-    schedule: Schedule, paths: _Paths, sources: Numbers, codes: Settings, joins: Settings
+    paths: _Paths, senders: Numbers, codes: Settings, joins: Settings
 ) -> tuple[Numbers, Numbers, Numbers, int]:
     """Return the resources of each unit, sorted by unit: first of each, resource, time, number.
 
-    An output of a router is a resource, the port out of a memory, and the adder of a router. With
-    half-duplex, the port out of a memory is the same resource as the port into it. A sum takes its
-    output a cycle later than its entry names it, so if there are joins, an output is two resources:
-    its code, and its wire.
+    A way out of a router is a resource, the lane out of a memory, and the adder of a router. With
+    half-duplex, the memory of a node is one too. A sum takes its way out a cycle later than its
+    entry names it, so if there are joins, a way out is two resources: its code, and its wire.
     """
-    ports, nodes = schedule.topology.ports, schedule.topology.nodes
-    outputs = nodes * ports
-    output = codes.node * ports + codes.field
-    units, resources, times = [codes.unit], [output], [codes.time]
+    nodes, ports, lanes = paths.schedule.topology.nodes, paths.schedule.topology.ports, paths.lanes
+    ways = ports + lanes * paths.all_port
+    way, into = codes.node * ways + codes.field, (codes.field == 0) | (codes.field >= ports)
+    wire_time = codes.time + (codes.value == np.where(codes.field < ports, 1 + codes.field, SUM))
+    unit, own = paths.unit[paths.send[senders]], paths.schedule.path_nodes[senders].astype(np.int64)
+    time = paths.time[senders]
+    wires, reads, adders, memories = np.cumsum([nodes * ways, nodes * ways, nodes * lanes, nodes])
+    rows = [
+        (codes.unit, way, codes.time),
+        (unit, reads + own * lanes + paths.lanes_out(senders), time),
+        (joins.unit, adders + joins.node, joins.time),
+    ]
     if len(joins.unit):
-        units.append(codes.unit)
-        resources.append(outputs + output)
-        times.append(codes.time + (codes.value == 1 + codes.field))
-    own = schedule.path_nodes[sources].astype(np.int64)
-    half = schedule.port_model == PortModel.HALF_DUPLEX
-    into = own * ports + (outputs if len(joins.unit) else 0)
-    units += [paths.unit[paths.send[sources]], joins.unit]
-    resources += [into if half else 2 * outputs + own, 2 * outputs + nodes + joins.node]
-    times += [paths.time[sources], joins.time]
-    unit = np.concatenate(units)
-    order = np.argsort(unit, kind="stable")
-    first = offsets_of(np.bincount(unit, minlength=len(paths.first)))
-    return (
-        first,
-        np.concatenate(resources)[order],
-        np.concatenate(times)[order],
-        2 * outputs + 2 * nodes,
-    )
+        rows.append((codes.unit, wires + way, wire_time))
+    if paths.schedule.port_model == PortModel.HALF_DUPLEX:
+        rows.append((unit, memories + own, time))
+        rows.append((codes.unit[into], memories + codes.node[into], wire_time[into]))
+    table = np.unique(np.stack([np.concatenate(each) for each in zip(*rows, strict=True)]), axis=1)
+    first = offsets_of(np.bincount(table[0], minlength=len(paths.first)))
+    return first, table[1].copy(), table[2].copy(), int(memories) + nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,10 +329,11 @@ class _Carried:
         counts: Numbers = self.first[unit + 1] - self.first[unit]
         return counts
 
-    def at(self, places: Numbers, time: Numbers) -> tuple[Words, Settings]:
+    def at(self, places: Numbers, time: Numbers, lane: Numbers) -> tuple[Words, Settings]:
         """Return the blocks at the sources or targets ``places``, and the addresses there.
 
-        ``time`` is the time of the first word at each. A block of no words has no setting.
+        ``time`` is the time of the first word at each, and ``lane`` the lane that it takes. A block
+        of no words has no setting.
         """
         schedule, counts = self.schedule, self.counts(places)
         send = np.repeat(self.paths.send[places], counts)
@@ -323,7 +349,7 @@ class _Carried:
             node=node[some].astype(np.int64),
             time=begin[some],
             length=words[some],
-            field=block[some],
+            field=np.repeat(lane, counts)[some],
             value=self.layout.addresses(node[some], block[some]),
         )
         return Words(unit, send, pair, begin), settings

@@ -27,6 +27,12 @@ DURATION_BITS = 10
 LONGEST_RUN = (1 << DURATION_BITS) - 1
 """Most cycles of one entry."""
 
+SUM = 2
+"""The value of ``ejections`` for a lane that takes the sum."""
+
+LANE_COLUMNS = ("send_address", "receive_address", "receive")
+"""Columns of a program with a value for each lane."""
+
 FIRST_CYCLE = 2
 """The cycle in which the first entry of every table becomes current."""
 
@@ -46,14 +52,21 @@ class CircuitProgram:
         Cycles for which each entry is current: shape (entries,).
     codes
         What each output takes: shape (entries, ports). 0 is nothing, 1 + i is input i, and 1 + o of
-        output o itself is the sum.
+        output o itself is the sum. All-port, the code 1 of output o is lane o, and output 0 has the
+        code 0.
+    ejections
+        What each lane takes in an all-port network: 0 is nothing, 1 is the input of the lane's
+        port, and 2 the sum. Column l - 1 is lane l: shape (entries, ports - 1). In another network
+        shape (entries, 0).
     first, second, operator
         The inputs that each entry joins, coded like those of an output, and the number of the
         network's operator, from 1; 0 for no join. Shape (entries,).
     send_address, receive_address
-        Where the words of each entry are read and written in the message memory.
+        Where each lane reads and writes the words of each entry in the message memory: shape
+        (entries, lanes); one lane unless all-port.
     receive
-        0: what arrives is not written. 1: it replaces. 1 + o: operator o combines it.
+        0: arriving words are not written. 1: they replace. 1 + o: operator o combines them. Shape
+        (entries, lanes).
 
     All are int64. Raises :class:`.InvalidInput` if shapes do not fit together.
     """
@@ -63,6 +76,7 @@ class CircuitProgram:
     first_entry: Numbers
     duration: Numbers
     codes: Numbers
+    ejections: Numbers
     first: Numbers
     second: Numbers
     operator: Numbers
@@ -71,11 +85,13 @@ class CircuitProgram:
     receive: Numbers
 
     def __post_init__(self) -> None:
-        nodes, ports = self.config.topology.nodes, self.config.topology.ports
-        entries = len(self.duration)
-        one = ("duration", "first", "second", "operator", "send_address", "receive_address")
-        shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*one, "receive"), (entries,))
-        shapes |= {"first_entry": (nodes + 1,), "codes": (entries, ports)}
+        config, entries = self.config, len(self.duration)
+        nodes, ports = config.topology.nodes, config.topology.ports
+        shapes: dict[str, tuple[int, ...]] = {"first_entry": (nodes + 1,)}
+        shapes |= dict.fromkeys(("duration", "first", "second", "operator"), (entries,))
+        shapes |= dict.fromkeys(LANE_COLUMNS, (entries, config.lanes))
+        shapes["codes"] = (entries, ports)
+        shapes["ejections"] = (entries, config.lanes if config.all_port else 0)
         for name, shape in shapes.items():
             column = getattr(self, name)
             if column.shape != shape or column.dtype != np.int64:
@@ -107,7 +123,7 @@ class CircuitProgram:
         return FIRST_CYCLE + int(busy) + (5 if self.config.operators else 3)
 
     @property
-    def table_entries(self) -> Numbers:
+    def table_sizes(self) -> Numbers:
         """Entries of each node's run table, the end entry included: shape (nodes,)."""
         return np.diff(self.first_entry) + 1
 
@@ -115,20 +131,25 @@ class CircuitProgram:
 def entry_fields(config: NetworkConfig) -> Iterator[tuple[str, int]]:
     """Yield name and width of each field of an entry, from bit 0 upwards.
 
-    The field of output o is called ``code o``.
+    The field of output o is called ``codes o``, those of lane l ``ejections l``, ``receive l`` and
+    so on. The lane of a network that is not all-port has the number 1.
     """
     ports, operators = config.topology.ports, len(config.operators)
-    code_bits = bits_for(ports)
+    code_bits, lanes = bits_for(ports), range(1, config.lanes + 1)
     yield "duration", DURATION_BITS
-    for output in range(ports):
-        yield f"code {output}", code_bits
+    for output in range(config.all_port, ports):
+        yield f"codes {output}", code_bits
+    if config.all_port:
+        for lane in lanes:
+            yield f"ejections {lane}", bits_for(SUM if operators else 1)
     if operators:
         yield "first", code_bits
         yield "second", code_bits
         yield "operator", bits_for(operators)
-    yield "send_address", config.address_bits
-    yield "receive_address", config.address_bits
-    yield "receive", bits_for(operators + 1)
+    widths = (config.address_bits, config.address_bits, bits_for(operators + 1))
+    for name, width in zip(LANE_COLUMNS, widths, strict=True):
+        for lane in lanes:
+            yield f"{name} {lane}", width
 
 
 def entry_words(config: NetworkConfig) -> int:
@@ -142,15 +163,17 @@ def run_table_words(program: CircuitProgram) -> tuple[Numbers, npt.NDArray[np.ui
     Node n has the rows ``first[n]`` to ``first[n + 1] - 1`` of ``words``, one for each of its
     entries. ``words`` has the shape (rows, entry words).
     """
-    config, sizes = program.config, program.table_entries
+    config, sizes = program.config, program.table_sizes
     first = np.concatenate(([0], np.cumsum(sizes)))
     rows = np.ones(int(first[-1]), np.bool_)
     rows[first[1:] - 1] = False
     bits = np.zeros((len(rows), entry_words(config) * config.flit_width), np.uint64)
     begin = 0
-    for name, width in entry_fields(config):
-        output = name.removeprefix("code ")
-        column = program.codes[:, int(output)] if output != name else getattr(program, name)
+    for field, width in entry_fields(config):
+        name, _, number = field.partition(" ")
+        column = getattr(program, name)
+        if number:
+            column = column[:, int(number) - (name != "codes")]
         places = np.arange(width)
         bits[np.flatnonzero(rows)[:, None], begin + places] = column[:, None] >> places & 1
         begin += width

@@ -22,7 +22,7 @@ from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
 from ..schedule.schedule import Schedule
 from ..schedule.streams import Streams, streams_of
-from .any_program import AnyProgram, table_length, without_circuits
+from .any_program import AnyProgram, without_circuits
 from .circuit_compiler import compile_circuits
 from .layout import Layout, power_for
 from .program import Program
@@ -120,7 +120,7 @@ class Compiled(NamedTuple):
     @property
     def table_words(self) -> int:
         """The longest table of a node: its words, or in a network with circuits its entries."""
-        return table_length(self.program)
+        return int(self.program.table_sizes.max())
 
 
 def layout_in(schedule: Schedule, config: NetworkConfig) -> Layout:

@@ -34,19 +34,26 @@ class Payload:
     results: dict[tuple[int, int], Words] = field(default_factory=dict)
 
     @classmethod
-    def random(cls, compiled: Compiled, seed: int) -> Payload:
-        """Draw words uniformly from all values of a flit, and compute the expected results."""
+    def random(cls, compiled: Compiled, seed: int, messages: Words | None = None) -> Payload:
+        """Draw words uniformly from all values of a flit, and compute the expected results.
+
+        ``messages`` replaces the drawn contributions of a reduction whose blocks together are its
+        message: shape (contributors, words of the message), contributors by ascending node.
+        """
         schedule, layout, program = compiled
         blocks, config = schedule.blocks, program.config
         words = random_words(config, (int(layout.starts[-1]),), seed)
         draw = np.random.default_rng((seed, 1))
         contributions, holders = {}, {}
         operators = {operator.name: operator for operator in config.operators}
+        begins = np.cumsum(blocks.words) - blocks.words
         for block, name in enumerate(blocks.operator):
             if name is None:
                 continue
             nodes = blocks.holders(block, schedule.topology)
             own = _drawn(draw, config, (len(nodes), int(blocks.words[block])))
+            if messages is not None:
+                own = messages[:, begins[block] : begins[block] + blocks.words[block]]
             known = operators[name].built_in
             result = operators[name].reduce(own, config.flit_width) if known else 0
             words[layout.starts[block] : layout.starts[block + 1]] = result

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..network.config import NetworkConfig
 from ..network.node_names import port_name
-from .circuits import FIRST_CYCLE, CircuitProgram, run_table_words
+from .circuits import FIRST_CYCLE, SUM, CircuitProgram, run_table_words
 
 MEMORY = "memory"
 """Name of input 0 and output 0 in a run table's text."""
@@ -24,7 +24,7 @@ class RunLine:
         The two joined inputs and the operator: "memory, west: add"; "" without a join.
     reads, writes
         Addresses in the message memory, "" for none. Words that are combined name their operator:
-        "0-15: add".
+        "0-15: add". All-port, each has the port of its lane: "east 0-15, north 3-18".
     table
         The words of the entry in the table memory, in hexadecimal.
     """
@@ -50,32 +50,49 @@ def run_table(program: CircuitProgram, node: int) -> list[RunLine]:
 
 def _line(program: CircuitProgram, entry: int, cycle: int, words: list[int]) -> RunLine:
     config, duration = program.config, int(program.duration[entry])
-    codes = program.codes[entry].tolist()
     inputs = [int(program.first[entry]), int(program.second[entry])]
-    operator, receive = int(program.operator[entry]), int(program.receive[entry])
-    taken = ((output, code) for output, code in enumerate(codes) if code)
-    outputs = [
-        f"{_port(config, output)} from "
-        + ("the sum" if code == 1 + output else _port(config, code - 1))
-        for output, code in taken
-    ]
-    join, reads, writes = "", "", ""
+    operator = int(program.operator[entry])
+    join, of_join = "", operator > 0 and 1 in inputs
     if operator:
         joined = ", ".join(_port(config, code - 1) for code in inputs)
         join = f"{joined}: {config.operators[operator - 1].name}"
-    if 1 in codes[1:] or (operator and 1 in inputs):
-        reads = _range(int(program.send_address[entry]), duration)
-    if receive:
-        combined = f": {config.operators[receive - 2].name}" if receive > 1 else ""
-        writes = _range(int(program.receive_address[entry]), duration) + combined
+    outputs = program.codes[entry, 1:].tolist()
+    reads, writes = [], []
+    for lane, receive in enumerate(program.receive[entry].tolist()):
+        port = f"{_port(config, lane + 1)} " if config.all_port else ""
+        sends = outputs[lane] == 1 if config.all_port else 1 in outputs
+        if sends or (of_join and lane == 0):
+            reads.append(port + _range(int(program.send_address[entry, lane]), duration))
+        if receive:
+            combined = f": {config.operators[receive - 2].name}" if receive > 1 else ""
+            first = int(program.receive_address[entry, lane])
+            writes.append(port + _range(first, duration) + combined)
     return RunLine(
         cycles=_range(cycle, duration),
-        outputs=", ".join(outputs) or "none",
+        outputs=", ".join(_taken(program, entry)) or "none",
         join=join,
-        reads=reads,
-        writes=writes,
+        reads=", ".join(reads),
+        writes=", ".join(writes),
         table=" ".join(f"{word:x}" for word in words),
     )
+
+
+def _taken(program: CircuitProgram, entry: int) -> list[str]:
+    """Return what each output takes, and in an all-port network each lane."""
+    config = program.config
+    taken = [
+        f"{_port(config, output)} from "
+        + ("the sum" if code == 1 + output else _port(config, code - 1))
+        for output, code in enumerate(program.codes[entry].tolist())
+        if code
+    ]
+    for lane, code in enumerate(program.ejections[entry].tolist(), 1):
+        if code:
+            port = _port(config, lane)
+            taken.append(
+                f"{MEMORY} by {port} from the sum" if code == SUM else f"{MEMORY} from {port}"
+            )
+    return taken
 
 
 def _port(config: NetworkConfig, port: int) -> str:

@@ -9,16 +9,16 @@ from typing import NamedTuple
 from ..base.errors import InvalidInput, require_range
 from ..base.ragged import offsets_of
 from ..network.config_file import identity
-from .any_program import AnyProgram, table_length
+from .any_program import AnyProgram
 
 
 class Slot(NamedTuple):
-    """The words of a program in the table memory of every sender, or its entries with circuits.
+    """The words of a program in the table memory of every sender; with circuits, its entries.
 
     base
-        The address of its first word, or the number of its first entry.
+        The address of its first word.
     words
-        Number of words, or of entries: those of the longest of its tables.
+        Number of words: those of the longest of its tables.
     """
 
     base: int
@@ -35,7 +35,7 @@ def slot_of(program: AnyProgram, base: int = 0) -> Slot:
     if not config.programs:
         raise InvalidInput.of("programs", "at least 1 for a program with a place of its own", 0)
     require_range("base", base, 0, config.table_words - 1)
-    slot = Slot(base, table_length(program))
+    slot = Slot(base, int(program.table_sizes.max()))
     end = slot.base + slot.words
     if end > config.table_words:
         allowed = f"at most {config.table_words}, the table memory"
@@ -54,5 +54,5 @@ def slots_of(programs: Sequence[AnyProgram]) -> list[Slot]:
     if programs and len(programs) > programs[0].config.programs:
         allowed = f"at most {programs[0].config.programs}, which the network keeps"
         raise InvalidInput.of("number of programs", allowed, len(programs))
-    bases = offsets_of([table_length(program) for program in programs]).tolist()
+    bases = offsets_of([int(program.table_sizes.max()) for program in programs]).tolist()
     return [slot_of(program, base) for program, base in zip(programs, bases, strict=False)]

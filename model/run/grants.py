@@ -69,9 +69,8 @@ def fronts_of(config: NetworkConfig, buffered: Buffered) -> Numbers:
     """Return, for each flit, a cycle from which it certainly stands at the front of its buffer."""
     arrivals, left = buffered.arrivals, buffered.left
     flits = arrivals.flits
-    came = np.where(
-        flits.port != 0, flits.cycle + config.link_registers, _injected(config, buffered)
-    )
+    over_link = flits.cycle + config.registers_of_links[flits.node, flits.port]
+    came = np.where(flits.port != 0, over_link, _injected(config, buffered))
     channel = np.repeat(arrivals.channel, arrivals.end - arrivals.begin)
     before = np.full(len(flits), -1, dtype=np.int64)
     before[1:] = np.where(channel[1:] == channel[:-1], left[:-1], -1)
@@ -168,8 +167,9 @@ class _Waiting:
             soonest = np.minimum.accumulate(np.where(head, waits, NEVER)[::-1])[::-1]
             waits = np.where(head, soonest, waits)
             ends = np.searchsorted(came[returned], [channel, channel + 1])
-            credit = left[returned[ends[0] : ends[1]]] + config.link_registers
-            to_node = channel // config.vcs % config.topology.ports == 0
+            node, port = divmod(channel // config.vcs, config.topology.ports)
+            credit = left[returned[ends[0] : ends[1]]] + int(config.registers_of_links[node, port])
+            to_node = port == 0
             result[channel] = cls(
                 waits.tolist(),
                 left[group].tolist(),

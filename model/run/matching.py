@@ -75,8 +75,9 @@ class Matching:
         self.arrivals = arrivals = packets_of(config, Trace.join([moving, injected_flits(program)]))
         self.departures, self.config = departures, config
         cycle, over_link = arrivals.flits.cycle, arrivals.flits.port != 0
-        self.came = (cycle + over_link * config.link_registers).tolist()
-        credit = later(arrivals, -config.depth, cycle - config.link_registers - 1, NEVER)
+        registers = config.registers_of_links[arrivals.flits.node, arrivals.flits.port]
+        self.came = (cycle + registers).tolist()
+        credit = later(arrivals, -config.depth, cycle - registers - 1, NEVER)
         self.credit = np.where(over_link, credit, NEVER).tolist()
         self.gone: list[int] = flits.cycle.tolist()
         self.router, self.front, self.exit, self.first = routed(config, arrivals)

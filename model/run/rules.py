@@ -154,7 +154,8 @@ def check_buffers(program: Program, buffered: Buffered) -> None:
     ``depth`` later. Buffers of port 0 are not checked: a trace does not record injections.
     """
     arrivals = buffered.arrivals
-    soonest = buffered.left + program.config.link_registers + 1
+    flits = arrivals.flits
+    soonest = buffered.left + program.config.registers_of_links[flits.node, flits.port] + 1
     early = later(arrivals, program.config.depth, soonest, -1) > arrivals.flits.cycle
     what = f"a flit leaves while the buffer that it goes to has all its {program.config.depth} full"
     _refuse_first("buffers", arrivals.flits, early & (arrivals.flits.port != 0), what)

@@ -198,12 +198,15 @@ def check_ports(schedule: Schedule) -> None:
     receiving = step * schedule.topology.nodes + schedule.target
     if schedule.port_model == PortModel.ALL_PORT:
         links = schedule.topology.nodes * schedule.topology.ports
-        first = schedule.path_offsets[:-1] - every
-        last = schedule.path_offsets[1:] - every - 2
-        out = step * links + schedule.links[first]
-        into = step * links + schedule.links[last]
-        _require_one(schedule, "the source of two sends by one port", out, every, schedule.source)
-        _require_one(schedule, "the target of two sends by one port", into, every, schedule.target)
+        hops = {
+            "the source": (schedule.source, schedule.path_offsets[:-1] - every),
+            "the target": (schedule.target, schedule.path_offsets[1:] - every - 2),
+        }
+        for end, (node, hop) in hops.items():
+            link = schedule.links[hop]
+            sends = first_of_pairs(schedule.trees, link)
+            keys = (step * links + link)[sends]
+            _require_one(schedule, f"{end} of two sends by one port", keys, sends, node[sends])
         return
     out, into = (first_of_pairs(schedule.trees, end) for end in (schedule.source, schedule.target))
     if schedule.port_model == PortModel.HALF_DUPLEX:

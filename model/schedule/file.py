@@ -99,6 +99,7 @@ class _Request(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     operator: _Operator | None = None
     partial: bool = False
     copies: bool = False
+    canonical: bool = False
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):

@@ -32,6 +32,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import one_of
+from .canonical import are_neighbours
 from .rules import ScheduleError, broken, first_broken, send_name
 from .streamed_moves import Moves, require_order
 
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 NOTHING = -1
 """No value: the node holds no value of the block."""
+
+UNORDERED = "another send combines at its target in the same step, in no canonical order"
 
 BITS = 64
 """Marks that go back at the same time."""
@@ -64,6 +67,27 @@ def check_reductions(schedule: Schedule) -> None:
             values.carry_out(first, last)
     values.check_disjoint()
     values.check_whole()
+    if any(request.canonical for request in schedule.requests):
+        values.check_canonical()
+
+
+def contributions_gained(schedule: Schedule) -> tuple[Moves, Numbers]:
+    """Return the moves of reduced blocks, and the contributions that the target gains by each.
+
+    A send that replaces a value gains the contributions that the old value lacks. ``schedule`` must
+    keep the rules of :func:`check_reductions`.
+    """
+    moves = Moves.of(schedule)
+    values = _Values.of(schedule, moves)
+    source, target = (np.searchsorted(values.pairs, ends) for ends in (moves.source, moves.target))
+    carried, before = np.empty_like(source), np.empty_like(target)
+    for begin, end in moves.steps():
+        for first, last in moves.rounds(begin, end):
+            carried[first:last] = values.held[source[first:last]]
+            before[first:last] = values.held[target[first:last]]
+            values.carry_out(first, last)
+    size = np.append(values.sizes(), 0)
+    return moves, size[carried] - np.where(moves.combine, 0, size[before])
 
 
 def _check_combining(schedule: Schedule) -> None:
@@ -100,7 +124,8 @@ class _Values:
     """The values of all reduced blocks: first the contributions, then the combined values.
 
     ``held`` has the value that each pair of ``pairs`` (ascending) holds; ``origin`` has the pair of
-    each contribution, whose value is its index there.
+    each contribution, whose value is its index there. ``unordered`` has the sends that combine with
+    a value in the same round as an earlier one.
     """
 
     schedule: Schedule
@@ -109,6 +134,7 @@ class _Values:
     origin: Numbers
     held: Numbers
     combined: list[_Combined] = field(default_factory=list)
+    unordered: list[int] = field(default_factory=list)
     count: int = 0
 
     @classmethod
@@ -150,6 +176,7 @@ class _Values:
         order = np.lexsort((operand, at))
         at, operand, move = at[order], operand[order], move[order]
         turn = np.arange(at.size) - np.searchsorted(at, at)
+        self.unordered += self.moves.send[move[(turn > 1) & (move != NOTHING)]].tolist()
         latest = np.full(goals.size, NOTHING)
         for number in range(int(turn.max(initial=0)) + 1):
             now = turn == number
@@ -227,13 +254,18 @@ class _Values:
         what = f"what node {node} contributes to block {block} is combined twice"
         return broken(self.schedule, int(self.moves.send[move[twice]]), what)
 
-    def check_whole(self) -> None:
-        """Require that each owed node holds a complete value of each block that has words."""
-        blocks, topology = self.schedule.blocks, self.schedule.topology
+    def sizes(self) -> Numbers:
+        """Return the contributions in each value, if no value has one twice."""
         size = np.ones(self.count, np.int64)
         for batch in self.combined:
             made = slice(batch.first, batch.first + batch.left.size)
             size[made] = size[batch.left] + size[batch.right]
+        return size
+
+    def check_whole(self) -> None:
+        """Require that each owed node holds a complete value of each block that has words."""
+        blocks, topology = self.schedule.blocks, self.schedule.topology
+        size = self.sizes()
         whole = np.bincount(self.origin % len(blocks), minlength=len(blocks))
         for block in np.flatnonzero(blocks.reduced & (blocks.words > 0)).tolist():
             owed = blocks.owed[block]
@@ -245,18 +277,63 @@ class _Values:
             for node, value in zip(nodes[lacking][:1], held[lacking][:1], strict=True):
                 raise self._left_out(int(node), block, int(value))
 
-    def _left_out(self, node: int, block: int, value: int) -> ScheduleError:
-        """Describe the contribution that the ``value`` held by ``node`` lacks."""
-        who = f"node {node} is left out"
-        if value == NOTHING:
-            return ScheduleError(f"{who}: no send brings it block {block}")
+    def check_canonical(self) -> None:
+        """Require that each value combines two neighbouring intervals of :mod:`.canonical`.
+
+        If two packets combine with one value in the same step, their order depends on the network.
+        """
+        if self.unordered:
+            raise broken(self.schedule, self.unordered[0], UNORDERED)
+        count = len(self.schedule.blocks)
+        block = self.origin % count
+        order = np.lexsort((self.origin, block))
+        rank = np.empty(self.origin.size, np.int64)
+        rank[order] = np.arange(rank.size) - np.searchsorted(block[order], block[order])
+        ranks = np.bincount(block, minlength=count)
+        of_value = self._blocks()
+        first, end = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
+        first[: rank.size], end[: rank.size] = rank, rank + 1
+        for batch in self.combined:
+            made = slice(batch.first, batch.first + batch.left.size)
+            low = np.where(first[batch.left] < first[batch.right], batch.left, batch.right)
+            high = batch.left + batch.right - low
+            allowed = are_neighbours(
+                (first[low], end[low]), (first[high], end[high]), ranks[of_value[made]]
+            )
+            for place in np.flatnonzero(~allowed)[:1].tolist():
+                raise self._in_another_order(int(batch.move[place]), low[place], high[place])
+            first[made], end[made] = first[low], end[high]
+
+    def _in_another_order(self, move: int, *values: np.int64) -> ScheduleError:
+        """Describe the first row that combines ``values`` in an order that is not canonical."""
+        nodes = (self._contributors(int(value)) for value in values)
+        one, other = (", ".join(map(str, each)) for each in nodes)
+        complaint = f"it combines the sum of nodes {one} with that of nodes {other}"
+        send = int(self.moves.send[move])
+        return broken(self.schedule, send, f"{complaint}, which is not the canonical order")
+
+    def _contributors(self, value: int) -> list[int]:
+        """Return the nodes whose contributions a value contains, ascending."""
+        has = self._parts(value)[: self.origin.size]
+        nodes: list[int] = (self.origin[has] // len(self.schedule.blocks)).tolist()
+        return nodes
+
+    def _parts(self, value: int) -> npt.NDArray[np.bool_]:
+        """Tell of each value whether ``value`` is made of it."""
         has = np.zeros(self.count, np.bool_)
         has[value] = True
         for batch in reversed(self.combined):
             made = has[batch.first : batch.first + batch.left.size]
             has[batch.left[made]] = True
             has[batch.right[made]] = True
-        origin = self.origin[~has[: self.origin.size]]
+        return has
+
+    def _left_out(self, node: int, block: int, value: int) -> ScheduleError:
+        """Describe the contribution that the ``value`` held by ``node`` lacks."""
+        who = f"node {node} is left out"
+        if value == NOTHING:
+            return ScheduleError(f"{who}: no send brings it block {block}")
+        origin = self.origin[~self._parts(value)[: self.origin.size]]
         lacks = origin[origin % len(self.schedule.blocks) == block][0] // len(self.schedule.blocks)
         return ScheduleError(f"{who}: its block {block} lacks what node {lacks} contributes")
 

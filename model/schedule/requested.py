@@ -24,6 +24,8 @@ class Requested:
         True if the algorithm may leave working nodes out; the schedule's blocks name those served.
     copies
         True if each block is a whole copy of the message; every node gets at least one.
+    canonical
+        True if a reduction must make every sum in the one order of :mod:`.canonical`.
     """
 
     collective: str
@@ -33,3 +35,4 @@ class Requested:
     operator: str | None = None
     partial: bool = False
     copies: bool = False
+    canonical: bool = False

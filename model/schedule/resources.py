@@ -28,10 +28,16 @@ class Resources(NamedTuple):
     number: int
 
 
-def resources_of(schedule: Schedule) -> Resources:
-    """Return the resources of all sends, if each node has one port out and one port in."""
+def resources_of(schedule: Schedule, *, all_port: bool = False) -> Resources:
+    """Return the resources of all sends, if each node has one port out and one port in.
+
+    ``all_port``: if it has a port for every link instead. Then links are the only resources.
+    """
     nodes = schedule.topology.nodes
     outs = nodes * schedule.topology.ports
+    if all_port:
+        hops = schedule.path_offsets - np.arange(schedule.sends + 1)
+        return Resources(hops, schedule.links.astype(np.int64), outs)
     first = schedule.path_offsets + np.arange(schedule.sends + 1)
     resource = np.empty(first[-1], np.int64)
     on_link = np.ones(resource.size, np.bool_)

@@ -14,12 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import freeze
 from ..base.errors import InvalidInput
+from ..base.frames import data_frame
+from ..base.notebook import ShowsItself
 from ..base.ragged import offsets_of, ranges
 from ..network.port_model import PortModel
 from ..network.topology import Topology
@@ -27,13 +30,16 @@ from .blocks import CUSTOM, Blocks
 from .requested import Requested
 from .same_sends import first_alike, first_of_pairs
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 def _no_flags() -> npt.NDArray[np.bool_]:
     return np.zeros(0, np.bool_)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Schedule:
+class Schedule(ShowsItself):
     """An immutable table of sends and the collective that they carry out.
 
     ``check()`` proves that the sends carry out the collective. The measures of links mean something
@@ -124,6 +130,11 @@ class Schedule:
     def __repr__(self) -> str:
         what = f"{self.topology.label}, {self.algorithm} {self.collective}"
         return f"<{type(self).__name__}: {what}, {self.sends} sends>"
+
+    def to_pandas(self) -> DataFrame:
+        """Return a row for each send; raise :class:`.InvalidInput` without pandas."""
+        names = ("step", "source", "target", "distances", "send_words", "combine", "stream")
+        return data_frame({name: getattr(self, name) for name in names})
 
     def check(self) -> None:
         """Prove that the sends carry out the collective, or raise :class:`.ScheduleError`.
@@ -292,6 +303,18 @@ class Schedule:
         begins, ends = self.hop_ends
         ports = self.topology.ports_between(begins, ends)
         return begins.astype(np.int64) * self.topology.ports + ports
+
+    @property
+    def send_rates(self) -> npt.NDArray[np.int64]:
+        """The largest rate of the links of each send, shape (sends,): flits come this far apart."""
+        if self.topology.link_rate_of is None or not self.sends:
+            return np.ones(self.sends, np.int64)
+        firsts = self.path_offsets[:-1] - np.arange(self.sends)
+        return np.maximum.reduceat(self.topology.rates.ravel()[self.links], firsts)
+
+    def latencies(self, hop_cycles: int) -> npt.NDArray[np.int64]:
+        """Return the cycles of each hop, shape (hops,): ``hop_cycles`` unless its link differs."""
+        return 1 + self.topology.registers_of(hop_cycles - 1).ravel()[self.links]
 
     @property
     def links_used(self) -> int:

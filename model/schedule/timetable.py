@@ -60,16 +60,18 @@ class _Carried(NamedTuple):
 def begins(schedule: Schedule, lasting: Numbers, row_cycles: int, hop_cycles: int) -> Numbers:
     """Return the cycle in which each send of ``schedule`` begins, shape (sends,).
 
-    ``lasting`` has the cycles that injecting the packets of each send takes, shape (sends,).
-    ``row_cycles`` are the cycles that reading a row of the table takes, ``hop_cycles`` those of a
-    hop. Raises :class:`.ScheduleError` for a send listed before the one that brings its blocks.
+    ``lasting`` has the cycles that injecting the packets of each send takes, shape (sends,), if no
+    link differs. ``row_cycles`` are the cycles that reading a row of the table takes,
+    ``hop_cycles`` those of a hop. Raises :class:`.ScheduleError` for a send listed before the one
+    that brings its blocks.
     """
-    resources = resources_of(schedule)
+    resources, lasting = resources_of(schedule), lasting * schedule.send_rates
     uses = offsets_of(np.bincount(resources.resource, minlength=resources.number))
     start, end = np.full((2, uses[-1]), NO_CYCLES)
     busy = Busy(uses, np.zeros(resources.number, np.int64), start, end)
     begin = np.full(schedule.sends, NEVER)
-    _place(resources, busy, _carried(schedule), lasting, row_cycles, hop_cycles, begin)
+    delay = _delays(schedule, resources, hop_cycles)
+    _place(resources, busy, _carried(schedule), lasting, row_cycles, delay, begin)
     for send in np.flatnonzero(begin == NEVER)[:1].tolist():
         raise broken(schedule, send, "timed, it stands before the send that brings its blocks")
     return begin
@@ -77,8 +79,26 @@ def begins(schedule: Schedule, lasting: Numbers, row_cycles: int, hop_cycles: in
 
 def ends(schedule: Schedule, begin: Numbers, lasting: Numbers, hop_cycles: int) -> Numbers:
     """Return the cycle after the one in which each send's last flit arrives, shape (sends,)."""
-    end: Numbers = begin + lasting + 1 + hop_cycles * schedule.distances
+    firsts = schedule.path_offsets - np.arange(schedule.sends + 1)
+    before = offsets_of(schedule.latencies(hop_cycles))
+    way = before[firsts[1:]] - before[firsts[:-1]]
+    end: Numbers = begin + lasting * schedule.send_rates + 1 + way
     return end
+
+
+def _delays(schedule: Schedule, resources: Resources, hop_cycles: int) -> Numbers:
+    """Return the cycles from each send's begin until it reaches each of its resources."""
+    first, last = resources.first[:-1], resources.first[1:] - 1
+    steps = np.zeros(len(resources.resource), np.int64)
+    # The first link comes a cycle after the port, and each further resource a hop later.
+    steps[first + 1] = 1
+    inner = np.ones(len(steps), np.bool_)
+    inner[first] = inner[first + 1] = False
+    inner[last] = True
+    steps[inner] = schedule.latencies(hop_cycles)
+    total = np.cumsum(steps)
+    delays: Numbers = total - np.repeat(total[first], np.diff(resources.first))
+    return delays
 
 
 def _carried(schedule: Schedule) -> _Carried:
@@ -135,7 +155,7 @@ def _place(
     carried: _Carried,
     lasting: Numbers,
     row_cycles: int,
-    hop_cycles: int,
+    delays: Numbers,
     begin: Numbers,
 ) -> None:
     """Set ``begin`` for each send in order; stop at a send whose blocks have not arrived."""
@@ -149,17 +169,16 @@ def _place(
         first, hops = resources.first[send], resources.first[send + 1] - resources.first[send]
         hop = 0
         while hop < hops:
-            delay = 1 + (hop - 1) * hop_cycles if hop else 0
+            delay = delays[first + hop]
             cycles = lasting[send] + (0 if hop else row_cycles)
             later = free_from(busy, resources.resource[first + hop], cycle + delay, cycles) - delay
             # After a conflict, check every resource again.
             hop, cycle = hop + 1 if later == cycle else 0, later
         for hop in range(hops):
-            delay = 1 + (hop - 1) * hop_cycles if hop else 0
             cycles = lasting[send] + (0 if hop else row_cycles)
-            occupy(busy, resources.resource[first + hop], cycle + delay, cycles)
+            occupy(busy, resources.resource[first + hop], cycle + delays[first + hop], cycles)
         begin[send] = cycle
-        arrived = cycle + lasting[send] + (hops - 2) * hop_cycles + READ_CYCLES
+        arrived = cycle + lasting[send] + delays[first + hops - 1] - 1 + READ_CYCLES
         for block in range(carried.first[send], carried.first[send + 1]):
             target = carried.target[block]
             carried.there[target] = max(carried.there[target], arrived)

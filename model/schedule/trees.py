@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..network.port_model import PortModel
-from .rules import ScheduleError, broken, first_broken, first_clash, send_name
+from .rules import broken, first_broken, first_clash, send_name
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -40,17 +40,12 @@ MOST_JOINED = 2
 def check_trees(schedule: Schedule) -> None:
     """Require that a schedule for circuits has trees that routers can fork and join.
 
-    The network has no switches, and the port model is one of one port; *exchange* has no trees of
-    several sends. No send is of a fork and of a join. The paths of a fork part once, those of a
-    join meet once, and a tree has each of its sources and targets once. At most two words meet at a
-    node.
+    *Exchange* has no trees of several sends. No send is of a fork and of a join. The paths of a
+    fork part once, those of a join meet once, and a tree has each of its sources and targets once.
+    At most two words meet at a node.
     """
     if not schedule.circuits:
         return
-    if schedule.topology.switches:
-        raise ScheduleError("network of a schedule for circuits must be one without switches")
-    if schedule.port_model == PortModel.ALL_PORT:
-        raise ScheduleError("port model for circuits must be one of one port, not all-port")
     if schedule.port_model == PortModel.EXCHANGE:
         several = np.bincount(schedule.trees, minlength=schedule.sends)[schedule.trees] > 1
         send = first_broken(schedule, several, np.arange(schedule.sends))

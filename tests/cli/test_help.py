@@ -48,8 +48,8 @@ BEFORE = {
 """Lines that make the files of a command's examples."""
 QUICK = ("algorithms", "boards", "cache", "certify", "completion", "convert", "image", "schedule")
 """Commands whose examples take a fraction of a second each."""
-PARSED_ONLY = ("bitstream", "board-run")
-"""Commands whose examples take a quarter of an hour, or a board."""
+PARSED_ONLY = ("asic", "bitstream", "board-run")
+"""Commands whose examples take a quarter of an hour, a board, or a package of Debian."""
 
 
 def command_of(name: str) -> Command:
@@ -129,7 +129,7 @@ def test_a_mistyped_command_is_answered_with_the_one_meant(eyecast: Run) -> None
 def test_refusals_name_the_options_of_every_parameter_of_a_task() -> None:
     """The network and the collective are refused by names of their own."""
     named = {field.name for field in fields(Task)} - {"topology", "collective"}
-    assert OPTIONS.keys() == {*named, "message_words"}
+    assert OPTIONS.keys() == {*named, "message_words", "hotspots"}
 
 
 def test_a_refusal_loads_no_algorithm() -> None:

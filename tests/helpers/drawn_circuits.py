@@ -15,6 +15,8 @@ Entry = dict[str, Any]
 FORKS = 0.2
 """Chance that a free output takes a word that leaves by another output already."""
 
+_SETTING = ("codes", "ejections", "first", "second", "operator")
+
 FADING = 40
 """Idle cycles at the end of each table: what is under way arrives before a node has finished."""
 
@@ -22,63 +24,112 @@ FADING = 40
 def drawn_circuits(
     draw: np.random.Generator, config: NetworkConfig, *, cycles: int, sends: float
 ) -> CircuitProgram:
-    """Draw a program of ``cycles`` cycles, in which a node sends with the chance ``sends``.
+    """Return the program of :func:`drawn_tables`."""
+    return circuit_program(config, drawn_tables(draw, config, cycles=cycles, sends=sends))
+
+
+def drawn_tables(
+    draw: np.random.Generator, config: NetworkConfig, *, cycles: int, sends: float
+) -> list[list[Entry]]:
+    """Draw run tables of ``cycles`` cycles, in which a lane sends with the chance ``sends``.
 
     Words are taken where they arrive, as long as outputs are free. After half of the cycles no
     word is sent, and words are only delivered.
     """
-    nodes, ports = config.topology.nodes, config.topology.ports
-    hop = config.link_registers + 1
-    # Words in the input registers, and outputs by which sums leave: by cycle, node and port.
-    held = np.zeros((cycles + hop + 2, nodes, ports), np.bool_)
-    sums = np.zeros_like(held)
+    nodes, hop = config.topology.nodes, config.link_registers + 1
+    # The link ports that hold a word, and the outputs by which sums leave: by cycle and node.
+    held = [[set[int]() for _ in range(nodes)] for _ in range(cycles + hop + 2)]
+    sums = [[set[int]() for _ in range(nodes)] for _ in held]
     tables: list[list[Entry]] = [[] for _ in range(nodes)]
     for cycle, node in np.ndindex(cycles, nodes):
         begins = cycle < cycles // 2
-        here = np.flatnonzero(held[cycle, node]).tolist()
-        if begins and draw.random() < sends:
-            here.append(0)
-        entry = _drawn_entry(draw, config, here, sums[cycle, node], begins=begins)
+        here = sorted(held[cycle][node])
+        if begins:
+            here += [-lane for lane in _lanes(config, node) if draw.random() < sends]
+        entry = _drawn_entry(draw, config, node, here, sums[cycle][node], begins=begins)
         tables[node].append(entry)
         for output, code in entry["codes"].items():
             joined = code == 1 + output
-            sums[cycle + 1, node, output] = joined
+            if joined:
+                sums[cycle + 1][node].add(output)
             neighbor = config.topology.neighbor[node, output]
             if output and neighbor != NO_LINK:
-                held[cycle + hop + joined, neighbor, config.topology.peer[node, output]] = True
+                arrival = held[cycle + hop + joined][neighbor]
+                arrival.add(int(config.topology.peer[node, output]))
+        sums[cycle + 1][node] |= {-lane for lane, taken in entry["ejections"].items() if taken == 2}
     for table in tables:
         table.append({"duration": FADING})
-    return circuit_program(config, [_merged(table) for table in tables])
+    return [_merged(table) for table in tables]
+
+
+def _lanes(config: NetworkConfig, node: int) -> list[int]:
+    """Return the lanes of a node by number: 0, or with ``all_port`` the link ports; no switch."""
+    if node in config.topology.switches:
+        return []
+    return list(range(1, config.topology.ports)) if config.all_port else [0]
+
+
+def _able(config: NetworkConfig, source: int | None, output: int) -> bool:
+    """Tell whether an output may take an input, or the sum (None).
+
+    An output is a link port, or the negative number of a lane: what arrives there. An input is the
+    same.
+    """
+    if source is None:
+        return True
+    if not config.all_port:
+        return source != output
+    if output < 0 or source < 0:
+        return source == -output
+    return source != output
 
 
 def _drawn_entry(
     draw: np.random.Generator,
     config: NetworkConfig,
+    node: int,
     here: list[int],
-    sums: np.ndarray,
+    sums: set[int],
     *,
     begins: bool,
 ) -> Entry:
     """Draw an entry of one cycle that takes the words of the inputs ``here``, if it can."""
-    entry: Entry = {"codes": {}, "receive": int(draw.integers(len(config.operators) + 2))}
-    for name in ("send_address", "receive_address"):
-        entry[name] = int(draw.integers(config.message_words))
-    outputs = [port for port in range(config.topology.ports if begins else 1) if not sums[port]]
+    entry: Entry = {"codes": {}, "ejections": {}}
+    lanes = _lanes(config, node)
+    most = {"receive": len(config.operators) + 2}
+    most |= dict.fromkeys(("send_address", "receive_address"), config.message_words)
+    for name, limit in most.items():
+        drawn = {lane: int(draw.integers(limit)) for lane in lanes}
+        entry[name] = drawn if config.all_port else drawn.get(0, 0)
+    passes = begins or node in config.topology.switches
+    links = range(1, config.topology.ports if passes else 1)
+    outputs = [port for port in (*(-lane for lane in lanes), *links) if port not in sums]
     draw.shuffle(outputs)
-    joins = len(here) > 1 and config.operators and (draw.random() < 0.5 or not begins)
+    joinable = [source for source in here if source >= -1]
+    joins = len(joinable) > 1 and config.operators and (draw.random() < 0.5 or not begins)
     if joins:
-        first, second, *here = draw.permutation(here).tolist()
+        first, second = draw.permutation(joinable)[:2].tolist()
+        here = [source for source in here if source not in (first, second)]
         operator = int(draw.integers(len(config.operators))) + 1
-        entry |= {"first": 1 + first, "second": 1 + second, "operator": operator}
+        entry |= {"first": 1 + max(0, first), "second": 1 + max(0, second), "operator": operator}
     waiting = [*here, *([None] if joins else [])]
     forks = [*waiting]
     for output in outputs:
-        able = [source for source in waiting or forks if source != output]
-        if able and (waiting or draw.random() < FORKS):
-            source = able[0]
-            waiting = [other for other in waiting if other != source]
-            entry["codes"][output] = 1 + (output if source is None else source)
+        able = [source for source in waiting if _able(config, source, output)]
+        if not able and draw.random() < FORKS:
+            able = [source for source in forks if _able(config, source, output)]
+        if able:
+            _take(config, entry, output, able[0])
+            waiting = [other for other in waiting if other != able[0]]
     return entry
+
+
+def _take(config: NetworkConfig, entry: Entry, output: int, source: int | None) -> None:
+    """Let an output take an input or the sum."""
+    if config.all_port and output < 0:
+        entry["ejections"][-output] = 2 if source is None else 1
+        return
+    entry["codes"][output] = 1 + (output if source is None else max(0, source))
 
 
 def _merged(table: list[Entry]) -> list[Entry]:
@@ -87,8 +138,7 @@ def _merged(table: list[Entry]) -> list[Entry]:
     for each in table:
         entry = {"duration": 1} | each
         settings = [
-            {name: before.get(name) for name in ("codes", "first", "second", "operator")}
-            for before in (*merged[-1:], entry)
+            {name: before.get(name) for name in _SETTING} for before in (*merged[-1:], entry)
         ]
         if settings[0] == settings[-1] and merged:
             merged[-1]["duration"] += entry["duration"]

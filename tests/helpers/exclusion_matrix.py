@@ -6,7 +6,7 @@ from eyecast.model.network.exclusions import EXCLUDES, Exclusion
 PROPERTIES = {
     "operator_latency": "`operators` with D > 0",
     "further_vcs": "`vcs` > 1",
-    "switches": "switches",
+    "differing_links": "links that differ",
 }
 """What the page calls the properties of a network that rules limit beside parameters."""
 

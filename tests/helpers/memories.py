@@ -7,16 +7,20 @@ from typing import Any
 import pytest
 from amaranth.lib.memory import Memory
 
-from eyecast.rtl import shared_memory, table
+from eyecast.rtl import run_table, shared_memory, table
 
 
 class Memories:
-    """The memories of an engine in the order of their creation: node by node."""
+    """The memories of an engine in the order of their creation: node by node.
+
+    ``tables`` are those of senders, or with circuits the run tables.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.tables: list[Memory] = []
         self.messages: list[Memory] = []
-        for module, made in ((table, self.tables), (shared_memory, self.messages)):
+        kinds = ((table, self.tables), (run_table, self.tables), (shared_memory, self.messages))
+        for module, made in kinds:
             monkeypatch.setattr(module, "Memory", self._recorded(made))
 
     def _recorded(self, made: list[Memory]) -> Any:

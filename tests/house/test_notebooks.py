@@ -41,8 +41,9 @@ def printed(outputs: list[Any]) -> str:
     return "".join(output.get("text", "") for output in outputs)
 
 
-def test_there_are_three() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["eye-broadcast", "full-torus", "own-collective"]
+def test_there_are_four() -> None:
+    names = ["eye-broadcast", "full-torus", "own-all-reduce", "own-collective"]
+    assert [path.stem for path in NOTEBOOKS] == names
 
 
 @a_notebook

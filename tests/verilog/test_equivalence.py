@@ -63,6 +63,9 @@ NETWORKS: dict[str, dict[str, Any]] = {
         **{**ADDING, "circuits": True, "message_words": 5},
         **{"operators": ("add", "min-signed", "or"), "barrier_registers": 2},
     },
+    "circuits, all ports": {**ADDING, "circuits": True, "all_port": True},
+    "circuits with a controller": {**CONTROLLED, "circuits": True, "tile_ports": True},
+    "circuits with a switch": {**SMALL, "circuits": True, "topology": switch_star(2)},
     "parity": {**CONTROLLED, "parity": True, "tile_ports": True},
 }
 

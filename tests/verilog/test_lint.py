@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.switch_networks import switch_star
 
 from eyecast.model.network.buses import HostBus, TileBus
 from eyecast.model.network.config import NetworkConfig
@@ -43,6 +44,15 @@ NETWORKS: dict[str, dict[str, Any]] = {
         **{"topology": ring(3), "circuits": True, "operators": ("add", "max", "xor")},
         **{"message_words": 12, "table_words": 33, "link_registers": 1, "flit_width": 16},
         **{"barrier_registers": 2, "signature": True},
+    },
+    "circuits, all ports": {"topology": ring(3), "circuits": True, "all_port": True},
+    "circuits with switches": {
+        **{"topology": switch_star(3), "circuits": True, "all_port": True, "operators": ("add",)},
+        **{"message_words": 12, "link_registers": 1},
+    },
+    "circuits engine": {
+        **{"topology": switch_star(3), "circuits": True, "operators": ("add",), **ENGINE},
+        **{"barrier_registers": 2, "all_port": True},
     },
 }
 

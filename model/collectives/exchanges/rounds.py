@@ -34,11 +34,14 @@ def all_gather_of_rounds(
     words: int,
     rounds: Iterable[Iterable[Send]],
     port_model: PortModel,
+    *,
+    keeps_rounds: bool = False,
 ) -> Schedule:
     """Return the all-gather of ``words`` words of each working node with the sends of ``rounds``.
 
-    Raises :class:`.InvalidInput` for blocks without words, for too many nodes, and for a target
-    that no path leads to.
+    If it ``keeps_rounds``, a node sends a block in the order of the rounds. Raises
+    :class:`.InvalidInput` for blocks without words, for too many nodes, and for a target that no
+    path leads to.
     """
     require_range("flits", words, 1)
     nodes = topology.working_nodes.tolist()
@@ -58,6 +61,8 @@ def all_gather_of_rounds(
             blocks.append([number[node] for node in carried])
             after.append(sorted({row for node in carried for row in brought[begin, node]}))
             new += [(end, node, row) for node in carried]
+            if keeps_rounds:
+                new += [(begin, node, row) for node in carried]
         for end, node, row in new:
             brought[end, node].append(row)
     sends = OrderedSends(source=source, target=target, blocks=blocks, after=after)

@@ -25,7 +25,7 @@ import numpy as np
 from ...base.errors import InvalidInput
 from ...base.ragged import offsets_of, ranges
 from ...bounds.hops import UNREACHED, hops_from
-from ...network.topology import NO_LINK, Topology
+from ...network.topology import NO_LINK, UNSAID, Topology
 from ...schedule.blocks import CUSTOM, NO_OWNER, Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
@@ -34,15 +34,21 @@ from .streamed import streamed_backwards
 
 def against(topology: Topology) -> Topology:
     """Return the network with every link of ``topology`` turned round, on the same ports."""
-    if topology.whole_grid:
+    if topology.whole_grid and not topology.links_differ:
         return topology
     node, port = np.nonzero(topology.neighbor != NO_LINK)
     end, into = topology.neighbor[node, port], topology.peer[node, port]
     neighbor, peer = (np.full_like(topology.neighbor, NO_LINK) for _ in range(2))
     neighbor[end, into], peer[end, into] = node, port
-    if (neighbor == topology.neighbor).all() and (peer == topology.peer).all():
+    said = {"link_registers_of": topology.link_registers_of, "link_rate_of": topology.link_rate_of}
+    for name, table in said.items():
+        if table is not None:
+            said[name] = np.full_like(table, UNSAID)
+            said[name][end, into] = table[node, port]
+    same = (neighbor == topology.neighbor).all() and (peer == topology.peer).all()
+    if same and not topology.links_differ:
         return topology
-    return replace(topology, neighbor=neighbor, peer=peer)
+    return replace(topology, neighbor=neighbor, peer=peer, **said)
 
 
 def require_reached(topology: Topology, root: int) -> None:

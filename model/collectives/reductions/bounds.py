@@ -25,6 +25,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -111,12 +113,16 @@ def _shared(topology: Topology, asked: dict[_Ends, int], port_model: PortModel) 
     for (contributors, owed), words in asked.items():
         common = 2 if not {*contributors}.isdisjoint(owed) else 1
         sends += (len(contributors) + len(owed) - common) * words
-    leaving = np.count_nonzero(topology.neighbor[topology.working_nodes] != NO_LINK, axis=1)
+    leaving = topology.neighbor[topology.working_nodes] != NO_LINK
     links = port_model == PortModel.ALL_PORT
-    ports = int(leaving.sum() if links else np.count_nonzero(leaving))
+    ports = int(np.count_nonzero(leaving if links else leaving.any(axis=1)))
     sharing = counted(ports, "link" if links else "port")
     reason = f"{sharing} share {counted(sends, 'hop')} of words"
-    return CycleBound(-(-sends // max(1, ports)), reason)
+    capacity = Fraction(ports)
+    if links and topology.link_rate_of is not None:
+        rates = topology.rates[topology.working_nodes][leaving].tolist()
+        capacity = sum((Fraction(1, rate) for rate in rates), Fraction(0))
+    return CycleBound(ceil(sends / max(Fraction(1), capacity)), reason)
 
 
 def all_reduce_bounds(

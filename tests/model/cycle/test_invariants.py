@@ -12,15 +12,17 @@ from helpers.traffic import refusing, timed, traffic
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle.model import cycle_limit
-from eyecast.model.network.topology import mesh
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import Topology, mesh
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
+from eyecast.model.run.run import Run
 
 
 def random_traffic(seed: int, **limits: Any) -> tuple[Program, list[dict[str, Any]]]:
     """Return dimension-order traffic on a 4x3 mesh, and each packet's path and target."""
     random = np.random.default_rng(seed)
-    topology = mesh((4, 3))
+    topology = limits.pop("topology", mesh((4, 3)))
     rows: dict[int, list[Row]] = defaultdict(list)
     packets = []
     for number in range(240):
@@ -45,17 +47,25 @@ def random_traffic(seed: int, **limits: Any) -> tuple[Program, list[dict[str, An
     return traffic(dict(rows), awaited, topology, **limits), packets
 
 
-LIMITS = [
+def drawn_links() -> Topology:
+    """The mesh with drawn registers and rates of links; of some, nothing is said."""
+    draw, whole = np.random.default_rng(5), mesh((4, 3))
+    registers, rates = draw.integers(-1, 9, (2, *whole.neighbor.shape))
+    return replace(whole, link_registers_of=registers, link_rate_of=np.where(rates, rates, -1))
+
+
+LIMITS: list[dict[str, Any]] = [
     {"vcs": 1, "depth": 2, "link_registers": 0},
     {"vcs": 2, "depth": 4, "link_registers": 1},
     {"vcs": 3, "depth": 1, "link_registers": 2},
     {"vcs": 8, "depth": 16, "link_registers": 3},
+    {"vcs": 2, "depth": 3, "link_registers": 1, "topology": drawn_links()},
 ]
 
 
 @pytest.mark.parametrize("pattern", [0, 0b0110111111110111])
 @pytest.mark.parametrize("limits", LIMITS)
-def test_every_packet_goes_its_way_whole_and_in_order(limits: dict[str, int], pattern: int) -> None:
+def test_every_packet_goes_its_way_whole_and_in_order(limits: dict[str, Any], pattern: int) -> None:
     made, packets = random_traffic(1, **limits)
     result = simulated(made, refusal=refusing(pattern, 12))
     assert result.finished
@@ -79,30 +89,46 @@ def test_every_packet_goes_its_way_whole_and_in_order(limits: dict[str, int], pa
             assert [f.data for f in whole[1:]] == [whole[1].data + i for i in range(len(whole) - 1)]
             left[key] = [f.cycle for f in whole]
     assert not open_packets
-    check_ways(left, packets, limits)
+    check_ways(left, packets, made.config)
+    check_rates(result, made.config.topology)
+
+
+def check_rates(result: Run, topology: Topology) -> None:
+    """Require the cycles between two flits of a link, of any VCs."""
+    links = {(flit.node, flit.port) for flit in result.trace if flit.port}
+    gaps = {}
+    for node, port in links:
+        cycles = [flit.cycle for flit in result.trace if (flit.node, flit.port) == (node, port)]
+        gaps[node, port] = min(b - a for a, b in pairwise(cycles))
+    rates = topology.link_rate_of
+    least = {link: 1 if rates is None or rates[link] < 0 else int(rates[link]) for link in links}
+    assert all(gaps[link] >= least[link] for link in links)
 
 
 def check_ways(
     left: dict[tuple[int, tuple[int, int, int]], list[int]],
     packets: list[dict[str, Any]],
-    limits: dict[str, int],
+    config: NetworkConfig,
 ) -> None:
-    hop = limits["link_registers"] + 1
+    given = config.topology.link_registers_of
+    usual = np.full(config.topology.neighbor.shape, config.link_registers)
+    hops = 1 + (usual if given is None else np.where(given < 0, usual, given))
     used: dict[tuple[int, int, int], Counter[int]] = defaultdict(Counter)
     for packet in packets:
         times = [left.pop((packet["payload"][0], output)) for output in packet["way"]]
         assert {len(time) for time in times} == {len(packet["payload"]) + 1}
         # A flit's slot is used from the cycle in which it leaves until its credit can be back.
-        for output, (time, after) in zip(packet["way"], pairwise(times), strict=False):
+        way = [int(hops[node, port]) for node, port, _ in packet["way"][:-1]]
+        for hop, output, (time, after) in zip(way, packet["way"], pairwise(times), strict=False):
             assert all(b - a >= hop for a, b in zip(time, after, strict=True))
             used[output].update(time)
             used[output].subtract(cycle + hop for cycle in after)
-        least = (len(times) - 1) * hop + 1 + len(packet["payload"])
+        least = sum(way) + 1 + len(packet["payload"])
         assert times[-1][-1] - packet["start"] >= least
     assert not left
     for changes in used.values():
         in_use = list(accumulate(change for _, change in sorted(changes.items())))
-        assert max(in_use) <= limits["depth"]
+        assert max(in_use) <= config.depth
         assert in_use[-1] == 0
 
 

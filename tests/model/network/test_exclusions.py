@@ -1,9 +1,11 @@
 """Exclusions of parameters: the page shows the table, and exactly its rules refuse networks."""
 
 import random
+from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
+import numpy as np
 from helpers.exclusion_matrix import PROPERTIES, excludes_each_other, matrix
 from helpers.router_page import cells, section
 
@@ -55,7 +57,8 @@ def allowed_by_the_page(given: dict[str, Any]) -> bool:
     """Tell whether no cell of the matrix refuses these parameters."""
     values = DEFAULTS | given
     latency = max((operator.latency for operator in values["operators"]), default=0)
-    properties = {"operator_latency": latency, "further_vcs": values["vcs"] - 1, "switches": 0}
+    properties = {"operator_latency": latency, "further_vcs": values["vcs"] - 1}
+    properties["differing_links"] = values.get("topology", line(2)).links_differ
     amounts = values | {PROPERTIES[name].strip("`"): each for name, each in properties.items()}
     for limited, column, limit in RULES:
         if not values[column]:
@@ -99,6 +102,21 @@ def test_drawn_networks_are_accepted_exactly_where_the_page_says_so() -> None:
         assert accepted(given) == allowed, given
         seen[allowed] += 1
     assert min(seen.values()) > 80, seen
+
+
+def test_links_that_differ_are_accepted_exactly_where_the_page_says_so() -> None:
+    slow = replace(line(2), link_rate_of=np.full((2, 3), 2))
+    for one, values in VALUES.items():
+        for value in values:
+            given = {"topology": slow, "link_registers": 0, "depth": 16, "programs": 1} | {
+                one: value
+            }
+            try:
+                NetworkConfig(**SMALL | given)
+                accepts = True
+            except InvalidInput:
+                accepts = False
+            assert accepts == allowed_by_the_page(SMALL | given), (one, value)
 
 
 def test_incompatible_parameters_are_those_of_the_page() -> None:

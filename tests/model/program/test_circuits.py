@@ -1,6 +1,6 @@
 """Run tables: entries as the words of docs/router.md, section 23."""
 
-from helpers.circuits import example
+from helpers.circuits import circuit_program, example
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import line
@@ -24,3 +24,23 @@ def test_an_entry_goes_on_in_the_next_word_without_a_gap() -> None:
     _, words = run_table_words(CircuitProgram(**columns | {"config": config}))
     assert words.shape == (8, 2)
     assert [f"{low:x} {high:x}" for low, high in words.tolist()[3:4]] == ["3c02 40"]
+
+
+def test_an_entry_of_all_ports_has_the_fields_of_every_lane_side_by_side() -> None:
+    config = NetworkConfig(topology=line(3), message_words=8, circuits=True, all_port=True)
+    entry = {
+        "duration": 2,
+        "codes": {1: 1, 2: 2},
+        "ejections": {2: 1},
+        "send_address": {1: 3, 2: 4},
+        "receive_address": {1: 5, 2: 6},
+        "receive": {1: 1},
+    }
+    assert [width for _, width in entry_fields(config)] == [10, 2, 2, 1, 1, 3, 3, 3, 3, 1, 1]
+    _, words = run_table_words(circuit_program(config, [[entry], [], []]))
+    word = 2 | 1 << 10 | 2 << 12 | 1 << 15 | 3 << 16 | 4 << 19 | 5 << 22 | 6 << 25 | 1 << 28
+    assert words[:2, 0].tolist() == [word, 0]
+    config = NetworkConfig(
+        topology=line(3), message_words=8, circuits=True, all_port=True, operators="add"
+    )
+    assert [width for _, width in entry_fields(config)][3:8] == [2, 2, 2, 2, 1]

@@ -78,11 +78,18 @@ def drawn_tree(
     ]
 
 
+def changed(sends: list[Send], *, combine: bool) -> set[tuple[int, int]]:
+    """The target and block of each word that these sends combine, or of each that they replace."""
+    return {
+        (send.path[-1], block) for send in sends for block in send.blocks if send.combine == combine
+    }
+
+
 def drawn_schedule(random: Random, topology: Topology) -> Schedule:
     """Trees of some steps, in a port model of one port; not all contributions come together."""
     blocks = drawn_blocks(random, topology)
     holders = [{*blocks.holders(block, topology)} for block in range(BLOCKS)]
-    model = random.choice(("half-duplex", "full-duplex"))
+    model = random.choice(("half-duplex", "full-duplex", "all-port"))
     sends: list[Send] = []
     for step in range(1, random.randint(2, 6)):
         added: list[Send] = []
@@ -97,6 +104,11 @@ def drawn_schedule(random: Random, topology: Topology) -> Schedule:
                 check_ports(made)
                 check_links(made)
             except ScheduleError:
+                continue
+            # By all ports, a node could get two different words at one address in one step.
+            combined, replaced = changed(added, combine=True), changed(added, combine=False)
+            now = changed(tree, combine=True), changed(tree, combine=False)
+            if replaced & now[1] or replaced & now[0] or combined & now[1]:
                 continue
             added += tree
         for send in added:
@@ -133,6 +145,7 @@ def carry_out(random: Random, seen: Counter[str]) -> None:
     config = NetworkConfig(
         topology=topology,
         circuits=True,
+        all_port=schedule.port_model == "all-port" or random.random() < 0.2,
         operators="add",
         link_registers=random.randrange(3),
         message_words=64,
