@@ -109,8 +109,7 @@ def check_command(
         shown = {"title": title, "program": unknown_program(config)}
     else:
         subject, any_words, timing = _subject(chosen, timing)
-        program = subject.program
-        config = program.config
+        program, config = subject.program, subject.program.config
         title = f"{subject.title}, {manner(program, timing)}"
         recorded = _read(trace_file, config, chosen)
         with busy("predicting"):

@@ -107,8 +107,8 @@ def _collective(watched: Watched) -> str | None:
     if watched.schedule is not None:
         return watched.schedule.collective
     program = watched.program
-    has_starts = isinstance(program, Program) and (program.start != NO_START).any()
-    return "traffic" if has_starts else None
+    timed = isinstance(program, Program) and (program.start != NO_START).any()
+    return "traffic" if timed else None
 
 
 def _stalled(watched: Watched) -> Numbers:
@@ -205,7 +205,9 @@ def _contributions(pack: Pack, watched: Watched) -> Any:
     owed none.
     """
     schedule, program = watched.schedule, watched.program
-    if schedule is None or not schedule.blocks.reduced.all():
+    if schedule is None or isinstance(program, CircuitProgram):
+        return None
+    if not schedule.blocks.reduced.all():
         return None
     nodes, blocks, topology = program.nodes, schedule.blocks, schedule.topology
     if not schedule.sends or nodes * len(blocks) > _MOST_OWED:

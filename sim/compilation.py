@@ -84,8 +84,8 @@ def choose_way(config: NetworkConfig, *, trace: bool, inside: bool, given: str |
     ``inside``: a bench reads signals inside the tiles, which only ``Tiles.WHOLE`` shows.
     ``given``: Verilog that replaces the network's own.
 
-    Tiles are together, except in small networks with a trace and in networks with tile ports, links
-    that differ, circuits with all ports, switches or programs, or custom components of operators.
+    Tiles are together, except in small networks with a trace and in networks with tile ports,
+    links that differ, custom components of operators, or circuits with further variants.
     """
     if given is not None:
         if TILES_MODULE in given:
@@ -94,7 +94,7 @@ def choose_way(config: NetworkConfig, *, trace: bool, inside: bool, given: str |
     if inside:
         return Tiles.WHOLE
     custom = not all(each.built_in for each in config.operators)
-    alone = config.all_port or config.topology.switches or config.programs
-    if config.tile_ports or config.topology.links_differ or custom or (config.circuits and alone):
+    varied = config.circuits and (config.all_port or config.programs or config.topology.switches)
+    if config.tile_ports or config.topology.links_differ or custom or varied:
         return Tiles.APART if trace else Tiles.WHOLE
     return Tiles.APART if trace and config.topology.nodes < FEWEST_TOGETHER else Tiles.TOGETHER

@@ -47,8 +47,9 @@ def _certificate(compiled: Compiled) -> dict[str, Any]:
     program = compiled.program
     if not isinstance(program, CircuitProgram):
         raise InvalidInput.of("network of a certificate", "one with circuits", "without")
-    if program.config.all_port:
-        raise InvalidInput.of("ports of a network with a certificate", "one", "all")
+    if program.config.all_port or program.config.topology.switches:
+        allowed = "one of one port without switches"
+        raise InvalidInput.of("network of a certificate", allowed, "another one")
     values = _values(compiled)
     return {
         "format": FORMAT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -58,8 +59,8 @@ def schedule_cycles(schedule: Schedule) -> Cycles:
     if config.message_words * config.topology.nodes > MOST_WORDS:
         return estimate
     if isinstance(one.program, CircuitProgram):
-        # A compiled program sets no flag, so that its run has a closed form.
-        return Cycles(closed_run(one.program).cycles, estimated=False)
+        with suppress(Declined):
+            return Cycles(closed_run(one.program).cycles, estimated=False)
     run = quick_run(one.program, empty_memory(config), Timing.BARRIER)
     return estimate if run is None or not run.finished else Cycles(run.cycles, estimated=False)
 

@@ -52,10 +52,12 @@ class _Spans(NamedTuple):
 def closed_run(program: CircuitProgram) -> ClosedRun:
     """Return the cycles and the traffic of ``program``; raise :class:`.Declined` if it sets a flag.
 
+    All-port networks and switches are declined, too.
+
     Custom operators are allowed, because words do not matter.
     """
     if program.config.all_port or program.config.topology.switches:
-        raise Declined("nodes have several lanes, or none")
+        raise Declined("the network has all ports or switches")
     try:
         check_circuits(program)
     except InvalidInput as error:

@@ -13,7 +13,7 @@ which a bit is 1. ``flit`` has ``flit_width`` bits of data, then the head mark, 
 mark (docs/router.md, sections 1 and 2).
 
 In a network with circuits ``valid`` has one bit, and a word without marks takes the place of
-``flit``. A node has one ``ejection`` and one ``injection``::
+``flit``. A node has one ``ejection`` and one ``injection``; all-port, ``ejection_1`` and so on::
 
     tile_5.outputs__0__valid                      tile_5.network_interface.ejection__valid
     tile_5.outputs__0__word                       tile_5.network_interface.ejection__word
@@ -68,11 +68,11 @@ def output_probes(config: NetworkConfig) -> list[Probe]:
 def interface_probes(config: NetworkConfig, node: int, direction: str) -> Iterator[Probe]:
     """Yield a probe for each lane of a node's "ejections" or "injections"."""
     interface = f"tile_{node}.network_interface"
-    if config.circuits:
-        yield _probe(config, f"{interface}.{direction.removesuffix('s')}", node, 0, 0)
-        return
     for lane in range(config.lanes):
-        yield _probe(config, f"{interface}.{direction}__{lane}", node, 0, lane)
+        name = f"{direction}__{lane}"
+        if config.circuits:
+            name = direction.removesuffix("s") + (f"_{lane + 1}" if config.all_port else "")
+        yield _probe(config, f"{interface}.{name}", node, 0, lane)
 
 
 def _probe(config: NetworkConfig, path: str, node: int, port: int, lane: int) -> Probe:

@@ -61,12 +61,6 @@ def _rules(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]
     for output in range(ports):
         yield from _between(f"code of output {output}", codes[:, output], 0, ports)
     yield from _between("operator", program.operator, 0, operators)
-    for lane in range(config.lanes):
-        about = f" of lane {lane + 1}" * config.all_port
-        yield from _between(f"receive{about}", program.receive[:, lane], 0, operators + 1)
-    for lane in range(program.ejections.shape[1]):
-        most = SUM if operators else 1
-        yield from _between(f"ejection of lane {lane + 1}", program.ejections[:, lane], 0, most)
     joins = program.operator > 0
     for name in ("first", "second"):
         column = getattr(program, name)
@@ -81,27 +75,23 @@ def _rules(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]
             sums,
         )
     yield from _links(program)
-    yield from _addresses(program)
-
-
-def _addresses(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]]:
-    """Yield the rules that each lane reads and writes within the message memory."""
-    config, codes = program.config, program.codes
     most, beyond = config.message_words, (1 << config.address_bits) - 1
-    joined = (program.operator > 0) & ((program.first == 1) | (program.second == 1))
     for lane in range(config.lanes):
-        about = f" of lane {lane + 1}" * config.all_port
-        outputs = codes[:, [1 + lane]] if config.all_port else codes[:, 1:]
-        own = (outputs == 1).any(axis=1) | (joined if lane == 0 else False)
-        for does, addresses, used in (
-            ("send", program.send_address, own),
-            ("receive", program.receive_address, program.receive[:, lane] > 0),
+        of = f" of lane {lane + 1}" if config.all_port else ""
+        outputs = [1 + lane] if config.all_port else list(range(1, ports))
+        own = (codes[:, outputs] == 1).any(axis=1)
+        if lane == 0:
+            own |= joins & ((program.first == 1) | (program.second == 1))
+        receive = program.receive[:, lane]
+        yield from _between(f"receive{of}", receive, 0, operators + 1)
+        for does, column, used in (
+            ("send", program.send_address[:, lane], own),
+            ("receive", program.receive_address[:, lane], receive > 0),
         ):
-            column = addresses[:, lane]
-            yield from _between(f"{does} address{about}", column, 0, beyond)
-            end = column + program.duration
+            yield from _between(f"{does} address{of}", column, 0, beyond)
+            end = column + duration
             allowed = f"at most {most} (the message memory)"
-            yield f"{does} address{about} + duration", allowed, end, used & (end > most)
+            yield f"{does} address{of} + duration", allowed, end, used & (end > most)
 
 
 def _between(
@@ -126,6 +116,13 @@ def _links(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]
             yield name, "0 at a port without a link", code, wrong
         wrong = ~named[node, code] & (code != 1 + output)
         yield f"code of output {output}", "that of an input with a link", code, wrong
+    for column, ejection in enumerate(program.ejections.T):
+        name = f"ejection of lane {column + 1}"
+        yield from _between(name, ejection, 0, SUM)
+        sums = (ejection == SUM) & (program.operator == 0)
+        yield name, "no sum in a run that does not join", ejection, sums
+        wrong = (ejection == 1) & ~named[node, 2 + column]
+        yield name, "not of the input of a port without a link", ejection, wrong
     for name in ("first", "second"):
         code = np.clip(getattr(program, name), 0, topology.ports)
         wrong = ~named[node, code] & (program.operator > 0)

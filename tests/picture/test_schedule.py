@@ -177,6 +177,19 @@ def test_what_is_not_drawn(topology: Topology, marked: list[int], message: str) 
     assert str(refusal.value) == message
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "asked"),
+    [("light-tree", {"source": 0}), ("joining-tree", {"collective": "all-reduce"})],
+)
+def test_a_tree_has_an_arrow_for_each_link_that_it_crosses(
+    algorithm: str, asked: dict[str, object], tmp_path: Path
+) -> None:
+    made = eyecast.schedule(mesh((4, 4)), algorithm, flits=2, **asked)
+    assert made.tcd < made.hops
+    save_picture(draw_schedule(made), tmp_path / "tree.svg")
+    assert ids(tmp_path / "tree.svg", "send") == list(range(made.tcd))
+
+
 def test_legends_of_many_steps_are_whole() -> None:
     """Eleven steps have a panel each; more than thirty have a legend, which is inside."""
     assert len(draw_schedule(one_after_another((4, 3))).axes) == 1 + 11
@@ -242,16 +255,3 @@ def test_a_cube_s_broadcast_is_drawn_as_its_trees_with_names() -> None:
 def test_a_schedule_without_a_root_is_no_tree() -> None:
     with pytest.raises(InvalidInput, match=r"^schedule drawn as trees must be one with a root"):
         draw_trees(eyecast.schedule(mesh((2, 2)), "ring", collective="all-reduce"))
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "asked"),
-    [("light-tree", {"source": 0}), ("joining-tree", {"collective": "all-reduce"})],
-)
-def test_a_tree_has_an_arrow_for_each_link_that_it_crosses(
-    algorithm: str, asked: dict[str, object], tmp_path: Path
-) -> None:
-    made = eyecast.schedule(mesh((4, 4)), algorithm, flits=2, **asked)
-    assert made.tcd < made.hops
-    save_picture(draw_schedule(made), tmp_path / "tree.svg")
-    assert ids(tmp_path / "tree.svg", "send") == list(range(made.tcd))

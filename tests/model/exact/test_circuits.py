@@ -42,7 +42,9 @@ def drawn(draw: np.random.Generator) -> CircuitProgram:
     )
     made = drawn_circuits(draw, config, cycles=40, sends=0.1 + 0.3 * draw.random())
     # The addresses of a drawn program may lie beyond the memory; here they never do.
-    return replace(made, send_address=0 * made.duration, receive_address=0 * made.duration)
+    return replace(
+        made, send_address=0 * made.send_address, receive_address=0 * made.receive_address
+    )
 
 
 def require_alike(program: CircuitProgram, seen: Counter[str]) -> None:
