@@ -288,7 +288,7 @@ def _ways_out(
     invalid = (taken > most) | of_switch[:, None] & (taken > 0)
     into[invalid] = 0
     out[outputs > ports] = 0
-    wrong: npt.NDArray[np.bool_] = (outputs > ports).any(axis=1) | invalid.any(axis=1)
+    wrong = np.asarray((outputs > ports).any(axis=1) | invalid.any(axis=1))
     return np.concatenate((into, out), axis=1), wrong
 
 
