@@ -9,12 +9,12 @@ import click
 
 from ...model.base.errors import InvalidInput
 from ...model.base.files import InputFile
+from ...model.base.texts import integers
 from ...model.network.chiplets import between_of, chiplets
 from ...model.network.faults import draw_faults, with_faults
 from ...model.network.kinds import KINDS
 from ...model.network.network_text import (
     SizeLimit,
-    integers,
     link_in_words,
     node_in_words,
     sized_network,

@@ -288,7 +288,7 @@ def _ways_out(
     invalid = (taken > most) | of_switch[:, None] & (taken > 0)
     into[invalid] = 0
     out[outputs > ports] = 0
-    wrong = (outputs > ports).any(axis=1) | invalid.any(axis=1)
+    wrong = np.asarray((outputs > ports).any(axis=1) | invalid.any(axis=1))
     return np.concatenate((into, out), axis=1), wrong
 
 
@@ -547,7 +547,8 @@ def _run(
     which a flag is seen, and the lowest node that has it.
     """
     slots = net.link_registers + 2
-    running, words = len(now.ended), 0
+    running = len(now.ended)
+    words: Int = 0
     finished_at, flagged, culprit = NEVER, NEVER, 0
     cycle = latest_end = 0
     while cycle < min(limit, finished_at):
@@ -572,7 +573,7 @@ def _run(
             finished_at = NEVER
         elif running == 0:
             finished_at = latest_end + net.cycles_to_finish
-    return cycle == finished_at, cycle, words, flagged, culprit
+    return cycle == finished_at, cycle, int(words), flagged, culprit
 
 
 def _compiled_from(sources: int) -> Callable[[_Tables, _Registers, _Rows, int], Any]:

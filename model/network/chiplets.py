@@ -34,7 +34,7 @@ def chiplets(
     Raises :class:`.InvalidInput` for sides of other lengths or numbers out of range.
     """
     if len(count) != len(chiplet):
-        raise InvalidInput.of("axes of chiplet", len(count), len(chiplet))
+        raise InvalidInput.of("axes of chiplet", str(len(count)), len(chiplet))
     require_range("latency between chiplets", latency, 1, MOST_LINK_REGISTERS + 1)
     require_range("rate between chiplets", rate, 1, LONGEST_RATE)
     grid = mesh(tuple(many * side for many, side in zip(count, chiplet, strict=True)))

@@ -47,8 +47,9 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
     if len(schedule.block_ids) > schedule.sends:
         # With a port for every link, sends of some common blocks may become one wrong tree.
         with suppress(ScheduleError):
-            check_trees((part := split(schedule))[0])
-            parts.append(part)
+            by_block = split(schedule)
+            check_trees(by_block[0])
+            parts.append(by_block)
     if (packed := _packed(schedule, config)) is not None:
         units = units_of(schedule, config, layout)
         found.append((int((packed + units.span).max()), 0, units, packed))

@@ -134,8 +134,8 @@ def _shared(
     if targets and topology.nodes <= MOST_SHARED:
         links = links_past(topology, root, goals)
         for seed in range(DRAWS):
-            trees = packed_arborescences(links, root, goals, seed)
-            sets.append([_paths_of(tree, root) for tree in trees])
+            packed = packed_arborescences(links, root, goals, seed)
+            sets.append([_paths_of(tree, root) for tree in packed])
     found = []
     for paths in (paths for paths in sets if paths):
         depths = [max(map(len, tree), default=1) - 1 for tree in paths]
@@ -143,8 +143,8 @@ def _shared(
         last = max(piece + depth for piece, depth in zip(pieces, depths, strict=True) if piece)
         kept = [tree for tree, piece in zip(paths, pieces, strict=True) if piece]
         found.append((last, [piece for piece in pieces if piece], kept))
-    _, pieces, trees = min(found, key=lambda each: each[0])
-    return pieces, trees
+    _, pieces, kept = min(found, key=lambda each: each[0])
+    return pieces, kept
 
 
 def _paths_of(tree: Arborescence, root: int) -> list[list[int]]:

@@ -22,6 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...base.arrays import Numbers
 from ...base.errors import InvalidInput
 from ...base.ragged import offsets_of, ranges
 from ...bounds.hops import UNREACHED, hops_from
@@ -40,15 +41,24 @@ def against(topology: Topology) -> Topology:
     end, into = topology.neighbor[node, port], topology.peer[node, port]
     neighbor, peer = (np.full_like(topology.neighbor, NO_LINK) for _ in range(2))
     neighbor[end, into], peer[end, into] = node, port
-    said = {"link_registers_of": topology.link_registers_of, "link_rate_of": topology.link_rate_of}
-    for name, table in said.items():
-        if table is not None:
-            said[name] = np.full_like(table, UNSAID)
-            said[name][end, into] = table[node, port]
+
+    def turned(table: Numbers | None) -> Numbers | None:
+        if table is None:
+            return None
+        values = np.full_like(table, UNSAID)
+        values[end, into] = table[node, port]
+        return values
+
     same = (neighbor == topology.neighbor).all() and (peer == topology.peer).all()
     if same and not topology.links_differ:
         return topology
-    return replace(topology, neighbor=neighbor, peer=peer, **said)
+    return replace(
+        topology,
+        neighbor=neighbor,
+        peer=peer,
+        link_registers_of=turned(topology.link_registers_of),
+        link_rate_of=turned(topology.link_rate_of),
+    )
 
 
 def require_reached(topology: Topology, root: int) -> None:

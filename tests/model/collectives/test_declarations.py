@@ -14,6 +14,7 @@ from eyecast.model.collectives.algorithm import Algorithm
 from eyecast.model.collectives.declared.request import Ports, Request
 from eyecast.model.collectives.halving.boxes import is_whole_grid
 from eyecast.model.collectives.registry import ALGORITHMS
+from eyecast.model.network.chiplets import chiplets
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import binary_tree
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
@@ -41,7 +42,12 @@ POWERS = {name for name in GRIDS if all(side.bit_count() == 1 for side in NETWOR
 EQUAL = {name for name in GRIDS if len(set(NETWORKS[name].dims)) == 1}
 SERVED = {
     "any network": set(NETWORKS),
-    "any network of circuits": {name for name in NETWORKS if not NETWORKS[name].switches},
+    "any network of circuits": set(NETWORKS),
+    "networks of circuits without switches": {
+        name for name in NETWORKS if not NETWORKS[name].switches
+    },
+    # Its tests are in streaming/test_paced.py.
+    "networks whose links differ": set(),
     "networks of circuits with a ring of all nodes": {
         *("mesh 4x2", "mesh 2x2x2", "torus 4x4", "torus 5x3", "torus 3x3", "faulty torus"),
         *("ring 4", "hypercube 3"),
@@ -170,7 +176,8 @@ def test_networks_ports_and_steps_of_all(algorithm: Algorithm) -> None:
 
 @pytest.mark.parametrize("algorithm", COPYING, ids=named)
 def test_nodes_outside_and_messages_without_words_are_refused(algorithm: Algorithm) -> None:
-    topology = NETWORKS[min(SERVED[algorithm.networks])]
+    served = SERVED[algorithm.networks]
+    topology = NETWORKS[min(served)] if served else chiplets((2, 1), (2, 2), rate=2)
     asked = request(algorithm, topology, Ports(algorithm.ports[0]))
     algorithm.generate(asked)
     number, there = topology.nodes, f"must be 0 to {topology.nodes - 1}"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.schedules import Send, build
+from helpers.tree_networks import graph_of
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.circuits.joining_trees import joining_all_reduce, joining_reduce
@@ -207,3 +208,33 @@ def test_sends_that_change_each_others_words_too_early_are_refused() -> None:
     for each in (made, replace(made, port_model=PortModel.ALL_PORT)):
         with pytest.raises(InvalidInput, match="send each word before another one changes it"):
             case(each)
+
+
+@pytest.mark.parametrize("words", [1, 6, 40])
+def test_a_broadcast_by_all_ports_has_a_tree_for_each_link(words: int) -> None:
+    """The farthest node is 4 hops away; more words take more trees, and all share no link."""
+    one = case(light_broadcast(torus((4, 4)), 5, words, all_port=True))
+    assert delivers(one)
+    assert one.schedule.port_model == PortModel.ALL_PORT
+    assert len(one.schedule.blocks) == {1: 1, 6: 3, 40: 4}[words]
+    depth = max(
+        int(one.schedule.distances[send]) + int(one.schedule.send_words[send])
+        for send in range(one.schedule.sends)
+    )
+    assert one.predicted.cycles == depth + 5
+
+
+def test_all_ports_take_further_children_by_lanes_of_their_own() -> None:
+    cycles = [
+        case(joining_all_reduce(torus((4, 4)), 16, "add", all_port=ports)).predicted.cycles
+        for ports in (False, True)
+    ]
+    one = case(joining_all_reduce(torus((4, 4)), 16, "add", all_port=True))
+    assert delivers(one)
+    assert cycles[1] < cycles[0]
+
+
+def test_a_tree_crosses_switches() -> None:
+    hub = graph_of(5, [(0, 1), (0, 2), (1, 3), (1, 4)], switches=(0, 1))
+    assert delivers(case(light_broadcast(hub, 3, 4)))
+    assert delivers(case(light_broadcast(hub, 3, 4, all_port=True)))

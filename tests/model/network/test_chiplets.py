@@ -1,0 +1,99 @@
+"""Meshes of chiplets, their form in files, and lower bounds that know latencies and rates."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.collectives.reductions.backwards import against
+from eyecast.model.network.chiplets import between_of, chiplets
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.port_model import PortModel
+from eyecast.model.network.topology import line, mesh
+from eyecast.model.network.topology_file import (
+    read_topology,
+    topology_from_json,
+    topology_to_json,
+)
+from eyecast.model.schedule.blocks import Blocks
+
+SLOW = chiplets((2, 1), (2, 2), latency=8, rate=4)
+
+
+def test_only_links_between_chiplets_differ() -> None:
+    assert SLOW.dims == (4, 2)
+    said = [tuple(each) for each in np.argwhere(SLOW.differing_links).tolist()]
+    # East of nodes 1 and 5, west of nodes 2 and 6.
+    assert said == [(1, 1), (2, 2), (5, 1), (6, 2)]
+    assert SLOW.label == "4x2 mesh with 4 links that differ"
+    assert SLOW.registers_of(2)[1].tolist() == [0, 7, 2, 2, 0]
+    assert SLOW.rates[1].tolist() == [1, 4, 1, 1, 1]
+
+
+def test_a_file_keeps_the_links_and_faults_remove_them(tmp_path: Path) -> None:
+    broken = with_faults(SLOW, (), [(1, 2)])
+    assert broken.differing_links.sum() == 3
+    described = topology_to_json(broken)
+    assert described["links"] == [[1, 1, 7, 4], [2, 2, 7, 4], [5, 1, 7, 4], [6, 2, 7, 4]]
+    path = tmp_path / "slow.json"
+    path.write_text(json.dumps(described))
+    again = read_topology(path)
+    assert topology_to_json(again) == described
+    assert (again.rates == broken.rates).all()
+    assert "links" not in topology_to_json(mesh((4, 2)))
+
+
+@pytest.mark.parametrize(
+    ("row", "what"),
+    [
+        (
+            [0, 2, 1, 1],
+            "topology.links must be links of the line of 3, by node and port, not node 0",
+        ),
+        ([9, 1, 1, 1], "not node 9, port 1"),
+        ([0, 1, 64, 1], "link registers of must be 0 to 63, or -1, not 64"),
+        ([0, 1, 1, 0], "link rate of must be 1 to 63, or -1, not 0"),
+    ],
+)
+def test_wrong_links_of_a_file_are_refused(row: list[int], what: str) -> None:
+    with pytest.raises(InvalidInput, match=what):
+        topology_from_json({"kind": "line", "nodes": 3, "links": [row]})
+
+
+@pytest.mark.parametrize("text", ["latency", "latency=8;rate=4", "latency=8,latency=9", "rate=-1"])
+def test_other_texts_between_chiplets_are_refused(text: str) -> None:
+    with pytest.raises(InvalidInput, match="--between must be numbers such as latency=8,rate=4"):
+        between_of(text, "--between")
+    assert between_of("rate=4", "--between") == {"rate": 4}
+
+
+def test_a_bound_counts_words_by_rates_and_paths_by_latencies() -> None:
+    broadcast = Blocks.of_broadcast(0, 100)
+    # Node 7 is 4 hops away, one of them of 8 cycles.
+    assert least_cycles(SLOW, Blocks.of_broadcast(0, 1), PortModel.FULL_DUPLEX).value == 1 + 8 + 3
+    # Two links of rate 4 carry half a word in a cycle.
+    assert least_cycles(SLOW, broadcast, PortModel.FULL_DUPLEX).value == 200 + 1
+    assert least_cycles(SLOW, broadcast, PortModel.ALL_PORT).value == 200 + 8 + 3
+    everyone = np.arange(8)
+    pairs = [(one, other) for one in everyone for other in everyone if one != other]
+    exchange = Blocks(
+        np.array([one for one, _ in pairs], np.int32),
+        tuple((int(other),) for _, other in pairs),
+        np.full(len(pairs), 10, np.int32),
+    )
+    bound = least_cycles(SLOW, exchange, PortModel.FULL_DUPLEX)
+    assert bound.value == 4 * 4 * 10 * 2 + 1
+    assert bound.reason == (
+        "160 words must leave 4 nodes by 2 links, which carry 1 word in 2 cycles"
+    )
+
+
+def test_links_turned_round_keep_what_is_said_of_them() -> None:
+    registers = np.full((3, 3), -1)
+    registers[0, 1] = 5
+    turned = against(replace(line(3), link_registers_of=registers))
+    assert turned.registers_of(0).tolist() == [[0, 0, 0], [0, 0, 5], [0, 0, 0]]
