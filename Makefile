@@ -15,7 +15,7 @@ CHECKS_READY := $(VENV)/.checks-ready
 DOCS_READY := $(VENV)/.docs-ready
 PAGES := build/docs
 
-.PHONY: demo test test-all test-slow soak fuzz mutants bench boards bitstream bench-boards bench-algorithms bench-collectives bench-fpga bench-report docs docs-links moving-picture lint format clean help
+.PHONY: demo asic test test-all test-slow soak fuzz mutants prove bench boards bitstream bench-boards bench-algorithms bench-collectives bench-fpga bench-report docs docs-links moving-picture lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
@@ -24,8 +24,10 @@ help:
 	@echo "make soak      drawn networks, traffic and schedules, model against hardware, ten minutes"
 	@echo "make fuzz      damaged commands and files, each answered as promised"
 	@echo "make mutants   one changed place at a time, and the test that notices it"
+	@echo "make prove     components of the hardware for all time, as a table"
 	@echo "make bench     how fast the model and the simulated hardware are, as a table"
 	@echo "make bitstream BOARD=icebreaker NETWORK='--mesh 2x2 --flit-width 16'"
+	@echo "make asic      area, time and energy of networks in standard cells;  LIBERTY=FILE"
 	@echo "make bench-fpga  what a router takes of an FPGA;  make bench-boards  and whole networks"
 	@echo "make bench-collectives  cycles beside cost formulas and lower bounds"
 	@echo "make bench-algorithms  the fastest algorithms of some cases, which eyecast algorithms lists"
@@ -96,12 +98,21 @@ fuzz: $(COMPILED)
 mutants: $(COMPILED)
 	$(BIN)/python bench/mutants.py
 
+# Proofs of components, for all time; their invariants are kept in build/proofs.
+prove: $(READY)
+	$(BIN)/python -m eyecast.proofs
+
 boards: $(BOARDS_READY)
 
 BOARD ?= icebreaker
 NETWORK ?= --mesh 2x2 --flit-width 16
 bitstream: $(BOARDS_READY)
 	$(BIN)/eyecast bitstream --board $(BOARD) $(NETWORK)
+
+# Area, time and energy of networks in libraries of standard cells; kept in asic/measured.json.
+# Debian's opensta and qflow-tech-osu018 must be installed.
+asic: $(CHECKS_READY) $(COMPILED)
+	$(BIN)/python bench/asic.py $(LIBERTY)
 
 # A router's FPGA resources and frequency; kept in bench/fpga.json.
 bench-fpga: $(BOARDS_READY)

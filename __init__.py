@@ -8,6 +8,7 @@ The repository root is this package. A folder imports only those above it in thi
     model      everything that can be known without hardware: networks, schedules, programs, runs
     rtl        Amaranth descriptions of the router, the network interface and the network
     verilog    the writer of Verilog
+    proofs     proofs of the hardware for all time
     registers  the registers of an engine behind a bus
     formats    files of other people's tools
     waves      waveforms of runs, and views of them
@@ -17,6 +18,7 @@ The repository root is this package. A folder imports only those above it in thi
     sim        Verilog, Verilator builds, cocotb benches
     ip         packages for chips
     boards     FPGA tops, bitstreams, proofs of them, and the serial line to a board
+    asic       area, time and energy in libraries of standard cells
     sweeps     grids of parameters, every point of them run
     api        the Python face
     cli        the ``eyecast`` command

@@ -58,6 +58,7 @@ from .networks import (
     with_faults,
     with_random_faults,
 )
+from .notebook import Entries, Measures
 from .own_schedule import schedule_of_sends
 from .runs import compare, compile, predict, read_program, verify, write_program, write_report
 from .schedules import (
@@ -71,7 +72,7 @@ from .schedules import (
     write_schedule,
 )
 from .sends import Block, Send, SendLike
-from .sweeps import sweep
+from .sweeps import SweepRows, sweep
 from .traffic import TrafficRun, traffic
 
 if TYPE_CHECKING:
@@ -84,12 +85,14 @@ __all__ = [
     "Block",
     "BlockWords",
     "CollectiveName",
+    "Entries",
     "Entry",
     "Findings",
     "Group",
     "Groups",
     "Hold",
     "InvalidInput",
+    "Measures",
     "NetworkConfig",
     "NetworkParameters",
     "Node",
@@ -106,6 +109,7 @@ __all__ = [
     "ScheduleError",
     "Send",
     "SendLike",
+    "SweepRows",
     "TimingName",
     "Topology",
     "Trace",

@@ -34,7 +34,18 @@ PortModelName = Literal["half-duplex", "exchange", "full-duplex", "all"]
 """What a node may do in a step of a custom schedule (:class:`.PortModel`)."""
 TimingName = Literal["barrier", "self-timed"]
 """The way in which steps follow each other (:class:`.Timing`)."""
-PatternName = Literal["uniform", "transpose", "complement", "hotspot", "neighbour"]
+PatternName = Literal[
+    "uniform",
+    "transpose",
+    "complement",
+    "hotspot",
+    "neighbor",
+    "tornado",
+    "shuffle",
+    "bit-complement",
+    "bit-reverse",
+    "bit-transpose",
+]
 """The pattern of random traffic: who sends to whom."""
 OrderName = Literal["canonical", "postorder", "reverse-breadth-first"]
 """The order of the sums of a reduction, or of the sends of an all-to-all by all ports."""

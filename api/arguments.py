@@ -13,7 +13,8 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from ..model.base.errors import InvalidInput, one_of
+from ..model.base.errors import InvalidInput
+from ..model.base.texts import integers
 from ..model.network.config import NetworkConfig
 from ..model.network.node_link import NetworkxGraph
 from ..model.network.operators import Operator, as_operators
@@ -50,6 +51,17 @@ class Several(Kind):
         return tuple(super(Several, self).read(parameter, each) for each in value)
 
 
+@dataclass(frozen=True)
+class Sides(Kind):
+    """The sides of a grid, as numbers or as text such as "8x8"."""
+
+    def read(self, parameter: str, value: Any) -> Any:
+        """Return the sides; raise :class:`.InvalidInput` for any other value."""
+        if isinstance(value, str):
+            return integers(parameter, self.words, value, "x")
+        return super().read(parameter, value)
+
+
 def _is_integer(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
@@ -81,7 +93,9 @@ def _is_group(value: Any) -> bool:
 
 
 _NODES = Several("nodes, each a number or coordinates", _is_node)
-_NETWORK = Kind("a network, such as mesh((8, 8))", lambda value: isinstance(value, Topology))
+_NETWORK = Kind(
+    "a network, such as mesh((8, 8)) or graph(G)", lambda value: isinstance(value, Topology)
+)
 _PATH = Kind("the name of a file", lambda value: isinstance(value, str | os.PathLike))
 _SCHEDULE = Kind("a schedule", lambda value: isinstance(value, Schedule))
 _NUMBER = Kind("a number", _is_number)
@@ -94,10 +108,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "blocks": Several("Blocks", lambda value: hasattr(value, "owner")),
     # The grid functions check the type of each side.
-    "dims": Kind(
-        "a tuple of integers, such as (8, 8)",
-        lambda value: not isinstance(value, str) and _are(lambda _side: True)(value),
-    ),
+    "dims": Sides("integers such as (8, 8), or '8x8'", _are(lambda _side: True)),
     "faulty_links": Several(
         "pairs of nodes", lambda value: _is_pair(value) and all(map(_is_node, value))
     ),
@@ -110,6 +121,7 @@ KINDS: Mapping[str, Kind] = {
         "rows, columns, submesh 4x4, a file, or a list of groups with nodes",
         lambda value: isinstance(value, str | Path) or _are(_is_group)(value),
     ),
+    "hotspots": _NODES,
     "hold": Kind(
         "cycles by node",
         lambda value: (
@@ -184,7 +196,7 @@ def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """
     for name in given:
         if name not in CONFIG:
-            raise InvalidInput.of("parameter of a network", one_of(CONFIG), name)
+            raise InvalidInput.unknown("parameter of a network", CONFIG, name)
     if "operators" not in given:
         return {**given}
     operators = given["operators"]

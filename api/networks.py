@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import cast
 
 from ..model.network import chiplets as grids_of_chiplets
 from ..model.network import faults, named_graphs, neighbor_table, topology_file
@@ -16,13 +17,13 @@ from .task import node_number
 
 
 @checked
-def mesh(dims: Sequence[int]) -> Topology:
+def mesh(dims: Sequence[int] | str) -> Topology:
     """Return a mesh: a grid whose nodes are linked to their neighbours on each axis.
 
     Parameters
     ----------
     dims
-        Number of nodes on each axis, axis 0 first.
+        Number of nodes on each axis, axis 0 first: ``(8, 8)`` or ``"8x8"``.
 
     Returns
     -------
@@ -39,7 +40,7 @@ def mesh(dims: Sequence[int]) -> Topology:
     >>> mesh((3, 2)).neighbor[0].tolist()
     [-1, 1, -1, 3, -1]
     """
-    return grids.mesh(tuple(dims))
+    return grids.mesh(_sides(dims))
 
 
 @checked
@@ -76,13 +77,14 @@ def chiplets(
 
 
 @checked
-def torus(dims: Sequence[int]) -> Topology:
+def torus(dims: Sequence[int] | str) -> Topology:
     """Return a torus: a mesh in which the two ends of each axis are linked.
 
     Parameters
     ----------
     dims
-        Number of nodes on each axis, axis 0 first. An axis of 2 nodes has two links each way.
+        Number of nodes on each axis, axis 0 first: ``(8, 8)`` or ``"8x8"``. An axis of 2
+        nodes has two links each way.
 
     Returns
     -------
@@ -94,7 +96,12 @@ def torus(dims: Sequence[int]) -> Topology:
     InvalidInput
         If a side is no integer of at least 1, or the torus has more than 2^24 nodes.
     """
-    return grids.torus(tuple(dims))
+    return grids.torus(_sides(dims))
+
+
+def _sides(dims: Sequence[int] | str) -> tuple[int, ...]:
+    """Return the sides, which :func:`.checked` has read if they were a text."""
+    return tuple(cast("Sequence[int]", dims))
 
 
 @checked

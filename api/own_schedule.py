@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..model.base.errors import InvalidInput, one_of, require_range
+from ..model.base.errors import InvalidInput, require_range
 from ..model.collectives.task import Task
 from ..model.network.operators import Operator
 from ..model.network.port_model import PORT_MODELS, PortModel
@@ -140,7 +140,7 @@ def _port_model(ports: str) -> PortModel:
     """Return the port model that ``ports`` names; "all" stands for all-port."""
     names = {("all" if each == PortModel.ALL_PORT else each.value): each for each in PORT_MODELS}
     if ports not in names:
-        raise InvalidInput.of("ports", one_of(names), repr(ports))
+        raise InvalidInput.unknown("ports", names, ports)
     return names[ports]
 
 

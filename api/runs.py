@@ -20,9 +20,8 @@ from ..model.network.operators import BUILT_IN, Operator, operator_names
 from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
 from ..model.program import file as program_file
-from ..model.program.any_program import AnyProgram, without_circuits
+from ..model.program.any_program import AnyProgram
 from ..model.program.certified import compile_certified
-from ..model.program.program import Program
 from ..model.schedule.schedule import Schedule
 from .annotations import (
     BlockWords,
@@ -37,12 +36,12 @@ from .annotations import (
     TimingName,
 )
 from .arguments import checked
+from .notebook import Entries
 from .task import node_number, room_of, task_of
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
     from ..model.compare.checks import Verification
-    from ..model.compare.side_by_side import Entry
     from ..model.program.compiler import Compiled
     from ..model.run.run import Prediction
 
@@ -215,7 +214,7 @@ def compare(
     block_words: BlockWords | None = None,
     groups: Groups | None = None,
     **parameters: Unpack[NetworkParameters],
-) -> list[Entry]:
+) -> Entries:
     """Predict all algorithms for a collective, or the named ones, that serve a network.
 
     All run on one network that has ``operator``, ``ports`` and room for every algorithm.
@@ -235,9 +234,9 @@ def compare(
 
     Returns
     -------
-    list of Entry
-        Each algorithm's schedule, its ``cycles`` by timing, and the ``refusals`` of the other
-        timings.
+    Entries
+        A list of :class:`.Entry`: each algorithm's schedule, its ``cycles`` by timing, and the
+        ``refusals`` of the other timings.
 
     Raises
     ------
@@ -261,11 +260,11 @@ def compare(
         groups=groups,
     )
     room = room_of(operator, {**parameters, "all_port": ports == "all"})
-    return [*compare_algorithms(task, room, algorithms).entries]
+    return Entries(compare_algorithms(task, room, algorithms).entries)
 
 
 @checked
-def read_program(path: str | Path) -> Program:
+def read_program(path: str | Path) -> AnyProgram:
     """Read a program from a JSON file, and check that its network can carry it out.
 
     Parameters
@@ -275,7 +274,7 @@ def read_program(path: str | Path) -> Program:
 
     Returns
     -------
-    Program
+    Program or CircuitProgram
         The program.
 
     Raises
@@ -304,9 +303,9 @@ def write_program(program: AnyProgram, path: str | Path) -> None:
     Raises
     ------
     InvalidInput
-        If the file cannot be written, or for run tables of circuits, which have no file yet.
+        If the file cannot be written.
     """
-    program_file.write_program(without_circuits(program), path)
+    program_file.write_program(program, path)
 
 
 def _compiled(made: Schedule, parameters: dict[str, Any]) -> Compiled:

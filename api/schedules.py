@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model.base.errors import InvalidInput
+from ..model.base.notices import LOG
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for
 from ..model.collectives.shown_bounds import least_measures, word_measures
@@ -27,6 +29,7 @@ from .annotations import (
     PortsName,
 )
 from .arguments import checked
+from .notebook import Measures
 from .task import room_of, task_of
 
 if TYPE_CHECKING:
@@ -217,7 +220,7 @@ def transmit_schedule(plan: Plan, /, *, flits: int = USUAL_FLITS) -> Schedule:
 
 
 @checked
-def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
+def measures(made: Schedule, /) -> Measures:
     """Measure a schedule, and compute lower bounds for its collective.
 
     Parameters
@@ -227,11 +230,11 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
 
     Returns
     -------
-    dict
-        "schedule": steps, TCD, directed links used, most sends on a link in a step, and the cycles
-        with barrier timing, as :func:`.predict` gives them. With many blocks also the words that
-        cross links, at the busiest node and on the busiest link. The cycles are an estimate above
-        65,536 nodes and for schedules that are too long to simulate. "least": the known lower
+    Measures
+        A dict. "schedule": steps, TCD, directed links used, most sends on a link in a step, and the
+        cycles with barrier timing, as :func:`.predict` gives them. With many blocks also the words
+        that cross links, at the busiest node and on the busiest link. The cycles are an estimate
+        above 65,536 nodes and for schedules that are too long to simulate. "least": the known lower
         bounds of these measures.
 
     Raises
@@ -246,7 +249,8 @@ def measures(made: Schedule, /) -> dict[str, dict[str, int]]:
         "largest_link_load": made.largest_link_load,
         "cycles": schedule_cycles(made).value,
     }
-    return {"schedule": counted | word_measures(made), "least": least_measures(made)}
+    found = {"schedule": counted | word_measures(made), "least": least_measures(made)}
+    return Measures(found)
 
 
 @checked
@@ -258,7 +262,7 @@ def draw(made: Schedule, /, *paths: str | Path) -> Figure:
     made
         The schedule.
     *paths
-        Files to write, .svg or .png.
+        Files to write, .svg or .png. Without a file, and outside a notebook, a warning says so.
 
     Returns
     -------
@@ -281,6 +285,8 @@ def draw(made: Schedule, /, *paths: str | Path) -> Figure:
     figure = draw_schedule(made, marked=landmarks(made))
     for path in paths:
         save_picture(figure, path)
+    if not paths and "ipykernel" not in sys.modules:
+        LOG.warning('draw() has written no file: give a path, such as draw(schedule, "a.svg")')
     return figure
 
 

@@ -5,10 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model.base.errors import require_range
+from ..model.base.frames import data_frame
+from ..model.base.notebook import ShowsItself
 from .arguments import checked
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class SweepRows(ShowsItself, list[dict[str, Any]]):
+    """The rows of a sweep's table, one mapping for each point."""
+
+    def to_pandas(self) -> DataFrame:
+        """Return the rows as a data frame; raise :class:`.InvalidInput` without pandas."""
+        names = self[0] if self else ()
+        return data_frame({name: [row[name] for row in self] for name in names})
 
 
 @checked
@@ -18,7 +32,7 @@ def sweep(
     *,
     jobs: int = 1,
     scheduler: str | None = None,
-) -> list[dict[str, Any]]:
+) -> SweepRows:
     """Run every point of a grid of parameters, and return the rows of the table.
 
     Parameters
@@ -36,9 +50,9 @@ def sweep(
 
     Returns
     -------
-    list of dict
-        A row for each point, with a value or None for every column of :data:`.COLUMNS`. The row of
-        a point that failed has the reason.
+    SweepRows
+        A list with a row for each point: a mapping with a value or None for every column of
+        :data:`.COLUMNS`. The row of a point that failed has the reason.
 
     Raises
     ------
@@ -69,4 +83,4 @@ def sweep(
         rows = table_rows(points, kept.rows)
     if path is not None:
         write_table(rows, path)
-    return rows
+    return SweepRows(rows)

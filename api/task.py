@@ -61,7 +61,7 @@ def task_of(
         if error.parameter != "operator":
             raise
         allowed = f"{error.allowed}, or an Operator"
-        raise InvalidInput.of("operator", allowed, repr(error.value)) from error
+        raise InvalidInput.of("operator", allowed, error.value) from error
 
 
 def room_of(operator: str | Operator | None, parameters: Mapping[str, Any]) -> Room:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
@@ -10,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.errors import require_range
+from ..model.base.notebook import ShowsItself
 from ..model.network.topology import Topology
 from ..model.program.checks import require_table_room
 from ..model.program.deadlock import certify
 from ..model.traffic.traffic import draw_refusal, draw_traffic
-from .annotations import NetworkParameters, PatternName
+from .annotations import NetworkParameters, Node, PatternName
 from .arguments import checked
+from .task import node_number
 
 if TYPE_CHECKING:
     from ..model.compare.traffic_case import TrafficCase, TrafficResult
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TrafficRun:
+class TrafficRun(ShowsItself):
     """Traffic with its run.
 
     Attributes
@@ -75,6 +78,9 @@ def traffic(
     rate: float = 0.2,
     packet_flits: int = 4,
     cycles: int = 2000,
+    burst: int = 0,
+    reply_flits: int = 0,
+    hotspots: Iterable[Node] = (),
     back_pressure: float = 0.0,
     seed: int = 1,
     on_hardware: bool = False,
@@ -87,13 +93,20 @@ def traffic(
     network
         The network.
     pattern
-        Who sends to whom: "uniform", "transpose", "complement", "hotspot" or "neighbour".
+        Who sends to whom: one of :data:`.PATTERNS`.
     rate
         Flits that a node offers per cycle, 0 to 1.
     packet_flits
         Length of a packet with its header.
     cycles
         Cycles in which packets are drawn; the run lasts until the last one has arrived.
+    burst
+        Mean cycles for which a node is on and sends at full rate, between pauses; 0 for no pauses.
+    reply_flits
+        Length of the packet by which a target answers each packet; 0 for no replies. ``rate``
+        counts both.
+    hotspots
+        Hot nodes of the hotspot pattern; without any, one in the middle is hot.
     back_pressure
         Share of the cycles in which a node accepts no flit.
     seed
@@ -120,7 +133,17 @@ def traffic(
     from ..model.traffic.room import traffic_config  # noqa: PLC0415
 
     require_range("seed", seed, 0)
-    drawn = draw_traffic(network, pattern, rate=rate, flits=packet_flits, cycles=cycles, seed=seed)
+    drawn = draw_traffic(
+        network,
+        pattern,
+        rate=rate,
+        flits=packet_flits,
+        cycles=cycles,
+        seed=seed,
+        burst=burst,
+        reply_flits=reply_flits,
+        hotspots=[node_number(network, node, "hotspot") for node in hotspots],
+    )
     refusal = draw_refusal(network, back_pressure, seed)
     program = traffic_program(drawn, traffic_config(network, drawn, dict(parameters)), seed)
     if on_hardware:

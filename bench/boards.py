@@ -64,7 +64,7 @@ def _build(board: str, options: str) -> MeasuredNetwork | None:
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if not done.stdout:
         return None
-    built = json.loads(done.stdout)
+    built = json.loads(done.stdout)["result"]
     used = {resource["name"]: resource["used"] for resource in built["resources"]}
     return MeasuredNetwork(
         board=board,

@@ -37,12 +37,17 @@ class Aim(NamedTuple):
     words: int
     cycles: int | None = None
     targets: tuple[int, ...] | None = None
+    all_port: bool = False
 
     def case(self, **network: bool) -> Case:
         """Return the predicted run of the fastest algorithm on a network with these parameters."""
         source = 0 if Collective(self.collective).rooted else None
         request = Request(
-            topology=self.topology, words=self.words, source=source, targets=self.targets
+            topology=self.topology,
+            words=self.words,
+            source=source,
+            targets=self.targets,
+            all_port=self.all_port,
         )
         chosen = choose_best(
             self.collective, request, lambda made: compile_certified(made, network), **network
@@ -68,7 +73,7 @@ def _aims() -> Iterator[Aim]:
     for words, cycles in ((1, 72), (16, 1028)):
         yield Aim(square, "all-gather", words, cycles)
     for collective, words in (("broadcast", 16), ("all-reduce", 16), ("all-reduce", 1024)):
-        yield Aim(torus((8, 8)), collective, words)
+        yield Aim(torus((8, 8)), collective, words, all_port=True)
     for collective, words in (("broadcast", 16), ("all-gather", 64), ("all-to-all", 16)):
         yield Aim(faulty, collective, words)
 
@@ -77,14 +82,15 @@ def _aims() -> Iterator[Aim]:
 @click.option("--rtl", is_flag=True, help="Run the circuits on the hardware too.")
 def main(rtl: bool) -> None:
     """Measure the collectives and print the table."""
-    table = Table(title="cycles with packets and with circuits, one port")
+    table = Table(title="cycles with packets and with circuits, one port unless said")
     columns = ("what", "packets", "circuits", "by", "bound", "ratio", "entries", "aim", "hardware")
     for column in columns if rtl else columns[:-1]:
         table.add_column(column, justify="left" if column in ("what", "by") else "right")
     aims = [*_aims()]
     with progress("measuring", len(aims), shown=True) as (say, advance):
         for aim in aims:
-            what = f"{aim.topology.label}, {aim.collective}, {aim.words} words"
+            ports = ", all ports" if aim.all_port else ""
+            what = f"{aim.topology.label}{ports}, {aim.collective}, {aim.words} words"
             say(what)
             packets, circuits = aim.case(), aim.case(circuits=True)
             cycles, bound = circuits.predicted.cycles, circuits.bound.value

@@ -30,6 +30,13 @@ from helpers.browser import browser, missing
 
 LONG = 10_000_000
 SECONDS = 5
+OPENED = """() => new Promise((resolve) => {
+  const playing = () => document.querySelector("#play[aria-pressed=true]");
+  const look = () => (playing() ? setTimeout(look, 50) : resolve());
+  setTimeout(look, 500);
+})"""
+"""Waits until the page has played its opening."""
+
 FRAMES = """seconds => new Promise((resolve) => {
   let frames = 0;
   const begin = performance.now();
@@ -77,6 +84,7 @@ def opened(started: Any, path: Path) -> tuple[float, float]:
     page.goto(path.as_uri())
     page.wait_for_selector("html[data-ready]")
     seconds = time.perf_counter() - begin
+    page.evaluate(OPENED)
     page.locator("#play").click()
     frames: float = page.evaluate(FRAMES, SECONDS)
     page.close()

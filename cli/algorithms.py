@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .. import __version__
 from ..model.base.texts import counted
 from ..model.collectives.algorithm import Algorithm
 from ..model.collectives.registry import ALGORITHMS, algorithms_for
@@ -45,7 +44,7 @@ def algorithms_command(collective: str | None, as_json: bool) -> None:
     listed = ALGORITHMS if collective is None else algorithms_for(collective)
     if as_json:
         facts = [_facts(each, cases) for each in listed]
-        print_json({"version": __version__, "algorithms": facts})
+        print_json({"algorithms": facts})
         return
     for name in dict.fromkeys(each.collective for each in listed):
         own = [case for case in cases if case.collective == name]

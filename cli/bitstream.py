@@ -20,7 +20,6 @@ from .on_board import board_config, megahertz, print_comparison, signature_optio
 from .options.hardware import (
     chosen_config,
     hardware_options,
-    require_no_circuits,
 )
 from .options.network import chosen_topology, network_facts, network_options
 from .options.output import json_option, output_paths
@@ -81,7 +80,6 @@ def bitstream_command(
     from ..boards.tools import load_bitstream, require_loader
     from ..sim.toolchain import environment
 
-    require_no_circuits(chosen, "bitstream")
     board = find_board(board_name)
     topology = chosen_topology(chosen, SizeLimit.HARDWARE)
     config = board_config(chosen, chosen_config(chosen, topology))
@@ -99,7 +97,7 @@ def bitstream_command(
     proofs = _prove(board, config, built) if prove else {}
     if as_json:
         facts = network_facts(chosen, config.topology)
-        print_json({**facts, **_bitstream_json(board, built, proofs)})
+        print_json(_bitstream_json(board, built, proofs), **facts)
     elif prove:
         _print_proofs(board, proofs)
     kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]

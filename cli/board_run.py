@@ -19,11 +19,10 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
-    require_no_circuits,
     require_no_deadlock,
     timing_option,
 )
-from .options.network import network_options
+from .options.network import network_facts, network_options
 from .options.output import json_option
 from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues
@@ -55,7 +54,6 @@ def board_run_command(port: str, as_json: bool, timing: Timing, **chosen: Any) -
     from ..boards.serial.computer import SerialHost, SerialPort
     from ..boards.serial.frame import word_bytes
 
-    require_no_circuits(chosen, "board-run")
     line = SerialPort(port, BAUD, silence=2 * TIMEOUT_SECONDS)
     try:
         with busy("generating, checking, predicting"):
@@ -67,7 +65,8 @@ def board_run_command(port: str, as_json: bool, timing: Timing, **chosen: Any) -
     finally:
         line.close()
     if as_json:
-        print_json({**schedule_facts(chosen, found), **result.to_json()})
+        facts = network_facts(chosen, found.schedule.topology)
+        print_json({**schedule_facts(found), **result.to_json()}, **facts)
     else:
         print_comparison(result)
     if not result.agrees:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from .. import __version__
 from ..boards.registry import BOARDS
 from .command import command
 from .console import print_json, print_table
@@ -37,7 +36,7 @@ def boards_command(as_json: bool) -> None:
             }
             for board in BOARDS.values()
         ]
-        print_json({"version": __version__, "boards": listed})
+        print_json({"boards": listed})
         return
     print_table(
         "boards",

@@ -17,13 +17,13 @@ from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
 from ..model.network.network_text import SizeLimit
-from ..model.program.any_program import without_circuits
+from ..model.program.any_program import manner
 from ..model.run.trace import Trace
 from .command import command
 from .console import busy, print_checks, print_json, progress, say, say_written
 from .options.collective import collective_options
-from .options.hardware import chosen_config, hardware_options, require_no_circuits, timing_option
-from .options.network import chosen_topology, network_options
+from .options.hardware import chosen_config, hardware_options, timing_option
+from .options.network import chosen_topology, network_facts, network_options
 from .options.output import (
     json_option,
     output_option,
@@ -95,9 +95,8 @@ def check_command(
     Exit status 0 only if the trace is as predicted and keeps all rules.
     """
     from ..model.compare.recorded import check_recorded, check_without_program, unknown_program
-    from ..model.cycle.model import run
+    from ..model.exact.arithmetic import predict
 
-    require_no_circuits(chosen, "check")
     report: str | None = chosen["report"]
     shown: dict[str, Any]
     require_output_files(output, report)
@@ -110,11 +109,12 @@ def check_command(
         shown = {"title": title, "program": unknown_program(config)}
     else:
         subject, any_words, timing = _subject(chosen, timing)
-        title = f"{subject.title}, {timing} timing"
-        recorded = _read(trace_file, subject.program.config, chosen)
-        program = without_circuits(subject.program)
+        program = subject.program
+        config = program.config
+        title = f"{subject.title}, {manner(program, timing)}"
+        recorded = _read(trace_file, config, chosen)
         with busy("predicting"):
-            predicted = run(program, subject.memory, timing=timing)
+            predicted = predict(program, subject.memory, timing=timing)
         found = check_recorded(
             program, predicted, recorded.trace, any_words=any_words, whole=recorded.whole
         )
@@ -129,7 +129,7 @@ def check_command(
         with busy("writing the page"):
             report_recorded(trace=trace, found=found, **shown).write(report)
     if as_json:
-        print_json(_json(found, trace))
+        print_json(_json(found, trace), **network_facts(chosen, config.topology))
     else:
         _print(title, found, trace)
         say_written(output, report)
@@ -151,7 +151,7 @@ def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool, Timin
     read = read_image(image)
     if identity(read.config) != identity(subject.program.config):
         raise InvalidInput(f"{image} must be for the network of {file}")
-    if not read.loads(without_circuits(subject.program)):
+    if not read.loads(subject.program):
         raise InvalidInput(f"{image} must load the program of {file}, it loads another one")
     return subject._replace(memory=read.memory), chosen["any_words"], read.timing
 

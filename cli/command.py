@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import click
 
 from .options.values import heading_of
+
+BEGUN = "eyecast.begun"
+"""Key of a context's ``meta``: the time at which the command began, in seconds."""
 
 
 class Command(click.Command):
@@ -16,6 +20,11 @@ class Command(click.Command):
     def __init__(self, *arguments: Any, examples: tuple[str, ...] = (), **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.examples = examples
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Note the time for the ``seconds`` of ``--json``, and run the command."""
+        ctx.meta[BEGUN] = perf_counter()
+        return super().invoke(ctx)
 
     def options_by_heading(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
         """Return the options by heading: each as typed, with its help text."""

@@ -37,7 +37,6 @@ from .options.hardware import (
     require_no_deadlock,
 )
 from .options.network import (
-    NETWORK_NAMES,
     chosen_topology,
     network_facts,
     network_options,
@@ -68,9 +67,6 @@ if TYPE_CHECKING:
     "--rtl", is_flag=True, help="Run each algorithm on the hardware too, with both timings."
 )
 @click.option(
-    "--all-sources", is_flag=True, help="Compare the TCD of eye and minimum from every node."
-)
-@click.option(
     "--lengths",
     metavar="N,N,...",
     help="Compare cycles for these numbers of flits; -o draws them.",
@@ -83,7 +79,6 @@ def compare_command(
     output: str | None,
     report: str | None,
     as_json: bool,
-    all_sources: bool,
     rtl: bool,
     why: bool,
     lengths: str | None,
@@ -91,8 +86,7 @@ def compare_command(
 ) -> None:
     """Compare all algorithms for a collective: steps, TCD, cycles, the busiest link.
 
-    --all-sources counts the nodes from which the least TCD is below that of the eye broadcast, and
-    the picture is a map of both. With --rtl, exit status 0 only if model and hardware agree.
+    With --rtl, exit status 0 only if model and hardware agree.
     """
     if output is not None:
         from ..picture.file import require_picture_suffix
@@ -100,16 +94,7 @@ def compare_command(
         # Check before minutes of simulation.
         require_picture_suffix(output)
     require_output_files(output, report)
-    if all_sources:
-        from .compare_sources import compare_sources
-
-        kept = {*NETWORK_NAMES, "--all-sources", "-o", "--json"}
-        names = [option.opts[0] for option in click.get_current_context().command.params]
-        others = [name for name in names if name not in kept]
-        refuse_beside("--all-sources", others, "it is about the TCD from every node")
-        topology = chosen_topology(chosen, SizeLimit.SCHEDULE)
-        compare_sources(topology, output, network_facts(chosen, topology) if as_json else None)
-    elif lengths is not None:
+    if lengths is not None:
         from .compare_lengths import compare_lengths
 
         refused = ("--rtl", "--report", "--why", "--flits", "--block-words")
@@ -130,8 +115,8 @@ def compare_command(
         task = chosen_task(chosen, topology)
         comparison = _compare_algorithms(chosen, task, rtl, output, report)
         if as_json:
-            facts = network_facts(chosen, topology)
-            print_json({**facts, "ports": chosen["ports"], **comparison.to_json()})
+            found = {"ports": chosen["ports"], **comparison.to_json()}
+            print_json(found, **network_facts(chosen, topology))
         else:
             _print(comparison, rtl, why)
             say_written(output, report)
@@ -201,6 +186,7 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
         priced_at = _costs(entry) if priced else ()
         rows.append((entry.label, *measures, *priced_at, *([_verdict(entry)] if rtl else [])))
     print_table(comparison.title, (*columns, *costs, *(["hardware"] if rtl else [])), rows)
+    say(*(f"fewest cycles: {', '.join(names)}" for names in [comparison.winners] if names))
     if priced:
         say("by formula: Johnsson & Ho 1986; n trees are taken to share words evenly")
     for entry in comparison.entries:
@@ -266,4 +252,4 @@ def _draw(comparison: SideBySide, output: str) -> None:
         Panel("sends on the busiest link", {"": [entry.busiest_link for entry in entries]}),
     )
     names = [entry.label for entry in entries]
-    save_picture(draw_comparison(comparison.title, names, panels), output)
+    save_picture(draw_comparison(comparison.title, names, panels, comparison.winners), output)

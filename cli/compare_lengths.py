@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from ..model.compare.side_by_side import SideBySide
 from .console import print_json, print_table, say_written
+from .options.network import NetworkFacts
 
 BOUND = "lower bound"
 
 
 def compare_lengths(
-    comparisons: Sequence[SideBySide], output: str | None, facts: Mapping[str, object] | None
+    comparisons: Sequence[SideBySide], output: str | None, facts: NetworkFacts | None
 ) -> None:
     """Print the fewest cycles of each algorithm for each number of words, and draw them.
 
@@ -20,23 +21,25 @@ def compare_lengths(
     output
         File of the picture; None for no picture.
     facts
-        First entries of a JSON result; None to print a table.
+        Network and seed of a JSON result; None to print a table.
     """
     series = _series(comparisons)
     words = [comparison.task.words for comparison in comparisons]
+    first = comparisons[0]
+    title = f"{first.task.topology.label}, {first.task.title}, fewest cycles over words"
     if output is not None:
         from ..picture.file import save_picture
         from ..picture.sweep import draw_cycles
 
         lines = {name: [*cycles.items()] for name, cycles in series.items() if cycles}
-        save_picture(draw_cycles(lines), output)
+        bound = lines.pop(BOUND, [])
+        save_picture(draw_cycles(lines, title, bound), output)
     if facts is not None:
-        print_json({**facts, "words": words, "cycles": series})
+        least = {"cycles": series.pop(BOUND)}
+        print_json({"words": words, "least": least, "cycles": series}, **facts)
         return
     rows = [(name, *(cycles.get(count) for count in words)) for name, cycles in series.items()]
     fastest = (_fastest(series, count) for count in words)
-    first = comparisons[0]
-    title = f"{first.task.topology.label}, {first.task.title}, fewest cycles over words"
     print_table(title, ("words", *map(str, words)), [*rows, ("the fastest", *fastest)])
     say_written(output)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import click
@@ -22,8 +23,10 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from .. import __version__
 from ..model.base.errors import printable
 from ..model.schedule.schedule import Schedule
+from .command import BEGUN
 
 if TYPE_CHECKING:
     from ..model.bounds.cycles import CycleBound
@@ -120,9 +123,24 @@ def times_least(bound: CycleBound, cycles: int) -> str:
     return f"{cycles / max(1, bound.value):.2f}"
 
 
-def print_json(value: object) -> None:
-    """Print ``value`` as JSON."""
-    click.echo(json.dumps(value, indent=1))
+def print_json(
+    result: Mapping[str, object], *, network: str | None = None, seed: int | None = None
+) -> None:
+    """Print the result of the running command as JSON, in the envelope of every command.
+
+    ``result.schema.json`` describes both. ``network`` and ``seed`` are None if the result depends
+    on none.
+    """
+    context = click.get_current_context()
+    envelope = {
+        "version": __version__,
+        "command": context.command.name,
+        "network": network,
+        "seed": seed,
+        "result": result,
+        "seconds": round(perf_counter() - context.meta[BEGUN], 6),
+    }
+    click.echo(json.dumps(envelope, indent=1))
 
 
 def say_written(*paths: str | Path | None) -> None:

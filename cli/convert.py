@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .. import __version__
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
 from ..model.network.network_text import SizeLimit
@@ -72,8 +71,7 @@ def convert_command(
         content, target = _target(origin, wanted, to_file)
         omits = _convert(chosen, file, origin, content, target, Path(to_file))
     if as_json:
-        names = {"from": origin.name, "to": target.name, "content": content, "omits": omits}
-        print_json({"version": __version__, **names})
+        print_json({"from": origin.name, "to": target.name, "content": content, "omits": omits})
         return
     say(f"a {content} of {input_name(file)}, {origin.title}, as {target.title}")
     if omits:

@@ -39,7 +39,7 @@ def doctor_command(as_json: bool) -> None:
     free = shutil.disk_usage(_existing(home)).free
     if as_json:
         cache = {"folder": str(home), "entries": len(kept), "bytes": size, "free_bytes": free}
-        facts = {"version": __version__, "python": platform.python_version(), "works": not trouble}
+        facts = {"python": platform.python_version(), "works": not trouble}
         print_json({**facts, "trouble": trouble, "parts": list(map(asdict, found)), "cache": cache})
     else:
         _print(found)

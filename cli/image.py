@@ -52,14 +52,14 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
     ...). The image has no messages.
     """
     from ..model.compare.case import watchdog
-    from ..model.cycle.model import run
+    from ..model.exact.arithmetic import predict
     from ..model.image.programs import ProgramsImage
 
     paths = image_files(output, "-o")
     require_output_files(*paths)
     with busy("reading, predicting"):
         made = [read_program(path) for path in programs]
-        predicted = [run(each, empty_memory(each.config), timing=timing) for each in made]
+        predicted = [predict(each, empty_memory(each.config), timing=timing) for each in made]
         # Check after the runs, so that an unknown meaning is reported first.
         for path, program in zip(programs, made, strict=True):
             if not program.config.programs:
@@ -68,7 +68,8 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
         image = ProgramsImage(programs=made, timing=timing, predicted=predicted, limits=limits)
     image.write(*paths)
     if as_json:
-        print_json({"programs": image.description()["programs"]})
+        listed = {"programs": image.description()["programs"]}
+        print_json(listed, network=made[0].config.topology.label)
         return
     columns = zip(programs, image.entries, predicted, strict=True)
     print_table(
@@ -97,11 +98,10 @@ def image_of(compiled: Compiled, timing: Timing, *, number: int = 0, base: int =
     from ..model.compare.case import Case, watchdog
     from ..model.image.image import Image
 
-    program = compiled.injection
     case = Case.of(compiled, timing=timing, seed=0)
     config = case.program.config
     return Image(
-        program=program,
+        program=case.program,
         timing=timing,
         loads=case.payload.loads(config),
         predicted=case.predicted,

@@ -26,19 +26,21 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 COMMANDS = {
     "algorithms": "List the algorithms, with their networks and steps.",
+    "asic": "Measure a network's parts in a library of standard cells.",
     "bitstream": "Build a network for an FPGA board, and prove it.",
     "board-run": "Run a schedule on a board, and check it against the model.",
     "boards": "List the boards, and the networks built for them.",
     "cache": "List the cached results, or remove them.",
+    "certify": "Check the certificate of a program, independently of the compiler.",
     "check": "Check a trace from any source against the model.",
     "compare": "Compare all algorithms for a collective.",
     "completion": "Print the script for shell completion.",
     "convert": "Convert a file from or to a foreign format.",
-    "costs": "Print the papers' formulas for hypercubes.",
     "demo": "Run two broadcasts on the hardware, and draw them.",
     "doctor": "List the installed and the missing tools.",
     "image": "Make one image of several programs, for a host that loads them.",
     "ip": "Write a network and a program as a package for a chip.",
+    "paper": "Print and draw the tables and figures of a paper beside ours.",
     "predict": "Predict the cycles of every step with the cycle model.",
     "program": "Compile a schedule to the injection tables of a network.",
     "schedule": "Make and prove a schedule, beside its lower bounds.",
@@ -178,14 +180,16 @@ def cli(context: click.Context) -> None:
     eyecast verify   --mesh 8x8 --source 0,0            hardware run, checked against the model
     eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
     eyecast algorithms                                  networks and steps of each algorithm
+    eyecast certify  p.json certificate.json            a program, checked word for word
     eyecast check    trace.vcd --mesh 8x8 --source 0,0  a trace of your own simulator, checked
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
     eyecast sweep grid.toml -o table.parquet            a grid of parameters, on all cores
     eyecast transmit --diagonal-mesh 45                 fastest plan of a host with few sends
     eyecast convert  all-gather.xml s.json --mesh 4x4   files of other tools
-    eyecast costs    --collective scatter               the papers' formulas for hypercubes
+    eyecast paper    cang-wu-1998 -o figures            a paper's tables and figures beside ours
     eyecast boards, bitstream, board-run                the network on an FPGA board
+    eyecast asic     --mesh 4x4 --vcs 2                 area, time, energy in standard cells
     eyecast image    a.json b.json -o chip.csv          what a host writes to load programs
     eyecast cache                                       built results, and their size
     eyecast demo, doctor, completion                    first look; tools; shell completion

@@ -36,7 +36,7 @@ def board_config(chosen: OptionValues, config: NetworkConfig) -> NetworkConfig:
 def print_comparison(result: Verification, measured: str = "board") -> None:
     """Print predicted beside measured values, and what still waits."""
     label = result.case.schedule.topology.label
-    title = f"{label}, {result.case.schedule.algorithm}, {result.case.timing} timing"
+    title = f"{label}, {result.case.schedule.algorithm}, {result.case.manner}"
     print_checks(title, result.checks, measured=measured)
     for line in result.waiting:
         say(line)

@@ -12,14 +12,13 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from .. import __version__
 from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, is_special
 from ..model.collectives.notes import schedule_title
 from ..model.collectives.shown_bounds import schedule_bound
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
-from ..model.program.any_program import AnyProgram, without_circuits
+from ..model.program.any_program import AnyProgram, manner
 from ..model.program.checks import require_timing
 from ..model.program.circuits import CircuitProgram
 from ..model.program.file import read_program
@@ -40,12 +39,11 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
-    refuse_with_circuits,
     require_no_deadlock,
     timing_option,
 )
 from .options.hold import chosen_hold, hold_option
-from .options.network import network_options
+from .options.network import network_facts, network_options
 from .options.output import (
     json_option,
     output_option,
@@ -114,7 +112,6 @@ def predict_command(
     from ..model.run.measures import troubles
 
     require_waves_place(chosen, output, "-o FILE")
-    refuse_with_circuits(chosen, "--waves", "--report")
     subject = chosen_subject(chosen, timing, report)
     program = subject.program
     root = None if subject.schedule is None else subject.schedule.root
@@ -136,8 +133,9 @@ def predict_command(
     if report is not None:
         _write_report(subject, predicted, timing, report)
     if as_json:
-        bound, found = subject.bound, _prediction_json(program, predicted, timing)
-        print_json({**subject.facts, **found, "least_cycles": bound and bound.value})
+        facts = network_facts(chosen, program.config.topology)
+        found = _prediction_json(program, predicted, timing)
+        print_json({**subject.facts, **found, "least": subject.least}, **facts)
     else:
         _print_prediction(subject, predicted, timing)
         say_written(*outputs, report)
@@ -168,14 +166,19 @@ class Subject(NamedTuple):
             return None
         return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
 
+    @property
+    def least(self) -> dict[str, int] | None:
+        """The bound as JSON values."""
+        bound = self.bound
+        return None if bound is None else {"cycles": bound.value}
+
 
 def _write_report(subject: Subject, predicted: Prediction, timing: Timing, report: str) -> None:
     from ..report.reports import report_prediction
 
     with busy("writing the page"):
         parts = subject.schedule, subject.layout
-        program = without_circuits(subject.program)
-        page = report_prediction(subject.title, program, predicted, timing, *parts)
+        page = report_prediction(subject.title, subject.program, predicted, timing, *parts)
         page.write(report)
 
 
@@ -208,7 +211,7 @@ def _program_of_schedule(chosen: OptionValues, timing: Timing, report: str | Non
         (compiled,) = fitted(chosen, [found])
     schedule, kept = found.schedule, found.kept
     memory = Payload.random(compiled, seed=0).memory(compiled.program.config)
-    title, facts = schedule_title(schedule), schedule_facts(chosen, found)
+    title, facts = schedule_title(schedule), schedule_facts(found)
     known = None if kept is None else kept.prediction
     return Subject(compiled.program, memory, title, facts, schedule, compiled.layout, known)
 
@@ -222,11 +225,10 @@ def _outputs(output: str | None, *, waves: bool) -> list[Path]:
     return [Path(output), *(Path(output).with_name(name) for name in WAVES_FILES if waves)]
 
 
-def _program_facts(program: Program) -> dict[str, object]:
+def _program_facts(program: AnyProgram) -> dict[str, object]:
     """Return the facts of a program file; unknown facts of its schedule are None."""
-    unknown = dict.fromkeys(("seed", "collective", "algorithm", "source"))
-    network = program.config.topology.label
-    return {"version": __version__, "network": network, **unknown, "ports": program.port_model}
+    unknown = dict.fromkeys(("collective", "algorithm", "source"))
+    return {**unknown, "ports": program.port_model}
 
 
 def _prediction_json(
@@ -261,10 +263,9 @@ def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -
     """Print the prediction as two tables."""
     from ..model.run.measures import measure_steps, troubles
 
-    program, bound, title = subject.program, subject.bound, f"{subject.title}, {timing} timing"
-    if isinstance(program, CircuitProgram):
-        title, stalled = f"{subject.title}, circuits", []
-    else:
+    program, bound = subject.program, subject.bound
+    title, stalled = f"{subject.title}, {manner(program, timing)}", []
+    if not isinstance(program, CircuitProgram):
         _print_steps(title, measure_steps(program, predicted))
         title, stalled = "", [("stalled flits", _stalled(program, predicted))]
     on_links = predicted.link_flits(program.config.topology)[:, 1:]

@@ -9,11 +9,13 @@ import click
 import numpy as np
 
 from ..model.base.errors import InvalidInput
+from ..model.base.files import write_atomically
+from ..model.certificate.circuit_certificate import certificate_json
 from ..model.collectives.notes import schedule_title
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit, node_in_words
 from ..model.network.node_names import node_name
-from ..model.program.any_program import AnyProgram, without_circuits
+from ..model.program.any_program import AnyProgram
 from ..model.program.checks import require_loadable
 from ..model.program.circuits import CircuitProgram, entry_words
 from ..model.program.deadlock import certify
@@ -30,11 +32,10 @@ from .options.hardware import (
     force_option,
     hardware_options,
     made_room,
-    refuse_with_circuits,
     require_no_deadlock,
     timing_option,
 )
-from .options.network import network_options
+from .options.network import network_facts, network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues, complete_files, integer_option, option_group, was_typed
@@ -72,6 +73,15 @@ image_options = option_group(
 @output_option("the program (JSON)")
 @image_options
 @click.option(
+    "--certificate",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help=(
+        "With --circuits: write a certificate (JSON) here, which eyecast certify checks against "
+        "the file of -o."
+    ),
+)
+@click.option(
     "--node",
     "node_text",
     metavar="X,Y",
@@ -84,6 +94,7 @@ def program_command(
     output: str | None,
     as_json: bool,
     image: str | None,
+    certificate: str | None,
     node_text: str | None,
     all_nodes: bool,
     timing: Timing,
@@ -94,9 +105,10 @@ def program_command(
     With --circuits, compile it to run tables. An image also has a random message, and the expected
     memories after a run with this timing.
     """
-    refuse_with_circuits(chosen, "-o", "--image")
     image_files = _image_files(image)
-    require_output_files(output, *image_files)
+    if certificate is not None and output is None:
+        raise InvalidInput("--certificate needs -o FILE, the program that it is about")
+    require_output_files(output, certificate, *image_files)
     with busy("generating, checking, compiling"):
         require = _require_loadable if image_files else certify
         found = chosen_schedule(chosen, SizeLimit.PROGRAM, timing=timing, require_program=require)
@@ -105,14 +117,18 @@ def program_command(
         require_no_deadlock(chosen, program)
         shown = _shown_nodes(program, node_text, all_nodes)
         made = _image(compiled, timing, chosen) if image_files else None
+        certified = certificate_json(compiled) if certificate is not None else ""
     measures = _program_measures(program)
     if output is not None:
-        write_program(without_circuits(program), output)
+        write_program(program, output)
+    if certificate is not None:
+        write_atomically(certificate, certified)
     if made is not None:
         made.write(*image_files)
     if as_json:
         tables = {"tables": _tables_json(program, shown)} if shown else {}
-        print_json({**schedule_facts(chosen, found), **measures, **tables})
+        facts = network_facts(chosen, config.topology)
+        print_json({**schedule_facts(found), **measures, **tables}, **facts)
         return
     for node in shown:
         _print_node(program, node)
@@ -125,7 +141,7 @@ def program_command(
     )
     if room := made_room(chosen, config):
         say(f"for a network with {room}")
-    say_written(output, *image_files)
+    say_written(output, certificate, *image_files)
 
 
 def _require_loadable(program: Program) -> None:

@@ -12,7 +12,7 @@ from ..model.schedule.file import write_schedule
 from .command import command
 from .console import bound_line, busy, print_json, print_table, say, say_written, sharing
 from .options.collective import collective_options, schedule_facts
-from .options.network import network_options
+from .options.network import network_facts, network_options
 from .options.output import json_option, output_option, require_no_picture, require_output_files
 from .options.schedule_file import chosen_schedule
 
@@ -53,8 +53,8 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
             "pairs_sharing_links": schedule.pairs_sharing_links,
         }
         bounds = {"least": least, **({"most": most} if most else {})}
-        facts = schedule_facts(chosen, found)
-        print_json({**facts, **measures, **shared, "unserved": schedule.unserved, **bounds})
+        facts = {**schedule_facts(found), **measures, **shared, "unserved": schedule.unserved}
+        print_json({**facts, **bounds}, **network_facts(chosen, schedule.topology))
         return
     names = {
         "tcd": "TCD, in links",

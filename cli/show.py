@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from ..model.base.errors import InvalidInput
 from ..model.collectives.notes import landmarks
 from ..model.network.network_text import SizeLimit
 from .command import command
@@ -21,7 +22,7 @@ from .options.values import complete_files
 @command(
     "show",
     "eyecast show --mesh 8x8 --source 0,0 -o eye.svg",
-    "eyecast show --schedule corner.json -o corner.png",
+    "eyecast show --hypercube 4 --source 0 --algorithm sbt --as-tree -o sbt.svg",
 )
 @network_options
 @collective_options
@@ -33,12 +34,28 @@ from .options.values import complete_files
     shell_complete=complete_files,
     help="Write the picture here, .svg or .png; by default both, into the current folder.",
 )
-def show_command(output: str | None, **chosen: Any) -> None:
+@click.option(
+    "--layer",
+    "layers",
+    type=click.Choice(["blocks", "polygons", "regions", "channels"]),
+    multiple=True,
+    help="Draw under a schedule on a 2-D mesh its fault blocks, the polygons and regions between "
+    "them, or their virtual channel paths; repeatable.",
+)
+@click.option(
+    "--as-tree",
+    is_flag=True,
+    help="Draw a broadcast as its trees, with the names of nodes and the numbers of steps.",
+)
+def show_command(output: str | None, as_tree: bool, layers: tuple[str, ...], **chosen: Any) -> None:
     """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
     from ..picture.file import require_picture_suffix, save_picture
     from ..picture.places import require_drawable
     from ..picture.schedule import draw_schedule
+    from ..picture.tree import draw_trees
 
+    if as_tree and layers:
+        raise InvalidInput("--layer must be left out with --as-tree: it is about a mesh")
     if output is not None:
         require_picture_suffix(output)
     require_output_files(output)
@@ -47,7 +64,10 @@ def show_command(output: str | None, **chosen: Any) -> None:
     stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")
     paths = [output] if output is not None else [f"{stem}.svg", f"{stem}.png"]
     with busy("drawing"):
-        figure = draw_schedule(schedule, marked=landmarks(schedule))
+        if as_tree:
+            figure = draw_trees(schedule)
+        else:
+            figure = draw_schedule(schedule, marked=landmarks(schedule), layers=layers)
         for path in paths:
             save_picture(figure, path)
     say_written(*paths)

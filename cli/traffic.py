@@ -14,9 +14,10 @@ from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import InputFile
 from ..model.base.texts import counted
 from ..model.network.config import NetworkConfig
-from ..model.network.network_text import SizeLimit
+from ..model.network.network_text import SizeLimit, node_in_words
 from ..model.program.checks import require_table_room
-from ..model.traffic.traffic import PATTERNS, Traffic, draw_refusal, draw_traffic
+from ..model.traffic.patterns import PATTERNS
+from ..model.traffic.traffic import Traffic, draw_refusal, draw_traffic
 from .command import command
 from .console import (
     BUILDING,
@@ -39,7 +40,13 @@ from .options.hardware import (
 from .options.network import chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.traffic_file import drawing_options, traffic_of_file
-from .options.values import OptionValues, complete_files, complete_words, float_option
+from .options.values import (
+    OptionValues,
+    complete_files,
+    complete_words,
+    float_option,
+    integer_option,
+)
 from .waves import (
     WAVES_FILES,
     require_waves_place,
@@ -75,7 +82,7 @@ class Setting(NamedTuple):
 @command(
     "traffic",
     "eyecast traffic --torus 4x4 --vcs 2 --rate 0.3 -o run",
-    "eyecast traffic --mesh 8x8 --pattern transpose --on model --report traffic.html",
+    "eyecast traffic --mesh 8x8 --pattern tornado --burst 50 --on model --report traffic.html",
 )
 @network_options
 @click.option(
@@ -92,6 +99,17 @@ class Setting(NamedTuple):
     help=f"{', '.join(PATTERNS)}.",
 )
 @float_option("--rate", 0.2, "Flits that a node offers per cycle.")
+@click.option(
+    "--hotspot",
+    "hotspots",
+    metavar="X,Y",
+    multiple=True,
+    help="A hot node of the hotspot pattern; repeatable.",
+)
+@integer_option(
+    "--burst", 0, "Mean cycles for which a node is on and sends at full rate; 0: always."
+)
+@integer_option("--reply-flits", 0, "Length of the reply to each packet; 0 for no replies.")
 @drawing_options
 @float_option("--back-pressure", 0.0, "Share of the cycles in which a node accepts no flit.")
 @traffic_hardware_options
@@ -144,7 +162,7 @@ def traffic_command(
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
         facts = network_facts(chosen, setting.config.topology)
-        print_json({**facts, "measures": measured, "checks": checks, "waiting": waits})
+        print_json({"measures": measured, "checks": checks, "waiting": waits}, **facts)
     else:
         _print(setting, measured, compared)
         say_troubles(waits)
@@ -172,6 +190,9 @@ def _setting(chosen: OptionValues) -> Setting:
             flits=chosen["packet_flits"],
             cycles=chosen["cycles"],
             seed=chosen["seed"],
+            burst=chosen["burst"],
+            reply_flits=chosen["reply_flits"],
+            hotspots=[node_in_words(topology, text, "--hotspot") for text in chosen["hotspots"]],
         )
     refusal = draw_refusal(topology, chosen["back_pressure"], chosen["seed"])
     config = traffic_config(topology, traffic, chosen_parameters(chosen))

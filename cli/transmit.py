@@ -12,9 +12,9 @@ from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import chosen_flits, flits_option, schedule_facts
-from .options.network import chosen_kind, chosen_topology, network_options
+from .options.network import chosen_kind, chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, require_output_files
-from .options.values import complete_files, float_option, refuse_beside
+from .options.values import complete_files, float_option
 
 if TYPE_CHECKING:
     from ..model.papers.transmit.plan import Plan
@@ -30,9 +30,6 @@ PLANS = ("best", "paper")
     "eyecast transmit --star-tree 3x12 --faulty-node 0",
 )
 @network_options
-@click.option(
-    "--table-1", is_flag=True, help="Print Table I of the paper, on diagonal meshes, instead."
-)
 @flits_option
 @float_option("--seconds", 30, "Limit of the search for a better plan and for a proof.")
 @click.option(
@@ -57,7 +54,6 @@ def transmit_command(
     seconds: float,
     which: str,
     picture: str | None,
-    table_1: bool,
     **chosen: Any,
 ) -> None:
     """Find when and where a host should send, so that all nodes have its message soonest.
@@ -71,15 +67,11 @@ def transmit_command(
     from ..model.schedule.file import write_schedule
 
     if picture is not None:
+        from ..model.papers.items.ho_hsu_sung import is_covering, plan_picture
         from ..picture.file import require_picture_suffix, save_picture
-        from ..picture.transmit import draw_transmit, require_drawable
+        from ..picture.papers import draw_picture
+        from ..picture.places import require_drawable
 
-    if table_1:
-        names = [option.opts[0] for option in click.get_current_context().command.params]
-        others = [name for name in names if name not in ("--table-1", "--json")]
-        refuse_beside("--table-1", others, "it is of diagonal meshes of all sides")
-        _print_table_1(as_json)
-        return
     if which not in PLANS:
         raise InvalidInput.of("--plan", one_of(PLANS), which)
     if not 0 <= seconds <= _MOST_SECONDS:
@@ -91,46 +83,27 @@ def transmit_command(
     # The network of a file is known only after it is read.
     known = chosen_kind(chosen) in (*SCHEMES, "graph")
     topology = chosen_topology(chosen, SizeLimit.SCHEDULE if known else SizeLimit.SEARCH)
-    if picture is not None:
+    if picture is not None and not is_covering(topology):
         require_drawable(topology)
     with busy("searching"):
         findings = transmit(topology, seconds)
         plan = findings.best if which == "best" else _of_paper(findings)
         schedule = transmit_schedule(plan, flits)
         schedule.check()
-        figure = None if picture is None else draw_transmit(plan)
+        figure = None if picture is None else draw_picture(plan_picture(plan))
     if output is not None:
         write_schedule(schedule, output)
     if picture is not None and figure is not None:
         save_picture(figure, picture)
     if as_json:
-        print_json({**schedule_facts(chosen, Answer(schedule)), **_to_json(findings)})
+        found = {**schedule_facts(Answer(schedule)), **_to_json(findings)}
+        print_json(found, **network_facts(chosen, topology))
         return
     _print(findings)
     say_written(output, picture)
 
 
 _MOST_SECONDS = 1_000_000
-_LAST_SIDE = 732
-"""Largest side in Table I."""
-
-
-def _print_table_1(as_json: bool) -> None:
-    """Print Table I as the paper's text defines it."""
-    from ..model.papers.transmit.diagonal_mesh import table_1_row
-
-    rows = [table_1_row(side) for side in range(1, _LAST_SIDE + 1)]
-    if as_json:
-        print_json([row._asdict() for row in rows])
-        return
-    cells = []
-    for row in rows:
-        more = f"+{row.more}" if row.more else ""
-        inner_time = None if row.inner_time is None else f"{row.inner_time}{more}"
-        cells.append((row.side, f"{row.time}{more}", row.m, row.inner, inner_time))
-    columns = ("side n", "steps t", "squares m", "left: side", "left: steps")
-    print_table("Table I of Ho, Hsu & Sung, by the text of the paper", columns, cells)
-    say("docs/errata.md says in which rows the printed table differs")
 
 
 def _of_paper(findings: Findings) -> Plan:
@@ -174,8 +147,7 @@ def _verdict(findings: Findings) -> str:
 def _to_json(findings: Findings) -> dict[str, object]:
     time, work = findings.bound
     return {
-        "network": findings.best.topology.label,
-        "bound": {"t": time, "s": work},
+        "least": {"t": time, "s": work},
         "proved": findings.proved,
         "plans": [
             {

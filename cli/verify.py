@@ -15,7 +15,6 @@ from ..model.collectives.notes import schedule_title
 from ..model.compare.answer import Answer
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
-from ..model.program.any_program import without_circuits
 from ..model.program.file import write_program
 from ..model.schedule.collective import ROOTLESS
 from ..model.schedule.file import write_schedule
@@ -43,12 +42,11 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
-    refuse_with_circuits,
     require_no_deadlock,
     timing_option,
 )
 from .options.hold import chosen_hold, hold_option
-from .options.network import chosen_topology, network_options
+from .options.network import chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
 from .options.schedule_file import chosen_schedule, schedule_file_option
 from .options.values import OptionValues
@@ -108,7 +106,6 @@ def verify_command(
     """
     from ..sim.verify import verify
 
-    refuse_with_circuits(chosen, "-o", "--waves", "--report")
     require_waves_place(chosen, output, "-o FOLDER")
     if with_signals and output is None:
         raise InvalidInput(f"--signals needs -o FOLDER, to have a place for {SIGNALS}")
@@ -138,10 +135,12 @@ def verify_command(
         _write_report(results[0], report)
     if as_json:
         found = [
-            {**schedule_facts(chosen, answer), **result.to_json()}
+            {**schedule_facts(answer), **result.to_json()}
             for answer, result in zip(answers, results, strict=True)
         ]
-        print_json(found if all_sources else found[0])
+        topology = cases[0].schedule.topology
+        kept = {"sources": found} if all_sources else found[0]
+        print_json(kept, **network_facts(chosen, topology))
     elif all_sources:
         _print_summary(results)
     else:
@@ -201,7 +200,7 @@ def _cases(chosen: OptionValues, answers: Sequence[Answer], timing: Timing) -> I
 def _write_verification(result: Verification, paths: Sequence[Path]) -> None:
     """Write the verification's :data:`FILES`."""
     program, schedule, hardware_trace, model_trace = paths
-    write_program(without_circuits(result.case.program), program)
+    write_program(result.case.program, program)
     write_schedule(result.case.schedule, schedule)
     result.measured.trace.write_csv(hardware_trace)
     result.case.predicted.trace.write_csv(model_trace)

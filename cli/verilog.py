@@ -40,6 +40,7 @@ from .options.values import complete_files
     type=click.Choice([bus.value for bus in TileBus]),
     help="A bus in front of every tile port; needs --tile-ports.",
 )
+@click.option("--assertions", is_flag=True, help="Add assertions, in SystemVerilog.")
 @click.option("--modules", is_flag=True, help="Write a file for each module, into a folder.")
 @click.option(
     *("-o", "--output"),
@@ -49,7 +50,12 @@ from .options.values import complete_files
     help="Write the Verilog to this file (with --modules: folder).",
 )
 def verilog_command(
-    output: str, bus: str | None, tile: str | None, modules: bool, **chosen: Any
+    output: str,
+    bus: str | None,
+    tile: str | None,
+    assertions: bool,
+    modules: bool,
+    **chosen: Any,
 ) -> None:
     """Write the network as Verilog, and its ports and parameters beside it (.json).
 
@@ -58,7 +64,8 @@ def verilog_command(
     A switch is a module eyecast_switch, without interface and memories.
 
     With --bus or --tile the top module is eyecast_engine: the network behind buses, with the
-    addresses of section 21. To a pipe or a device only the Verilog is written. With --modules the
+    addresses of section 21. With --assertions it is SystemVerilog, in which parts of routers assert
+    what docs/proofs.md says. To a pipe or a device only the Verilog is written. With --modules the
     output is a folder, new or empty, with a file for each module.
     """
     from ..sim import verilog
@@ -81,14 +88,16 @@ def verilog_command(
     described = json.dumps(description, indent=1) + "\n"
     if modules:
         with busy("converting to Verilog"), new_folder(path) as folder:
-            files = verilog.network_modules(config, host=buses[0], tile=buses[1])
+            files = verilog.network_modules(
+                config, host=buses[0], tile=buses[1], assertions=assertions
+            )
             for name, text in files.items():
-                (folder / f"{name}.v").write_text(text)
+                (folder / f"{name}.{'sv' if assertions else 'v'}").write_text(text)
             (folder / f"{description['top']}.json").write_text(described)
         say(f"wrote {path}")
         return
     with busy("converting to Verilog"):
-        text = verilog.network_verilog(config, host=buses[0], tile=buses[1])
+        text = verilog.network_verilog(config, host=buses[0], tile=buses[1], assertions=assertions)
     write_atomically(output, text)
     if beside is not None:
         write_atomically(beside, described)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.base.errors import InvalidInput
-from ..model.network.network_text import SizeLimit
+from ..model.network.network_text import SizeLimit, node_in_words
 from .console import busy
-from .options.collective import chosen_node
 from .options.values import OptionValues, option_group
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def waves_node(chosen: OptionValues, topology: Topology, source: int | None) -> 
     text = chosen["waves_node"]
     if text is None:
         return int(topology.working_nodes[0]) if source is None else source
-    return chosen_node(topology, text, "--waves-node")
+    return node_in_words(topology, text, "--waves-node")
 
 
 def write_waves_files(

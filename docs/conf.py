@@ -46,7 +46,7 @@ html_show_copyright = False
 
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary"),
-    *("command_pages", "live_pages"),
+    *("command_pages", "live_pages", "notebook_pages"),
 ]
 
 # As code hosts name the anchors of headings.
@@ -78,6 +78,7 @@ nitpick_ignore = [
     *(("py:class", name) for name in ALIASES),
     ("py:class", "NetworkParameters"),
     ("py:class", "AnyProgram"),
+    ("py:class", "DataFrame"),
     ("py:class", "eyecast.api.annotations.Group"),
     ("py:class", "eyecast.api.annotations.NetworkParameters"),
     # Names of others that a signature has without their module.

@@ -30,12 +30,15 @@ STATUSES = (0, 1)
 
 
 class LivePage(SphinxDirective):
-    """A title, the pixels of height, and a command that ends in ``--report NAME.html``."""
+    """A title, pixels of height, a cycle to open at, and a command that writes a report."""
 
     has_content = True
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec: ClassVar = {"height": directives.positive_int}
+    option_spec: ClassVar = {
+        "height": directives.positive_int,
+        "cycle": directives.nonnegative_int,
+    }
 
     def run(self) -> list[nodes.Node]:
         """Run the command, and return the page in a frame with the command below it."""
@@ -55,8 +58,9 @@ class LivePage(SphinxDirective):
         if done.returncode not in STATUSES or not (folder / name).is_file():
             raise self.error(f"{line}\n{done.stderr}")
         depth = self.env.docname.count("/")
+        still = f"#cycle={self.options['cycle']}" if "cycle" in self.options else ""
         frame = FRAME.format(
-            source=f"{'../' * depth}live/{name}",
+            source=f"{'../' * depth}live/{name}{still}",
             title=html.escape(self.arguments[0]),
             height=self.options.get("height", 760),
         )

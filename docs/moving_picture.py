@@ -52,7 +52,7 @@ def write_moving_picture(path: Path, colors: str, schedule: eyecast.Schedule) ->
         report = Path(folder) / "page.html"
         eyecast.write_report(schedule, report)
         page = started.new_page(viewport={"width": 1400, "height": 900}, color_scheme=colors)
-        page.goto(report.as_uri())
+        page.goto(f"{report.as_uri()}#cycle=0")
         page.wait_for_selector("html[data-ready]")
         first, *others = frames(page)
     times = [CYCLE_MILLISECONDS] * len(others) + [LAST_FRAME_MILLISECONDS]

@@ -65,7 +65,7 @@ def _parameters(image: Image, vectors: _Vectors, ports: list[dict[str, Any]]) ->
     config, run = image.program.config, image.predicted
     late, width = latencies(config), widths(config)
     user: list[int] = [port["width"] for port in ports if port["name"].endswith("_tuser")]
-    exact_bells = config.lanes == 1 and not image.program.continued.any()
+    exact_bells = config.lanes == 1 and not image.injection.continued.any()
     return {
         "REVISION": REVISION,
         "WIDTH": config.flit_width,
@@ -367,7 +367,7 @@ class _Runs:
         before = image.predicted
         if before.cycles < CYCLES_TO_QUEUE or before.ending.state is not EndState.DONE:
             return False
-        again = predict(image.program, before.memory, timing=image.timing)
+        again = predict(image.injection, before.memory, timing=image.timing)
         return [*again.trace] == [*before.trace]
 
     def _queued(self, first: Scenario) -> Iterator[str]:
@@ -389,7 +389,7 @@ class _Runs:
             node, cycle = scenario.held
             own = (words[:, 1] == Space.MESSAGE) & (words[:, 0] == node)
             # If rows combine, their words must be there before others arrive.
-            own &= not scenario.image.program.operator.any()
+            own &= not scenario.image.injection.operator.any()
             yield self._load(words[~own])
             yield self._load(self._inverted(words[own]))
             yield f"hold[{node}] = 1;"
@@ -445,7 +445,7 @@ def sent_word(image: Image) -> tuple[int, int]:
     }
     return next(
         (node, row.source_address)
-        for node, rows in enumerate(image.program.rows)
+        for node, rows in enumerate(image.injection.rows)
         for row in rows
         if row.length and not row.stream and (node, row.source_address) in loaded
     )

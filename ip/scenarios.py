@@ -94,7 +94,7 @@ def messages_of(image: Image) -> npt.NDArray[np.uint64]:
 
 def _again(image: Image, control: Control) -> Image:
     """Predict the run of ``image`` with another control."""
-    predicted = run(image.program, messages_of(image), timing=image.timing, control=control)
+    predicted = run(image.injection, messages_of(image), timing=image.timing, control=control)
     return replace(image, predicted=predicted, limit=control.limit)
 
 

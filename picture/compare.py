@@ -32,9 +32,12 @@ class Panel:
     bound: int | None = None
 
 
-def draw_comparison(title: str, names: Sequence[str], panels: Sequence[Panel]) -> Figure:
+def draw_comparison(
+    title: str, names: Sequence[str], panels: Sequence[Panel], winners: Sequence[str] = ()
+) -> Figure:
     """Draw ``panels`` side by side, with the algorithms ``names`` from top to bottom.
 
+    The names of ``winners``, which have the fewest cycles, are bold.
     In an SVG of the figure the bar of row *r* and series *s* in panel *p* has the id ``bar-p-r-s``.
     """
     size = (_PANEL_WIDTH * len(panels) + 1, _ROW_HEIGHT * len(names) + _AROUND)
@@ -44,7 +47,10 @@ def draw_comparison(title: str, names: Sequence[str], panels: Sequence[Panel]) -
     for number, panel in enumerate(panels):
         axes = figure.add_subplot(1, len(panels), number + 1)
         handles |= _draw_panel(axes, panel, number)
-        axes.set_yticks(range(len(names)), names if number == 0 else [])
+        marked = [f"{name}\nfewest cycles" if name in winners else name for name in names]
+        axes.set_yticks(range(len(names)), marked if number == 0 else [])
+        for name, label in zip(names, axes.get_yticklabels(), strict=False):
+            label.set_fontweight("bold" if name in winners else "normal")
         axes.set_ylim(len(names) - 0.5, -0.5)
     named = {name: handle for name, handle in handles.items() if name}
     if named:

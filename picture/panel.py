@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -26,14 +26,17 @@ from ..model.schedule.schedule import Schedule
 from .links import Lines, beside, is_straight_on, meet, shorten
 from .places import Places, Points
 from .style import (
+    DISABLED,
     EYE,
     EYE_LINE,
     EYE_WHITE,
     FAINT,
+    FAULT,
     HOLDER,
     INK,
     LARGEST_NUMBERED_SIDE,
     LARGEST_NUMBERED_SPAN,
+    QUIET,
     SWITCH_LINE,
     text_color,
 )
@@ -42,6 +45,34 @@ _NODE_RADIUS, _BEND_RADIUS, _OUTERMOST_LANE = 0.2, 0.42, 0.155
 _LINK_WIDTH, _LAST_WIDTH = 0.02, 0.026
 _SWITCH_RADIUS, _SWITCH_WIDTH = 0.17, 0.035
 _AROUND, _LONGEST = 0.3, 1440.0
+
+
+class Arrows(NamedTuple):
+    """The paths to draw as arrows, with a step for each.
+
+    Path i is ``nodes[first[i]:first[i + 1]]``. Each send is one. In a schedule of trees each link
+    of a tree is one instead, as the tree crosses it once.
+    """
+
+    step: npt.NDArray[np.integer]
+    first: npt.NDArray[np.integer]
+    nodes: npt.NDArray[np.integer]
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> Arrows:
+        """Return the paths of all sends, or the links of all trees."""
+        if len(schedule.crossings) == schedule.hops:
+            return cls(schedule.step, schedule.path_offsets, schedule.path_nodes)
+        crossed = schedule.crossings
+        begins, ends = schedule.hop_ends
+        nodes = np.stack((begins[crossed], ends[crossed]), axis=1).ravel()
+        step = schedule.step[schedule.hop_sends[crossed]]
+        return cls(step, 2 * np.arange(len(step) + 1), nodes)
+
+    def path(self, arrow: int) -> list[int]:
+        """Return the nodes of a path."""
+        nodes: list[int] = self.nodes[self.first[arrow] : self.first[arrow + 1]].tolist()
+        return nodes
 
 
 @dataclass(frozen=True)
@@ -53,6 +84,7 @@ class Drawing:
     """
 
     schedule: Schedule
+    arrows: Arrows
     marked: Sequence[int]
     colors: list[str]
     widths: npt.NDArray[np.float64]
@@ -87,6 +119,7 @@ class Drawing:
         bold = min(max(3.2 / cell, 0.045), 0.09)
         return cls(
             schedule=schedule,
+            arrows=Arrows.of(schedule),
             marked=marked,
             colors=[mpl.colors.to_hex(shade) for shade in shades],
             widths=np.linspace(bold, _LAST_WIDTH, schedule.steps),
@@ -130,7 +163,7 @@ def _reached(schedule: Schedule) -> npt.NDArray[np.int32]:
 
 def draw_panel(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> None:
     """Draw the network and the sends of ``step`` (None: all); a cell is ``cell`` points."""
-    schedule, (low, high) = drawing.schedule, (drawing.low, drawing.high)
+    arrows, (low, high) = drawing.arrows, (drawing.low, drawing.high)
     axes.set(xlim=(low[0], high[0]), ylim=(high[1], low[1]), xticks=[], yticks=[])
     axes.patch.set_visible(False)
     axes.spines[:].set_visible(False)
@@ -142,19 +175,20 @@ def draw_panel(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> N
         eye.set(fc=EYE_WHITE, ec=EYE_LINE, lw=0.03 * cell)
         eye.set_gid(f"eye-{node}" if step is None else None)
         axes.add_patch(eye)
-    sends = np.arange(schedule.sends) if step is None else np.flatnonzero(schedule.step == step)
-    lanes, room = _lanes(schedule, sends)
-    for send, lane in lanes.items():
-        arrow = _arrow(drawing, cell, send, lane, room)
-        arrow.set_gid(f"send-{send}" if step is None else None)
+    every = len(arrows.step)
+    drawn = np.arange(every) if step is None else np.flatnonzero(arrows.step == step)
+    lanes, room = _lanes(arrows, drawn)
+    for number, lane in lanes.items():
+        arrow = _arrow(drawing, cell, number, lane, room)
+        arrow.set_gid(f"send-{number}" if step is None else None)
         axes.add_patch(arrow)
     _draw_nodes(axes, drawing, cell, step)
 
 
-def _arrow(drawing: Drawing, cell: float, send: int, lane: float, room: float) -> FancyArrowPatch:
-    """Return the arrow of ``send``; ``room`` is the space for its line."""
-    now = drawing.schedule.step[send] - 1
-    curve, share = _curve(drawing, send, lane)
+def _arrow(drawing: Drawing, cell: float, number: int, lane: float, room: float) -> FancyArrowPatch:
+    """Return the arrow with a number; ``room`` is the space for its line."""
+    now = drawing.arrows.step[number] - 1
+    curve, share = _curve(drawing, number, lane)
     line, head = max(drawing.widths[now] * cell, 0.8), 0.26 * cell
     if drawing.is_crowded:
         line = max(min(line, 0.7 * room * share * cell), 0.6)
@@ -169,40 +203,37 @@ def _arrow(drawing: Drawing, cell: float, send: int, lane: float, room: float) -
     return arrow
 
 
-def _lanes(schedule: Schedule, sends: npt.NDArray[np.int64]) -> tuple[dict[int, float], float]:
-    """Return each send's lane (offset right or down of its links), and the space for a lane.
+def _lanes(arrows: Arrows, drawn: npt.NDArray[np.int64]) -> tuple[dict[int, float], float]:
+    """Return each arrow's lane (offset right or down of its links), and the space for a lane.
 
-    The space reaches to the next lane; it is the whole space if all sends run in the middle. The
+    The space reaches to the next lane; it is the whole space if all arrows run in the middle. The
     last steps come first and take the middle: their many short arrows make up the pattern.
     """
     taken: dict[frozenset[int], set[int]] = defaultdict(set)
     lanes = {}
-    for send in sends[np.argsort(-schedule.step[sends], kind="stable")].tolist():
-        first, last = schedule.path_offsets[send : send + 2]
-        links = [frozenset(ends) for ends in pairwise(schedule.path_nodes[first:last].tolist())]
+    for number in drawn[np.argsort(-arrows.step[drawn], kind="stable")].tolist():
+        links = [frozenset(ends) for ends in pairwise(arrows.path(number))]
         occupied = {lane for link in links for lane in taken[link]}
         lane = next(lane for lane in count() if lane not in occupied)
         for link in links:
             taken[link].add(lane)
         # Lanes 0, 1, 2, 3, 4 have offsets 0, -1, 1, -2, 2.
-        lanes[send] = (lane + 1) // 2 * (-1) ** lane
+        lanes[number] = (lane + 1) // 2 * (-1) ** lane
     if taken and all(link == {0, 1} for link in taken.values()):
-        # Two sends on a link usually go opposite ways: one right, one left of the middle.
-        away = {send: (lane + 0.5) * _OUTERMOST_LANE for send, lane in lanes.items()}
+        # Two arrows on a link usually go opposite ways: one right, one left of the middle.
+        away = {number: (lane + 0.5) * _OUTERMOST_LANE for number, lane in lanes.items()}
         return away, _OUTERMOST_LANE
     outermost = max(2, *map(abs, lanes.values()), 0)
-    away = {send: lane / outermost * _OUTERMOST_LANE for send, lane in lanes.items()}
+    away = {number: lane / outermost * _OUTERMOST_LANE for number, lane in lanes.items()}
     return away, _OUTERMOST_LANE / outermost if any(lanes.values()) else 2 * _OUTERMOST_LANE
 
 
-def _curve(drawing: Drawing, send: int, lane: float) -> tuple[Curve, float]:
-    """Return the path of ``send`` between the rims of its end nodes, with rounded corners.
+def _curve(drawing: Drawing, number: int, lane: float) -> tuple[Curve, float]:
+    """Return the path of an arrow between the rims of its end nodes, with rounded corners.
 
     The second value is the least share of the space for lanes on the path.
     """
-    first, last = drawing.schedule.path_offsets[send : send + 2]
-    nodes = drawing.schedule.path_nodes[first:last].tolist()
-    lines = [drawing.lines.between(*ends) for ends in pairwise(nodes)]
+    lines = [drawing.lines.between(*ends) for ends in pairwise(drawing.arrows.path(number))]
     runs: list[Points] = []
     corners: list[bool] = []
     for line in lines:
@@ -265,11 +296,15 @@ def _draw_nodes(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> 
 
     switches = list(drawing.schedule.topology.switches)
     ends = np.ones(reached.size, dtype=bool)
-    ends[switches] = False
+    faulty, disabled = list(drawing.schedule.topology.faulty_nodes), list(drawing.schedule.unserved)
+    ends[[*switches, *faulty, *disabled]] = False
     discs([] if root is None else [root], 0.27, 2.5, c="white", ec=INK, lw=0.03 * cell)
     square = {"marker": "s", "c": "white", "ec": SWITCH_LINE, "lw": _SWITCH_WIDTH * cell}
     discs(switches, _SWITCH_RADIUS, 2, **square)
     discs(waiting & ends, 0.08, 2, c=FAINT, lw=0)
+    cross = {"marker": "x", "c": FAULT, "lw": 0.05 * cell}
+    discs(faulty, _SWITCH_RADIUS, 2, **cross)
+    discs(disabled, _SWITCH_RADIUS, 2, c=DISABLED, ec=QUIET, lw=_SWITCH_WIDTH * cell)
     done = ~waiting & ends
     discs(done, _NODE_RADIUS, 5, c=colors[done], ec="white", lw=_LINK_WIDTH * cell)
     if step is None and drawing.is_numbered:

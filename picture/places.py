@@ -10,10 +10,10 @@ r"""Places of nodes in a drawing. Lengths are in cells, and as in the papers y g
           3  o o o o       right, 1, 3, 5 ... downwards       levels                circle
 
 A grid is tiles within tiles: axes 0 and 1 inside a tile, axes 2 and 3 from tile to tile, and so on;
-a hypercube is a grid whose sides are 2. Trees are drawn in levels below their centre. Any other
-graph is a circle in the order of its numbers, or, where that would be too large, a lattice on which
-nodes lie as in its spectral drawing (Hall 1970: by two eigenvectors of its Laplacian), but not on
-top of each other. A host lies beside the network that it is attached to.
+a hypercube is a grid whose sides are 2. A ring is a circle, and trees are drawn in levels below
+their centre. Any other graph is a circle in the order of its numbers, or, where that would be too
+large, a lattice on which nodes lie as in its spectral drawing (Hall 1970: by two eigenvectors of
+its Laplacian), but not on top of each other. A host lies beside the network that it is attached to.
 """
 
 from __future__ import annotations
@@ -115,15 +115,22 @@ class Places:
         require_drawable(topology)
         if isinstance(topology, HostedTopology):
             return _with_host(cls.of(topology.network), topology)
-        if topology.dims:
+        if topology.dims and not _is_round(topology):
             return _grid(topology)
+        if _is_round(topology):
+            return _named(_circle_points(topology.nodes))
         whole = topology.without_faults or topology
         pairs = link_pairs(whole)
         if len(pairs) == whole.nodes - 1 and (levels := _levels(whole.nodes, pairs)):
-            return _named(_tree_points(*levels))
+            return _named(tree_points(*levels))
         if whole.nodes <= _MOST_ON_A_CIRCLE:
             return _named(_circle_points(whole.nodes))
         return _named(_spectral_points(whole.nodes, pairs))
+
+
+def _is_round(topology: Topology) -> bool:
+    """Tell whether a network is a ring, which is drawn as a circle from three nodes on."""
+    return topology.kind == "ring" and topology.nodes > 2
 
 
 def require_drawable(topology: Topology) -> None:
@@ -262,7 +269,7 @@ def _levels(nodes: int, pairs: npt.NDArray[np.int64]) -> tuple[list[int], list[i
     return outwards(min(path[(len(path) - 1) // 2], path[len(path) // 2]))
 
 
-def _tree_points(order: list[int], parents: list[int]) -> Points:
+def tree_points(order: list[int], parents: list[int]) -> Points:
     """Return tree places: levels from top to bottom, each node above the middle of its children."""
     depth, children = np.zeros(len(order)), [[] for _ in order]  # type: tuple[Points, list[list[int]]]
     for node in order[1:]:

@@ -17,6 +17,7 @@ If all nodes are roots, nodes have no numbers.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,12 +31,15 @@ from matplotlib.patheffects import withStroke
 from ..model.collectives.notes import schedule_title
 from ..model.network.node_names import node_name
 from ..model.schedule.schedule import Schedule
+from .layers import draw_layers
 from .panel import Drawing, draw_panel
 from .places import Points, Ruler
 from .style import (
+    DISABLED,
     EYE,
     EYE_LINE,
     EYE_WHITE,
+    FAULT,
     INK,
     LARGEST_NUMBERED_SIDE,
     LARGEST_NUMBERED_SPAN,
@@ -44,22 +48,27 @@ from .style import (
     text_color,
 )
 
-_MOST_PANELS = 8
+_MOST_PANELS = 30
 _MOST_LEGEND_STEPS = 12
 _WIDE = 2
+_LETTER, _PILL, _HANDLE = 0.62, 9, 7
+"""Width of a letter in font sizes; letters that a step's pill, and a legend's handle, are wide."""
 _NAME = 0.34
 _SIDES, _ENDS = ("center", "left", "right"), ("center", "top", "bottom")
 
 
-def draw_schedule(schedule: Schedule, *, marked: Sequence[int] = ()) -> Figure:
+def draw_schedule(
+    schedule: Schedule, *, marked: Sequence[int] = (), layers: Sequence[str] = ()
+) -> Figure:
     """Draw ``schedule`` on its network, with an eye around each of the nodes ``marked``.
 
+    ``layers`` are names of :data:`.LAYERS`, drawn under the sends of all steps.
     In an SVG of the figure the arrow of send *i* has the id ``send-i``, the eye around node *n*
     ``eye-n``. Raises :class:`.InvalidInput` for a network too large to draw
     (:func:`~.places.require_drawable`), and for a marked node outside the network.
     """
     drawing = Drawing.of(schedule, marked)
-    page = _Page.of(drawing)
+    page = _Page.of(drawing, len(layers))
     font = page.font
     figure = Figure(figsize=(page.size[0] / 72, page.size[1] / 72), facecolor="white")
 
@@ -71,11 +80,13 @@ def draw_schedule(schedule: Schedule, *, marked: Sequence[int] = ()) -> Figure:
         return axes
 
     where = (page.left / page.size[0], 1 - font / page.size[1])
-    figure.text(*where, _title(schedule), va="top", size=1.3 * font, weight="bold", color=INK)
-    _label_axes(panel(page.whole, drawing.cell, None), drawing, font)
+    figure.text(*where, "\n".join(page.title), va="top", size=1.3 * font, weight="bold", color=INK)
+    whole = panel(page.whole, drawing.cell, None)
+    layered = draw_layers(whole, schedule.topology, layers, drawing.cell)
+    _label_axes(whole, drawing, font)
     for step, corner in enumerate(page.panels, start=1):
         _label_step(panel(corner, page.small, step), drawing, step, font)
-    legend = _legend(drawing, steps=not page.panels)
+    legend = [*layered, *_legend(drawing, steps=not page.panels)]
     loc, anchor = ("lower left", (page.left, 0)) if page.panels else ("upper left", page.beside)
     style = {"ncols": 3 if page.panels else 1, "frameon": False, "fontsize": font}
     figure.legend(handles=legend, loc=loc, bbox_to_anchor=anchor / page.size, **style)
@@ -87,7 +98,7 @@ class _Page:
     """Layout of the page, in points from its upper left corner, y down.
 
     ``whole`` and ``panels`` are the upper left corners of the drawings, ``small`` is the cell of
-    the panels.
+    the panels, ``title`` the lines of the title.
     """
 
     size: Points
@@ -97,10 +108,14 @@ class _Page:
     panels: list[Points]
     small: float
     beside: Points
+    title: list[str]
 
     @classmethod
-    def of(cls, drawing: Drawing) -> _Page:
-        """Return the page for ``drawing``; a larger network gets a larger page and text."""
+    def of(cls, drawing: Drawing, layers: int) -> _Page:
+        """Return the page for ``drawing``; a larger network gets a larger page and text.
+
+        The legend also has an entry for each of this many ``layers``.
+        """
         cell, (width, height) = drawing.cell, drawing.high - drawing.low
         rows, columns = _panel_grid(drawing)
         font = 6 + max(width, height) * cell / 100
@@ -108,27 +123,41 @@ class _Page:
         outer = [ruler.direction for ruler in drawing.places.rulers if ruler.level]
         left, top = (3 + 1.7 * outer.count(1)) * font, (5.5 + 1.5 * outer.count(0)) * font
         name = max((len(ruler.name) for ruler in drawing.places.rulers), default=1)
-        beside, bottom = left + cell * width + gap, top + cell * height
+        beside = left + cell * width + gap
         beside += 0.5 * font * (name - 1)
-        lines = len(_legend(drawing, steps=not rows))
-        below = 3 * font if rows else max(3 * font, 1.7 * font * (lines + 1) - cell * height)
-        title = 0.85 * font * len(_title(drawing.schedule)) + 2 * left
-        if rows and _is_wide(drawing):
+        legend = [len(str(entry.get_label())) for entry in _legend(drawing, steps=not rows)]
+        lines, letters = layers + len(legend), _LETTER * font
+        wide = rows > 0 and _is_wide(drawing)
+        under = (_PILL + max(map(len, _all_sends(drawing.schedule)), default=0)) * letters
+        if wide:
             small = (cell * width - (columns - 1) * gap) / (columns * width)
-            corner = np.array([left, bottom + 1.3 * gap])
-            pitch = np.array([small * width + gap, small * height + gap])
-            right, bottom = beside, corner[1] + rows * pitch[1] - gap
+            right = beside
         else:
             small = (cell * height - (rows - 1) * gap) / (max(rows, 1) * height)
+            across = max(small * width, under) + 0.7 * gap
+            right = beside + (
+                columns * across if rows else (_HANDLE + max(legend, default=0)) * letters
+            )
+        title = textwrap.wrap(_title(drawing.schedule), int((right - 2 * left) / (1.4 * letters)))
+        top += 1.6 * font * (len(title) - 1)
+        bottom = top + cell * height
+        below = (
+            (1.7 * -(-lines // 3) + 1) * font
+            if rows
+            else max(3 * font, 1.7 * font * (lines + 1) - cell * height)
+        )
+        if wide:
+            corner = np.array([left, bottom + 1.3 * gap])
+            pitch = np.array([small * width + gap, small * height + gap])
+            bottom = corner[1] + rows * pitch[1] - gap
+        else:
             corner = np.array([beside, top])
-            across = max(small * width, 11 * font) + 0.7 * gap
             pitch = np.array([across, small * height + gap])
-            right = beside + max(columns * across, 14 * font)
         steps = range(drawing.schedule.steps if rows else 0)
         panels = [corner + pitch * (step % columns, step // columns) for step in steps]
-        size = np.array([max(right, title), bottom + below])
-        legend = np.array([beside, size[1] - top])
-        return cls(size, font, left, np.array([left, top]), panels, small, legend)
+        size = np.array([right, bottom + below])
+        place = np.array([beside, size[1] - top])
+        return cls(size, font, left, np.array([left, top]), panels, small, place, title)
 
 
 def _is_wide(drawing: Drawing) -> bool:
@@ -148,7 +177,7 @@ def _panel_grid(drawing: Drawing) -> tuple[int, int]:
         return 0, 0
     if not plain and height > _WIDE * width:
         return 2, -(-steps // 2)
-    columns = 1 if steps <= 3 and not _is_wide(drawing) else 2
+    columns = 1 if steps <= 3 and not _is_wide(drawing) else max(2, round(np.sqrt(steps / 1.6)))
     return -(-steps // columns), columns
 
 
@@ -212,7 +241,8 @@ def _label_step(axes: Axes, drawing: Drawing, step: int, font: float) -> None:
     style: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
     style["size"] = font
     axes.annotate(f"step {step}", (0, 1), xytext=(0.6 * font, 0.4 * font), **bold, **style)
-    axes.annotate(sends, (0, 1), xytext=(5.2 * font, 0.4 * font), color=QUIET, **style)
+    beside = (4.6 + 0.65 * len(str(step))) * font
+    axes.annotate(sends, (0, 1), xytext=(beside, 0.4 * font), color=QUIET, **style)
 
 
 def _sends(schedule: Schedule, step: int) -> str:
@@ -221,6 +251,11 @@ def _sends(schedule: Schedule, step: int) -> str:
     combined = schedule.combine[there]
     which = "" if not combined.any() else ", combined" if combined.all() else ", some combined"
     return f"{_counted(int(there.sum()), 'send')}{which}"
+
+
+def _all_sends(schedule: Schedule) -> list[str]:
+    """Return the texts on the sends of all steps."""
+    return [_sends(schedule, step) for step in range(1, schedule.steps + 1)]
 
 
 def _legend(drawing: Drawing, *, steps: bool) -> list[Line2D]:
@@ -238,6 +273,10 @@ def _legend(drawing: Drawing, *, steps: bool) -> list[Line2D]:
         entry("eye", ls="", marker=EYE, ms=18, mfc=EYE_WHITE, mec=EYE_LINE)
     if schedule.topology.switches:
         entry("switch, without an interface", ls="", marker="s", ms=8, mfc="white", mec=SWITCH_LINE)
+    if schedule.topology.faulty_nodes:
+        entry("faulty", ls="", marker="x", ms=8, mew=2, color=FAULT)
+    if schedule.unserved:
+        entry("disabled: works, gets nothing", ls="", marker="o", ms=9, mfc=DISABLED, mec=QUIET)
     if schedule.sends and drawing.is_numbered:
         entry("reached in step n", ls="", marker="$n$", ms=7, color=INK)
     some = min(schedule.steps, _MOST_LEGEND_STEPS) if steps else 0

@@ -12,7 +12,14 @@ LARGEST_NUMBERED_SIDE = 16
 LARGEST_NUMBERED_SPAN = 26.0
 """Longest side, in cells, of any other drawing whose nodes show a number."""
 
+CATEGORIES = (
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
+    *("#7a4fb5", "#8a5a2b", "#5f6b00", "#a3195b", "#3d5a80", "#6c757d"),
+)
+"""Colours of categories; colour-blind readers tell the first six apart (Okabe & Ito)."""
+
 INK, QUIET, HOLDER, FAINT = "#1b1b2f", "#6f7183", "#9a9cae", "#d9dbe3"
+FAULT, DISABLED = "#b3261e", "#f3dfb9"
 SWITCH_LINE = "#6f7183"
 EYE_LINE, EYE_WHITE = "#0b7a75", "#e2f3f1"
 EYE = Curve(

@@ -21,6 +21,7 @@ port 0 is delivery::
 
     of each run:
     name, title, timing, root (or null), cycles (shown), finished
+    collective        its name, "traffic", or null
     steps             {"first": [cycle], "end": [cycle after]}, step 1 first, from the trace
     measures          the model's measures of each step, or []
     trace             null, or rows, lines and counts (outputs and their flits), words {low, high},
@@ -40,7 +41,15 @@ port 0 is delivery::
                       remarks, texts); table {low, high}: the words of the table memories, each
                       XORed with the previous one: the first of the "control" control words of all
                       rows, then the second ones, ..., then the header flits of all rows
+    run_tables        null, or columns of a program of circuits (docs/router.md, section 23):
+                      first_entry (offsets by node), duration, codes (all of an entry one by one),
+                      first, second, operator, send_address, receive_address, receive
     held              words of blocks that each node has at the start
+    contributions     null, or of a run that combines: start and goal (contributions of each node,
+                      each counted once for each word), of (the most of a word), owed (whether a
+                      node is owed a block), and by rows gained (by the send) and words (of it)
+    deadlock          null, or {"waits": [{"row", "other": rows of packets, "held", "wanted":
+                      [output, vc], "why": "holds", "fills" or "ahead"}], "remedies": [text]}
     memory            null, or {"size": words of a node, "low", "high"}: after the run
     blocks            null, or {"starts": addresses, "owner": nodes}
     tables            [{"title", "columns", "rows", "wrong": [numbers of wrong rows]}]

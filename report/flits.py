@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..model.base.arrays import Numbers
 from ..model.base.ragged import offsets_of
+from ..model.network.config import NetworkConfig
 from ..model.program.program import Program
 from ..model.program.row import NO_START
 from ..model.run.hops import NO_ROW
@@ -60,9 +61,11 @@ class StepTimes:
         return cls([0, *end[:-1]] if end else [], end)
 
 
-def pack_flits(pack: Pack, program: Program, trace: Trace, followed: Followed, end: int) -> Any:
+def pack_flits(
+    pack: Pack, config: NetworkConfig, trace: Trace, followed: Followed, end: int
+) -> Any:
     """Pack every flit of ``trace``; ``end`` is the cycle after the last one shown."""
-    line = _lines(program, trace)
+    line = _lines(config, trace)
     order = np.lexsort((trace.cycle, line))
     lines, counts = np.unique(line, return_counts=True)
     cycle = trace.cycle[order]
@@ -74,7 +77,7 @@ def pack_flits(pack: Pack, program: Program, trace: Trace, followed: Followed, e
     # may send a copy before the flit arrives; a flit still leaves after its arrival.
     left = np.where(followed.left >= NEVER, end + 1, followed.left)
     left = np.maximum(left, trace.cycle + 1)
-    most = np.maximum(left - trace.cycle - 1 - program.config.link_registers, 0)
+    most = np.maximum(left - trace.cycle - 1 - config.link_registers, 0)
     stalled = np.minimum(followed.stalled, most)
     columns: dict[str, npt.NDArray[np.integer]] = {
         "vc": trace.vc,
@@ -94,14 +97,14 @@ def pack_flits(pack: Pack, program: Program, trace: Trace, followed: Followed, e
     }
 
 
-def pack_loads(pack: Pack, program: Program, trace: Trace, steps: StepTimes, end: int) -> Any:
+def pack_loads(pack: Pack, config: NetworkConfig, trace: Trace, steps: StepTimes, end: int) -> Any:
     """Pack the number of flits that leave each output in each bin of time, and in each step.
 
     Here a step lasts until its end. Steps are left out if they overtake each other.
     """
-    topology = program.config.topology
+    topology = config.topology
     outputs = topology.nodes * topology.ports
-    lines = np.unique(_lines(program, trace))
+    lines = np.unique(_lines(config, trace))
     bins = min(_MOST_BINS, max(_LEAST_BINS, _MOST_COUNTS // max(1, len(lines))), end)
     width = -(-end // bins)
     bins = -(-end // width)
@@ -113,7 +116,7 @@ def pack_loads(pack: Pack, program: Program, trace: Trace, steps: StepTimes, end
     of_steps = np.zeros((len(ends) + 1, len(lines)), dtype=np.int64)
     for begin in range(0, len(trace), _PIECE):
         piece = Trace(*(column[begin : begin + _PIECE] for column in trace.columns))
-        at = place[_lines(program, piece)]
+        at = place[_lines(config, piece)]
         counts += _counted(piece.cycle // width, at, counts.shape)
         if by_step:
             step = np.searchsorted(ends, piece.cycle, side="right")
@@ -128,9 +131,9 @@ def pack_loads(pack: Pack, program: Program, trace: Trace, steps: StepTimes, end
     }
 
 
-def _lines(program: Program, trace: Trace) -> Numbers:
+def _lines(config: NetworkConfig, trace: Trace) -> Numbers:
     """Return the number of each flit's output, from node and port."""
-    return trace.node.astype(np.int64) * program.config.topology.ports + trace.port
+    return trace.node.astype(np.int64) * config.topology.ports + trace.port
 
 
 def _counted(row: Numbers, column: Numbers, shape: tuple[int, int]) -> Numbers:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..model.base.arrays import Numbers
 from ..model.base.ragged import offsets_of, ranges
+from ..model.network.config import NetworkConfig
 from ..model.program.program import Program
 from ..model.run.hops import NO_ROW, Hops, matched
 from ..model.run.packets import packet_order, packets_of
@@ -68,6 +69,12 @@ def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
     if program.config.all_port:
         _follow_deliveries(program, trace, hops, result[0])
     return Followed(*result)
+
+
+def follow_words(config: NetworkConfig, trace: Trace) -> Followed:
+    """Return when each word of circuits goes on: in the first cycle in which it can."""
+    went = trace.cycle + 1 + np.where(trace.port == 0, 0, config.link_registers)
+    return Followed(np.full(len(trace), NO_ROW), went, np.zeros(len(trace), np.int64))
 
 
 def _left(row: Numbers, hop: Numbers, behind: Numbers, cycle: Numbers) -> Numbers:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from ..model.base.errors import printable
@@ -19,24 +21,32 @@ from ..model.base.files import write_atomically
 
 SCRIPTS = (
     *("packed.js", "run.js", "drawing.js", "colors.js", "player.js", "plots.js", "tables.js"),
-    *("panels.js", "main.js"),
+    *("panels.js", "words.js", "main.js"),
 )
 """Parts of the page's one script, in their order."""
 
 
 def write_page(path: str | Path, title: str, data: str) -> None:
     """Write the page of packed ``data``, whole or not at all."""
-    write_atomically(path, page_text(title, data))
+    write_atomically(path, page_text(title, data, _docs_from(Path(path))))
 
 
-def page_text(title: str, data: str) -> str:
-    """Return the text of the page."""
+def _docs_from(page: Path) -> str | None:
+    """Return the address of the built docs from a page inside the source tree, else None."""
+    root = Path(__file__).resolve().parents[1]
+    docs, folder = root / "build" / "docs" / "html", page.resolve().parent
+    near = folder.is_relative_to(docs) or (
+        folder.is_relative_to(root) and (docs / "lesson.html").is_file()
+    )
+    return Path(os.path.relpath(docs, folder)).as_posix() if near else None
+
+
+def page_text(title: str, data: str, docs: str | None = None) -> str:
+    """Return the text of the page, with links into the docs at the address ``docs``, if any."""
     folder = files(__package__)
     vendor, page = folder / "vendor", folder / "page"
-    styles = "\n".join(
-        each.read_text("utf-8") for each in (vendor / "uPlot.min.css", page / "page.css")
-    )
-    script = "\n".join((page / name).read_text("utf-8") for name in SCRIPTS)
+    styles = "\n".join(map(_packed, (vendor / "uPlot.min.css", page / "page.css")))
+    script = "\n".join(_packed(page / name) for name in SCRIPTS)
     library = (vendor / "uPlot.iife.min.js").read_text("utf-8")
     parts = {
         "policy": _policy((library, script), styles),
@@ -45,8 +55,41 @@ def page_text(title: str, data: str) -> str:
         "library": library,
         "script": script,
         "data": data,
+        "docs": _docs_text(docs),
     }
-    return _filled((page / "page.html").read_text("utf-8"), parts)
+    return _filled(_packed(page / "page.html"), parts)
+
+
+_COMMENT = ("//", "/**", "* ", "*/")
+"""Beginnings of the lines of comments, in our scripts."""
+
+
+def _packed(path: Traversable) -> str:
+    """Return a file without indentation, a script without comments, a style sheet tight."""
+    lines: Iterable[str] = map(str.strip, path.read_text("utf-8").splitlines())
+    if path.name.endswith(".js"):
+        lines = (line for line in lines if line != "*" and not line.startswith(_COMMENT))
+    text = "\n".join(lines)
+    return re.sub(r" ?([{}]) ?|([:;,]) ", r"\1\2", text) if path.name.endswith(".css") else text
+
+
+_DOCS = {
+    "Wormholes in fifteen minutes": "lesson",
+    "Watch a run": "guides/watch",
+    "Words": "words",
+}
+"""Pages of the docs: a lesson, a guide to the page of a run, and all terms."""
+
+
+def _docs_text(docs: str | None) -> str:
+    """Return the sentence that names pages of the docs, with links if their address is known."""
+    named = [
+        f"<cite>{name}</cite> (docs/{page}.md)"
+        if docs is None
+        else f'<a href="{docs}/{page}.html">{name}</a>'
+        for name, page in _DOCS.items()
+    ]
+    return "More in the docs: {}, a lesson; {}, a guide to this page; {}, all terms.".format(*named)
 
 
 def _filled(template: str, parts: Mapping[str, str]) -> str:

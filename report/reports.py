@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,8 @@ from ..model.compare.recorded import RecordedCheck
 from ..model.compare.side_by_side import SideBySide
 from ..model.compare.traffic_case import TrafficCase, TrafficResult
 from ..model.network.config import TIMINGS, NetworkConfig
-from ..model.program.any_program import without_circuits
+from ..model.program.any_program import AnyProgram
 from ..model.program.layout import Layout
-from ..model.program.program import Program
 from ..model.run.measures import troubles
 from ..model.run.run import Prediction, Run
 from ..model.run.standstill import standstill
@@ -42,7 +42,7 @@ _MEASURES = {
 
 def report_prediction(
     title: str,
-    program: Program,
+    program: AnyProgram,
     predicted: Prediction,
     timing: str,
     schedule: Schedule | None = None,
@@ -57,7 +57,7 @@ def report_prediction(
     watched = Watched(
         name=MODEL,
         title=title,
-        timing=timing,
+        timing="" if program.config.circuits else timing,
         program=program,
         run=predicted,
         schedule=schedule,
@@ -71,7 +71,7 @@ def report_prediction(
 
 def report_case(case: Case) -> Report:
     """Return the page of a case's prediction, as :func:`report_prediction` does."""
-    schedule, program = case.schedule, without_circuits(case.program)
+    schedule, program = case.schedule, case.program
     parts = case.timing, schedule, case.payload.layout
     return report_prediction(schedule_title(schedule), program, case.predicted, *parts)
 
@@ -93,7 +93,7 @@ def report_verification(result: Verification) -> Report:
 
 def report_recorded(
     title: str,
-    program: Program,
+    program: AnyProgram,
     trace: Trace,
     found: RecordedCheck,
     *,
@@ -109,7 +109,8 @@ def report_recorded(
     contents = Contents(title, program.config)
     tables = [_checks(found.checks, RECORDED)] if found.checks else []
     parts: dict[str, Any] = {
-        **{"title": title, "timing": timing, "program": program},
+        **{"title": title, "timing": "" if program.config.circuits else timing},
+        **{"program": program},
         **{"schedule": schedule, "tables": tables},
     }
     waiting = [] if found.broken is None else [f"broken rule: {found.broken}"]
@@ -205,7 +206,9 @@ def report_comparison(comparison: SideBySide) -> Report:
         result = entry.verified.get(case.timing)
         name = f"{entry.name}, {case.timing}"
         tables = [*([_checks(result.checks)] if result else []), _bounds(case.schedule)]
-        number = contents.add(_of_case(case, name, tables, result), case.predicted)
+        # The table's columns are known by their timing, also of circuits.
+        watched = replace(_of_case(case, name, tables, result), timing=case.timing)
+        number = contents.add(watched, case.predicted)
         numbers[entry.name, case.timing] = number
         contents.note_difference(number, result.difference if result else None)
     rtl = any(entry.verified for entry in comparison.entries)
@@ -225,6 +228,9 @@ def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -
     rows = [["lower bound", *counts, *[str(least["cycles"])] * len(TIMINGS), ""]]
     runs: list[list[int]] = [[]]
     wrong = []
+    fewest = "".join(
+        f"; fewest cycles: {', '.join(names)}" for names in [comparison.winners] if names
+    )
     for entry in comparison.entries:
         cycles = [str(entry.cycles.get(timing, "")) for timing in TIMINGS]
         measures = [str(entry.schedule.steps), str(entry.schedule.tcd), *cycles]
@@ -233,7 +239,7 @@ def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -
         runs.append([numbers[key] for key in numbers if key[0] == entry.name])
     columns.append("sends on busiest link")
     return {
-        "title": "Algorithms",
+        "title": f"Algorithms{fewest}",
         "columns": columns,
         "rows": rows,
         "wrong": wrong,
@@ -251,8 +257,8 @@ def _of_case(
     return Watched(
         name=name,
         title=schedule_title(case.schedule),
-        timing=case.timing,
-        program=without_circuits(case.program),
+        timing="" if case.program.config.circuits else case.timing,
+        program=case.program,
         run=run,
         schedule=case.schedule,
         layout=case.payload.layout,

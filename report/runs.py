@@ -10,6 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.arrays import Numbers
+from ..model.program.any_program import AnyProgram
+from ..model.program.circuit_file import RUN_FIELDS
+from ..model.program.circuits import CircuitProgram
 from ..model.program.layout import Layout
 from ..model.program.memory_words import row_begins, table_words
 from ..model.program.node_table import row_remarks
@@ -19,9 +22,10 @@ from ..model.run.hops import Hops, expected_hops
 from ..model.run.run import Run
 from ..model.run.standstill import standstill
 from ..model.run.trace import Trace
+from ..model.schedule.reduction import contributions_gained
 from ..model.schedule.schedule import Schedule
 from .flits import MOST_FLITS, StepTimes, pack_flits, pack_loads
-from .following import follow
+from .following import follow, follow_words
 from .packing import Pack
 
 MOST_ROWS = 1 << 18
@@ -43,7 +47,7 @@ class Watched:
     name: str
     title: str
     timing: str
-    program: Program
+    program: AnyProgram
     run: Run
     schedule: Schedule | None = None
     layout: Layout | None = None
@@ -58,20 +62,25 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
     end = shown_cycles(run, program.config.link_registers)
     notes: list[str] = []
     few = len(run.trace) <= room
-    hops = expected_hops(program) if few else None
-    trace = loads = None
-    if hops is not None:
+    circuits = isinstance(program, CircuitProgram)
+    hops = expected_hops(program) if few and isinstance(program, Program) else None
+    followed = trace = loads = None
+    times = StepTimes.of_run(run)
+    if isinstance(program, Program) and hops is not None:
         followed = follow(program, run.trace, hops)
         times = StepTimes.of_flits(program, run.trace, followed)
-        trace = pack_flits(pack, program, run.trace, followed, end)
+    elif few and circuits:
+        followed = follow_words(program.config, run.trace)
+    if followed is not None:
+        trace = pack_flits(pack, program.config, run.trace, followed, end)
     else:
-        times = StepTimes.of_run(run)
-        loads = pack_loads(pack, program, run.trace, times, end)
+        loads = pack_loads(pack, program.config, run.trace, times, end)
         notes.append(_summary_note(run.trace, loads["width"]))
     return {
         "name": watched.name,
         "title": watched.title,
         "timing": watched.timing,
+        "collective": _collective(watched),
         "root": None if watched.schedule is None else watched.schedule.root,
         "cycles": end,
         "finished": run.finished,
@@ -81,13 +90,23 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
         "stalled": pack.column(_stalled(watched)) if watched.has_status else None,
         "flags": {str(node): run.flag_names(node) for node in np.flatnonzero(run.flags).tolist()},
         "waiting": list(watched.waiting),
-        "program": _program(pack, program, hops, notes),
+        "program": _program(pack, program, hops, notes) if isinstance(program, Program) else None,
+        "run_tables": _run_tables(pack, program) if isinstance(program, CircuitProgram) else None,
         "held": pack.column(_held(watched)),
+        "contributions": _contributions(pack, watched) if hops is not None else None,
+        "deadlock": _deadlock(watched),
         "memory": _memory(pack, watched, notes),
         "blocks": _blocks(pack, watched),
         "tables": list(watched.tables),
         "notes": notes,
     }
+
+
+def _collective(watched: Watched) -> str | None:
+    """Return the name of the schedule's collective, or "traffic"; None for another program."""
+    if watched.schedule is not None:
+        return watched.schedule.collective
+    return "traffic" if (watched.program.start != NO_START).any() else None
 
 
 def _stalled(watched: Watched) -> Numbers:
@@ -133,6 +152,12 @@ def _program(pack: Pack, program: Program, hops: Hops | None, notes: list[str]) 
     return {**packed, "table": pack.words(_table(program)), "control": control, "remarks": texts}
 
 
+def _run_tables(pack: Pack, program: CircuitProgram) -> dict[str, Any]:
+    """Return the entries of all run tables: columns, and the codes of an entry one by one."""
+    names = ("first_entry", *RUN_FIELDS)
+    return {name: pack.column(getattr(program, name).ravel()) for name in names}
+
+
 def _table(program: Program) -> npt.NDArray[np.uint64]:
     """Return the words of all rows: first control words, second ones, ..., header flits.
 
@@ -166,6 +191,64 @@ def _held(watched: Watched) -> Numbers:
     for block in np.flatnonzero(blocks.reduced).tolist():
         held[list(blocks.holders(block, watched.schedule.topology))] += blocks.words[block]
     return held
+
+
+_MOST_OWED = 1 << 24
+
+
+def _contributions(pack: Pack, watched: Watched) -> Any:
+    """Return the contributions that nodes have and get; None for a run that combines nothing.
+
+    Each counts once for each word. Only blocks that a node is owed count, but all blocks if it is
+    owed none.
+    """
+    schedule, program = watched.schedule, watched.program
+    if schedule is None or not schedule.blocks.reduced.all():
+        return None
+    nodes, blocks, topology = program.nodes, schedule.blocks, schedule.topology
+    if not schedule.sends or nodes * len(blocks) > _MOST_OWED:
+        return None
+    working = topology.working_nodes.tolist()
+    counted, start = np.zeros((2, nodes, len(blocks)), dtype=np.int64)
+    for block in range(len(blocks)):
+        owed = blocks.owed[block]
+        counted[working if owed is None else list(owed), block] = 1
+        start[list(blocks.holders(block, topology)), block] = 1
+    owed_none = ~counted.any(axis=1)
+    counted[owed_none] = 1
+    of = start.sum(axis=0)
+    moves, gained = contributions_gained(schedule)
+    target, moved = np.divmod(moves.target, len(blocks))
+    gain = gained * blocks.words[moved] * counted[target, moved]
+    by_send = np.bincount(moves.send, gain, schedule.sends).astype(np.int64)
+    words = np.bincount(schedule.block_sends, blocks.words[schedule.block_ids], schedule.sends)
+    return {
+        "start": pack.column((start * counted) @ blocks.words),
+        "goal": pack.column((of * counted) @ blocks.words * np.isin(np.arange(nodes), working)),
+        "of": int(of.max()),
+        "owed": pack.column(~owed_none),
+        "gained": pack.column(np.maximum(by_send, 0)[program.route]),
+        "words": pack.column(words.astype(np.int64)[program.route]),
+    }
+
+
+def _deadlock(watched: Watched) -> Any:
+    """Return the circle of waiting packets and what would free them; None without one."""
+    found = standstill(watched.program, watched.run)
+    if not found.circle:
+        return None
+    ports = watched.program.config.topology.ports
+    waits = [
+        {
+            "row": wait.row + 1,
+            "other": wait.other + 1,
+            "held": [wait.held.node * ports + wait.held.port, wait.held.vc],
+            "wanted": [wait.wanted.node * ports + wait.wanted.port, wait.wanted.vc],
+            "why": wait.why.name.lower(),
+        }
+        for wait in found.circle
+    ]
+    return {"waits": waits, "remedies": found.remedies()}
 
 
 def _memory(pack: Pack, watched: Watched, notes: list[str]) -> Any:

@@ -6,7 +6,10 @@ from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
+from .assertions import Assertions, asserted, one_hot_or_zero
 
+
+@asserted
 class Arbiter(Component):
     """Grants one request per cycle: of the next ready VC, the first from that VC's turn on.
 
@@ -75,6 +78,32 @@ class Arbiter(Component):
                 "candidates": Out(data.ArrayLayout(members, groups)),
             }
         )
+
+    def assertions(self, check: Assertions) -> None:
+        """State that a ready VC's request is granted, and nothing else."""
+        ready = Cat(
+            asked.any() & may for asked, may in zip(self.requests, self.credited, strict=True)
+        )
+        asked = C(0, len(self.grant))
+        for granted, requests in zip(self.granted, self.requests, strict=True):
+            asked |= Mux(granted, requests, 0)
+        groups = [self.grant.word_select(each, self._members) for each in range(self._groups)]
+        if self._delivers:
+            own = [C(1 << vc, self._members).replicate(self._groups) for vc in range(self._vcs)]
+            check.requires(
+                "requests_for_the_own_vc",
+                ~Cat(asks & ~may for asks, may in zip(self.requests, own, strict=True)).any(),
+            )
+        check.ensures("one_grant", one_hot_or_zero(self.grant) & one_hot_or_zero(self.granted))
+        check.ensures("grant_of_a_request", ~(self.grant & ~asked).any())
+        check.ensures("grant_of_a_ready_vc", ~(self.granted & ~ready).any())
+        check.ensures("grant_if_a_vc_is_ready", self.grant.any() == ready.any())
+        check.ensures("grant_with_its_vc", self.grant.any() == self.granted.any())
+        check.ensures("group_of_the_grant", self.wins == Cat(each.any() for each in groups))
+        for number, group in enumerate(groups):
+            wins = self.wins[number]
+            check.ensures(f"group_{number}_by_number", ~wins | (self.group == number))
+            check.ensures(f"candidate_{number}", ~wins | (self.candidates[number] == group))
 
     def elaborate(self, _platform: object) -> Module:
         """Choose a requester for each VC, by contests in and between groups; then choose a VC."""

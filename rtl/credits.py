@@ -4,8 +4,10 @@ from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
+from .assertions import Assertions, asserted
 
 
+@asserted
 class CreditCounter(Component):
     """Count of the free slots in the buffer at the far end of a link, for one VC.
 
@@ -33,6 +35,17 @@ class CreditCounter(Component):
                 "earn": In(1),
                 "overflow": Out(1),
             }
+        )
+
+    def assertions(self, check: Assertions) -> None:
+        """State that credits are neither made up nor lost."""
+        kept = self.earn & (self.spend | ~self.overflow)
+        free = check.count(kept, self.spend, limit=self._depth, init=self._depth)
+        check.requires("spend_of_a_credit", self.available | ~self.spend)
+        check.ensures("no_more_credits_than_slots", free <= self._depth)
+        check.ensures("available_while_a_slot_is_free", self.available == (free != 0))
+        check.ensures(
+            "overflow_while_all_are_free", self.overflow == (self.earn & (free == self._depth))
         )
 
     def elaborate(self, _platform: object) -> Module:

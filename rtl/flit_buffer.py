@@ -5,11 +5,13 @@ from amaranth.lib import data
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
+from .assertions import Assertions, asserted
 from .technology import PLAIN, BufferStyle, Technology
 
 _NEVER = C(0, 1)
 
 
+@asserted
 class FlitBuffer(Component):
     """First-in first-out buffer of ``depth`` flits; a flit stays for at least one cycle.
 
@@ -66,6 +68,16 @@ class FlitBuffer(Component):
                 "overflow": Out(1),
             }
         )
+
+    def assertions(self, check: Assertions) -> None:
+        """State when there is a flit at the front, and when a flit is lost."""
+        kept = self.write & ~self.overflow
+        held = check.count(kept, self.pop, limit=self._depth)
+        check.requires("pop_of_a_flit", self.front_valid | ~self.pop)
+        check.ensures("no_more_flits_than_slots", held <= self._depth)
+        check.ensures("front_valid_while_a_flit_is_there", self.front_valid == (held != 0))
+        check.ensures("overflow_while_full", self.overflow == (self.write & (held == self._depth)))
+        check.ensures("followed_by_a_flit", self.followed == (kept | (held > 1)))
 
     def elaborate(self, _platform: object) -> Module:
         """Keep the front flit's route and marks in registers, valid from the start of the cycle.

@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 
-from amaranth.hdl import C, Cat, Module, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
 from .arbiter import Arbiter
+from .assertions import Assertions, asserted, one_hot_or_zero
 from .credits import CreditCounter
 from .crossbar import CrossbarMux
 from .link import Link, flit_layout, rest_bits
 from .technology import PLAIN, Technology
 
 
+@asserted
 class OutputPort(Component):
     """Grants one of the buffers that ask for this output, and sends that buffer's flit.
 
@@ -84,6 +86,50 @@ class OutputPort(Component):
                 "credit_overflow": Out(1),
             }
         )
+
+    def assertions(self, check: Assertions) -> None:
+        """State that packets pass whole, and that a flit leaves only for a free slot."""
+        if not self._inputs:
+            return
+        vcs, link = range(self._config.vcs), self.link
+        for candidate in range(self._candidates):
+            asked = Cat(self.requests[vc][candidate] for vc in vcs)
+            check.requires(f"one_request_of_{candidate}", one_hot_or_zero(asked))
+            if self._port == 0:
+                check.requires(
+                    f"own_vc_of_{candidate}", ~(asked & ~(1 << candidate % len(vcs))).any()
+                )
+        flit = C(0, len(link.flit.as_value()))
+        for grant, each in zip(self.grants, self.flits, strict=True):
+            flit |= Mux(grant, each.as_value(), 0)
+        check.ensures("one_flit", one_hot_or_zero(self.grants) & one_hot_or_zero(link.valid))
+        check.ensures("flit_of_the_grant", link.flit.as_value() == flit)
+        for vc in vcs:
+            self._assert_whole(check, vc)
+            if self._port:
+                self._assert_credits(check, vc)
+        if self._port == 0:
+            check.ensures("flit_if_accepted", self.accept | ~link.valid.any())
+
+    def _assert_whole(self, check: Assertions, vc: int) -> None:
+        """State that a VC is held from a packet's first flit to its tail, by its buffer."""
+        sent, tail, held = self.link.valid[vc], self.link.flit.tail, self.held[vc]
+        goes_on = check.before(Mux(sent, ~tail, held))
+        holder = check.latest(self.grants, sent)
+        check.requires(f"requests_of_the_holder_{vc}", ~held | ~(self.requests[vc] & ~holder).any())
+        check.ensures(f"held_from_head_to_tail_{vc}", held == goes_on)
+        check.ensures(f"flits_of_the_holder_{vc}", ~(held & sent) | (self.grants == holder))
+
+    def _assert_credits(self, check: Assertions, vc: int) -> None:
+        """State that credits of a VC are neither made up nor lost."""
+        sent, back, depth = self.link.valid[vc], self.link.credit[vc], self._config.depth
+        away = check.count(sent, back, limit=depth)
+        check.requires(f"credit_of_a_flit_{vc}", ~back | (away != 0))
+        check.ensures(f"no_credit_overflow_{vc}", ~self.credit_overflow)
+        check.ensures(f"flit_for_a_free_slot_{vc}", ~sent | (away < depth))
+        others = Cat(self.link.valid[other] for other in range(self._config.vcs) if other != vc)
+        asked = self.requests[vc].any() & (away < depth)
+        check.ensures(f"flit_if_ready_{vc}", ~asked | sent | others.any())
 
     def elaborate(self, _platform: object) -> Module:
         """Build the arbiter, the crossbar column, the held VCs and the credit counters."""

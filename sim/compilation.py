@@ -84,8 +84,8 @@ def choose_way(config: NetworkConfig, *, trace: bool, inside: bool, given: str |
     ``inside``: a bench reads signals inside the tiles, which only ``Tiles.WHOLE`` shows.
     ``given``: Verilog that replaces the network's own.
 
-    Tiles are together, except in small networks with a trace and in networks with tile ports,
-    circuits, links that differ, or custom components of operators.
+    Tiles are together, except in small networks with a trace and in networks with tile ports, links
+    that differ, circuits with all ports, switches or programs, or custom components of operators.
     """
     if given is not None:
         if TILES_MODULE in given:
@@ -94,6 +94,7 @@ def choose_way(config: NetworkConfig, *, trace: bool, inside: bool, given: str |
     if inside:
         return Tiles.WHOLE
     custom = not all(each.built_in for each in config.operators)
-    if config.tile_ports or config.circuits or config.topology.links_differ or custom:
+    alone = config.all_port or config.topology.switches or config.programs
+    if config.tile_ports or config.topology.links_differ or custom or (config.circuits and alone):
         return Tiles.APART if trace else Tiles.WHOLE
     return Tiles.APART if trace and config.topology.nodes < FEWEST_TOGETHER else Tiles.TOGETHER

@@ -126,7 +126,8 @@ def prepare_circuits(
 ) -> Job:
     """Return the job that loads and runs a program of circuits; arguments as for :func:`prepare`.
 
-    A table with ``table_words`` runs is loaded without its end entry, for which there is no room.
+    ``hold`` counts cycles of the controller's state *starting*. A table with ``table_words`` runs
+    is loaded without its end entry, for which there is no room.
     Raises :class:`.InvalidInput` if a table has more runs.
     """
     config = program.config

@@ -32,7 +32,8 @@ def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> Regis
 
     For each node: ``step``; ``step_over``, 1 while its step is over; ``barrier``, 1 in the cycle in
     which the barrier raises all steps. For each of its lanes: ``sender``, the state of the sender,
-    and ``row``, the number of rows that have begun.
+    and ``row``, the number of rows that have begun. With circuits instead: ``entry``, the number of
+    the current entry of its run table, and ``ended``, 1 from the end entry on.
     """
     signals = dict(_signals(config))
     registers, changes = list(signals.values()), list[Change]()
@@ -68,6 +69,10 @@ def _signals(config: NetworkConfig) -> Iterator[tuple[str, Register]]:
         if not has_interface(config.topology, node):
             continue
         tile = f"tile_{node}"
+        if config.circuits:
+            yield f"{tile}.run_table.run__number", Register(node, "entry")
+            yield f"{tile}.run_table.run__ended", Register(node, "ended", is_bit=True)
+            continue
         yield f"{tile}.network_interface.steps.clock__step", Register(node, "step")
         yield f"{tile}.over", Register(node, "step_over", is_bit=True)
         yield f"{tile}.advance", Register(node, "barrier", is_bit=True)

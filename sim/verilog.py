@@ -7,6 +7,7 @@ from amaranth.lib.wiring import Out
 from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
 from ..model.network.probes import interface_probes
+from ..rtl.assertions import ASSERTING
 from ..rtl.engine import STREAM_MODULES, Engine, engine_signature
 from ..rtl.network import Network
 from ..rtl.tile import tile_signature
@@ -26,17 +27,19 @@ def network_modules(
     trace: bool = False,
     host: HostBus | None = None,
     tile: TileBus | None = None,
+    assertions: bool = False,
 ) -> dict[str, str]:
     """Return the Verilog of each module of a network by name, the top module first.
 
     The top module is ``eyecast_network``, with an ``eyecast_tile`` or an ``eyecast_switch`` for
     each node. With a bus in front of its host port or tile ports, the top module is
     ``eyecast_engine``, which contains the network. The text is the same on every machine. With
-    ``trace`` the tiles print each flit that leaves an output port. Raises :class:`.InvalidInput` as
-    :func:`require_convertible` and :class:`.Engine` do.
+    ``trace`` the tiles print each flit that leaves an output port. With ``assertions`` the text is
+    SystemVerilog: the modules of parts assert what they require and ensure. Raises
+    :class:`.InvalidInput` as :func:`require_convertible` and :class:`.Engine` do.
     """
     require_convertible(config)
-    division = Division()
+    division = Division(ASSERTING if assertions else None)
     for name, switch in tile_modules(config).items():
         division.add(make_tile(config, trace=trace, switch=switch), name)
     division.add(Network(config, trace=trace, tile_by_name=True), TOP_MODULE)
@@ -57,9 +60,10 @@ def network_verilog(
     trace: bool = False,
     host: HostBus | None = None,
     tile: TileBus | None = None,
+    assertions: bool = False,
 ) -> str:
     """Return the modules of :func:`network_modules` in one text."""
-    modules = network_modules(config, trace=trace, host=host, tile=tile)
+    modules = network_modules(config, trace=trace, host=host, tile=tile, assertions=assertions)
     return "\n".join([_HEAD, *modules.values()])
 
 

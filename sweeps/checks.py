@@ -23,7 +23,8 @@ from ..model.network.operators import BUILT_IN, as_operators
 from ..model.network.topology import Topology
 from ..model.network.topology_file import topology_to_json
 from ..model.schedule.collective import REDUCTIONS
-from ..model.traffic.traffic import LARGEST_CYCLES, PATTERNS
+from ..model.traffic.patterns import PATTERNS
+from ..model.traffic.traffic import LARGEST_CYCLES
 from .file import Grid
 from .layout import ALL, COLLECTIVE, DRAWN, HARDWARE, PARAMETER_NAMES, PLACES, SATURATION
 from .networks import network_in_words, with_named_faults
@@ -178,6 +179,8 @@ _CHECKS: dict[str, Check] = {
     "pattern": _named(PATTERNS),
     "rate": _between(0, 1, "0 to 1 flits per node and cycle", below=False),
     "packet_flits": _within(1, MOST_MEMORY_WORDS),
+    "burst": _within(0, LARGEST_CYCLES),
+    "reply_flits": _within(0, MOST_MEMORY_WORDS),
     "cycles": _within(1, LARGEST_CYCLES),
     "back_pressure": _between(0, 1, "0 to less than 1", below=True),
     "seeds": _check_seeds,

@@ -17,7 +17,17 @@ _FAULTS = ("faulty_nodes", "faulty_links", "random_faults")
 _ROOM = ("message_words", "table_words", "step_numbers", "configuration", "nodes", "faulty")
 """Network columns that follow from the others, or from the run."""
 _HARDWARE = tuple(name for name in NETWORK if name not in _ROOM)
-_OF_LOADS = ("network", *_FAULTS, "pattern", "packet_flits", "back_pressure", *_HARDWARE, "on")
+_OF_LOADS = (
+    "network",
+    *_FAULTS,
+    "pattern",
+    "packet_flits",
+    "burst",
+    "reply_flits",
+    "back_pressure",
+    *_HARDWARE,
+    "on",
+)
 _WAYS = ("algorithm", "ports", "timing", *_HARDWARE, "on")
 _OF_COLLECTIVES = ("network", *_FAULTS, "collective", "operator", *_WAYS)
 _WORK = ("network", *_FAULTS, "collective", "operator", "flits")

@@ -63,7 +63,14 @@ def traffic_case(
     """Draw and predict traffic with the pattern, packets and network of a point."""
     flits = values["packet_flits"]
     drawn = draw_traffic(
-        topology, values["pattern"], rate=rate, flits=flits, cycles=cycles, seed=seed
+        topology,
+        values["pattern"],
+        rate=rate,
+        flits=flits,
+        cycles=cycles,
+        seed=seed,
+        burst=values["burst"],
+        reply_flits=values["reply_flits"],
     )
     refusal = draw_refusal(topology, back_pressure, seed)
     program = traffic_program(

@@ -23,8 +23,10 @@ FIRST = (
 SECONDS = {
     "boards/test_boards.py::test_a_network_that_does_not_fit_is_refused_after_synthesis": 20,
     "boards/test_boards.py::test_a_small_network_becomes_a_bitstream_once": 20,
+    "asic/test_asic.py": 20,
     "report/test_browser.py": 5,
     "cli/test_fuzz.py": 20,
+    "proofs/test_proofs.py": 10,
     "rtl/test_combiner.py": 2,
     "sim/test_broadcasts.py": 50,
     "sim/test_canonical_sums.py": 40,
@@ -32,6 +34,7 @@ SECONDS = {
     "sim/test_groups.py": 25,
     "boards/test_crossbar_mux.py": 1,
     "model/papers/costs/test_counts.py": 1,
+    "model/papers/test_items.py": 5,
     "model/collectives/halving/test_eye.py": 3,
     "sim/test_interruption.py": 40,
     "model/collectives/halving/test_minimum.py": 3,

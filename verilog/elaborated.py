@@ -25,9 +25,9 @@ States = tuple[tuple[str, tuple[str, ...]], ...]
 """Names of state machines' signals, each with the names of its states by value from 0 on."""
 
 
-def elaborate(component: Component) -> Elaborated:
-    """Elaborate a component with everything inside."""
-    return Fragment.get(component, None)
+def elaborate(component: Component, platform: object = None) -> Elaborated:
+    """Elaborate a component with everything inside, on a platform."""
+    return Fragment.get(component, platform)
 
 
 def submodules(fragment: Elaborated) -> Iterator[tuple[int, str, Elaborated]]:

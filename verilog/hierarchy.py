@@ -101,6 +101,11 @@ class Use:
 class Division:
     """Division of components into modules; equal modules are kept once.
 
+    Parameters
+    ----------
+    platform
+        The platform on which components are elaborated.
+
     Attributes
     ----------
     modules
@@ -113,7 +118,8 @@ class Division:
 
     """
 
-    def __init__(self) -> None:
+    def __init__(self, platform: object = None) -> None:
+        self._platform = platform
         self.modules: dict[str, AnyModule] = {}
         self.uses: dict[str, list[Use]] = {}
         self.foreign: dict[str, frozenset[str]] = {}
@@ -121,7 +127,7 @@ class Division:
 
     def add(self, top: Component, name: str) -> None:
         """Add a component with everything inside, under its final name."""
-        module, inner = self._module(top, elaborate(top))
+        module, inner = self._module(top, elaborate(top, self._platform))
         self._keep(name, module, inner)
 
     def names(self) -> dict[str, str]:

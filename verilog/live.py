@@ -1,4 +1,4 @@
-"""Removal of a netlist's dead bits: those that no output, instance or print depends on."""
+"""Removal of a netlist's dead bits: those that no output, instance, print or check depends on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NARROWED = ("$add", "$sub", "$mul", "$neg", "$and", "$or", "$xor", "$not", "$mux
 Outputs = Mapping[str, Collection[str]]
 """Names of output ports, by kind of instance."""
 
-CELL_OUTPUTS = {"$dff": ("Q",), "$print": ()}
+CELL_OUTPUTS: dict[str, tuple[str, ...]] = {"$dff": ("Q",), "$print": (), "$check": ()}
 
 
 def outputs_of(cell: Cell, outputs: Outputs) -> Collection[str]:
@@ -23,9 +23,9 @@ def outputs_of(cell: Cell, outputs: Outputs) -> Collection[str]:
 
 
 class Liveness:
-    """The live bits of a netlist's wires: those that an output, an instance or a print depends on.
+    """The live bits of a netlist's wires: those that a root depends on.
 
-    ``read`` has a mask of the live bits by wire.
+    Roots are outputs, instances, prints and checks. ``read`` has a mask of the live bits by wire.
     """
 
     def __init__(self, netlist: Netlist, outputs: Outputs) -> None:
@@ -51,7 +51,7 @@ class Liveness:
 
     def _run(self) -> None:
         for cell in self._netlist.cells:
-            if not cell.kind.startswith("$") or cell.kind == "$print":
+            if _is_root(cell):
                 driven = outputs_of(cell, self._outputs)
                 for port, bits in cell.ports.items():
                     if port not in driven:
@@ -135,8 +135,12 @@ def remove_dead(netlist: Netlist, outputs: Outputs) -> None:
         _narrow(cell, netlist, live)
 
 
+def _is_root(cell: Cell) -> bool:
+    return cell.kind in ("$print", "$check") or not cell.kind.startswith("$")
+
+
 def _stays(cell: Cell, live: Liveness) -> bool:
-    if cell.kind == "$print" or not cell.kind.startswith("$"):
+    if _is_root(cell):
         return True
     return bool(live.mask(cell.ports["Q" if cell.kind == "$dff" else "Y"]))
 

@@ -145,19 +145,22 @@ class ModuleText:
         yield from lines
         yield "  );"
 
-    # Registers and prints
+    # Registers, prints and checks
 
     def _clocked(self) -> Iterator[str]:
-        """Write registers and prints, one ``always`` block for each clock edge."""
+        """Write what happens at a clock edge, one ``always`` block for each edge."""
         edges: dict[str, tuple[list[str], dict[str, list[str]]]] = {}
         for cell in self._netlist.cells:
-            if cell.kind not in ("$dff", "$print"):
+            if cell.kind not in ("$dff", "$print", "$check"):
                 continue
             rises = cell.parameters.get("CLK_POLARITY", "1") == "1"
             clock = self._values.text(cell.ports["CLK" if cell.kind == "$dff" else "TRG"])
             edge = f"{'posedge' if rises else 'negedge'} {clock}"
             lines, resets = edges.setdefault(edge, ([], {}))
-            lines += self._print(cell) if cell.kind == "$print" else self._register(cell, resets)
+            if cell.kind == "$dff":
+                lines += self._register(cell, resets)
+            else:
+                lines += self._print(cell) if cell.kind == "$print" else self._check(cell)
         for edge, (lines, resets) in edges.items():
             yield f"  always @({edge}) begin"
             yield from lines
@@ -176,6 +179,11 @@ class ModuleText:
             low += width
         words = ", ".join((_FORMAT.sub("%0d", text), *arguments))
         yield from wrapped(f"if ({self._values.text(cell.ports['EN'])}) $write({words});", 4)
+
+    def _check(self, cell: Cell) -> Iterator[str]:
+        """Write an assertion in every cycle, whose message is its label."""
+        label, kind = (cell.parameters[name].strip('"') for name in ("FORMAT", "FLAVOR"))
+        yield from wrapped(f"{label}: {kind} ({self._values.text(cell.ports['A'])});", 4)
 
     def _register(self, cell: Cell, resets: dict[str, list[str]]) -> Iterator[str]:
         """Write a register's next value; add its reset value to the lines of its reset."""

@@ -11,6 +11,8 @@ explains the names. Each VC of a link, and of a node's delivery, has:
              z without a flit, or if unknown
 ``address``  address of the packet's words in its target's message memory; z as for ``step``
 ===========  =====================================================================================
+
+Words of circuits have ``valid`` and ``data`` only.
 """
 
 from __future__ import annotations
@@ -53,13 +55,13 @@ _Change = tuple[int, Any, Any]
 
 
 class _Channel(NamedTuple):
-    """Variables of one VC of an output."""
+    """Variables of one VC of an output; words of circuits have only the first two."""
 
     valid: Any
-    kind: Any
     data: Any
-    step: Any
-    address: Any
+    kind: Any = None
+    step: Any = None
+    address: Any = None
 
 
 class _Variables(NamedTuple):
@@ -114,10 +116,11 @@ def _pieces(
 def arrivals(config: NetworkConfig) -> tuple[str, ...]:
     """Return the names of interface signals that follow from the trace alone.
 
-    They are the number of arrived words, and the step of the last complete packet. Timed rows have
-    no step, and all-port traces do not tell the ejection port, so both lack the second signal.
+    They are the number of arrived words, and the step of the last complete packet. Timed rows and
+    circuits have no step, and all-port traces do not tell the ejection port, so they lack the
+    second signal.
     """
-    steps = not (config.timed_rows or config.all_port)
+    steps = not (config.timed_rows or config.all_port or config.circuits)
     return (_WORDS, _STEP) if steps else (_WORDS,)
 
 
@@ -156,10 +159,15 @@ def _declare(writer: VCDWriter, config: NetworkConfig, registers: RegisterChange
 
 def _declare_channel(writer: VCDWriter, scope: Scope, config: NetworkConfig) -> _Channel:
     """Declare the variables of one VC of an output."""
-    return _Channel(
+    word = (
         writer.register_var(scope, "valid", "wire", 1, 0),
-        writer.register_var(scope, "kind", "string", init=""),
         writer.register_var(scope, "data", "wire", config.flit_width, _NOTHING),
+    )
+    if config.circuits:
+        return _Channel(*word)
+    return _Channel(
+        *word,
+        writer.register_var(scope, "kind", "string", init=""),
         writer.register_var(scope, "step", "integer", 32, _NOTHING),
         writer.register_var(scope, "address", "integer", 32, _NOTHING),
     )
@@ -168,7 +176,8 @@ def _declare_channel(writer: VCDWriter, scope: Scope, config: NetworkConfig) -> 
 def _declare_again(writer: VCDWriter, scope: Scope, channel: _Channel) -> None:
     """Declare other names for the variables of a channel."""
     for name, variable in channel._asdict().items():
-        writer.register_alias(scope, name, variable)
+        if variable is not None:
+            writer.register_alias(scope, name, variable)
 
 
 def _type_of(register: Register) -> tuple[str, int | None, int | str]:
@@ -205,8 +214,9 @@ def _flit_changes(config: NetworkConfig, trace: Trace, variables: _Variables) ->
                 now, after = cycle, []
             channel = variables.channels[node, port, place, vc]
             yield cycle, channel.valid, 1
-            yield cycle, channel.kind, KINDS[kind]
             yield cycle, channel.data, data
+            if channel.kind is not None:
+                yield cycle, channel.kind, KINDS[kind]
             if kind & HEAD_MARK:
                 yield cycle, channel.step, _NOTHING if step == UNKNOWN else step
                 yield cycle, channel.address, _NOTHING if address == UNKNOWN else address
@@ -216,6 +226,6 @@ def _flit_changes(config: NetworkConfig, trace: Trace, variables: _Variables) ->
             if port == 0 and kind & TAIL_MARK and step > 0 and variables.received_step:
                 after.append((cycle + 1, variables.received_step[node], step))
             if last:
-                values = (0, "", _NOTHING, _NOTHING, _NOTHING)
-                after += [(cycle + 1, *pair) for pair in zip(channel, values, strict=True)]
+                ends = zip(channel, (0, _NOTHING, "", _NOTHING, _NOTHING), strict=True)
+                after += [(cycle + 1, *end) for end in ends if end[0] is not None]
     yield from after

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
-from ..model.network.probes import Probe, kind_and_data, output_probes
+from ..model.network.probes import Probe, kind_and_data, output_probes, probed_bits
 from ..model.run.trace import Trace
 from .recording import UNDEFINED
 
@@ -37,9 +37,9 @@ class RecordedRun:
 
 def recorded_signals(config: NetworkConfig) -> dict[str, int]:
     """Return the signals for :func:`recorded_run`, in this order, with their bits."""
-    flit_bits = config.flit_width + 2
     probes = output_probes(config)
-    widths = {each.valid: config.vcs for each in probes} | {each.flit: flit_bits for each in probes}
+    widths = {each.valid: config.vcs for each in probes}
+    widths |= {each.flit: probed_bits(config) for each in probes}
     paths = (path for each in probes for path in (each.valid, each.flit))
     return {**{path: widths[path] for path in paths}, RESET: 1, DONE: 1}
 

@@ -139,13 +139,15 @@ def _channel_signals(config: NetworkConfig, scope: Scope) -> list[tuple[str, str
     """Return all signals of a link, or of a delivery, VC by VC."""
     # GTKWave identifies a signal of several bits by its name and its bit range.
     bits = f"[{config.flit_width - 1}:0]"
-    forms = (("valid", "bin"), ("kind", "ascii"), (f"data{bits}", "hex"), ("step", "dec"))
+    forms = [("valid", "bin"), (f"data{bits}", "hex")]
+    if not config.circuits:
+        forms[1:1] = [("kind", "ascii")]
+        forms += [("step", "dec"), ("address", "dec")]
     signals = []
     for vc in range(config.vcs):
         prefix = f"VC {vc} " if config.vcs > 1 else ""
         full = ".".join(vc_scope(scope, vc))
         signals += [
-            (f"{full}.{name}", form, prefix + name.removesuffix(bits))
-            for name, form in (*forms, ("address", "dec"))
+            (f"{full}.{name}", form, prefix + name.removesuffix(bits)) for name, form in forms
         ]
     return signals

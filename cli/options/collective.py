@@ -23,6 +23,7 @@ from ...model.collectives.task import (
 )
 from ...model.compare.answer import Answer, answer
 from ...model.network.config import Timing
+from ...model.network.network_text import node_in_words
 from ...model.network.node_names import node_coordinates
 from ...model.network.operators import BUILT_IN, as_operators
 from ...model.network.topology import Topology
@@ -30,7 +31,6 @@ from ...model.program.deadlock import certify
 from ...model.program.program import Program
 from ...model.schedule.collective import COLLECTIVES, REDUCTIONS, Collective
 from .hardware import chosen_room, ports_option
-from .network import network_facts
 from .values import (
     OptionValues,
     complete_files,
@@ -139,19 +139,14 @@ collective_options = option_group(
 )
 
 
-def chosen_node(topology: Topology, text: str, option: str) -> int:
-    """Return the number of the node with the coordinates in ``text``."""
-    return topology.node_at(integers(option, "coordinates such as 0,0", text, ","), option)
-
-
 def _working_node(chosen: OptionValues, topology: Topology, text: str, option: str) -> int:
     """Return the number of a node; refuse one that only ``--random-faults`` makes faulty.
 
     The algorithm refuses nodes that are faulty for another reason.
     """
-    node = chosen_node(topology, text, option)
+    node = node_in_words(topology, text, option)
     topology.require_interface(option, node)
-    named = [chosen_node(topology, each, "--faulty-node") for each in chosen["faulty_node"]]
+    named = [node_in_words(topology, each, "--faulty-node") for each in chosen["faulty_node"]]
     if chosen["random_faults"] and node in topology.faulty_nodes and node not in named:
         seed = f"--random-faults {chosen['random_faults']} --seed {chosen['seed']}"
         raise InvalidInput(
@@ -228,14 +223,10 @@ def chosen_answer(
     return found
 
 
-def schedule_facts(chosen: OptionValues, found: Answer) -> dict[str, object]:
-    """Return the facts of a result, as :func:`.network_facts`; a schedule file has no seed."""
+def schedule_facts(found: Answer) -> dict[str, object]:
+    """Return what identifies a schedule in a result of ``--json``."""
     schedule = found.schedule
-    facts = network_facts(chosen, schedule.topology)
-    if chosen.get("schedule_file") is not None:
-        facts["seed"] = None
     return {
-        **facts,
         "collective": schedule.collective,
         "algorithm": schedule.algorithm,
         "source": node_coordinates(schedule.topology, schedule.root),

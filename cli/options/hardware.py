@@ -24,7 +24,6 @@ from .values import (
     integer_option,
     option_group,
     option_names,
-    refuse_beside,
     was_typed,
 )
 
@@ -92,12 +91,6 @@ def require_no_deadlock(chosen: OptionValues, program: AnyProgram) -> None:
             certify(program)
         except DeadlockError as error:
             raise InvalidInput(f"{error} (--force runs it all the same)") from error
-
-
-def refuse_with_circuits(chosen: OptionValues, *names: str) -> None:
-    """Refuse options that do not work in a network with circuits yet."""
-    if chosen.get("circuits"):
-        refuse_beside("--circuits", names, "it does not know circuits yet")
 
 
 def require_no_circuits(chosen: OptionValues, command: str) -> None:

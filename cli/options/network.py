@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TypedDict
 
 import click
 
-from ... import __version__
 from ...model.base.errors import InvalidInput
 from ...model.base.files import InputFile
 from ...model.network.chiplets import between_of, chiplets
@@ -29,9 +28,6 @@ from .values import (
     option_group,
     option_names,
 )
-
-if TYPE_CHECKING:
-    pass
 
 _FILE = "graph"
 """The option for a network from a file."""
@@ -123,9 +119,17 @@ def _chiplets(chosen: OptionValues, limit: SizeLimit) -> Topology:
     return chiplets(count, chiplet, **between_of(chosen["between"], "--between"))
 
 
-def network_facts(chosen: OptionValues, topology: Topology) -> dict[str, object]:
-    """Return the facts that identify a result of ``--json``."""
-    return {"version": __version__, "network": topology.label, "seed": chosen["seed"]}
+class NetworkFacts(TypedDict):
+    """The network's label and the seed of a result of ``--json``."""
+
+    network: str
+    seed: int | None
+
+
+def network_facts(chosen: OptionValues, topology: Topology) -> NetworkFacts:
+    """Return the network and the seed of a result; a schedule or program file has no seed."""
+    files = (chosen.get("schedule_file"), chosen.get("program_file"))
+    return {"network": topology.label, "seed": None if any(files) else chosen["seed"]}
 
 
 def _without_faults(chosen: OptionValues, topology: Topology) -> Topology:

@@ -36,7 +36,9 @@ def traffic_of_file(
 
     form = form or format_of(file, Content.TRAFFIC) or TRAFFIC
     replaced = () if form.draws_traffic else option_names(drawing_options)
-    refuse_beside(option, ("--pattern", "--rate", *replaced))
+    refuse_beside(
+        option, ("--pattern", "--rate", "--hotspot", "--burst", "--reply-flits", *replaced)
+    )
     assert form.read_traffic is not None
     setting = TrafficSetting(
         topology=topology,

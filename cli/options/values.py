@@ -148,9 +148,10 @@ OPTIONS = {
     "operator": "--operator",
     "block_words": "--block-words",
     "groups": "--group",
+    "hotspots": "--hotspot",
     "message_words": "--message-words",
 }
-"""Options of the parameters of a task (a test compares the names), and of the message memory."""
+"""Options of a task's parameters (a test compares the names), and of two other parameters."""
 
 _MISSING = {
     "source": "a source must be given, such as --source 0,0",

@@ -35,6 +35,12 @@ class InvalidInput(ValueError):
         return error
 
     @classmethod
+    def unknown(cls, parameter: str, names: Iterable[str], value: object) -> InvalidInput:
+        """Refuse a name that is none of ``names``: "… or tree, not tre (did you mean tree?)"."""
+        known = tuple(map(str, names))
+        return cls.of(parameter, one_of(known), like(str(value), known))
+
+    @classmethod
     def must_be(
         cls, parameter: str, allowed: str, beside: str, setting: str | None = None
     ) -> InvalidInput:

@@ -18,7 +18,9 @@ _Built = TypeVar("_Built")
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
-class _Header(msgspec.Struct):
+class Header(msgspec.Struct):
+    """The keys with which every file of a format begins."""
+
     format: str
     version: int
 
@@ -48,7 +50,7 @@ def decode_versioned(
     text: bytes, format_name: str, versions: tuple[int, ...], layout: type[_Struct]
 ) -> _Struct:
     """Decode ``text`` as ``layout``; refuse another format name or another version."""
-    header = msgspec.json.decode(text, type=_Header)
+    header = msgspec.json.decode(text, type=Header)
     if header.format != format_name:
         raise InvalidInput.of("format", format_name, header.format)
     if header.version not in versions:

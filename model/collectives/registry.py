@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..base.errors import InvalidInput, like, one_of
+from ..base.errors import InvalidInput
 from ..schedule.collective import COLLECTIVES, Collective
 from . import unicast_chain
 from .algorithm import Algorithm
@@ -39,6 +39,7 @@ _COPYING = tuple(
         *rooted.ALGORITHMS,
         *rings.ALGORITHMS,
         greedy.ALGORITHM,
+        greedy.BROADCAST,
         circulant.ALGORITHM,
         swing.ALGORITHM,
         trivance.ALGORITHM,
@@ -91,7 +92,7 @@ def algorithms_for(collective: str, *, circuits: bool = True) -> list[Algorithm]
     ``circuits`` False leaves out those that need a network with circuits.
     """
     if collective not in COLLECTIVES:
-        raise InvalidInput.of("collective", one_of(COLLECTIVES), like(collective, COLLECTIVES))
+        raise InvalidInput.unknown("collective", COLLECTIVES, collective)
     return [
         algorithm
         for algorithm in ALGORITHMS
@@ -105,5 +106,5 @@ def find_algorithm(collective: str, name: str) -> Algorithm:
     for algorithm in candidates:
         if algorithm.name == name:
             return algorithm
-    names = one_of(algorithm.name for algorithm in candidates)
-    raise InvalidInput.of(f"algorithm for {collective}", names, name)
+    names = (algorithm.name for algorithm in candidates)
+    raise InvalidInput.unknown(f"algorithm for {collective}", names, name)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..base.errors import InvalidInput, one_of, require_range
+from ..base.errors import InvalidInput, require_range
 from ..network.operators import BUILT_IN, Operator
 from ..network.topology import Topology, hypercube
 from ..schedule.blocks import CUSTOM
@@ -98,7 +98,7 @@ class Task:
 
     def __post_init__(self) -> None:
         if self.ports not in tuple(Ports):
-            raise InvalidInput.of("ports", ", ".join(Ports), self.ports)
+            raise InvalidInput.unknown("ports", Ports, self.ports)
         if self.groups is None or self.groups.alike:
             require_ends(self.collective, source=self.source, targets=self.targets)
         elif self.source is not None:
@@ -106,7 +106,7 @@ class Task:
             raise InvalidInput.must_be("source", "left out", beside)
         self._require_words()
         if isinstance(self.operator, str) and self.operator not in BUILT_IN:
-            raise InvalidInput.of("operator", one_of(BUILT_IN), self.operator)
+            raise InvalidInput.unknown("operator", BUILT_IN, self.operator)
 
     def _require_words(self) -> None:
         """Raise :class:`.InvalidInput` for words out of range, or given twice."""

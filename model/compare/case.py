@@ -17,7 +17,7 @@ from ..cycle.control import Control
 from ..cycle.model import run
 from ..exact.arithmetic import predict
 from ..network.config import Timing
-from ..program.any_program import AnyProgram
+from ..program.any_program import AnyProgram, manner
 from ..program.checks import require_timing
 from ..program.circuits import CircuitProgram
 from ..program.compiler import Compiled
@@ -58,8 +58,7 @@ class Case:
     @property
     def manner(self) -> str:
         """How the run goes, for titles: its timing, or "circuits", which have no steps."""
-        circuits = isinstance(self.program, CircuitProgram)
-        return "circuits" if circuits else f"{self.timing} timing"
+        return manner(self.program, self.timing)
 
     @property
     def limit(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.notebook import ShowsItself
 from ..network.config import NetworkConfig
 from ..program.any_program import AnyProgram
 from ..program.circuits import CircuitProgram
@@ -34,7 +35,7 @@ class Check:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(ShowsItself):
     """A run of the hardware, checked against its prediction line by line.
 
     Attributes
@@ -88,8 +89,7 @@ class Verification(Comparison):
         return {
             "agrees": self.agrees,
             "timing": self.case.timing,
-            "root": self.case.schedule.root,
-            "least_cycles": self.case.bound.value,
+            "least": {"cycles": self.case.bound.value},
             "checks": [check.to_json() for check in self.checks],
             "first_difference": None if self.difference is None else self.difference.describe(),
             "waiting": self.waiting,

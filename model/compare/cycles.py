@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput
 from ..exact.arithmetic import run as exact_run
+from ..exact.circuits import closed_run
 from ..exact.declined import Declined
 from ..network.config import NetworkConfig, Timing
 from ..network.port_model import PortModel
@@ -56,6 +57,9 @@ def schedule_cycles(schedule: Schedule) -> Cycles:
         return estimate
     if config.message_words * config.topology.nodes > MOST_WORDS:
         return estimate
+    if isinstance(one.program, CircuitProgram):
+        # A compiled program sets no flag, so that its run has a closed form.
+        return Cycles(closed_run(one.program).cycles, estimated=False)
     run = quick_run(one.program, empty_memory(config), Timing.BARRIER)
     return estimate if run is None or not run.finished else Cycles(run.cycles, estimated=False)
 

@@ -17,8 +17,9 @@ from ..network.config import PARAMETERS, NetworkConfig
 from ..network.kinds import KINDS
 from ..network.topology import Topology
 from ..program.checks import require_table_room
+from ..traffic.patterns import patterns_for
 from ..traffic.program import message_words_for, traffic_program
-from ..traffic.traffic import PATTERNS, draw_refusal, draw_traffic
+from ..traffic.traffic import draw_refusal, draw_traffic
 from .traffic_case import TrafficCase
 
 TABLE_WORDS = 1 << 13
@@ -88,20 +89,23 @@ class DrawnCase:
     rate: float
     packet_flits: int
     cycles: int
+    burst: int
+    reply_flits: int
     back_pressure: float
     seed: int
 
     @classmethod
     def draw(cls, network: DrawnNetwork, draw: np.random.Generator) -> DrawnCase:
         """Draw a pattern, rate, length and back-pressure that ``network`` can carry."""
-        dims = network.config.topology.dims
-        patterns = [name for name in PATTERNS if name != "transpose" or len(set(dims)) == 1]
+        patterns = patterns_for(network.config.topology)
         return cls(
             network,
             pattern=patterns[draw.integers(len(patterns))],
             rate=round(float(draw.uniform(0.01, 0.9)), 3),
             packet_flits=int(draw.integers(SHORTEST_PACKET, LONGEST_PACKET + 1)),
             cycles=int(draw.integers(20, 1200)),
+            burst=int(draw.choice([0, 0, 20, 200])),
+            reply_flits=int(draw.choice([0, 0, SHORTEST_PACKET, LONGEST_PACKET])),
             back_pressure=float(draw.choice([0, 0, 0.2, 0.5, 0.8])),
             seed=int(draw.integers(1 << 31)),
         )
@@ -116,6 +120,8 @@ class DrawnCase:
             flits=self.packet_flits,
             cycles=self.cycles,
             seed=self.seed,
+            burst=self.burst,
+            reply_flits=self.reply_flits,
         )
         refusal = draw_refusal(topology, self.back_pressure, self.seed)
         program = traffic_program(traffic, self.network.config, self.seed)

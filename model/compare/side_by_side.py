@@ -12,6 +12,7 @@ import numpy as np
 from ..collectives.notes import origin_name
 from ..collectives.shown_bounds import least_counts, schedule_bound
 from ..collectives.task import Task
+from ..network.node_names import node_coordinates
 from ..network.port_model import PortModel
 from ..papers.costs.tables import COLLECTIVES, find_costs
 from ..schedule.cost import ScheduleCost, count_cost, message_words
@@ -189,14 +190,23 @@ class SideBySide:
             if all(name in bound for bound in bounds)
         }
 
+    @property
+    def winners(self) -> list[str]:
+        """The labels of the algorithms with the fewest cycles, of those that serve most nodes."""
+        most = min((len(entry.schedule.unserved) for entry in self.entries), default=0)
+        cycles = {
+            entry.label: min(entry.cycles.values())
+            for entry in self.entries
+            if entry.cycles and len(entry.schedule.unserved) == most
+        }
+        return [label for label, each in cycles.items() if each == min(cycles.values())]
+
     def to_json(self) -> dict[str, object]:
         """Return the whole table as JSON values."""
         task = self.task
-        source = None if task.source is None else task.topology.coordinates(task.source).tolist()
         return {
-            "network": task.topology.label,
             "collective": task.title,
-            "source": source,
+            "source": node_coordinates(task.topology, task.source),
             "flits": task.words if task.block_words is None else None,
             "block_words": task.block_words,
             "group": None if task.groups is None else task.groups.name,

@@ -1,7 +1,8 @@
 """The host port of a network (docs/router.md): widths, spaces, addresses, latencies.
 
-Section 6 is for a network that is loaded in reset, section 16 for one with a controller. In an
-all-port network (section 14) each lane has its own tables and status words.
+Section 6 is for a network that is loaded in reset, section 16 for one with a controller, section 23
+for one with circuits. In an all-port network (section 14) each lane has its own tables and status
+words.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from ..network.config import NetworkConfig, bits_for
-from ..program.circuits import entry_words
+from ..program.circuits import DURATION_BITS, entry_words
 
 ARRIVED = 4
 """The address of the first word of ``arrived`` in the status space."""
@@ -55,31 +56,42 @@ def table_stride(config: NetworkConfig) -> int:
     return 1 << bits_for(config.table_words - 1)
 
 
+def entry_stride(config: NetworkConfig) -> int:
+    """Return the addresses from the first word of an entry of a run table to that of the next."""
+    return 1 << bits_for(entry_words(config) - 1)
+
+
 def space_words(config: NetworkConfig) -> dict[Space, int]:
     """Return the number of addresses of each space."""
     if config.circuits:
-        return {
-            Space.MESSAGE: config.message_words,
-            Space.TABLE: config.table_words << bits_for(entry_words(config) - 1),
-            Space.EXPECTED: entry(config.programs) if config.programs else 0,
-            Space.STATUS: ARRIVED + config.signature_words,
-        }
-    masks = config.lanes * config.mask_words
+        table, masks, further_states = config.table_words * entry_stride(config), 0, 0
+    else:
+        table = (config.lanes - 1) * table_stride(config) + config.table_words
+        masks, further_states = config.lanes * config.mask_words, config.lanes - 1
     return {
         Space.MESSAGE: config.message_words,
-        Space.TABLE: (config.lanes - 1) * table_stride(config) + config.table_words,
+        Space.TABLE: table,
         Space.EXPECTED: entry(config.programs) if config.programs else masks,
-        Space.STATUS: ARRIVED + masks + config.lanes - 1 + config.signature_words,
+        Space.STATUS: ARRIVED + masks + further_states + config.signature_words,
     }
 
 
 def widths(config: NetworkConfig) -> dict[str, int]:
-    """Return the widths and counts of section 0 under their names there, and the lanes."""
-    header = config.header
-    further = {"operator_bits": header.operator_bits, "window_bits": header.window_bits}
+    """Return the widths and counts of sections 0 or 23 under their names there, and the lanes."""
     return {
         "flit_width": config.flit_width,
         "lanes": config.lanes,
+        **(_widths_of_circuits(config) if config.circuits else _widths_of_packets(config)),
+        "node_bits": max(1, bits_for(config.topology.nodes - 1)),
+        "host_address_bits": bits_for(max(space_words(config).values()) - 1),
+    }
+
+
+def _widths_of_packets(config: NetworkConfig) -> dict[str, int]:
+    """Return the widths of headers and of the rows of tables."""
+    header = config.header
+    further = {"operator_bits": header.operator_bits, "window_bits": header.window_bits}
+    return {
         "deliver_code": header.deliver_code,
         "port_bits": header.port_bits,
         "hop_bits": header.hop_bits,
@@ -92,8 +104,19 @@ def widths(config: NetworkConfig) -> dict[str, int]:
         "length_bits": config.length_bits,
         "control_words": config.table.control_words,
         "mask_words": config.mask_words,
-        "node_bits": max(1, bits_for(config.topology.nodes - 1)),
-        "host_address_bits": bits_for(max(space_words(config).values()) - 1),
+    }
+
+
+def _widths_of_circuits(config: NetworkConfig) -> dict[str, int]:
+    """Return the widths of the entries of run tables."""
+    operators = len(config.operators)
+    return {
+        "duration_bits": DURATION_BITS,
+        "port_bits": bits_for(config.topology.ports),
+        "address_bits": config.address_bits,
+        **({"operator_bits": bits_for(operators)} if operators else {}),
+        "receive_bits": bits_for(operators + 1),
+        "entry_words": entry_words(config),
     }
 
 
@@ -106,13 +129,15 @@ def address_map(config: NetworkConfig) -> dict[str, object]:
         "space": int(Space.STATUS),
         "words": words[Space.STATUS],
         "flags": 0,
-        "step": 1,
-        "sender_state": 2,
-        "stalled_flits": 3,
-        "arrived": ARRIVED,
     }
-    behind = ARRIVED + config.lanes * config.mask_words
-    if config.all_port:
+    behind = ARRIVED
+    if config.circuits:
+        table["entry_stride"] = entry_stride(config)
+        status |= {"entry": 1, "state": 2}
+    else:
+        status |= {"step": 1, "sender_state": 2, "stalled_flits": 3, "arrived": ARRIVED}
+        behind += config.lanes * config.mask_words
+    if config.all_port and not config.circuits:
         table["stride"] = table_stride(config)
         status["further_sender_states"] = behind
     if config.signature:
@@ -122,7 +147,8 @@ def address_map(config: NetworkConfig) -> dict[str, object]:
         middle.update({each.name.lower(): int(each) for each in Register})
         middle["entry"] = list(ENTRY)
     name = "controller" if config.programs else "expected"
-    return {"message": message, "table": table, name: middle, "status": status}
+    between = {name: middle} if words[Space.EXPECTED] else {}
+    return {"message": message, "table": table, **between, "status": status}
 
 
 def latencies(config: NetworkConfig) -> dict[str, int]:

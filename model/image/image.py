@@ -8,7 +8,7 @@
     ...                               "program": {...}, "run": {...}}
 
 The CSV has decimal numbers; only ``word`` is hexadecimal. A network with a controller is written
-while it runs, any other one in reset (docs/router.md, sections 16 and 6).
+while it runs, any other one in reset (docs/router.md, sections 16, 6 and 23).
 """
 
 from __future__ import annotations
@@ -25,11 +25,14 @@ import numpy.typing as npt
 from ..base.arrays import Words
 from ..base.errors import require_range
 from ..base.files import write_atomically, write_pieces_atomically
-from ..base.ragged import ranges
+from ..base.ragged import offsets_of, ranges
 from ..network.config import NetworkConfig, Timing
 from ..network.config_file import identity, network_to_json
 from ..network.topology import NO_LINK, Topology
+from ..program.any_program import AnyProgram, without_circuits
 from ..program.checks import require_loadable
+from ..program.circuit_checks import require_room
+from ..program.circuits import CircuitProgram, entry_fields, run_table_words
 from ..program.memory_words import expected_words, table_words
 from ..program.program import Program
 from ..program.slots import Slot, slot_of
@@ -41,6 +44,7 @@ from .host_port import (
     Space,
     address_map,
     entry,
+    entry_stride,
     latencies,
     table_stride,
     widths,
@@ -80,7 +84,7 @@ class Image:
         run; all 0 in a network without a controller.
     """
 
-    program: Program
+    program: AnyProgram
     timing: Timing
     loads: Sequence[tuple[int, int, Words]]
     predicted: Prediction
@@ -92,10 +96,18 @@ class Image:
 
     def __post_init__(self) -> None:
         config = self.program.config
-        require_loadable(self.program)
+        if isinstance(self.program, CircuitProgram):
+            require_room(self.program)
+        else:
+            require_loadable(self.program)
         require_range("number", self.number, 0, max(config.programs - 1, 0))
         if not config.programs:
             require_range("base", self.base, 0, 0)
+
+    @property
+    def injection(self) -> Program:
+        """The program; raises :class:`.InvalidInput` for one of a network with circuits."""
+        return without_circuits(self.program)
 
     @property
     def slot(self) -> Slot | None:
@@ -194,20 +206,36 @@ def _mode(timing: Timing, *, half_duplex: bool) -> dict[str, object]:
 
 def network_description(config: NetworkConfig) -> dict[str, object]:
     """Return all that a host must know of a network, as JSON values; the file's first keys."""
-    columns = zip(config.table.fields, config.table.positions, strict=True)
     return {
         "format": FORMAT,
         "version": VERSION,
         "identity": identity(config),
         "network": network_to_json(config),
         "widths": widths(config),
-        "control_fields": [
-            {"name": name, "word": word, "low": low, "width": width}
-            for (name, width), (word, low) in columns
-        ],
+        **_fields(config),
         "address_map": address_map(config),
         "latencies": latencies(config),
         "nodes": [_node(config.topology, node) for node in range(config.topology.nodes)],
+    }
+
+
+def _fields(config: NetworkConfig) -> dict[str, object]:
+    """Describe the fields of a row's control words, or of an entry of a run table.
+
+    "low" is the lowest bit of the field: in its word, or in all words of the entry together.
+    """
+    if config.circuits:
+        names, sizes = zip(*entry_fields(config), strict=True)
+        lows = offsets_of(sizes).tolist()
+        columns = zip(names, lows, sizes, strict=False)
+        fields = [{"name": name, "low": low, "width": width} for name, low, width in columns]
+        return {"entry_fields": fields}
+    control = zip(config.table.fields, config.table.positions, strict=True)
+    return {
+        "control_fields": [
+            {"name": name, "word": word, "low": low, "width": width}
+            for (name, width), (word, low) in control
+        ]
     }
 
 
@@ -256,9 +284,12 @@ def _of_interfaces(config: NetworkConfig, writes: Words) -> Words:
     return writes[~np.isin(writes[:, 0], config.topology.switches)]
 
 
-def table_writes(program: Program, base: int) -> Iterator[Words]:
-    """Yield the writes of every sender's table, from address ``base`` on."""
+def table_writes(program: AnyProgram, base: int) -> Iterator[Words]:
+    """Yield the writes of every sender's table from address ``base`` on, or from that entry on."""
     config = program.config
+    if isinstance(program, CircuitProgram):
+        yield _run_table_writes(program, base)
+        return
     first, words = table_words(program)
     sizes = np.diff(first)
     node, lane = np.divmod(np.repeat(np.arange(len(sizes)), sizes), config.lanes)
@@ -266,9 +297,21 @@ def table_writes(program: Program, base: int) -> Iterator[Words]:
     yield _of_interfaces(config, _writes(node, Space.TABLE, address, words))
 
 
-def _expectations(program: Program) -> Iterator[Words]:
+def _run_table_writes(program: CircuitProgram, base: int) -> Words:
+    """Return the writes of every run table, from entry ``base`` on."""
+    first, words = run_table_words(program)
+    sizes = np.diff(first)
+    entries, within = np.indices(words.shape)
+    address = (ranges(base, sizes)[entries] * entry_stride(program.config) + within).ravel()
+    node = np.repeat(np.arange(program.nodes), sizes)[entries].ravel()
+    return _writes(node, Space.TABLE, address, words.ravel())
+
+
+def _expectations(program: AnyProgram) -> Iterator[Words]:
     """Yield the writes of the steps in which each port receives, if not part of the tables."""
     config = program.config
+    if isinstance(program, CircuitProgram):
+        return
     masks = expected_words(program).reshape(config.topology.nodes, -1)
     node, address = (column.ravel() for column in np.indices(masks.shape))
     yield _of_interfaces(config, _writes(node, Space.EXPECTED, address, masks.ravel()))

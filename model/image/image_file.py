@@ -17,8 +17,8 @@ from ..base.errors import InvalidInput
 from ..base.json_file import decode_versioned, read_json
 from ..network.config import NetworkConfig, Timing
 from ..network.config_file import network_from_json
-from ..program.program import Program
-from .host_port import Space
+from ..program.any_program import AnyProgram
+from .host_port import Space, entry_stride
 from .image import FORMAT, VERSION, table_writes
 
 _HEADER = "node,space,address,word"
@@ -58,10 +58,12 @@ class ImageFile:
                 memory[node, address] = word
         return memory
 
-    def loads(self, program: Program) -> bool:
+    def loads(self, program: AnyProgram) -> bool:
         """Tell whether the writes to table memories are those of ``program``."""
         tables = {write for write in self.writes if write[1] == Space.TABLE}
         base = min((address for _, _, address, _ in tables), default=0)
+        if self.config.circuits:
+            base //= entry_stride(self.config)
         rows = np.concatenate([*table_writes(program, base)]).tolist()
         return tables == {tuple(row) for row in rows}
 

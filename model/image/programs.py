@@ -17,7 +17,7 @@ import numpy as np
 
 from ..base.arrays import Words
 from ..network.config import Timing
-from ..program.program import Program
+from ..program.any_program import AnyProgram
 from ..program.slots import slots_of
 from ..run.run import Prediction
 from .image import DirectoryEntry, identity_write, network_description, table_writes, write_files
@@ -36,7 +36,7 @@ class ProgramsImage:
     keeps, or more words than its tables hold.
     """
 
-    programs: Sequence[Program]
+    programs: Sequence[AnyProgram]
     timing: Timing
     predicted: Sequence[Prediction]
     limits: Sequence[int]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidInput, one_of, require_range
+from ..base.errors import InvalidInput, require_range
 from .exclusions import require_compatible
 from .header import HeaderFormat
 from .operators import Operator, as_operators, operator_names
@@ -43,7 +43,7 @@ class Timing(StrEnum):
         for timing in cls:
             if timing == text:
                 return timing
-        raise InvalidInput.of("timing", one_of(cls), text)
+        raise InvalidInput.unknown("timing", cls, text)
 
 
 TIMINGS = tuple(Timing)
@@ -395,9 +395,9 @@ class NetworkConfig:
     def write_delay(self) -> int:
         """Cycles from when a word leaves the network to the cycle at whose end it is written.
 
-        docs/router.md, section 19.
+        docs/router.md, sections 19 and 23.
         """
-        return 1 + self.operator_latency if self.operators else 0
+        return int(self.circuits) + (1 + self.operator_latency if self.operators else 0)
 
     @property
     def lanes(self) -> int:

@@ -1,7 +1,7 @@
 """The kinds of network that have a name: one entry of :data:`KINDS` for each.
 
 An entry holds a kind's option, its form in files, its number of nodes before it is made, its
-constructor, its drawing, and the sizes that a soak draws. A new kind needs a constructor and an
+constructor, and the sizes that a soak draws. A new kind needs a constructor and an
 entry here. A transmitting host's own plan for a kind is an entry of
 ``papers.transmit.schemes.SCHEMES``. Any other network is of kind "graph".
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from math import prod
 
 from .named_graphs import (
@@ -28,16 +27,6 @@ GRAPH = "graph"
 
 Size = tuple[int, ...]
 """The numbers that choose a network of a kind: sides, a dimension, or arms and their length."""
-
-
-class Drawing(StrEnum):
-    """Positions of a network's nodes in the picture of a transmitting host's plan."""
-
-    CIRCLE = "circle"
-    GRID = "grid"
-    LEVELS = "levels"
-    RAYS = "rays"
-    ROWS = "rows"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,8 +51,6 @@ class Kind:
         The number of nodes of a size, known before the network is made, as it may be too large.
     size
         The size of an existing network, without its faults.
-    drawing
-        Positions of nodes in a drawing; a grid of more than two axes is drawn as a circle.
     samples
         Sizes that a soak draws.
     """
@@ -78,7 +65,6 @@ class Kind:
     sides: bool = False
     nodes: Callable[[Size], int] = prod
     size: Callable[[Topology], Size] = lambda topology: (topology.nodes,)
-    drawing: Drawing = Drawing.CIRCLE
     samples: tuple[Size, ...] = ()
 
     def network(self, size: Size) -> Topology:
@@ -98,7 +84,6 @@ KINDS: dict[str, Kind] = {
             fields=("dims",),
             sides=True,
             size=lambda topology: topology.dims,
-            drawing=Drawing.GRID,
             samples=((4, 4), (5, 3), (2, 2, 2), (1, 1), (1, 6), (2, 1, 3, 2)),
         ),
         Kind(
@@ -110,7 +95,6 @@ KINDS: dict[str, Kind] = {
             fields=("dims",),
             sides=True,
             size=lambda topology: topology.dims,
-            drawing=Drawing.GRID,
             samples=((4, 4), (5, 3), (2, 3), (3, 3, 2)),
         ),
         Kind(
@@ -127,7 +111,6 @@ KINDS: dict[str, Kind] = {
             name="line",
             make=line,
             help="Or a line of N nodes.",
-            drawing=Drawing.ROWS,
             samples=((5,),),
         ),
         Kind(name="ring", make=ring, help="Or a ring of N nodes.", samples=((7,),)),
@@ -135,7 +118,6 @@ KINDS: dict[str, Kind] = {
             name="binary-tree",
             make=binary_tree,
             help="Or a binary tree of N nodes.",
-            drawing=Drawing.LEVELS,
         ),
         Kind(
             name="star-tree",
@@ -146,7 +128,6 @@ KINDS: dict[str, Kind] = {
             fields=("arms", "length"),
             nodes=lambda size: 1 + prod(size),
             size=star_tree_size,
-            drawing=Drawing.RAYS,
         ),
         Kind(
             name="diagonal-mesh",
@@ -156,7 +137,6 @@ KINDS: dict[str, Kind] = {
             fields=("side",),
             nodes=lambda size: size[0] ** 2,
             size=lambda topology: topology.dims[:1],
-            drawing=Drawing.GRID,
         ),
         Kind(
             name="de-bruijn",
@@ -172,9 +152,3 @@ KINDS: dict[str, Kind] = {
     )
 }
 """Kinds by name, in the order in which help lists them."""
-
-
-def drawing_of(topology: Topology) -> Drawing:
-    """Return the positions at which a picture draws the nodes when a host transmits."""
-    drawing = KINDS[topology.kind].drawing if topology.kind in KINDS else Drawing.CIRCLE
-    return Drawing.CIRCLE if drawing is Drawing.GRID and len(topology.dims) > 2 else drawing

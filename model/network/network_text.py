@@ -46,8 +46,11 @@ def sized_network(name: str, text: str, limit: SizeLimit, parameter: str) -> Top
 
 
 def node_in_words(topology: Topology, text: str, parameter: str) -> int:
-    """Return the node at the coordinates in ``text``: "3,4"."""
-    return topology.node_at(integers(parameter, "coordinates such as 3,4", text, ","), parameter)
+    """Return the node at the coordinates in ``text``, "3,4", or of a cube with the name "01101"."""
+    bits = len(topology.dims)
+    if topology.kind == "hypercube" and len(text) == bits > 1 and set(text) <= {"0", "1"}:
+        return int(text, 2)
+    return topology.node_at(integers(parameter, "coordinates such as 0,0", text, ","), parameter)
 
 
 def link_in_words(topology: Topology, text: str, parameter: str) -> tuple[int, int]:

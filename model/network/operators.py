@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Words
-from ..base.errors import InvalidInput, one_of, require_range
+from ..base.errors import InvalidInput, require_range
 
 _LARGEST_WORD = (1 << 64) - 1
 MOST_LATENCY = 63
@@ -174,7 +174,7 @@ def as_operators(given: str | Iterable[Operator | str]) -> tuple[Operator, ...]:
     operators: list[Operator] = []
     for each in listed:
         if not isinstance(each, Operator) and each not in BUILT_IN:
-            raise InvalidInput.of("operators", one_of(BUILT_IN), repr(each))
+            raise InvalidInput.unknown("operators", BUILT_IN, each)
         operator = each if isinstance(each, Operator) else BUILT_IN[each]
         if any(operator.name == other.name for other in operators):
             raise InvalidInput.of(

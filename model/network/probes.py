@@ -11,6 +11,12 @@ are paths from the module ``eyecast_network``, with a dot between an instance an
 ``valid`` has one bit for each VC; at most one bit is 1. A flit leaves the output in each cycle in
 which a bit is 1. ``flit`` has ``flit_width`` bits of data, then the head mark, then the tail
 mark (docs/router.md, sections 1 and 2).
+
+In a network with circuits ``valid`` has one bit, and a word without marks takes the place of
+``flit``. A node has one ``ejection`` and one ``injection``::
+
+    tile_5.outputs__0__valid                      tile_5.network_interface.ejection__valid
+    tile_5.outputs__0__word                       tile_5.network_interface.ejection__word
 """
 
 from __future__ import annotations
@@ -54,18 +60,29 @@ def output_probes(config: NetworkConfig) -> list[Probe]:
             probes += interface_probes(config, node, "ejections")
         for port in range(1, topology.ports):
             if topology.neighbor[node, port] != NO_LINK:
-                probes.append(_probe(f"tile_{node}.outputs__{port - 1}", node, port, 0))
+                path = f"tile_{node}.outputs__{port - 1}"
+                probes.append(_probe(config, path, node, port, 0))
     return probes
 
 
 def interface_probes(config: NetworkConfig, node: int, direction: str) -> Iterator[Probe]:
     """Yield a probe for each lane of a node's "ejections" or "injections"."""
+    interface = f"tile_{node}.network_interface"
+    if config.circuits:
+        yield _probe(config, f"{interface}.{direction.removesuffix('s')}", node, 0, 0)
+        return
     for lane in range(config.lanes):
-        yield _probe(f"tile_{node}.network_interface.{direction}__{lane}", node, 0, lane)
+        yield _probe(config, f"{interface}.{direction}__{lane}", node, 0, lane)
 
 
-def _probe(path: str, node: int, port: int, lane: int) -> Probe:
-    return Probe(node, port, lane, f"{path}__valid", f"{path}__flit")
+def _probe(config: NetworkConfig, path: str, node: int, port: int, lane: int) -> Probe:
+    carried = "word" if config.circuits else "flit"
+    return Probe(node, port, lane, f"{path}__valid", f"{path}__{carried}")
+
+
+def probed_bits(config: NetworkConfig) -> int:
+    """Return the bits of the signal ``flit`` of a probe: data and two marks, or a word."""
+    return config.flit_width + (0 if config.circuits else 2)
 
 
 def kind_and_data(flit: int, flit_width: int) -> tuple[int, int]:

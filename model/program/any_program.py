@@ -5,11 +5,17 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from ..base.errors import InvalidInput
+from ..network.config import Timing
 from .circuits import CircuitProgram
 from .program import Program
 
 AnyProgram: TypeAlias = Program | CircuitProgram
 """The program of a network with circuits, or of one without."""
+
+
+def manner(program: AnyProgram, timing: Timing) -> str:
+    """Return how a run goes, for titles: its timing, or "circuits", which have no steps."""
+    return "circuits" if isinstance(program, CircuitProgram) else f"{timing} timing"
 
 
 def without_circuits(program: AnyProgram) -> Program:

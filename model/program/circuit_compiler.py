@@ -21,6 +21,7 @@ from ..schedule.rules import ScheduleError
 from ..schedule.schedule import Schedule
 from ..schedule.streams import streams_of
 from ..schedule.trees import check_trees
+from .circuit_checks import require_room
 from .circuit_order import gangs_of, ties_of
 from .circuit_tables import tables_of
 from .circuit_units import Units, split, units_of
@@ -98,14 +99,3 @@ def _keys(units: Units) -> list[Numbers]:
     """Return orders of the units of each step: as in the table, and the longest first."""
     table = np.arange(len(units.first))
     return [table] if units.schedule.timed else [table, -(units.length + units.span)]
-
-
-def require_room(program: CircuitProgram) -> None:
-    """Raise :class:`.InvalidInput` for the first node with more entries than ``table_words``.
-
-    The end entry counts: a table without it ends with a flag.
-    """
-    most, entries = program.config.table_words, program.table_sizes
-    for node in np.flatnonzero(entries > most)[:1].tolist():
-        allowed = f"at most {most} (table words)"
-        raise InvalidInput.of(f"entries of node {node}", allowed, int(entries[node]))

@@ -18,6 +18,7 @@ from ..base.ragged import offsets_of, ranges
 from ..network.config import NetworkConfig
 from .circuit_units import OWN_INPUT, Settings, Units
 from .circuits import FIRST_CYCLE, LONGEST_RUN, CircuitProgram
+from .puts import operator_numbers
 
 REPLACE = 1
 """The value of ``receive`` for words that replace others."""
@@ -83,8 +84,7 @@ def tables_of(units: Units, begin: Numbers, config: NetworkConfig) -> CircuitPro
 def _operators(units: Units, config: NetworkConfig) -> tuple[Numbers, Numbers]:
     """Return the number of each unit's operator, 0 for none, and its value of ``receive``."""
     schedule = units.schedule
-    names = {operator.name: 1 + number for number, operator in enumerate(config.operators)}
-    of_block = np.array([names.get(name or "", 0) for name in schedule.blocks.operator], np.int64)
+    of_block = operator_numbers(schedule, config)
     block = schedule.block_ids[schedule.block_offsets[units.first]]
     operator = np.where(schedule.combine[units.first], of_block[block], 0)
     return operator, np.where(operator > 0, 1 + operator, REPLACE)

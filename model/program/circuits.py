@@ -107,6 +107,22 @@ class CircuitProgram:
         return self.config.topology.nodes
 
     @property
+    def half_duplex(self) -> bool:
+        """Tell whether a word that is sent while one arrives sets a flag."""
+        return self.port_model == PortModel.HALF_DUPLEX
+
+    @property
+    def entry_node(self) -> Numbers:
+        """The node of each entry: shape (entries,)."""
+        return np.repeat(np.arange(self.nodes), np.diff(self.first_entry))
+
+    @property
+    def cycles(self) -> int:
+        """Cycles of a run in which no flag is set."""
+        busy = np.bincount(self.entry_node, self.duration, self.nodes).max(initial=0)
+        return FIRST_CYCLE + int(busy) + (5 if self.config.operators else 3)
+
+    @property
     def table_sizes(self) -> Numbers:
         """Entries of each node's run table, the end entry included: shape (nodes,)."""
         return np.diff(self.first_entry) + 1

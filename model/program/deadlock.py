@@ -41,11 +41,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Int32s
 from ..base.errors import InvalidInput
 from ..base.graph_cycles import find_circle
 from ..base.ragged import offsets_of
-from ..network.routes import dateline_vcs, segments_of_paths
-from ..network.topology import NO_LINK
+from ..network.routes import (
+    Offsets,
+    dateline_vcs,
+    dimension_order,
+    route,
+    segments_of_paths,
+)
+from ..network.topology import NO_LINK, mesh
 from .program import Program
 from .route_ends import hops_of
 from .stream_waits import waiting_packets
@@ -127,20 +134,51 @@ def remedy(program: Program) -> str:
 
     The test gives each ring of a grid a dateline, as :func:`.dateline_vcs` does.
     """
-    config, topology = program.config, program.config.topology
-    if config.vcs > 1 or not topology.wrapped:
+    topology = program.config.topology
+    if program.config.vcs > 1 or not topology.wrapped:
         return ""
+    offsets, nodes = _paths(program)
+    freed = _rerouted(program, offsets, nodes, dateline_vcs(topology, offsets, nodes), 2)
+    told = "with 2 VCs (VC 1 behind each ring's dateline) these routes are free of deadlock"
+    return "" if find_cycle(freed) else told
+
+
+def other_routes(program: Program) -> str:
+    """Return advice to take other routes, on VC 0, if they free ``program`` from deadlock, or "".
+
+    A whole torus or ring contains a mesh, whose routes cross no wrap link. Other networks have
+    their shortest routes.
+    """
+    topology = program.config.topology
+    offsets, nodes = _paths(program)
+    ends = nodes[offsets[:-1]], nodes[offsets[1:] - 1]
+    if topology.wrapped and topology.without_faults is None:
+        offsets, nodes = dimension_order(mesh(topology.dims), *ends)
+        told = "routes that cross no wrap link, though longer, are free of deadlock"
+    else:
+        offsets, nodes, _ = route(topology, *ends, 1)
+        told = "the shortest routes of the network are free of deadlock"
+    first = np.zeros(nodes.size - len(ends[0]), dtype=np.int32)
+    freed = _rerouted(program, offsets, nodes, first, program.config.vcs)
+    return "" if find_cycle(freed) else told
+
+
+def _paths(program: Program) -> tuple[Offsets, Int32s]:
+    """Return the path of each row, as :func:`.route` does."""
     paths: list[list[int]] = [[node] for node in program.row_node.tolist()]
     for hop in hops_of(program, np.arange(len(paths))):
         for place, ahead in zip(hop.place.tolist(), hop.ahead.tolist(), strict=True):
             paths[place].append(ahead)
-    offsets, nodes = offsets_of([*map(len, paths)]), np.array([*chain(*paths)], dtype=np.int32)
-    routes = segments_of_paths(topology, offsets, nodes, dateline_vcs(topology, offsets, nodes))
-    freed = replace(
-        program, config=replace(config, vcs=2), route=np.arange(len(paths)), routes=routes
-    )
-    told = "with 2 VCs (VC 1 behind each ring's dateline) these routes are free of deadlock"
-    return "" if find_cycle(freed) else told
+    return offsets_of([*map(len, paths)]), np.array([*chain(*paths)], dtype=np.int32)
+
+
+def _rerouted(
+    program: Program, offsets: Offsets, nodes: Int32s, path_vcs: Int32s, vcs: int
+) -> Program:
+    """Return ``program`` with a path for each row, in a network with ``vcs`` VCs."""
+    routes = segments_of_paths(program.config.topology, offsets, nodes, path_vcs)
+    config = replace(program.config, vcs=vcs)
+    return replace(program, config=config, route=np.arange(len(program.step)), routes=routes)
 
 
 def _dependencies(program: Program) -> Channels:

@@ -17,10 +17,13 @@
 receives. A row whose message continues in the next row is "continued". In an all-port network
 "receive_ports" has the port of each of "receives". "operator", "stream", "lead" and "window" of a
 row are the numbers of docs/router.md, sections 19 and 20; the file leaves them out if they are 0.
+
+Version 2 has the run tables of a network with circuits (:mod:`.circuit_file`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -28,16 +31,21 @@ import msgspec
 
 from ..base.errors import InvalidInput
 from ..base.files import write_atomically
-from ..base.json_file import decode_versioned, read_json
+from ..base.json_file import Header, decode_versioned, read_json
 from ..network.config import NetworkConfig
 from ..network.config_file import network_from_json, network_to_json
 from ..network.port_model import PortModel
 from ..network.segment import Segment
+from .any_program import AnyProgram
+from .circuit_checks import check_circuits
+from .circuit_file import CircuitNode, circuit_nodes, circuit_program
+from .circuits import CircuitProgram
 from .program import Program
 from .row import ADDITIONS, Row
 
 FORMAT = "eyecast-program"
-VERSION = 1
+TABLES, RUN_TABLES = 1, 2
+"""Versions: a program with injection tables, and one of circuits with run tables."""
 
 _Natural = Annotated[int, msgspec.Meta(ge=0, le=(1 << 31) - 1)]
 _Positive = Annotated[int, msgspec.Meta(ge=1, le=(1 << 31) - 1)]
@@ -64,29 +72,41 @@ class _Node(msgspec.Struct, forbid_unknown_fields=True):
     receive_ports: list[_Positive] = []
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
-    format: str
-    version: int
+class _Head(Header, forbid_unknown_fields=True):
     network: dict[str, object]
     port_model: str
+
+
+class _File(_Head, forbid_unknown_fields=True):
     nodes: list[_Node]
 
 
-def program_json(program: Program) -> str:
+class _CircuitFile(_Head, forbid_unknown_fields=True):
+    nodes: list[CircuitNode]
+
+
+def program_json(program: AnyProgram) -> str:
     """Return ``program`` as JSON text, one node per line."""
-    columns = zip(program.rows, program.receives, program.receive_ports, strict=True)
-    nodes = [
-        msgspec.json.encode(_node_to_json(program.config, *node, awaited))
-        for node, awaited in zip(columns, program.awaited.tolist(), strict=True)
-    ]
+    nodes: Iterator[object]
+    if isinstance(program, CircuitProgram):
+        version, nodes = RUN_TABLES, circuit_nodes(program)
+    else:
+        version, nodes = TABLES, _nodes(program)
     fields = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": version,
         "network": network_to_json(program.config),
         "port_model": program.port_model,
-        "nodes": msgspec.Raw(b"[\n" + b",\n".join(nodes) + b"\n]"),
+        "nodes": msgspec.Raw(b"[\n" + b",\n".join(map(msgspec.json.encode, nodes)) + b"\n]"),
     }
     return (msgspec.json.encode(fields) + b"\n").decode()
+
+
+def _nodes(program: Program) -> Iterator[dict[str, object]]:
+    """Yield the nodes of a program with injection tables in the form of the file."""
+    columns = zip(program.rows, program.receives, program.receive_ports, strict=True)
+    for node, awaited in zip(columns, program.awaited.tolist(), strict=True):
+        yield _node_to_json(program.config, *node, awaited)
 
 
 def _node_to_json(
@@ -125,7 +145,7 @@ def _row_to_json(row: Row) -> dict[str, object]:
     return fields | {name: value for name, value in additions.items() if value}
 
 
-def write_program(program: Program, path: str | Path) -> None:
+def write_program(program: AnyProgram, path: str | Path) -> None:
     """Write ``program`` to ``path`` as JSON, whole or not at all.
 
     Raises :class:`InvalidInput` if the file cannot be written.
@@ -133,20 +153,46 @@ def write_program(program: Program, path: str | Path) -> None:
     write_atomically(path, program_json(program))
 
 
-def read_program(path: str | Path) -> Program:
+def read_program(path: str | Path) -> AnyProgram:
     """Read the program in the JSON file ``path``; refuse one that its network cannot carry out.
 
     Raises :class:`InvalidInput` with one line: the file, the place in it and the allowed value.
     """
-    return read_json(path, lambda text: _program(decode_versioned(text, FORMAT, (VERSION,), _File)))
+    return read_json(path, _read)
 
 
-def _program(file: _File) -> Program:
-    """Build the program of a file whose types are right, and check it."""
+def _read(text: bytes) -> AnyProgram:
+    """Return the program of a file's text, checked."""
+    version = decode_versioned(text, FORMAT, (TABLES, RUN_TABLES), Header).version
+    if version == TABLES:
+        return _program(msgspec.json.decode(text, type=_File))
+    return _circuits(msgspec.json.decode(text, type=_CircuitFile))
+
+
+def _circuits(file: _CircuitFile) -> CircuitProgram:
+    """Build the program of circuits of a file whose types are right, and check it."""
+    config, port_model = _network(file)
+    if not config.circuits:
+        raise InvalidInput.of("network.circuits", f"true in version {RUN_TABLES}", "false")
+    program = circuit_program(config, port_model, file.nodes)
+    check_circuits(program)
+    return program
+
+
+def _network(file: _File | _CircuitFile) -> tuple[NetworkConfig, PortModel]:
+    """Return the network and the port model of a file, and require an entry for each node."""
     config = network_from_json(file.network)
     port_model = PortModel.named(file.port_model, "port_model")
     if len(file.nodes) != config.topology.nodes:
         raise InvalidInput.of("nodes", f"{config.topology.nodes} entries", len(file.nodes))
+    return config, port_model
+
+
+def _program(file: _File) -> Program:
+    """Build the program of a file whose types are right, and check it."""
+    config, port_model = _network(file)
+    if config.circuits:
+        raise InvalidInput.of("network.circuits", f"left out in version {TABLES}", "true")
     for number, node in enumerate(file.nodes):
         if node.receives != sorted(node.receives):
             raise InvalidInput.of(f"nodes[{number}].receives", "in order of step", node.receives)

@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput, require_range
+from ..base.notebook import ShowsItself
 from ..base.ragged import offsets_of, ranges
 from ..network.config import NetworkConfig
 from ..network.port_model import PortModel
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Program:
+class Program(ShowsItself):
     """The tables of every node of a network, and the network they are made for.
 
     All columns are int64; ``continued`` is bool. ``check()`` proves that the network can hold and

@@ -92,7 +92,7 @@ def _placed(schedule: Schedule, layout: Layout, config: NetworkConfig) -> _Place
     begin = layout.addresses(source, block) + apart * halves.place(source, block, step - 1)
     there, then = halves.place(target, block, step - 1), halves.place(target, block, step)
     across = (there != then) & ~np.bool_(halves.copied)
-    operator = _operator_numbers(schedule, config)[block] * 2 - ~across
+    operator = operator_numbers(schedule, config)[block] * 2 - ~across
     operator = np.where(schedule.combine[send], operator, 0)
     goal = layout.addresses(target, block)
     if not halves.copied:
@@ -101,8 +101,11 @@ def _placed(schedule: Schedule, layout: Layout, config: NetworkConfig) -> _Place
     return _Placed(send[row], block[row], copy, begin[row], goal[row] + apart * copy, operator[row])
 
 
-def _operator_numbers(schedule: Schedule, config: NetworkConfig) -> Numbers:
-    """Return the number of each block's operator in the network, from 1; 0 without one."""
+def operator_numbers(schedule: Schedule, config: NetworkConfig) -> Numbers:
+    """Return the number of each block's operator in the network, from 1; 0 without one.
+
+    Raises :class:`.InvalidInput` for an operator that the network does not have.
+    """
     numbers = {operator.name: place for place, operator in enumerate(config.operators, start=1)}
     names = schedule.blocks.operator
     for name in names:

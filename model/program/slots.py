@@ -16,9 +16,9 @@ class Slot(NamedTuple):
     """The words of a program in the table memory of every sender; with circuits, its entries.
 
     base
-        The address of its first word.
+        The address of its first word, or the number of its first entry.
     words
-        Number of words: those of the longest of its tables.
+        Number of words, or of entries: those of the longest of its tables.
     """
 
     base: int

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput
 from ..network.segment import Segment
 from ..network.topology import Topology
+from ..program.any_program import AnyProgram
 from ..program.program import Program
 from .grants import check_grants, check_vcs
 from .matching import Buffered, Matching
@@ -60,8 +61,11 @@ def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> Non
     check_vcs(program, packets, buffered)
 
 
-def check_outputs(program: Program, trace: Trace) -> None:
-    """Require at most one flit a cycle at each output, with port, VC, kind and data in range."""
+def check_outputs(program: AnyProgram, trace: Trace) -> None:
+    """Require at most one flit a cycle at each output, with port, VC, kind and data in range.
+
+    A word of circuits has no marks.
+    """
     config = program.config
     topology = config.topology
     node, port = trace.node, trace.port
@@ -69,6 +73,7 @@ def check_outputs(program: Program, trace: Trace) -> None:
     linked = topology.neighbor[np.where(inside, node, 0), np.where(inside, port, 0)] >= 0
     order = np.lexsort((port, node, trace.cycle))
     places = np.stack((trace.cycle, node, port))[:, order]
+    marks = 0 if config.circuits else HEAD_MARK + TAIL_MARK
     twice = np.zeros(len(trace), dtype=bool)
     twice[order[1:]] = (places[:, 1:] == places[:, :-1]).all(axis=0)
     for wrong, what in (
@@ -78,7 +83,7 @@ def check_outputs(program: Program, trace: Trace) -> None:
             "there is no such output",
         ),
         ((trace.vc < 0) | (trace.vc >= config.vcs), f"the VC is not 0 to {config.vcs - 1}"),
-        ((trace.kind < 0) | (trace.kind > HEAD_MARK + TAIL_MARK), "there is no such kind of flit"),
+        ((trace.kind < 0) | (trace.kind > marks), "there is no such kind of flit"),
         (
             trace.data > np.uint64((1 << config.flit_width) - 1),
             f"the data are wider than {config.flit_width} bits",

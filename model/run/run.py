@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..base.notebook import ShowsItself
 from ..network.topology import Topology
 from .link_flits import link_flits
 from .trace import Trace
@@ -37,7 +38,7 @@ SENDER_STATES = ("control", "ready", "header", "payload", "ended", "failed", "ex
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Run:
+class Run(ShowsItself):
     """A run of a program, predicted or measured.
 
     Attributes

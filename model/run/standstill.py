@@ -23,7 +23,7 @@ from ..base.arrays import Numbers
 from ..base.graph_cycles import find_circle
 from ..program.any_program import AnyProgram, without_circuits
 from ..program.circuits import CircuitProgram
-from ..program.deadlock import Channel, remedy
+from ..program.deadlock import Channel, other_routes, remedy
 from ..program.program import Program
 from .hops import NO_ROW, expected_hops, matched
 from .packets import packets_of
@@ -80,9 +80,15 @@ class Standstill:
             return []
         count = f"deadlock: {len(self.circle)} packets wait for each other in a circle"
         first = "; ".join(filter(None, (count, remedy(without_circuits(self.program)))))
-        return [first, *map(self._line, self.circle)]
+        return [first, *map(self.line, self.circle)]
 
-    def _line(self, wait: Wait) -> str:
+    def remedies(self) -> list[str]:
+        """Return what would free the packets: more VCs, and other routes."""
+        program = without_circuits(self.program)
+        return [*filter(None, (remedy(program), other_routes(program)))]
+
+    def line(self, wait: Wait) -> str:
+        """Say which packet waits where, and for which other packet."""
         waits = wait.why.format(wanted=self._name(wait.wanted), other=self._packet(wait.other))
         return f"node {self._name(wait.held)} holds {self._packet(wait.row)}, {waits}"
 

@@ -16,13 +16,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
 from ..base.files import write_pieces_atomically
+from ..base.frames import data_frame, stream_of
+from ..base.notebook import ShowsItself
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 HEAD_MARK = 1
 TAIL_MARK = 2
@@ -53,7 +58,7 @@ class Flit(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(ShowsItself):
     """One row per flit that leaves an output port; columns of equal length.
 
     Rows are in order of (cycle, node, port); :meth:`sort` restores that order. Deliveries of one
@@ -103,6 +108,20 @@ class Trace:
     def columns(self) -> tuple[npt.NDArray[Any], ...]:
         """The six columns, in the order of ``COLUMNS``."""
         return tuple(getattr(self, field.name) for field in fields(self))
+
+    def to_pandas(self) -> DataFrame:
+        """Return the trace as a data frame, whose columns are not copied.
+
+        Raises :class:`.InvalidInput` without pandas.
+        """
+        return data_frame(dict(zip(COLUMNS, self.columns, strict=True)))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the trace as a stream of Arrow, which Polars, pandas and DuckDB read.
+
+        Raises :class:`.InvalidInput` without pyarrow.
+        """
+        return stream_of(dict(zip(COLUMNS, self.columns, strict=True)), requested_schema)
 
     @classmethod
     def empty(cls, rows: int = 0) -> Trace:

@@ -71,6 +71,25 @@ def check_reductions(schedule: Schedule) -> None:
         values.check_canonical()
 
 
+def contributions_gained(schedule: Schedule) -> tuple[Moves, Numbers]:
+    """Return the moves of reduced blocks, and the contributions that the target gains by each.
+
+    A send that replaces a value gains the contributions that the old value lacks. ``schedule`` must
+    keep the rules of :func:`check_reductions`.
+    """
+    moves = Moves.of(schedule)
+    values = _Values.of(schedule, moves)
+    source, target = (np.searchsorted(values.pairs, ends) for ends in (moves.source, moves.target))
+    carried, before = np.empty_like(source), np.empty_like(target)
+    for begin, end in moves.steps():
+        for first, last in moves.rounds(begin, end):
+            carried[first:last] = values.held[source[first:last]]
+            before[first:last] = values.held[target[first:last]]
+            values.carry_out(first, last)
+    size = np.append(values.sizes(), 0)
+    return moves, size[carried] - np.where(moves.combine, 0, size[before])
+
+
 def _check_combining(schedule: Schedule) -> None:
     """Require that sends combine reduced blocks only, each send by a single operator."""
     blocks, sends = schedule.blocks, schedule.block_sends
@@ -235,13 +254,18 @@ class _Values:
         what = f"what node {node} contributes to block {block} is combined twice"
         return broken(self.schedule, int(self.moves.send[move[twice]]), what)
 
-    def check_whole(self) -> None:
-        """Require that each owed node holds a complete value of each block that has words."""
-        blocks, topology = self.schedule.blocks, self.schedule.topology
+    def sizes(self) -> Numbers:
+        """Return the contributions in each value, if no value has one twice."""
         size = np.ones(self.count, np.int64)
         for batch in self.combined:
             made = slice(batch.first, batch.first + batch.left.size)
             size[made] = size[batch.left] + size[batch.right]
+        return size
+
+    def check_whole(self) -> None:
+        """Require that each owed node holds a complete value of each block that has words."""
+        blocks, topology = self.schedule.blocks, self.schedule.topology
+        size = self.sizes()
         whole = np.bincount(self.origin % len(blocks), minlength=len(blocks))
         for block in np.flatnonzero(blocks.reduced & (blocks.words > 0)).tolist():
             owed = blocks.owed[block]

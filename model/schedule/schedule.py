@@ -14,12 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import freeze
 from ..base.errors import InvalidInput
+from ..base.frames import data_frame
+from ..base.notebook import ShowsItself
 from ..base.ragged import offsets_of, ranges
 from ..network.port_model import PortModel
 from ..network.topology import Topology
@@ -27,13 +30,16 @@ from .blocks import CUSTOM, Blocks
 from .requested import Requested
 from .same_sends import first_alike, first_of_pairs
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 
 def _no_flags() -> npt.NDArray[np.bool_]:
     return np.zeros(0, np.bool_)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Schedule:
+class Schedule(ShowsItself):
     """An immutable table of sends and the collective that they carry out.
 
     ``check()`` proves that the sends carry out the collective. The measures of links mean something
@@ -124,6 +130,11 @@ class Schedule:
     def __repr__(self) -> str:
         what = f"{self.topology.label}, {self.algorithm} {self.collective}"
         return f"<{type(self).__name__}: {what}, {self.sends} sends>"
+
+    def to_pandas(self) -> DataFrame:
+        """Return a row for each send; raise :class:`.InvalidInput` without pandas."""
+        names = ("step", "source", "target", "distances", "send_words", "combine", "stream")
+        return data_frame({name: getattr(self, name) for name in names})
 
     def check(self) -> None:
         """Prove that the sends carry out the collective, or raise :class:`.ScheduleError`.

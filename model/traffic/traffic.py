@@ -13,7 +13,7 @@ included. Empty lines are ignored.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,10 @@ from ..base.errors import InvalidInput, require_range
 from ..base.files import InputFile, input_name, read_input, write_atomically
 from ..network.config import MOST_MEMORY_WORDS
 from ..network.exclusions import REFUSAL_CYCLES
+from ..network.node_names import node_name
+from ..network.routes import route
 from ..network.topology import Topology
+from .patterns import PATTERNS, hotspot
 
 HEADER = "cycle,source,target,flits"
 LARGEST_PACKETS = 4_000_000
@@ -33,8 +36,8 @@ LARGEST_PACKETS = 4_000_000
 LARGEST_CYCLES = 1_000_000
 """Most cycles of a drawing; in the largest network that takes seconds."""
 
-HOTSPOT_SHARE = 0.2
-"""Share of the hotspot pattern's packets that go to the hot node; the others are uniform."""
+_REPLY_CYCLES = 1
+"""Cycles between a request and its reply besides those of links and flits."""
 
 _CHUNK_CYCLES = 4096
 _ROW = re.compile(rb",".join([rb" *[0-9]{1,17} *"] * 4))
@@ -64,120 +67,122 @@ class Traffic:
         return cls(*(np.asarray(column, dtype=np.int64)[order] for column in columns))
 
 
-Draw = Callable[[Topology, npt.NDArray[np.int64], np.random.Generator], npt.NDArray[np.int64]]
-"""A function that draws a target for each source; a packet to its own source is not sent."""
-
-
-def _uniform(
-    topology: Topology, sources: npt.NDArray[np.int64], draw: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    working = topology.working_nodes
-    if len(working) == 1:
-        return sources
-    step = draw.integers(1, len(working), sources.size)
-    place = (np.searchsorted(working, sources) + step) % len(working)
-    targets: npt.NDArray[np.int64] = working[place]
-    return targets
-
-
-def _transpose(
-    topology: Topology, sources: npt.NDArray[np.int64], _draw: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    places = topology.coordinates(sources)
-    return _nodes(topology, np.roll(places, 1, axis=-1), "transpose")
-
-
-def _complement(
-    topology: Topology, sources: npt.NDArray[np.int64], _draw: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    nodes = np.setdiff1d(np.arange(topology.nodes), topology.switches)
-    opposite: npt.NDArray[np.int64] = nodes[::-1][np.searchsorted(nodes, sources)]
-    return opposite
-
-
-def _neighbour(
-    topology: Topology, sources: npt.NDArray[np.int64], _draw: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    places = topology.coordinates(sources)
-    places[..., 0] = (places[..., 0] + 1) % topology.dims[0]
-    return _nodes(topology, places, "neighbour")
-
-
-def _hotspot(
-    topology: Topology, sources: npt.NDArray[np.int64], draw: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    targets = _uniform(topology, sources, draw)
-    working = topology.working_nodes
-    targets[draw.random(sources.size) < HOTSPOT_SHARE] = working[len(working) // 2]
-    return targets
-
-
-def _nodes(
-    topology: Topology, places: npt.NDArray[np.int64], pattern: str
-) -> npt.NDArray[np.int64]:
-    """Return the nodes at coordinates, which must lie inside the topology."""
-    if (places >= np.array(topology.dims)).any():
-        raise InvalidInput.of(
-            f"network for the {pattern} pattern", "a grid of equal sides", topology.label
-        )
-    columns = tuple(np.moveaxis(places, -1, 0))
-    return np.asarray(np.ravel_multi_index(columns, topology.dims, order="F"), dtype=np.int64)
-
-
-PATTERNS: dict[str, Draw] = {
-    "uniform": _uniform,
-    "transpose": _transpose,
-    "complement": _complement,
-    "hotspot": _hotspot,
-    "neighbour": _neighbour,
-}
-"""Patterns by name. Transpose sends from (x, y) to (y, x); complement to the opposite node (the
-complement of its number's bits if there are 2^n nodes, not counting switches); neighbour to the
-next node along axis 0, wrapping around; hotspot sends a share of :data:`HOTSPOT_SHARE` to one node
-in the middle, the rest uniformly. Faulty nodes and switches neither send nor receive: their packets
-are left out."""
-
-
 def draw_traffic(
-    topology: Topology, pattern: str, *, rate: float, flits: int, cycles: int, seed: int
+    topology: Topology,
+    pattern: str,
+    *,
+    rate: float,
+    flits: int,
+    cycles: int,
+    seed: int,
+    burst: int = 0,
+    reply_flits: int = 0,
+    hotspots: Sequence[int] = (),
 ) -> Traffic:
-    """Draw packets of ``flits`` flits for ``cycles`` cycles.
+    """Draw packets of ``flits`` flits for ``cycles`` cycles; each node offers ``rate`` flits/cycle.
 
-    In every cycle each node sends a packet with probability ``rate / flits``, so it offers ``rate``
-    flits per cycle. Raises :class:`InvalidInput` for a pattern that is unknown or needs another
-    network, a network whose nodes are all faulty, a rate outside 0 to 1, packets longer than any
-    memory, and more cycles than :data:`LARGEST_CYCLES` or packets than :data:`LARGEST_PACKETS`.
+    In every cycle a node sends a packet with the same probability. With ``burst`` it does so only
+    while it is on, a flit per cycle on average: a Markov chain of two states, on for ``burst``
+    cycles on average, or for longer where the rate asks for it.
+
+    With ``reply_flits`` the target answers each packet by one of this length, and ``rate`` counts
+    both. A reply may start in the cycle after its request arrives in an empty network, at the
+    earliest; it does not wait for a late request.
+
+    ``hotspots`` are the hot nodes of the hotspot pattern.
+
+    Raises :class:`InvalidInput` for a pattern that is unknown or needs another network, a network
+    whose nodes are all faulty, a rate outside 0 to 1, packets longer than any memory, hot nodes
+    that do not work or have another pattern, and more cycles than :data:`LARGEST_CYCLES` or packets
+    than :data:`LARGEST_PACKETS`.
     """
-    if pattern not in PATTERNS:
-        raise InvalidInput.of("pattern", ", ".join(PATTERNS), pattern)
-    if not 0 <= rate <= 1:
-        raise InvalidInput.of("rate", "0 to 1 flits per node and cycle", rate)
-    require_range("packet flits", flits, 1, MOST_MEMORY_WORDS)
-    require_range("cycles", cycles, 1, LARGEST_CYCLES)
-    if pattern in ("transpose", "neighbour") and not topology.dims:
-        raise InvalidInput.of(f"network for the {pattern} pattern", "a grid", topology.label)
-    if topology.interfaces * cycles * rate / flits > LARGEST_PACKETS:
-        raise InvalidInput.of(
-            "packets (nodes x cycles x rate / flits)",
-            f"at most {LARGEST_PACKETS}",
-            int(topology.interfaces * cycles * rate / flits),
-        )
+    _require_drawable(topology, pattern, rate, flits, cycles, burst, reply_flits, hotspots)
     draw = np.random.default_rng(seed)
     working = topology.working_nodes
-    if not working.size:
-        nodes = topology.interfaces
-        raise InvalidInput.of("faulty nodes", f"fewer than the {nodes} nodes", nodes)
     starts, sources = [], []
+    probability = rate / (flits + reply_flits)
+    on = _Bursts(rate, burst, len(working), draw) if burst and 0 < rate < 1 else None
     for first in range(0, cycles, _CHUNK_CYCLES):
         chunk = min(_CHUNK_CYCLES, cycles - first)
-        cycle, place = np.nonzero(draw.random((chunk, len(working))) < rate / flits)
+        sent = draw.random((chunk, len(working))) < probability / (rate if on else 1)
+        cycle, place = np.nonzero(sent & on.cycles(chunk) if on else sent)
         starts.append(cycle + first)
         sources.append(working[place])
     start, source = np.concatenate(starts), np.concatenate(sources)
-    target = PATTERNS[pattern](topology, source, draw)
-    sent = (target != source) & np.isin(target, working)
-    length = np.full(int(sent.sum()), flits, dtype=np.int64)
-    return Traffic.sorted(start[sent], source[sent], target[sent], length)
+    found = hotspot(hotspots) if hotspots else PATTERNS[pattern]
+    target = found(topology, source, draw)
+    served = (target != source) & np.isin(target, working)
+    start, source, target = start[served], source[served], target[served]
+    length = np.full(start.size, flits, dtype=np.int64)
+    if not reply_flits:
+        return Traffic.sorted(start, source, target, length)
+    # From the empty network: a cycle for each link and flit, and those of the interfaces.
+    back = start + _links(topology, source, target) + flits + _REPLY_CYCLES
+    replies = back, target, source, np.full(start.size, reply_flits, dtype=np.int64)
+    requests = start, source, target, length
+    return Traffic.sorted(*map(np.concatenate, zip(requests, replies, strict=True)))
+
+
+class _Bursts:
+    """Markov chains, one for each node, with the states on and off."""
+
+    def __init__(self, rate: float, burst: int, nodes: int, draw: np.random.Generator) -> None:
+        begin = min(1.0, rate / (1 - rate) / burst)
+        # Of all cycles a share of ``rate`` is on.
+        self._change = np.array([begin, begin * (1 - rate) / rate])
+        self._on, self._draw = draw.random(nodes) < rate, draw
+
+    def cycles(self, count: int) -> npt.NDArray[np.bool_]:
+        """Return for the next cycles which nodes are on, shape (cycles, nodes)."""
+        drawn = self._draw.random((count, self._on.size))
+        found = np.empty(drawn.shape, dtype=np.bool_)
+        for cycle, values in enumerate(drawn):
+            self._on = self._on ^ (values < self._change[self._on.astype(np.intp)])
+            found[cycle] = self._on
+        return found
+
+
+def _links(
+    topology: Topology, source: npt.NDArray[np.int64], target: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return the links on the route of each packet."""
+    pairs, place = np.unique(source * topology.nodes + target, return_inverse=True)
+    offsets, _, _ = route(topology, *np.divmod(pairs, topology.nodes), 1)
+    return (np.diff(offsets).astype(np.int64) - 1)[place]
+
+
+def _require_drawable(
+    topology: Topology,
+    pattern: str,
+    rate: float,
+    flits: int,
+    cycles: int,
+    burst: int,
+    reply_flits: int,
+    hotspots: Sequence[int],
+) -> None:
+    """Raise :class:`.InvalidInput` for the first value that :func:`draw_traffic` refuses."""
+    if pattern not in PATTERNS:
+        raise InvalidInput.unknown("pattern", PATTERNS, pattern)
+    if not 0 <= rate <= 1:
+        raise InvalidInput.of("rate", "0 to 1 flits per node and cycle", rate)
+    require_range("packet flits", flits, 1, MOST_MEMORY_WORDS)
+    require_range("reply flits", reply_flits, 0, MOST_MEMORY_WORDS)
+    require_range("cycles", cycles, 1, LARGEST_CYCLES)
+    require_range("burst", burst, 0, LARGEST_CYCLES)
+    packets = topology.interfaces * cycles * rate / (flits + reply_flits) * (1 + bool(reply_flits))
+    if packets > LARGEST_PACKETS:
+        raise InvalidInput.of(
+            "packets (nodes x cycles x rate / flits)", f"at most {LARGEST_PACKETS}", int(packets)
+        )
+    if not topology.working_nodes.size:
+        nodes = topology.interfaces
+        raise InvalidInput.of("faulty nodes", f"fewer than the {nodes} nodes", nodes)
+    if hotspots and pattern != "hotspot":
+        raise InvalidInput.must_be("hotspots", "left out", f"with the {pattern} pattern")
+    for node in hotspots:
+        if node not in topology.working_nodes:
+            raise InvalidInput.of("hotspots", "nodes that work", node_name(topology, node))
 
 
 def write_traffic(traffic: Traffic, path: str | Path) -> None:

@@ -5,6 +5,9 @@ const NODE = 46;
 const LANE = 9; // offset of each direction of a link, right of its middle
 const SVG = "http://www.w3.org/2000/svg";
 const MOST_NAMED = 300; // most nodes with visible names
+const LEAST_TEXT = 9.2; // pixels of a node's name
+const ADVANCE = 0.6; // width of a digit, in font sizes
+const WIDEST = 1.35 * NODE; // width of a node from which its name is broken
 
 /** Make an element with attributes, children and text; never from markup. */
 function make(tag, attributes = {}, ...children) {
@@ -77,6 +80,14 @@ class Way {
   }
 }
 
+/** Return a name in lines of at most this many letters; coordinates break after a comma. */
+function broken(name, most) {
+  if (name.length <= most) return [name];
+  const comma = name.lastIndexOf(",", most - 1);
+  const at = comma < 0 ? Math.ceil(name.length / 2) : comma + 1;
+  return [name.slice(0, at), name.slice(at)];
+}
+
 const rounded = (number) => Math.round(10 * number) / 10;
 
 /** Return the points of a curve, moved to its right. */
@@ -112,6 +123,8 @@ class Drawing {
     this.focused = this.nodes[0];
     this.focused?.setAttribute("tabindex", "0");
     this.svg.addEventListener("keydown", (event) => this.key(event));
+    // A click chooses, and leaves the keyboard to the time.
+    this.svg.addEventListener("mousedown", (event) => event.preventDefault());
     new ResizeObserver(() => { this.resize(); this.redraw?.(); }).observe(stage);
   }
 
@@ -172,6 +185,7 @@ class Drawing {
     const group = svg("g", { class: "nodes" });
     const named = this.network.nodes <= MOST_NAMED;
     const half = NODE / 2;
+    this.longest = 0;
     const nodes = this.points.map(([x, y], node) => {
       const name = this.network.names[node];
       const faulty = this.network.faulty_nodes.includes(node);
@@ -179,6 +193,7 @@ class Drawing {
       const isSwitch = this.network.switches.includes(node);
       const kind = faulty ? ", broken" : isSwitch ? ", a switch" : "";
       const text = name.replace(/[()]/g, "");
+      this.longest = Math.max(this.longest, text.length);
       const element = svg("g", {
         class: `node${faulty ? " faulty" : ""}${host ? " host" : ""}${isSwitch ? " switch" : ""}`, role: "button", tabindex: "-1",
         "aria-label": `Node ${name}${kind}`, "data-node": node, "data-kind": kind,
@@ -189,13 +204,33 @@ class Drawing {
       svg("rect", { class: "box", x: -half, y: -half, width: NODE, height: NODE, rx: host ? half : 9 }),
       svg("rect", { class: "fill", x: -half + 4, y: half - 4, width: NODE - 8, height: 0, rx: host ? half - 4 : 5 }),
       faulty ? svg("path", { class: "cross", d: "M-11-11L11 11M11-11L-11 11" }) : null,
-      named && !faulty ? svg("text", { class: text.length > 5 ? "small" : "", "aria-hidden": "true" }, text) : null,
+      named && !faulty ? svg("text", { "aria-hidden": "true" }, text) : null,
       svg("circle", { class: "alarm", cx: half - 3, cy: -half + 3, r: 8 }));
       group.append(element);
       return element;
     });
     this.svg.append(group);
     return nodes;
+  }
+
+  /** Write names that are legible at this scale: in two lines or wider nodes where they need it. */
+  fitNames(pixels) {
+    const font = Math.max(this.longest > 5 ? 10 : 15, LEAST_TEXT / pixels);
+    const most = this.longest > 3 && ADVANCE * this.longest * font > WIDEST ? Math.ceil((this.longest + 1) / 2) : this.longest;
+    const wide = Math.max(NODE, ADVANCE * most * font + 4);
+    for (const element of this.nodes) {
+      const [, box, fill] = element.children;
+      box.setAttribute("x", -wide / 2);
+      box.setAttribute("width", wide);
+      fill.setAttribute("x", 4 - wide / 2);
+      fill.setAttribute("width", wide - 8);
+      const name = element.querySelector("text");
+      if (!name) continue;
+      const lines = broken(name.textContent, most);
+      const spans = lines.map((line, i) => svg("tspan", { x: 0, dy: `${i ? 1 : (1 - lines.length) / 2}em` }, line));
+      name.replaceChildren(...spans);
+      name.style.fontSize = `${font}px`;
+    }
   }
 
   /** Write the coordinates beside a grid, the innermost axis next to it. */
@@ -322,6 +357,10 @@ class Drawing {
     for (const link of this.stalled ?? []) if (!stalled.has(link)) this.links[link].classList.remove("stalled");
     for (const link of stalled) this.links[link]?.classList.add("stalled");
     this.stalled = new Set([...stalled].filter((link) => link !== undefined));
+    const waits = run.isDeadlocked(cycle) ? run.deadlock.waits : [];
+    const circle = new Set(waits.map(({ held }) => this.linkOf.get(held[0])));
+    if (circle.size || this.circling) this.links.forEach((link, number) => link.classList.toggle("circle", circle.has(number)));
+    this.circling = circle.size > 0;
     this.showHeat(run, cycle, heat);
   }
 
@@ -355,6 +394,7 @@ class Drawing {
     this.scale = (width * devicePixelRatio) / this.box.width;
     this.canvas.width = Math.round(this.box.width * this.scale);
     this.canvas.height = Math.round(this.box.height * this.scale);
+    if (width) this.fitNames(width / this.box.width);
   }
 
   /** Draw the flits of a cycle after a `share` of it; `color` returns the colour of each flit. */
@@ -368,7 +408,7 @@ class Drawing {
     const size = Math.max(10, Math.min(13, 7 / (this.scale / devicePixelRatio)));
     const flight = 1 + this.network.link_registers;
     const there = run.flitsThere(cycle);
-    for (const flit of there) this.drawWay(context, run.flitLine[flit], color(flit));
+    for (const flit of run.holding(cycle)) this.drawWay(context, run.flitLine[flit], color(flit));
     for (const flit of there) {
       const way = this.ways[this.linkOf.get(run.flitLine[flit])];
       if (!way) continue;
@@ -380,7 +420,7 @@ class Drawing {
     }
   }
 
-  /** Mark a link as in use, in the colour of its flit. */
+  /** Mark a link as held, in the colour of the packet that holds it. */
   drawWay(context, line, color) {
     const way = this.ways[this.linkOf.get(line)];
     if (!way) return;

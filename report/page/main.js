@@ -19,6 +19,20 @@ class Page {
     this.watchTheme();
     this.use(content.chosen);
     this.activity = this.keep(activityPlot(byId("activity"), this.player));
+    this.open();
+  }
+
+  /** Show the cycle that the address names (#cycle=12), or play to the first delivered packet. */
+  open() {
+    const cycle = location.hash.match(/^#cycle=(\d+)$/);
+    if (cycle) this.player.go(+cycle[1]);
+    else if (this.run.detailed) {
+      new IntersectionObserver((entries, observer) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        observer.disconnect();
+        if (this.player.cycle === 0 && !this.player.playing) this.player.open(this.run.opening);
+      }).observe(byId("stage"));
+    }
   }
 
   writeHead() {
@@ -106,8 +120,11 @@ class Page {
   writeRun() {
     const { run } = this;
     byId("tables").replaceChildren(...runTables(run));
-    const lines = [...Object.entries(run.flags).map(([node, names]) => `node ${run.network.names[node]} has set ${names.join(", ")}`), ...run.waiting];
-    if (!run.finished) lines.unshift("the run does not finish");
+    byId("purpose").textContent = PURPOSES[run.collective] ?? "";
+    byId("deadlock").hidden = !run.deadlock;
+    byId("deadlock").replaceChildren(...(run.deadlock ? deadlockPart(run, this.drawing, this.player) : []));
+    const lines = run.deadlock ? run.waiting.slice(0, 1) : [...Object.entries(run.flags).map(([node, names]) => `node ${run.network.names[node]} has set ${names.join(", ")}`), ...run.waiting];
+    if (!run.finished && !run.deadlock) lines.unshift("the run does not finish");
     byId("trouble").hidden = lines.length === 0;
     byId("trouble").textContent = lines.slice(0, 4).join("; ") + (lines.length > 4 ? `; and ${lines.length - 4} lines more` : "");
     byId("difference").hidden = !run.difference;
@@ -148,19 +165,9 @@ class Page {
   }
 
   writeLegend() {
-    const entry = (name, color, mark = "") => make("li", { class: mark }, swatch(color), name);
-    const list = [];
     const { run } = this;
-    if (byId("color").value === "step") {
-      const steps = run.steps.end.length;
-      const shown = steps <= 10 ? run.steps.end.map((_, i) => i + 1) : [1, Math.ceil(steps / 2), steps];
-      list.push(...shown.map((step) => entry(`step ${step}`, gradient((step - 1) / Math.max(1, steps - 1)))));
-    } else if (byId("color").value === "virtual channel") {
-      for (let vc = 0; vc < run.network.vcs; vc++) list.push(entry(`VC ${vc}`, themed(VC_COLORS[vc % VC_COLORS.length])));
-    }
-    if (run.detailed) list.push(...[1, 0, 2].map((kind) => make("li", {}, shape(kind), KINDS[kind])));
-    list.push(entry("held up, or an error", themed("--red"), "ring"));
-    byId("legend").replaceChildren(make("ul", { class: "legend", "aria-label": "Legend" }, ...list));
+    const all = [...legendOfFlits(run, byId("color").value), ...legendOfNodes(run, this.content.network), ...legendOfLinks(run, this.content.network)];
+    byId("legend").replaceChildren(make("ul", { class: "legend", "aria-label": "Legend" }, ...all));
   }
 
   /** Show a cycle, except the flits on their way. */
@@ -173,6 +180,7 @@ class Page {
     if (this.player.playing && now - (this.written ?? 0) < 200) return;
     this.written = now;
     byId("now").textContent = this.sentence(cycle);
+    byId("seen").textContent = seen(this.run, cycle);
     this.panel?.update(cycle);
     this.panelPlot?.mark();
     const step = this.run.stepAt(cycle);
@@ -189,9 +197,13 @@ class Page {
     const { run } = this;
     const step = run.stepAt(cycle);
     const nodes = run.network.points.map((_, node) => run.share(node, cycle));
-    const full = nodes.filter((share) => share === 1).length;
-    const due = nodes.filter((share) => share !== null).length;
-    const has = `${full} of ${count(due, "node")} ${due === 1 ? "has" : "have"} all their data`;
+    const served = nodes.filter((_, node) => run.isServed(node));
+    const full = served.filter((share) => share === 1).length;
+    const due = served.length;
+    const [packets, there] = [run.program?.step.length, run.deliveredBefore(cycle)];
+    const has = run.collective === "traffic" && run.detailed && packets
+      ? `${there} of ${count(packets, "packet")} delivered`
+      : `${full} of ${count(due, "node")} ${due === 1 ? "has all its" : "have all their"} data`;
     const held = run.detailed && run.held_up[cycle] ? `, ${count(run.held_up[cycle], "flit")} held up` : "";
     if (cycle >= run.cycles) return `End, after ${run.cycles} cycles: ${has}${held}.`;
     const place = `${run.steps.end.length ? `, step ${step} of ${run.steps.end.length}` : ""}`;
@@ -248,19 +260,6 @@ class Page {
 
 function count(number, noun) {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
-function swatch(color) {
-  const element = make("span", { class: "swatch", "aria-hidden": "true" });
-  element.style.setProperty("--swatch", color);
-  return element;
-}
-
-/** Return the canvas shape of a kind of flit. */
-function shape(kind) {
-  const canvas = make("canvas", { width: "32", height: "32", "aria-hidden": "true" });
-  drawFlit(canvas.getContext("2d"), { x: 14, y: 16, angle: 0 }, kind, 8, themed("--quiet"), themed("--paper"));
-  return canvas;
 }
 
 async function open() {

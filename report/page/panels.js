@@ -42,7 +42,10 @@ function nodeState(run, node, cycle) {
   const all = run.held[node] + run.due[node];
   const has = run.held[node] + run.wordsGot(node, cycle);
   const unit = run.detailed ? "words" : "flits";
-  parts.push(all ? `${has} of ${all} ${unit} there` : "gets no data");
+  if (run.brought) {
+    const { of } = run.contributions;
+    parts.push(`${Math.floor(of * (run.share(node, cycle) ?? 0))} of ${of} contributions combined`);
+  } else parts.push(all ? `${has} of ${all} ${unit} there` : "gets no data");
   if (run.stalled) parts.push(`${run.stalled[node]} stalled flits in the whole run`);
   return `${parts.join(" · ")}`;
 }
@@ -133,8 +136,7 @@ function arrivalsPart(run, node, packets) {
   const timed = program?.start.some((start) => start);
   const rows = packets.map(({ row, first, last, cycles }) => {
     if (!row || !program) return ["", "unknown", cycles.length, first, last];
-    const sender = above(program.first_row, row - 1) - 1;
-    return [timed ? program.start[row - 1] - 1 : program.step[row - 1], run.network.names[sender], cycles.length, first, last];
+    return [timed ? program.start[row - 1] - 1 : program.step[row - 1], run.network.names[run.senderOf(row)], cycles.length, first, last];
   });
   if (!rows.length) return { element: make("p", { class: "quiet" }, "Nothing arrives here.") };
   const made = table(`Arrivals at node ${run.network.names[node]}`, [timed ? "sent from cycle" : "step", "from", "words", "first cycle", "last cycle"], rows);

@@ -2,11 +2,17 @@
 
 const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 500];
 const USUAL_SPEED = 10;
+const OPENING_SECONDS = 5;
+const OWN_KEYS = {
+  " ": ["button", "summary"],
+  ArrowLeft: ["input", ".scrolled"],
+  ArrowRight: ["input", ".scrolled"],
+}; // elements that have a use of their own for a key
 
 class Player {
   /** `onCycle` is called for each new cycle, `onFrame` for each frame within a cycle. */
   constructor(onCycle, onFrame) {
-    Object.assign(this, { onCycle, onFrame, cycle: 0, share: 0.5, playing: false });
+    Object.assign(this, { onCycle, onFrame, cycle: 0, share: 0.5, playing: false, until: null });
     this.calm = matchMedia("(prefers-reduced-motion: reduce)");
     const by = (id) => document.getElementById(id);
     [this.slider, this.steps, this.button, this.speed] = ["cycle", "step", "play", "speed"].map(by);
@@ -22,11 +28,11 @@ class Player {
       "step-on": () => this.goByStep(1),
     };
     for (const [id, action] of Object.entries(actions)) by(id).addEventListener("click", action);
-    const keys = { k: "play", ",": "cycle-back", ".": "cycle-on", "[": "step-back", "]": "step-on" };
-    by("watch").addEventListener("keydown", (event) => {
+    const keys = { k: "play", " ": "play", ",": "cycle-back", ".": "cycle-on", arrowleft: "cycle-back", arrowright: "cycle-on", "[": "step-back", "]": "step-on" };
+    document.addEventListener("keydown", (event) => {
       const id = keys[event.key.toLowerCase()];
-      if (!id || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.target.tagName === "SELECT") return;
+      if (!id || event.ctrlKey || event.metaKey || event.altKey || OWN_KEYS[event.key]?.some((own) => event.target.closest?.(own))) return;
+      if (event.target.tagName === "SELECT" || by(id).hidden) return;
       event.preventDefault();
       actions[id]();
     });
@@ -45,6 +51,7 @@ class Player {
   }
 
   go(cycle) {
+    if (this.until !== null) this.pause();
     const last = this.unit * Math.ceil(this.run.cycles / this.unit);
     this.cycle = Math.max(0, Math.min(last, cycle));
     this.share = 0.5;
@@ -71,6 +78,17 @@ class Player {
     else this.goToStep(to);
   }
 
+  /** Play from the beginning up to a cycle, slowly enough to follow; without motion, go there. */
+  open(until) {
+    if (this.calm.matches) {
+      this.go(until);
+      return;
+    }
+    this.speed.value = SPEEDS.find((speed) => speed >= until / OPENING_SECONDS) ?? SPEEDS.at(-1);
+    this.play();
+    this.until = until;
+  }
+
   toggle() {
     if (this.playing) this.pause();
     else this.play();
@@ -89,7 +107,8 @@ class Player {
       const whole = Math.floor(this.share);
       this.share -= whole;
       if (whole) this.cycle = Math.min(this.cycle + whole * this.unit, this.run.cycles);
-      if (this.cycle >= this.run.cycles) {
+      if (this.until !== null) this.cycle = Math.min(this.cycle, this.until);
+      if (this.cycle >= (this.until ?? this.run.cycles)) {
         this.pause();
       } else if (whole) {
         this.show();
@@ -104,6 +123,8 @@ class Player {
   pause() {
     if (!this.playing) return;
     this.setPlaying(false);
+    if (this.until !== null) this.speed.value = USUAL_SPEED;
+    this.until = null;
     this.share = 0.5;
     this.show();
   }

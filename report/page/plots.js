@@ -16,7 +16,7 @@ function plot(home, { x, series, height = PLOT_HEIGHT, label, bars = false, mark
     legend: { show: false },
     scales: { x: { time: false }, y: { range: (_, least, most) => [0, Math.max(1, most)] } },
     axes: [
-      { ...axis, size: 20, gap: 2, label: xLabel, labelSize: 16, labelGap: 0, labelFont: axis.font },
+      { ...axis, size: 20, gap: 2, incrs: INCREMENTS, label: xLabel, labelSize: 16, labelGap: 0, labelFont: axis.font },
       { ...axis, size: 40, gap: 2, space: 24, incrs: INCREMENTS },
     ],
     series: [{}, ...series.map(({ color, fill }) => ({ stroke: color, fill, width: 1, paths: path, points: { show: false } }))],
@@ -103,7 +103,7 @@ function activityPlot(home, player) {
     return {
       x: moving.map((_, i) => i * several * width),
       series,
-      height: 90,
+      height: 84,
       label: `Flits on links in each ${width === 1 ? "cycle" : `${width} cycles`}: at most ${peak}`,
       marks: (u) => { drawSteps(u, run.steps); drawNow(u, player.cycle); },
       onPick: (cycle) => player.go(width * Math.floor(cycle / width)),

@@ -46,7 +46,15 @@ class Run {
     });
     this.indexCycles(rows);
     this.indexParked(rows, stay, stalled);
-    this.countPayload(rows);
+    this.indexHeld();
+    this.payload = this.summed((flit) => 1);
+    if (this.contributions && this.program) {
+      const { gained, words } = this.contributions;
+      this.brought = this.summed((flit) => {
+        const row = this.trace.row[flit];
+        return row ? gained[row - 1] / words[row - 1] : 0;
+      });
+    }
   }
 
   /** Sort the flits by cycle and output; those of cycle c begin at firstOf[c]. */
@@ -86,13 +94,49 @@ class Run {
     for (let c = 0; c <= this.cycles; c++) this.held_up[c] = now += change[c];
   }
 
-  /** Sum up the words that each output to a node has delivered, flit by flit. */
-  countPayload(rows) {
-    this.payload = new Uint32Array(rows + 1);
-    for (let i = 0; i < rows; i++) {
-      const word = this.flitLine[i] % this.network.ports === 0 && !(this.trace.kind[i] & HEAD);
-      this.payload[i + 1] = this.payload[i] + (word ? 1 : 0);
+  /** Find the cycles in which a packet holds each output, from its head to its tail. */
+  indexHeld() {
+    const { kind, vc } = this.trace;
+    this.holds = new Map();
+    const add = (head, end) => {
+      for (let b = Math.floor(this.flitCycle[head] / PARKED); b * PARKED <= end; b++) {
+        if (!this.holds.has(b)) this.holds.set(b, []);
+        this.holds.get(b).push(head, end);
+      }
+    };
+    for (let place = 0; place + 1 < this.first.length; place++) {
+      const [begin, end] = [this.first[place], this.first[place + 1]];
+      if (begin === end || this.flitLine[begin] % this.network.ports === 0) continue;
+      const heads = new Map();
+      for (let i = begin; i < end; i++) {
+        if (kind[i] & HEAD && !heads.has(vc[i])) heads.set(vc[i], i);
+        if (!(kind[i] & TAIL) || !heads.has(vc[i])) continue;
+        add(heads.get(vc[i]), this.flitCycle[i] + this.network.link_registers);
+        heads.delete(vc[i]);
+      }
+      for (const head of heads.values()) add(head, this.cycles);
     }
+  }
+
+  /** Return the first flits of the packets that hold a link in a cycle. */
+  holding(cycle) {
+    const found = [];
+    const all = this.detailed ? this.holds.get(Math.floor(cycle / PARKED)) ?? [] : [];
+    for (let i = 0; i < all.length; i += 2) {
+      if (this.flitCycle[all[i]] <= cycle && cycle <= all[i + 1]) found.push(all[i]);
+    }
+    return found;
+  }
+
+  /** Sum up a value of the words that each output to a node has delivered, flit by flit. */
+  summed(value) {
+    const { length } = this.flitLine;
+    const sums = new Float64Array(length + 1);
+    for (let i = 0; i < length; i++) {
+      const word = this.flitLine[i] % this.network.ports === 0 && !(this.trace.kind[i] & HEAD);
+      sums[i + 1] = sums[i] + (word ? value(i) : 0);
+    }
+    return sums;
   }
 
   readLoads({ lines, counts, bins, width }) {
@@ -133,18 +177,81 @@ class Run {
     const place = this.lineAt.get(node * this.network.ports);
     if (place === undefined) return 0;
     if (!this.detailed) return this.before[place][Math.min(this.binOf(cycle), this.moving.length)];
-    const end = above(this.flitCycle, cycle - 1, this.first[place], this.first[place + 1]);
-    return this.payload[end] - this.payload[this.first[place]];
+    return this.sumBefore(this.payload, place, cycle);
   }
 
-  /** Return the share of its words that a node has before a cycle; null if it gets none. */
+  sumBefore(sums, place, cycle) {
+    const end = above(this.flitCycle, cycle - 1, this.first[place], this.first[place + 1]);
+    return sums[end] - sums[this.first[place]];
+  }
+
+  /** Return the share of its data that a node has before a cycle; null if it gets none.
+   *
+   * Where nodes combine, its data are the contributions of all nodes.
+   */
   share(node, cycle) {
     const all = this.held[node] + this.due[node];
-    return all ? (this.held[node] + this.wordsGot(node, cycle)) / all : null;
+    if (!this.brought) return all ? (this.held[node] + this.wordsGot(node, cycle)) / all : null;
+    const goal = this.contributions.goal[node];
+    const place = this.lineAt.get(node * this.network.ports);
+    const got = this.contributions.start[node] + (place === undefined ? 0 : this.sumBefore(this.brought, place, cycle));
+    return goal ? Math.min(1, Math.round(1e9 * (got / goal)) / 1e9) : null;
+  }
+
+  /** Return whether a node must end up with data. */
+  isServed(node) {
+    return this.brought ? this.contributions.owed[node] && this.contributions.goal[node] > 0 : this.held[node] + this.due[node] > 0;
   }
 
   binOf(cycle) {
     return Math.floor(cycle / this.bin);
+  }
+
+  /** Return the sender of a row. */
+  senderOf(row) {
+    return above(this.program.first_row, row - 1) - 1;
+  }
+
+  /** Return "(0,0) to (2,1)" for a row. */
+  endsOf(row) {
+    const { names } = this.network;
+    const target = this.program.target[row - 1];
+    return `${names[this.senderOf(row)]} to ${target ? names[target - 1] : "nowhere"}`;
+  }
+
+  /** Return the rows of the packets that are on links, in buffers, or delivered in a cycle. */
+  rowsAt(cycle) {
+    const rows = new Set();
+    for (const flits of [this.flitsThere(cycle), this.flitsOf(cycle), this.holding(cycle)]) {
+      for (const flit of flits) rows.add(this.trace.row[flit]);
+    }
+    rows.delete(0);
+    return [...rows];
+  }
+
+  /** The delivered tails, as flits in the order of their cycles. */
+  get tails() {
+    if (!this.tailsFound) {
+      const isTail = (flit) => this.flitLine[flit] % this.network.ports === 0 && this.trace.kind[flit] & TAIL;
+      this.tailsFound = this.detailed ? this.byCycle.filter(isTail) : [];
+      this.tailCycles = Array.from(this.tailsFound, (flit) => this.flitCycle[flit]);
+    }
+    return this.tailsFound;
+  }
+
+  /** The cycle after the first delivered tail; the end if there is none. */
+  get opening() {
+    return this.tails.length ? this.flitCycle[this.tails[0]] + 1 : this.cycles;
+  }
+
+  /** Return the number of packets that are delivered before a cycle. */
+  deliveredBefore(cycle) {
+    return this.tails.length && above(this.tailCycles, cycle - 1);
+  }
+
+  /** Return whether packets wait in a circle for good in a cycle. */
+  isDeadlocked(cycle) {
+    return this.deadlock !== null && cycle >= this.cycles - 1;
   }
 
   /** Return the flits that leave outputs in a cycle, in order of outputs. */

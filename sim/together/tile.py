@@ -12,9 +12,12 @@ from typing import Any
 from amaranth.back import rtlil
 
 from ...model.network.config import NetworkConfig
+from ...rtl.circuit_tile import CircuitTile
 from ...rtl.tile import Tile
+from ...rtl.tiles import make_tile
 from .cells import UnknownCellError, cell_gates
 from .gates import ONE, ZERO, Gates
+from .trace import KIND_PLANES
 
 MODULE = "tile"
 YOSYS_PASSES = (
@@ -24,14 +27,11 @@ YOSYS_PASSES = (
 MOST_PLACES = 16
 """Words up to which a memory is made of registers."""
 
+_NUMBERS = ("cycle", "node", "port", "vc", "kind", "data")
 _LINE = (
-    " ".join(
-        rf"(?P<{name}>\d+)" if name == "port" else rf"\{{(?P<{name}>\d+):> du\}}"
-        for name in ("cycle", "node", "port", "vc", "kind", "data")
-    )
-    + "\n"
+    " ".join(rf"(?:(?P<{name}>\d+)|\{{(?P<{name}_bits>\d+):> du\}})" for name in _NUMBERS) + "\n"
 )
-"""The format of a trace line, with the width in bits of each number except the port."""
+"""The format of a trace line: constants, and widths in bits of numbers."""
 
 Bit = int | str
 """A wire of the netlist, by its number, or a constant."""
@@ -125,7 +125,7 @@ class TileGates:
         self._known = dict(CONSTANTS)
         # For each wire: all outputs of its cell, the wires that the cell needs, its function.
         self._sources: dict[Bit, _Source] = {}
-        module = _netlist(Tile(config, switch=switch, trace=trace))
+        module = _netlist(make_tile(config, switch=switch, trace=trace))
         cells = [cell for cell in module["cells"].values() if cell["type"] != "$scopeinfo"]
         memories = [_MemoryCell(cell) for cell in cells if cell["type"] == "$mem_v2"]
         flip_flops = [cell["connections"] for cell in cells if cell["type"] == "$_DFF_P_"]
@@ -238,12 +238,16 @@ class TileGates:
         """Decode a print cell: a line of six numbers with a constant port."""
         form, wires = cell["parameters"]["FORMAT"], cell["connections"]
         found = re.fullmatch(_LINE, form)
-        if found is None:
+        if found is None or found["port"] is None:
             raise UnknownCellError(f"$print of {form!r}")
-        port, bits = int(found["port"]), iter(wires["ARGS"])
-        sizes = {name: int(size) for name, size in found.groupdict().items() if name != "port"}
-        numbers = {name: self._gates(itertools.islice(bits, size)) for name, size in sizes.items()}
-        return Printed(self._gate(wires["EN"][0]), port, **numbers)
+        bits, numbers = iter(wires["ARGS"]), {}
+        for name in _NUMBERS:
+            if (size := found[f"{name}_bits"]) is not None:
+                numbers[name] = self._gates(itertools.islice(bits, int(size)))
+            elif name != "port":
+                places = range(KIND_PLANES)
+                numbers[name] = [ONE if int(found[name]) >> place & 1 else ZERO for place in places]
+        return Printed(self._gate(wires["EN"][0]), int(found["port"]), **numbers)
 
     def _gates(self, wires: Iterable[Bit]) -> list[int]:
         return [self._gate(wire) for wire in wires]
@@ -302,7 +306,7 @@ class _MemoryCell:
         return wires
 
 
-def _netlist(tile: Tile) -> dict[str, Any]:
+def _netlist(tile: Tile | CircuitTile) -> dict[str, Any]:
     """Return the tile as one module of Yosys' simple cells."""
     text = rtlil.convert(tile, name=MODULE, emit_src=False)
     script = "\n".join([f"read_rtlil <<end_of_tile\n{text}\nend_of_tile", *YOSYS_PASSES, ""])

@@ -12,6 +12,8 @@ from helpers.command import result
 import eyecast
 from eyecast.model.collectives.registry import algorithms_for
 
+NETWORK = eyecast.mesh((4, 4))
+
 EYE = eyecast.schedule(eyecast.mesh((4, 4)), "eye", source=(1, 1))
 
 
@@ -183,3 +185,32 @@ def test_a_host_transmits_to_all():
     assert eyecast.predict(made).finished
     with pytest.raises(eyecast.InvalidInput, match="seconds must be 0 or more, not -1"):
         eyecast.transmit(eyecast.line(9), seconds=-1)
+
+
+def test_sides_may_be_a_text():
+    assert eyecast.mesh("3x2").neighbor.tolist() == eyecast.mesh((3, 2)).neighbor.tolist()
+    assert eyecast.torus("4").label == eyecast.torus((4,)).label == "4 torus"
+
+
+@pytest.mark.parametrize(
+    ("ask", "similar"),
+    [
+        (lambda: eyecast.schedule(NETWORK, "ring", collective="allreduce"), "all-reduce"),
+        (lambda: eyecast.schedule(NETWORK, "recursive_doubling", source=0), "recursive-doubling"),
+        (lambda: eyecast.compare(NETWORK, source=0, algorithms=["treee"]), "tree"),
+        (lambda: eyecast.traffic(NETWORK, pattern="tranpose"), "transpose"),
+    ],
+)
+def test_a_misspelled_name_is_answered_with_the_similar_one(ask, similar):
+    with pytest.raises(eyecast.InvalidInput, match=rf"\(did you mean {similar}\?\)$"):
+        ask()
+
+
+def test_a_drawing_without_a_file_says_so(caplog, here, monkeypatch):
+    made = eyecast.schedule(NETWORK, "eye", source=0)
+    eyecast.draw(made)
+    assert ["draw() has written no file" in each for each in caplog.messages] == [True]
+    eyecast.draw(made, here / "a.svg")
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    eyecast.draw(made)
+    assert len(caplog.messages) == 1

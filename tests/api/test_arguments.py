@@ -17,8 +17,8 @@ SEND = (1, [0, 1])
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: eyecast.mesh(8), "sides must be a tuple of integers, such as (8, 8), not 8"),
-        (lambda: eyecast.torus(4.5), "sides must be a tuple of integers, such as (8, 8), not 4.5"),
+        (lambda: eyecast.mesh(8), "sides must be integers such as (8, 8), or '8x8', not 8"),
+        (lambda: eyecast.torus(4.5), "sides must be integers such as (8, 8), or '8x8', not 4.5"),
         (
             lambda: eyecast.graph([1]),
             "neighbor must be a list of neighbours for each node, or a networkx graph, not [1]",
@@ -36,12 +36,12 @@ SEND = (1, [0, 1])
             "part must be a number, not 'x'",
         ),
         (
-            lambda: eyecast.mesh("8x8"),
-            "sides must be a tuple of integers, such as (8, 8), not '8x8'",
+            lambda: eyecast.mesh("8by8"),
+            "sides must be integers such as (8, 8), or '8x8', not '8by8'",
         ),
         (
             lambda: eyecast.mesh(8),
-            "sides must be a tuple of integers, such as (8, 8), not 8",
+            "sides must be integers such as (8, 8), or '8x8', not 8",
         ),
         (
             lambda: eyecast.with_faults(NETWORK, [(2, 0)]),
@@ -55,7 +55,7 @@ SEND = (1, [0, 1])
         ),
         (
             lambda: eyecast.schedule("8x8", "eye", source=0),
-            "network must be a network, such as mesh((8, 8)), not '8x8'",
+            "network must be a network, such as mesh((8, 8)) or graph(G), not '8x8'",
         ),
         (
             lambda: eyecast.schedule(NETWORK, "eye", source="0,0"),
@@ -94,7 +94,7 @@ def test_an_unknown_parameter_of_a_network_is_named_with_those_that_there_are():
     with pytest.raises(eyecast.InvalidInput) as refused:
         eyecast.compile(MADE, vc=2)
     assert str(refused.value).startswith("parameter of a network must be vcs, depth, ")
-    assert str(refused.value).endswith(", not vc")
+    assert str(refused.value).endswith(", not vc (did you mean vcs?)")
 
 
 def test_operators_are_a_list():

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from helpers.command import Command
+from helpers.command import Command, printed_result
 
 import eyecast as python
 from eyecast.cli.options.values import in_options
@@ -83,7 +83,7 @@ def refused_alike(eyecast: Command, seed: int) -> bool:
         assert (answer.status, answer.errors) == (2, f"eyecast: {in_options(error)}\n"), typed
         return True
     assert answer.status == 0, (typed, answer.errors)
-    found = json.loads(answer.output.replace(FORCE, ""))["algorithms"]
+    found = printed_result(answer.output.replace(FORCE, ""))["algorithms"]
     assert json.loads(json.dumps([entry.to_json() for entry in entries])) == found, typed
     return False
 

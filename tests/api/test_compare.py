@@ -58,7 +58,7 @@ def test_the_nodes_that_can_be_reached_are_served() -> None:
         ),
         (
             lambda: eyecast.compare(TORUS, ports="two", **GATHER),
-            "ports must be one, half-duplex, full-duplex, all, not two",
+            "ports must be one, half-duplex, full-duplex or all, not two",
         ),
         (
             lambda: eyecast.compare(TORUS, ports="all", algorithms=["ring", "tree"], **GATHER),

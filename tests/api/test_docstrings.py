@@ -41,7 +41,7 @@ def sections(documented: object) -> dict[str, list[str]]:
 def entries(lines: list[str]) -> list[str]:
     """Return the names in a section: of its lines that are not indented."""
     names = ", ".join(line for line in lines if line and not line.startswith(" "))
-    return [name.lstrip("*") for name in names.split(", ")]
+    return [name.lstrip("*") for name in names.split(", ") if name]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

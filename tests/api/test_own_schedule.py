@@ -263,7 +263,7 @@ REDUCED = Block(words=1, operator="add")
         (
             ONE,
             {"ports": "two"},
-            "ports must be half-duplex, exchange, full-duplex or all, not 'two'",
+            "ports must be half-duplex, exchange, full-duplex or all, not two",
         ),
         (ONE, {"pieces": 0}, "pieces must be 1 to 16, not 0"),
         (ONE, {"pieces": 4, "flits": 3}, "pieces must be 1 to 3, not 4"),

@@ -23,7 +23,7 @@ from eyecast.model.network.config import TIMINGS, NetworkConfig
 from eyecast.model.network.operators import BUILT_IN
 from eyecast.model.network.port_model import PORT_MODELS
 from eyecast.model.schedule.collective import COLLECTIVES
-from eyecast.model.traffic.traffic import PATTERNS
+from eyecast.model.traffic.patterns import PATTERNS
 from eyecast.sim.cache import PACKAGE
 
 USES = Path(__file__).with_name("uses_of_types.py")

@@ -56,7 +56,7 @@ def right(root: Node = (0, 0)) -> None:
 def wrong() -> None:
     """Use functions as no one should."""
     network = eyecast.mesh(8)  # refused
-    eyecast.mesh("8x8")  # refused
+    eyecast.mesh(8)  # refused
     eyecast.torus()  # refused
     eyecast.hypercube("4")  # refused
     eyecast.graph([1, 2])  # refused

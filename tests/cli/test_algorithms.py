@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.command import Command, result
+from helpers.command import Command, printed_result, result
 
 from eyecast.model.collectives.fastest import MeasuredCase, measured_cases
 from eyecast.model.collectives.registry import ALGORITHMS
@@ -49,7 +48,7 @@ def best(eyecast: Command, case: MeasuredCase) -> tuple[int, set[str]]:
     words = () if case.collective == Collective.BARRIER else ("--flits", str(case.words))
     asked = (*case.network.split(), "--collective", case.collective, "--ports", case.ports)
     made = eyecast("schedule", *asked, *source, *words, "--algorithm", "best", "--json")
-    cycles = json.loads(made.output)["best"]["cycles"]
+    cycles = printed_result(made.output)["best"]["cycles"]
     least = min(cycles.values())
     return least, {name for name, count in cycles.items() if count == least}
 

@@ -12,7 +12,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from helpers.command import Command, refusal
+from helpers.command import Command, printed_result, refusal
 
 from eyecast.cli import check
 from eyecast.model.base.errors import InvalidInput
@@ -114,7 +114,7 @@ def test_one_bit_changed(eyecast: Command, trace: Trace) -> None:
 def test_a_trace_with_a_hole(eyecast: Command, trace: Trace) -> None:
     holes = Trace.from_flits([flit for number, flit in enumerate(trace) if number != 4])
     for file in write_all(holes):
-        found = json.loads(eyecast("check", file, *NETWORK, "--json").output)
+        found = printed_result(eyecast("check", file, *NETWORK, "--json").output)
         assert not found["agrees"]
         assert found["rows"] == len(trace) - 1
         assert found["broken_rule"].startswith("routes: ")

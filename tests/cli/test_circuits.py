@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from helpers.command import Command, refusal, result
+from helpers.command import Command, printed_result, refusal, result
+from helpers.report_page import read_file, trace_text
+from helpers.waves import flits_in, read_waves
 
 import eyecast as package
+from eyecast.model.run.trace import Trace
 
 EYE = ("--mesh", "4x4", "--source", "0,0", "--flits", "4", "--circuits")
 
@@ -16,7 +18,7 @@ EYE = ("--mesh", "4x4", "--source", "0,0", "--flits", "4", "--circuits")
 def test_predict_has_cycles_and_no_steps(eyecast: Command, here: Path) -> None:
     found = result(eyecast("predict", *EYE, "-o", "trace.csv", "--json"))
     assert found["finished"]
-    assert (found["steps"], found["flags"], found["least_cycles"]) == ([], {}, 10)
+    assert (found["steps"], found["flags"], found["least"]) == ([], {}, {"cycles": 10})
     assert sum(found["link_flits"].values()) == 4 * 18
     trace = (here / "trace.csv").read_text().splitlines()
     assert len(trace) == 1 + 4 * (18 + 15)
@@ -34,6 +36,16 @@ def test_program_prints_the_run_table_of_a_node(eyecast: Command) -> None:
     assert "east from memory" in eyecast("program", *EYE, "--node", "0,0").output
 
 
+def test_a_program_file_runs_as_its_schedule_does(eyecast: Command, here: Path) -> None:
+    eyecast("program", *EYE, "-o", "p.json")
+    found = result(eyecast("predict", "--program", "p.json", "--json"))
+    asked = result(eyecast("predict", *EYE, "--json"))
+    assert found["finished"]
+    assert [found[name] for name in ("cycles", "link_flits", "ports")] == [
+        asked[name] for name in ("cycles", "link_flits", "ports")
+    ]
+
+
 def test_compare_and_best_take_circuits(eyecast: Command) -> None:
     task = ("--mesh", "2x2", "--source", "0,0", "--flits", "2", "--circuits")
     cycles = {
@@ -43,36 +55,63 @@ def test_compare_and_best_take_circuits(eyecast: Command) -> None:
     answer = eyecast("predict", *task, "--algorithm", "best", "--json")
     best = min(cycles, key=lambda name: cycles[name])
     assert answer.errors.startswith(f"best is {best} ({cycles[best]} cycles)")
-    assert json.loads(answer.output)["cycles"] == min(cycles.values())
+    assert printed_result(answer.output)["cycles"] == min(cycles.values())
 
 
-@pytest.mark.parametrize(
-    ("command", "why"),
-    [
-        ("predict --waves -o t.csv", "--waves must be left out with --circuits: it does not know"),
-        ("predict --report r.html", "--report must be left out with --circuits: it does not know"),
-        ("verify --report r.html", "--report must be left out with --circuits: it does not know"),
-        ("program -o p.json", "-o must be left out with --circuits: it does not know"),
-        ("program --image i.csv", "--image must be left out with --circuits: it does not know"),
-    ],
-)
-def test_what_does_not_know_circuits_refuses_them(
-    command: str, why: str, eyecast: Command, here: Path
-) -> None:
-    name, *options = command.split()
-    assert eyecast(name, *EYE, *options) == refusal(f"{why} circuits yet")
+def test_packages_refuse_circuits(eyecast: Command, here: Path) -> None:
+    answer = eyecast("ip", *EYE, "-o", "engine")
+    assert answer == refusal("--circuits must be left out of eyecast ip yet")
     assert not list(here.iterdir())
 
 
-def test_boards_and_checks_refuse_circuits(eyecast: Command, here: Path) -> None:
-    (here / "trace.csv").write_text("cycle,node,port,vc,kind,data\n")
-    for name, *options in (
-        ("check", "trace.csv", *EYE),
-        ("board-run", "--port", "none", *EYE),
-        ("bitstream", "--board", "ulx3s-85f", "--mesh", "2x2", "--circuits"),
-    ):
-        why = f"--circuits must be left out of eyecast {name} yet"
-        assert eyecast(name, *options) == refusal(why)
+def test_a_page_has_every_word_and_the_run_tables(eyecast: Command, here: Path) -> None:
+    eyecast("predict", *EYE, "-o", "trace.csv", "--report", "r.html")
+    page = read_file(here / "r.html")
+    assert trace_text(page) == (here / "trace.csv").read_text()
+    (run,) = page["runs"]
+    made = package.schedule(package.mesh((4, 4)), "eye", source=(0, 0), flits=4)
+    program = package.compile(made, circuits=True)
+    for name in ("first_entry", "duration", "codes", "send_address", "receive_address", "receive"):
+        assert run["run_tables"][name] == getattr(program, name).ravel().tolist(), name
+    assert (run["timing"], run["program"]) == ("", None)
+    # A word goes on as soon as it can: none waits.
+    assert {*run["trace"]["stay"]} == {1}
+    eyecast("program", *EYE, "-o", "p.json")
+    assert eyecast("check", "trace.csv", "--program", "p.json", "--report", "c.html").status == 0
+    assert trace_text(read_file(here / "c.html")) == (here / "trace.csv").read_text()
+    compared = ("--mesh", "2x2", "--source", "0,0", "--circuits", "--report", "r.html")
+    assert eyecast("compare", *compared).status == 0
+    page = read_file(here / "r.html")
+    columns = page["comparison"]["columns"]
+    assert {f"cycles, {each['timing']}" for each in page["runs"]} <= {*columns}
+
+
+def test_waves_show_each_word_of_the_trace(eyecast: Command, here: Path) -> None:
+    assert eyecast("predict", *EYE, "-o", "trace.csv", "--waves").status == 0
+    trace = Trace.read_csv("trace.csv")
+    waves = read_waves(here / "waves.vcd")
+    assert sorted(flits_in(waves, package.mesh((4, 4)))) == sorted(trace)
+    assert not [name for name in waves.changes if name.endswith(("kind", "step", "address"))]
+
+
+def test_a_trace_is_checked_word_for_word(eyecast: Command, here: Path) -> None:
+    eyecast("program", *EYE, "-o", "p.json", "--image", "i.csv")
+    eyecast("predict", *EYE, "-o", "trace.csv")
+    loaded = ("check", "trace.csv", "--program", "p.json", "--image", "i.csv")
+    assert eyecast(*loaded).status == 0
+    assert eyecast("check", "trace.csv", *EYE).status == 0
+    lines = (here / "trace.csv").read_text().splitlines()
+    last = lines.pop()
+    (here / "trace.csv").write_text("\n".join([*lines, last[:-1] + "fe"["f" in last[-1]], ""]))
+    assert eyecast(*loaded).status == 1
+    assert eyecast(*loaded[:-2]).status == 0
+    (here / "trace.csv").write_text("\n".join([*lines, last.replace("body", "head"), ""]))
+    found = printed_result(eyecast(*loaded, "--json").output)
+    assert [each["name"] for each in found["checks"]] == [
+        *("words delivered", "words times links", "cycle of the last word", "trace rows")
+    ]
+    assert found["broken_rule"].endswith("there is no such kind of flit")
+    assert eyecast("check", "trace.csv", *EYE[:2], "--circuits", "--no-program").status == 1
 
 
 def test_python_takes_circuits() -> None:

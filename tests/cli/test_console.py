@@ -17,9 +17,10 @@ COLUMNS = ("graph", "words\nsent", "by formula:\nwords", "")
 ROWS = [("sbt", 2147483648, 1099511627776, "ok"), ("a long name", None, 4294967296, "DIFFERS")]
 NUMBERS = ("2147483648", "1099511627776", "4294967296")
 
-COSTS = ("costs", "--dimension", "20", "--flits", "2147483648", "--packet", "1")
-LARGEST = "42949672960"
-"""Number of start-ups: 20 for each of 2147483648 one-flit packets."""
+COSTS = ("paper", "johnsson-ho-1986", "table-4", "--dimension", "16", "--packet", "1")
+COSTS += ("--flits", "2147483648")
+LARGEST = "34359738368"
+"""Number of start-ups: 16 for each of 2147483648 one-flit packets."""
 
 
 @pytest.mark.parametrize("width", [None, *range(20, 100, 7)])

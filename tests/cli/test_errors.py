@@ -227,7 +227,7 @@ BAD_OPTIONS = {
     f"schedule --mesh 8x8 {CORNER} --collective reduce --algorithm nesbt-copies": (
         "algorithm for reduce must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
         "u-torus-open, ring, recursive-doubling, chain, packed-trees, brg, sbt, tcbt, "
-        "nrsbt, nesbt, nrbrg or joining-tree, not nesbt-copies"
+        "nrsbt, nesbt, nrbrg, aligned-tree or joining-tree, not nesbt-copies"
     ),
     f"predict --mesh 8x8 {CORNER} --collective reduce --operators max,or": (
         "--operator must be max or or, as --operators has no other, not add"
@@ -242,7 +242,7 @@ BAD_OPTIONS = {
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
         "command must be algorithms, bitstream, board-run, boards, cache, check, compare, "
-        "completion, convert, costs, demo, doctor, image, ip, predict, program, schedule, show, "
+        "completion, convert, demo, doctor, image, ip, paper, predict, program, schedule, show, "
         "sweep, traffic, transmit, verify, verilog, not frobnicate"
     ),
     "schedule --qqq": "No such option '--qqq' (see eyecast schedule --help)",
@@ -474,7 +474,7 @@ def test_a_network_that_is_not_drawn_needs_no_schedule(
     line = "sides of a drawn mesh must be at most 64, not 128x128"
     assert eyecast("show", "--mesh", "128x128", "--source", "0,0") == refusal(line)
     monkeypatch.setattr(schemes, "transmit", None)
-    line = "nodes of a drawn network must be at most 4096, not 100000"
+    line = "sides of a drawn line must be at most 64, not 100000"
     assert eyecast("transmit", "--line", "100000", "--picture", "a.svg") == refusal(line)
 
 
@@ -483,7 +483,7 @@ def test_what_is_quoted_stays_on_one_line(eyecast: Command, here: Path) -> None:
     for arguments, line in (
         (("predict", "--program", "a.json"), r"a.json: format must be eyecast-program, not x\ny"),
         (("predict", "--program", "a\nb"), r"a\nb: cannot be read: No such file or directory"),
-        (("costs", "--tau", "\x1b[0m"), r"--tau must be a number, not '\x1b[0m'"),
+        (("paper", "jiang-wu", "--tau", "\x1b[0m"), r"--tau must be a number, not '\x1b[0m'"),
     ):
         assert eyecast(*arguments) == refusal(line)
 

@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from helpers.command import Command, refusal, result
+from helpers.command import Command, printed_result, refusal, result
 
 from eyecast.model.compare import cycles
 from eyecast.model.compare.best import Candidate
@@ -39,7 +39,7 @@ def test_groups_of_a_file(eyecast: Command) -> None:
     assert answer.status == 0
     (line,) = answer.errors.splitlines()
     assert line.startswith("group 1: best is ")
-    found = json.loads(answer.output)
+    found = printed_result(answer.output)
     assert [choice["group"] for choice in found["best"]] == [1]
     assert found["finished"]
     answer = eyecast("schedule", *NETWORK, "--group", "groups.json", "-o", "made.json")
@@ -88,8 +88,8 @@ def test_groups_of_standard_input_are_compared_over_lengths(
     command = ("compare", *NETWORK, "--lengths", "2,4", "--json", "--group")
     with Path("groups.json").open() as groups:
         monkeypatch.setattr("sys.stdin", groups)
-        read = json.loads(eyecast(*command, "-").output)
-    assert read == json.loads(eyecast(*command, "groups.json").output)
+        read = printed_result(eyecast(*command, "-").output)
+    assert read == printed_result(eyecast(*command, "groups.json").output)
 
 
 ALL_GATHER = "--collective all-gather --block-words words.json"
@@ -161,8 +161,10 @@ def test_what_was_found_of_the_best_is_kept(
     command = ("predict", *NETWORK, "--source", "0,0", "--flits", "64", "--json")
     answer = eyecast(*command, "--algorithm", "best", "-o", "best.csv")
     assert (len(compiled), again) == (len(predicted), [])
-    found = json.loads(answer.output)
-    one = json.loads(eyecast(*command, "--algorithm", found["algorithm"], "-o", "one.csv").output)
+    found = printed_result(answer.output)
+    one = printed_result(
+        eyecast(*command, "--algorithm", found["algorithm"], "-o", "one.csv").output
+    )
     assert again == [1]
     assert found["algorithm"] == "chain"
     assert {**one, "best": found["best"]} == found
@@ -172,7 +174,7 @@ def test_what_was_found_of_the_best_is_kept(
 @pytest.mark.slow
 def test_each_source_has_a_best_of_its_own(eyecast: Command) -> None:
     answer = eyecast("verify", "--mesh", "3x1", "--all-sources", "--algorithm", "best", "--json")
-    found = json.loads(answer.output)
+    found = printed_result(answer.output)
     assert len(found) == len(answer.errors.splitlines()) == 3
     for each in found:
         (cycles,) = (check["measured"] for check in each["checks"] if check["name"] == "cycles")
@@ -183,10 +185,10 @@ def test_what_there_was_no_time_for_is_said(eyecast: Command) -> None:
     options = ("--mesh", "4x4", "--source", "0,0", "--algorithm", "best", "--seconds", "0")
     answer = eyecast("schedule", *options, "--json")
     assert answer.status == 0
-    untried = json.loads(answer.output)["best"]["untried"]
+    untried = printed_result(answer.output)["best"]["untried"]
     assert "chain" in untried
-    assert list(json.loads(answer.output)["best"]["cycles"]) == ["eye"]
-    cycles = json.loads(answer.output)["best"]["cycles"]["eye"]
+    assert list(printed_result(answer.output)["best"]["cycles"]) == ["eye"]
+    cycles = printed_result(answer.output)["best"]["cycles"]["eye"]
     line = f"best is eye ({cycles} cycles); no time to try {', '.join(untried)}\n"
     assert answer.errors == line
 
@@ -206,7 +208,7 @@ def test_the_best_is_one_that_the_command_carries_out(
 ) -> None:
     answer = eyecast(*shlex.split(command), "--json")
     assert answer.status == 0, answer.errors
-    found = json.loads(answer.output)
+    found = printed_result(answer.output)
     choices = found["best"] if isinstance(found["best"], list) else [found["best"]]
     assert choices
     for choice in choices:
@@ -217,7 +219,7 @@ def test_the_best_is_one_that_the_command_carries_out(
 
 def test_the_best_is_predicted_with_the_timing_asked_for(eyecast: Command) -> None:
     command = ("predict", "--mesh", "4x4", "--source", "0,0", "--timing", "self-timed", "--json")
-    found = json.loads(eyecast(*command, "--algorithm", "best").output)
+    found = printed_result(eyecast(*command, "--algorithm", "best").output)
     del found["best"]
     assert found == result(eyecast(*command, "--algorithm", str(found["algorithm"])))
 

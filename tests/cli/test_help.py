@@ -22,6 +22,10 @@ from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
 
 SWEEPS = Path(__file__).parents[2] / "bench" / "sweeps"
 BEFORE = {
+    "certify": (
+        "eyecast program --circuits --mesh 4x4 --source 0,0 -o program.json "
+        "--certificate certificate.json",
+    ),
     "check": (
         "eyecast verify --mesh 4x4 --source 0,0 --signals -o run",
         "mv run/signals.vcd trace.vcd",
@@ -42,10 +46,10 @@ BEFORE = {
     "sweep": (f"cp {SWEEPS / 'cycles.toml'} .",),
 }
 """Lines that make the files of a command's examples."""
-QUICK = ("algorithms", "boards", "cache", "completion", "convert", "image", "schedule")
+QUICK = ("algorithms", "boards", "cache", "certify", "completion", "convert", "image", "schedule")
 """Commands whose examples take a fraction of a second each."""
-PARSED_ONLY = ("bitstream", "board-run")
-"""Commands whose examples take a quarter of an hour, or a board."""
+PARSED_ONLY = ("asic", "bitstream", "board-run")
+"""Commands whose examples take a quarter of an hour, a board, or a package of Debian."""
 
 
 def command_of(name: str) -> Command:
@@ -125,7 +129,7 @@ def test_a_mistyped_command_is_answered_with_the_one_meant(eyecast: Run) -> None
 def test_refusals_name_the_options_of_every_parameter_of_a_task() -> None:
     """The network and the collective are refused by names of their own."""
     named = {field.name for field in fields(Task)} - {"topology", "collective"}
-    assert OPTIONS.keys() == {*named, "message_words"}
+    assert OPTIONS.keys() == {*named, "message_words", "hotspots"}
 
 
 def test_a_refusal_loads_no_algorithm() -> None:

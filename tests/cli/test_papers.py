@@ -13,7 +13,6 @@ from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.fault_blocks.broadcast import most_steps, most_tcd
 from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.topology import hypercube
-from eyecast.model.papers.transmit.diagonal_mesh import table_1_row
 from eyecast.model.schedule.file import read_schedule, schedule_json
 
 CUBE = ("schedule", "--hypercube", "4", "--source", "0,1,0,0", "--json", "-o", "s.json")
@@ -136,14 +135,3 @@ def test_separate_lines(eyecast: Command, here: Path) -> None:
     for length in (3, 11):
         star = ("transmit", "--star-tree", f"3x{length}", "--faulty-node", "0")
         assert eyecast(*star) == refusal(f"{line}, not of {length}")
-
-
-def test_table_1_of_ho_hsu_and_sung(eyecast: Command) -> None:
-    rows = result(eyecast("transmit", "--table-1", "--json"))
-    assert rows == [table_1_row(side)._asdict() for side in range(1, 733)]
-    printed = eyecast("transmit", "--table-1").output
-    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in printed.splitlines()]
-    assert ["163", "30+2", "4", "83", "18+2"] in cells
-    assert eyecast("transmit", "--table-1", "--diagonal-mesh", "45") == refusal(
-        "--diagonal-mesh must be left out with --table-1: it is of diagonal meshes of all sides"
-    )

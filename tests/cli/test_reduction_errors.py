@@ -74,7 +74,9 @@ BAD_OPTIONS = {
     "predict --mesh 2x2 --collective all-reduce --operator bfloat16-add": (
         f"--operator must be {NAMES}, not bfloat16-add"
     ),
-    "verilog --mesh 2x2 --operators fadd -o n.v": f"operators must be {NAMES}, not 'fadd'",
+    "verilog --mesh 2x2 --operators fadd -o n.v": (
+        f"operators must be {NAMES}, not fadd (did you mean add?)"
+    ),
 }
 
 
@@ -134,7 +136,7 @@ def test_a_file_whose_blocks_are_summed_as_floats(eyecast: Command) -> None:
     Path("a.json").write_text(text.replace('"add"', '"float-add"'))
     for command in ("predict", "verify"):
         answer = eyecast(command, "--schedule", "a.json")
-        assert answer == refusal(f"operators must be {NAMES}, not 'float-add'")
+        assert answer == refusal(f"operators must be {NAMES}, not float-add")
     Path("a.json").write_text(text.replace('"words": 1', '"words": 1.5'))
     answer = eyecast("predict", "--schedule", "a.json")
     assert answer.status == 2

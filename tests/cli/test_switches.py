@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from helpers.command import Command, refusal, result
+from helpers.command import Command, envelope, refusal, result
 from helpers.switch_networks import switch_mesh, switch_star, switch_tree
 
 from eyecast.model.network.topology_file import topology_to_json
@@ -27,10 +27,11 @@ def nets(here: Path) -> Path:
 
 
 def test_a_schedule_there_and_back(eyecast: Command, nets: Path) -> None:
-    found = result(eyecast("schedule", *SERVED, "--source", "3", "-o", "s.json", "--json"))
+    printed = envelope(eyecast("schedule", *SERVED, "--source", "3", "-o", "s.json", "--json"))
+    found = printed["result"]
     assert (found["steps"], found["tcd"]) == (2, 8)
     assert found["least"] == {"steps": 2, "tcd": 8, "cycles": 20}
-    assert found["network"] == "graph of 7 with 3 switches"
+    assert printed["network"] == "graph of 7 with 3 switches"
     file = json.loads((nets / "s.json").read_text())
     assert file["topology"]["switches"] == [0, 1, 2]
     assert file["blocks"] == [{"owner": 3, "owed": None, "words": 16}]
@@ -148,5 +149,5 @@ def test_schedule_files_that_send_to_a_switch(eyecast: Command, nets: Path) -> N
 
 def test_switches_can_be_drawn_faulty_and_kept(eyecast: Command, nets: Path) -> None:
     drawn = ("schedule", *SERVED, "--source", "3", "--random-faults", "0.3", "--json", "--partial")
-    found = result(eyecast(*drawn, "--seed", "3", "--keep", "3", "--keep", "0"))
+    found = envelope(eyecast(*drawn, "--seed", "3", "--keep", "3", "--keep", "0"))
     assert found["network"] == "graph of 7 with 3 switches and 2 faulty nodes"

@@ -175,7 +175,8 @@ BAD_OPTIONS = {
     "--seed -1": "--seed must be at least 0, not -1",
     "--seed x": "--seed must be an integer, not 'x'",
     "--pattern storm": (
-        "pattern must be uniform, transpose, complement, hotspot, neighbour, not storm"
+        "pattern must be uniform, transpose, complement, hotspot, neighbor, tornado, shuffle, "
+        "bit-complement, bit-reverse or bit-transpose, not storm"
     ),
     "--on moon": "--on must be model, hardware or both, not moon",
 }

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from helpers.command import Command, refusal, result
+from helpers.command import Command, envelope, refusal, result
 
 from eyecast.model.network.named_graphs import de_bruijn, diagonal_mesh, star_tree
-from eyecast.model.network.topology import line
+from eyecast.model.network.topology import Topology, line
+from eyecast.model.papers.items.ho_hsu_sung import plan_picture
 from eyecast.model.papers.transmit.plan import Plan, flood
 from eyecast.model.schedule.file import read_schedule
-from eyecast.picture.transmit import draw_transmit
+from eyecast.picture.papers import draw_picture
 
 
 def lines_of(output: str) -> list[list[str]]:
@@ -93,9 +95,10 @@ def test_a_plan_that_the_paper_does_not_have(eyecast: Command) -> None:
 
 
 def test_json_says_the_same(eyecast: Command) -> None:
-    found = result(eyecast("transmit", "--diagonal-mesh", "10", "--json"))
-    assert found["network"] == "diagonal mesh of side 10"
-    assert (found["bound"], found["proved"], found["refusals"]) == ({"t": 5, "s": 4}, True, [])
+    printed = envelope(eyecast("transmit", "--diagonal-mesh", "10", "--json"))
+    assert printed["network"] == "diagonal mesh of side 10"
+    found = printed["result"]
+    assert (found["least"], found["proved"], found["refusals"]) == ({"t": 5, "s": 4}, True, [])
     (plan,) = found["plans"]
     assert (plan["scheme"], plan["t"], plan["s"]) == ("Algorithm TA", 5, 4)
     assert plan["claim"] == [5, None]
@@ -107,14 +110,14 @@ def test_json_says_the_same(eyecast: Command) -> None:
 def test_graph_files(eyecast: Command, here: Path) -> None:
     write_graph(here / "g.json", [("a", "b"), ("b", "c"), ("c", "d")])
     found = result(eyecast("transmit", "--graph", "g.json", "--json"))
-    assert (found["network"], found["plans"][-1]["t"]) == ("graph of 4", 2)
+    assert found["plans"][-1]["t"] == 2
     write_graph(here / "one-way.json", [("a", "b"), ("c", "b"), ("c", "d")], directed=True)
     found = result(eyecast("transmit", "--graph", "one-way.json", "--json"))
-    assert (found["bound"], found["proved"]) == ({"t": 2, "s": 2}, True)
+    assert (found["least"], found["proved"]) == ({"t": 2, "s": 2}, True)
     table = {"kind": "graph", "neighbor": [[-1, 1, 2], [-1, 0, 2], [-1, 0, 1]]}
     (here / "own.json").write_text(json.dumps(table))
     found = result(eyecast("transmit", "--graph", "own.json", "--json"))
-    assert (found["bound"], found["proved"]) == ({"t": 2, "s": 1}, True)
+    assert (found["least"], found["proved"]) == ({"t": 2, "s": 1}, True)
 
 
 # ---- Its files ------------------------------------------------------------------------------
@@ -129,8 +132,7 @@ def test_the_schedule_is_that_of_the_plan(eyecast: Command, here: Path) -> None:
         schedule.check()
         assert schedule.blocks.words.tolist() == [5]
         assert (schedule.source == 8).sum() == sends
-        assert ids(here / "p.svg", r"send-\d+") == {f"send-{step + 1}" for step in range(sends)}
-        assert ids(here / "p.svg", r"arrival-\d+") == {f"arrival-{node}" for node in range(8)}
+        assert ids(here / "p.svg", r"send-\d+") == {f"send-{number}" for number in range(8)}
 
 
 @pytest.mark.parametrize("network", ["--diagonal-mesh 5", "--de-bruijn 2,4", "--star-tree 3x5"])
@@ -143,26 +145,26 @@ def test_the_schedule_is_compiled_for_a_network_with_a_host(eyecast: Command, ne
 
 
 @pytest.mark.parametrize(
-    "topology",
-    [line(1), line(70), star_tree(3, 4), de_bruijn(2, 3), diagonal_mesh(1), diagonal_mesh(9)],
-    ids=lambda topology: topology.label,
+    "topology", [line(1), line(20), star_tree(3, 4), de_bruijn(2, 3)], ids=lambda each: each.label
 )
-def test_pictures_say_when_each_node_has_it(topology: Any, tmp_path: Path) -> None:
+def test_pictures_say_when_each_node_has_it(topology: Topology) -> None:
     plan = Plan(topology, tuple((node + 1, node) for node in range(topology.nodes)), "all")
-    figure = draw_transmit(plan)
-    texts = {text.get_gid(): text.get_text() for text in figure.axes[0].texts}
-    arrival = flood(topology, plan.sends).tolist()
-    assert texts == {f"arrival-{node}": str(step) for node, step in enumerate(arrival)}
+    figure = draw_picture(plan_picture(plan))
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert Counter(map(str, flood(topology, plan.sends).tolist())) <= Counter(texts)
 
 
 def test_the_squares_of_a_covering() -> None:
     plan = Plan(diagonal_mesh(9), ((1, 20), (2, 60), (9, 0)), "three")
-    squares = {patch.get_gid(): patch.get_bbox() for patch in draw_transmit(plan).axes[0].patches}
+    axes = draw_picture(plan_picture(plan)).axes[0]
+    squares = {patch.get_gid(): patch.get_bbox() for patch in axes.patches}
     assert {name: (box.x0, box.y0, box.width) for name, box in squares.items()} == {
         "send-1": (2 - 8.5, 2 - 8.5, 17),
         "send-2": (6 - 7.5, 6 - 7.5, 15),
         "send-9": (-0.5, -0.5, 1),
     }
+    texts = [int(text.get_text()) for text in axes.texts]
+    assert texts == flood(plan.topology, plan.sends).tolist()
 
 
 # ---- Bad input ------------------------------------------------------------------------------
@@ -191,7 +193,7 @@ BAD = {
     "--line 4 --seconds soon": "--seconds must be a number, not 'soon'",
     "--line 4 --flits 0": "--flits must be 1 to 2147483647, not 0",
     "--line 4 --picture p.gif": "suffix of picture p.gif must be .svg or .png, not .gif",
-    "--line 5000 --picture p.svg": "nodes of a drawn network must be at most 4096, not 5000",
+    "--line 5000 --picture p.svg": "sides of a drawn line must be at most 64, not 5000",
     "--mesh 70x70": "nodes of the 70x70 mesh must be at most 4096 to be searched, not 4900",
     "--line 5 --faulty-node 2": (
         "network to transmit on must be connected, not a line of 5 with 1 faulty node, where "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from helpers.prover import first_assertion, run_abc, run_yosys
+from eyecast.proofs.engines import first_assertion, run_abc, run_yosys
 
 AS_LOGIC = (
     "proc",

@@ -19,15 +19,6 @@ def nodes_of(left: int, right: int, bottom: int, top: int) -> list[Node]:
     return [(x, y) for x in range(left, right + 1) for y in range(bottom, top + 1)]
 
 
-FIGURE_1 = faulty_mesh(
-    10, 11, [(2, 5), (2, 8), (3, 6), (4, 6), (5, 4), (5, 3), (6, 8), (6, 9), (7, 8)]
-)
-FIGURE_6 = faulty_mesh(10, 13, nodes_of(2, 6, 2, 4))
-FIGURE_8 = faulty_mesh(
-    10, 13, [*nodes_of(2, 6, 2, 4), *nodes_of(4, 6, 9, 10), *nodes_of(5, 7, 6, 7)]
-)
-
-
 def drawn_meshes(count: int, seed: int, longest: int = 16) -> Iterator[Topology]:
     """Draw meshes with few or many faults, none of them on the edge."""
     draw = np.random.default_rng(seed)

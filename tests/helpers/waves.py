@@ -65,8 +65,11 @@ def flits_in(waves: Waves, topology: Topology) -> Iterator[Flit]:
                 continue
         place = name.split(".")[1]
         coordinates = tuple(map(int, place.partition("_")[2].split(",")))
-        shown = (waves.values(name.removesuffix("valid") + each) for each in ("kind", "data"))
-        for cycle, (valid, kind, data) in enumerate(zip(waves.values(name), *shown, strict=True)):
+        stem, valids = name.removesuffix("valid"), waves.values(name)
+        # A word of circuits has no kind: a trace calls it a body.
+        kinds = waves.values(f"{stem}kind") if f"{stem}kind" in waves.changes else None
+        shown = kinds or ["body"] * len(valids), waves.values(f"{stem}data")
+        for cycle, (valid, kind, data) in enumerate(zip(valids, *shown, strict=True)):
             if valid == "1":
                 node = topology.node_at(coordinates)
                 number = KINDS.index(kind)

@@ -27,11 +27,12 @@ FLOORS: dict[str, set[str]] = {
     "rtl": {"model/base", "model/network"},
     "model/bounds": {"model/base", "model/network", "model/schedule"},
     "model/collectives": {"model/base", "model/network", "model/schedule", "model/bounds"},
-    "model/papers": {"model/base", "model/network", "model/schedule"},
+    "model/papers": {"model/base", "model/network", "model/schedule", "model/collectives"},
     "model/program": {"model/base", "model/network", "model/schedule"},
     "model/run": {"model/base", "model/network", "model/program"},
     "model/image": {"model/base", "model/network", "model/program", "model/run"},
     "model/cycle": {"model/base", "model/network", "model/program", "model/run"},
+    "model/certificate": {"model/base", "model/network", "model/schedule", "model/program"},
     "model/exact": {
         *("model/base", "model/network", "model/program", "model/run", "model/cycle"),
     },
@@ -56,6 +57,7 @@ FLOORS: dict[str, set[str]] = {
         "model/traffic",
     },
     "verilog": set(),
+    "proofs": {"model/base", "model/network", "rtl", "verilog"},
     "registers": {"model/base", "model/network", "model/image"},
     "testbench": {
         *("model/base", "model/network", "model/program", "model/run", "model/cycle"),
@@ -71,6 +73,9 @@ FLOORS: dict[str, set[str]] = {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
         *("model/compare", "rtl", "sim"),
+    },
+    "asic": {
+        *("model/base", "model/network", "model/compare", "boards", "sim", "waves"),
     },
     "sweeps": {
         "model/bounds",
@@ -92,8 +97,8 @@ FLOORS: dict[str, set[str]] = {
         "model/papers",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/exact", "model/image", "model/traffic"),
-        *("model/compare", "picture", "sim", "boards", "formats", "ip", "report", "rtl"),
-        *("sweeps", "waves"),
+        *("model/compare", "picture", "sim", "asic", "boards", "formats", "ip", "report", "rtl"),
+        *("sweeps", "waves", "model/certificate"),
     },
 }
 """For each floor, the lower floors that it may import in addition to itself and ``eyecast``."""

@@ -9,15 +9,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
 
+import eyecast
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast, eye_line
 from eyecast.model.network.routes import dimension_order
-from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.network.topology import Topology, hypercube, mesh
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.picture.file import save_picture
 from eyecast.picture.schedule import draw_schedule
+from eyecast.picture.style import DISABLED, FAULT
+from eyecast.picture.tree import draw_trees
 
 
 def one_after_another(dims: tuple[int, ...]) -> Schedule:
@@ -170,3 +175,83 @@ def test_what_is_not_drawn(topology: Topology, marked: list[int], message: str) 
     with pytest.raises(InvalidInput) as refusal:
         draw_schedule(schedule, marked=marked)
     assert str(refusal.value) == message
+
+
+def test_legends_of_many_steps_are_whole() -> None:
+    """Eleven steps have a panel each; more than thirty have a legend, which is inside."""
+    assert len(draw_schedule(one_after_another((4, 3))).axes) == 1 + 11
+    figure = draw_schedule(one_after_another((32,)))
+    assert len(figure.axes) == 1
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
+
+
+def schedule_around(*faulty: tuple[int, int]) -> Schedule:
+    """Return the broadcast of Jiang & Wu on an 8x8 mesh around faulty nodes."""
+    around = eyecast.with_faults(mesh((8, 8)), [x + 8 * y for x, y in faulty])
+    return eyecast.schedule(around, "jiang-wu", source=0)
+
+
+def test_faulty_and_disabled_nodes_look_different_below_a_wrapped_title() -> None:
+    figure = draw_schedule(schedule_around((2, 2), (3, 3)))
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert {"faulty", "disabled: works, gets nothing"} <= set(labels)
+    places = {
+        to_hex(each.get_facecolor()[0]): sorted(map(tuple, each.get_offsets().tolist()))
+        for each in figure.axes[0].collections
+        if each.get_offsets().size == 4
+    }
+    assert places[FAULT] == [(2, 2), (3, 3)] and places[DISABLED] == [(2, 3), (3, 2)]
+    figure.draw_without_rendering()
+    title = figure.texts[0]
+    assert "\n" in title.get_text() and title.get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_layers_are_the_fault_blocks_and_what_is_between_them() -> None:
+    """The one block has a region on each side of it, and a path from above it to row 0."""
+    figure = draw_schedule(schedule_around((3, 3)), layers=("blocks", "regions", "channels"))
+    axes = figure.axes[0]
+    boxes = [each.get_bbox().bounds for each in axes.patches if isinstance(each, Rectangle)]
+    assert boxes == [
+        (2.5, 2.5, 1, 1),
+        (-0.5, -0.5, 3, 8),
+        (2.5, -0.5, 1, 3),
+        (2.5, 3.5, 1, 4),
+        (3.5, -0.5, 4, 8),
+    ]
+    (path,) = axes.lines
+    assert path.get_xydata().tolist() == [[3, 4], [4, 4], [4, 3], [4, 2], [4, 1], [4, 0]]
+
+
+def test_a_cube_s_broadcast_is_drawn_as_its_trees_with_names() -> None:
+    """Of the n trees of the nESBT each has every node once, below its parent in the cube."""
+    figure = draw_trees(eyecast.schedule(hypercube(3), "nesbt", source=5, flits=6))
+    assert len(figure.axes) == 3
+    for axes in figure.axes:
+        texts = {text.get_text(): text.get_position() for text in axes.texts}
+        names = {name for name in texts if len(name) == 3}
+        assert names == {f"{node:03b}" for node in range(8)}
+        (lines,) = axes.collections
+        at = {texts[name]: int(name, 2) for name in names}
+        links = [[at[tuple(end)] for end in ends.tolist()] for ends in lines.get_segments()]
+        assert sorted(child for _, child in links) == [0, 1, 2, 3, 4, 6, 7]
+        assert all((parent ^ child).bit_count() == 1 for parent, child in links)
+
+
+def test_a_schedule_without_a_root_is_no_tree() -> None:
+    with pytest.raises(InvalidInput, match=r"^schedule drawn as trees must be one with a root"):
+        draw_trees(eyecast.schedule(mesh((2, 2)), "ring", collective="all-reduce"))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "asked"),
+    [("light-tree", {"source": 0}), ("joining-tree", {"collective": "all-reduce"})],
+)
+def test_a_tree_has_an_arrow_for_each_link_that_it_crosses(
+    algorithm: str, asked: dict[str, object], tmp_path: Path
+) -> None:
+    made = eyecast.schedule(mesh((4, 4)), algorithm, flits=2, **asked)
+    assert made.tcd < made.hops
+    save_picture(draw_schedule(made), tmp_path / "tree.svg")
+    assert ids(tmp_path / "tree.svg", "send") == list(range(made.tcd))

@@ -24,7 +24,7 @@ import eyecast
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.recorded import check_recorded
 from eyecast.model.compare.side_by_side import Entry, SideBySide
-from eyecast.model.network.topology import mesh
+from eyecast.model.network.topology import hypercube, line, mesh, ring, torus
 from eyecast.model.run.trace import TAIL_MARK, Trace
 from eyecast.report import contents
 from eyecast.report.contents import Report
@@ -51,19 +51,19 @@ Opened = Callable[..., Any]
 
 @pytest.fixture
 def opened(chromium: Any, tmp_path: Path) -> Iterator[Opened]:
-    """Yield a report's page, opened from disk; it must load nothing and log no error."""
+    """Yield a report's page, opened from disk at cycle 0; it must load nothing and log no error."""
     seen: list[str] = []
     contexts = []
 
-    def open_page(report: Report, **settings: Any) -> Any:
+    def open_page(report: Report, at: str = "#cycle=0", **settings: Any) -> Any:
         report.write(tmp_path / "page.html")
         contexts.append(context := chromium.new_context(**settings))
         page = context.new_page()
         page.on("console", lambda message: seen.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: seen.append(str(error)))
         page.on("dialog", lambda dialog: seen.append(dialog.message))
-        page.on("request", lambda request: seen.append(request.url))
-        page.goto((tmp_path / "page.html").as_uri())
+        page.on("request", lambda request: seen.append(request.url.split("#")[0]))
+        page.goto((tmp_path / "page.html").as_uri() + at)
         page.wait_for_selector("html[data-ready]")
         return page
 
@@ -106,7 +106,7 @@ def content(tmp_path: Path) -> dict[str, Any]:
 def test_flits_that_never_go_on_are_there_at_the_end(opened: Opened) -> None:
     page = opened(stuck_ring())
     go(page, 1000)
-    held = "0 of 3 nodes have all their data, 3 flits held up."
+    held = "0 of 3 packets delivered, 3 flits held up."
     assert page.locator("#now").inner_text().endswith(held)
     painted = """() => {
       const canvas = document.getElementById('flits');
@@ -115,7 +115,93 @@ def test_flits_that_never_go_on_are_there_at_the_end(opened: Opened) -> None:
       return copy.getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value);
     }"""
     assert page.evaluate(painted)
-    assert "waits for node 1 -> 2 VC 0" in page.locator("#trouble").inner_text()
+    assert "wait for each other in a circle" in page.locator("#trouble").inner_text()
+    waits = [" ".join(each.split()) for each in page.locator("#deadlock li").all_inner_texts()]
+    assert waits[0] == (
+        "the packet from 0 to 2 holds 0 to 1 (VC 0), waits for 1 to 2 (VC 0), "
+        "held by the packet from 1 to 0"
+    )
+    assert len(waits) == 3 + 2
+    glowing = page.locator(".links .circle")
+    assert [each.get_attribute("aria-label") for each in glowing.all()] == [
+        "Link 0 to 1",
+        "Link 1 to 2",
+        "Link 2 to 0",
+    ]
+    go(page, 0)
+    assert glowing.count() == 0
+    page.locator("#deadlock button").nth(1).click()
+    assert page.inner_text("#selected h2") == "Link 1 to 2" and glowing.count() == 3
+
+
+def test_it_opens_on_movement_and_stops_when_the_first_message_is_there(opened: Opened) -> None:
+    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=6))
+    tail = min(each.cycle for each in case.predicted.trace if not each.port and each.kind & 2)
+    page = opened(report_case(case), at="")
+    wait_until(page, "document.getElementById('play').ariaPressed === 'true'")
+    wait_until(page, "document.getElementById('play').ariaPressed === 'false'")
+    assert page.inner_text("#cycle-text").split()[0] == str(tail + 1)
+    assert page.locator("#network .node.full").count() == 2
+    assert page.inner_text("#seen").endswith("has arrived. Press Space to go on.")
+
+
+def test_keys_work_at_once(opened: Opened) -> None:
+    page = opened(broadcast(), viewport={"width": 1280, "height": 500})
+    for key, cycle in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1)):
+        page.keyboard.press(key)
+        assert page.inner_text("#cycle-text").startswith(f"{cycle} / ")
+    page.keyboard.press(" ")
+    assert page.get_attribute("#play", "aria-pressed") == "true"
+    # A click in the drawing leaves the keys to the time.
+    page.locator('[data-node="5"]').click()
+    page.keyboard.press(" ")
+    assert page.get_attribute("#play", "aria-pressed") == "false"
+    assert page.evaluate("scrollY") == 0
+
+
+def test_no_motion_opens_still_on_the_first_message(opened: Opened) -> None:
+    page = opened(broadcast(), at="", reduced_motion="reduce")
+    wait_until(page, "document.getElementById('seen').textContent.includes('has arrived')")
+    assert page.get_attribute("#play", "aria-pressed") == "false"
+
+
+NETWORKS = {
+    "mesh": mesh((8, 8)),
+    "3-D mesh": mesh((4, 4, 4)),
+    "torus": torus((8, 8)),
+    "cube": hypercube(6),
+    "ring": ring(64),
+    "line": line(64),
+    "tree": eyecast.binary_tree(63),
+    "star": eyecast.star_tree(21, 3),
+}
+
+
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+def test_names_are_legible_and_nothing_is_cut(opened: Opened, network: Any) -> None:
+    """Every name of up to 64 nodes has nine pixels, and the movement fits one screen."""
+    case = predicted(eyecast.schedule(network, "tree", source=0, flits=4))
+    page = opened(report_case(case), viewport={"width": 1280, "height": 900})
+    sizes = page.locator("#network .node text").evaluate_all(
+        "all => all.map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a)"
+    )
+    assert len(sizes) == network.nodes and min(sizes) >= 9
+    box = page.locator("#watch").bounding_box()
+    assert box["y"] + box["height"] <= 900 and box["x"] + box["width"] <= 1280
+    wide = "all => all.filter(e => e.scrollWidth > e.clientWidth).length"
+    assert page.locator(".scrolled").evaluate_all(wide) == 0
+
+
+def test_contributions_fill_the_nodes_of_a_reduction(opened: Opened) -> None:
+    made = eyecast.schedule(mesh((4, 4)), "eye", collective="reduce", source=5, flits=6)
+    page = opened(report_case(predicted(made, operators=("add",))))
+    page.locator('[data-node="5"]').click()
+    assert "1 of 16 contributions combined" in page.inner_text("#selected .state")
+    page.locator("#cycle").focus()
+    page.keyboard.press("End")
+    assert "16 of 16 contributions combined" in page.inner_text("#selected .state")
+    assert page.inner_text("#now").endswith("1 of 1 node has all its data.")
+    assert page.locator("#network .node.full").count() == 1
 
 
 def table_rows(page: Any, caption: str) -> list[list[str]]:
@@ -231,15 +317,15 @@ def test_the_sliders_and_buttons_move_the_time(opened: Opened, tmp_path: Path) -
     page.keyboard.press("End")
     everyone = "16 of 16 nodes have all their data"
     assert page.inner_text("#now") == f"End, after {run['cycles']} cycles: {everyone}."
-    assert page.locator(".node.full").count() == 16
+    assert page.locator("#network .node.full").count() == 16
 
 
 def test_it_plays_and_pauses_and_ends(opened: Opened, tmp_path: Path) -> None:
     page = opened(broadcast())
     (run,) = content(tmp_path)["runs"]
-    page.select_option("#speed", "50")
+    page.select_option("#speed", "10")
     page.locator("#play").click()
-    wait_until(page, "+document.getElementById('cycle').value > 5")
+    wait_until(page, "+document.getElementById('cycle').value > 2")
     assert page.get_attribute("#play", "aria-label") == "Pause"
     assert page.get_attribute("#now", "aria-live") == "off"
     page.keyboard.press("k")
@@ -271,9 +357,9 @@ def injection_table(case: Case, node: int) -> list[list[str]]:
     arrival = {f"({flit.node % 4},{flit.node // 4})": flit.cycle for flit in tails}
     assert len(arrival) == len(tails)
     rows = []
-    for line in case.program.table(node):
-        cells = str(line.step), line.words, line.target, line.target_words, line.route, line.vcs
-        rows += [[*cells, str(arrival[line.target])], [f"table words {line.table}"]]
+    for row in case.program.table(node):
+        cells = str(row.step), row.words, row.target, row.target_words, row.route, row.vcs
+        rows += [[*cells, str(arrival[row.target])], [f"table words {row.table}"]]
     return rows
 
 
@@ -371,7 +457,7 @@ def test_what_is_wrong_is_red(opened: Opened) -> None:
     page = opened(report_verification(wrong_verification()))
     assert page.inner_text("#verdict").startswith("✗ hardware and model differ")
     assert "node (0,0) has set bad_route" in page.inner_text("#trouble")
-    assert page.locator(".node.flagged").count() == 1
+    assert page.locator("#network .node.flagged").count() == 1
     differing = page.locator("#difference tr.wrong")
     assert differing.count() == 1
     red = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--red')")
@@ -380,7 +466,7 @@ def test_what_is_wrong_is_red(opened: Opened) -> None:
     page.locator('[data-node="0"]').click()
     assert "error flags: bad_route" in page.inner_text("#selected")
     page.select_option("#run", "1")
-    assert page.locator(".node.flagged").count() == 0
+    assert page.locator("#network .node.flagged").count() == 0
     assert not page.is_visible("#difference")
 
 

@@ -56,6 +56,18 @@ def page_of(case: Case) -> dict:
     return read_page(page_text(report.title, report.data))
 
 
+def test_a_deadlock_names_its_circle_and_what_frees_it() -> None:
+    report = stuck_ring()
+    (run,) = read_page(page_text(report.title, report.data))["runs"]
+    waits = run["deadlock"]["waits"]
+    # On the ring of three, node n holds the link out of it and waits for the next node's.
+    assert [each["held"] for each in waits] == [[3 * node + 1, 0] for node in range(3)]
+    assert [each["wanted"] for each in waits] == [[3 * (node + 1) % 9 + 1, 0] for node in range(3)]
+    assert [(each["row"], each["other"]) for each in waits] == [(1, 2), (2, 3), (3, 1)]
+    assert {each["why"] for each in waits} == {"holds"}
+    assert [each.split(" ", 1)[0] for each in run["deadlock"]["remedies"]] == ["with", "routes"]
+
+
 def traffic_page(case: TrafficCase) -> dict:
     report = report_traffic("crowd", case, np.array([3, 5, 5]), [("mean", 4.3)], None)
     return read_page(page_text(report.title, report.data))
@@ -139,11 +151,21 @@ REDUCING = [each for each in ALGORITHMS if each.collective in REDUCTIONS and not
 
 
 @pytest.mark.parametrize("algorithm", REDUCING, ids=lambda each: f"{each.collective}, {each.name}")
-def test_steps_of_every_reduction_end_as_predicted(algorithm: Algorithm) -> None:
-    """A node writes a combined word one cycle after the word's arrival."""
+def test_every_reduction_ends_as_predicted_with_all_contributions(algorithm: Algorithm) -> None:
+    """A node writes a combined word one cycle after the word's arrival.
+
+    A node that is owed blocks ends with all contributions, any other node with at most all.
+    """
     case = predicted(smallest(algorithm))
     (run,) = page_of(case)["runs"]
     assert run["steps"]["end"] == [each["ends"] for each in run["measures"]]
+    shown, program = run["contributions"], run["program"]
+    has = [float(each) for each in shown["start"]]
+    columns = program["target"], program["length"], shown["gained"], shown["words"]
+    for target, length, gained, sent in zip(*columns, strict=True):
+        has[target - 1] += gained * length / sent
+    for got, goal, owed in zip(has, shown["goal"], shown["owed"], strict=True):
+        assert got == pytest.approx(goal) if owed else got <= goal
 
 
 def smallest(algorithm: Algorithm) -> eyecast.Schedule:

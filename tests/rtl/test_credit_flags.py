@@ -26,7 +26,7 @@ def test_a_credit_that_was_made_up_sets_a_routers_flag():
             await ctx.tick()
             ctx.set(router.outputs[port].credit, 0)
 
-    simulate(router, testbench)
+    simulate(router, testbench, asserting=False)
 
 
 def test_a_credit_that_was_made_up_sets_a_senders_flag():

@@ -72,6 +72,12 @@ NETWORKS = {
         "barrier_registers": 3,
         "signature": True,
     },
+    "of tiles that are simulated together": {
+        "topology": mesh((5, 5)),
+        "operators": "add,max",
+        "message_words": 12,
+        "table_words": 33,
+    },
     "of short words over long links": {
         "topology": ring(4),
         "flit_width": 8,
@@ -133,6 +139,7 @@ SEEN = {
     "with all ports and switches, half-duplex": _ROUTER | {"send_and_receive", "bad_row"},
     "with a controller": _ROUTER | {"bad_row"},
     "with tiles, switches and all ports": _ROUTER | {"bad_row", "bad_write"},
+    "of tiles that are simulated together": _ROUTER | {"bad_row", "bad_write"},
 }
 """Flags that the drawn programs set; in the others the memory has a word at every address, and
 every value of ``receive`` is one of the network's."""

@@ -27,8 +27,11 @@ from eyecast.sim.toolchain import environment
 BIT = 1 << 5
 """The bit of a flit that is changed."""
 
-NETWORK = ("--ring", "5", "--vcs", "2", "--flit-width", "10", "--message-words", "16")
-"""A network whose headers take two flits; routers drop the used-up one."""
+NETWORKS = {
+    # Headers take two flits; routers drop the used-up one.
+    "packets": ("--ring", "5", "--vcs", "2", "--flit-width", "10", "--message-words", "16"),
+    "circuits": ("--ring", "5", "--circuits", "--flit-width", "10", "--message-words", "16"),
+}
 
 CHECK = ("--program", "program.json", "--image", "image.csv")
 
@@ -61,9 +64,10 @@ def verilator(file: str, macros: list[str]) -> bool:
     not all(map(shutil.which, ("iverilog", "fst2vcd"))),
     reason="iverilog and fst2vcd must be on PATH: install iverilog and gtkwave",
 )
-def test_every_recording_of_a_run_has_its_trace(eyecast: Command) -> None:
-    assert eyecast("verilog", *NETWORK, "-o", "network.v").status == 0
-    asked = (*NETWORK, "--collective", "all-gather", "--flits", "3", "--timing", "self-timed")
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=[*NETWORKS])
+def test_every_recording_of_a_run_has_its_trace(network: tuple[str, ...], eyecast: Command) -> None:
+    assert eyecast("verilog", *network, "-o", "network.v").status == 0
+    asked = (*network, "--collective", "all-gather", "--flits", "3", "--timing", "self-timed")
     assert eyecast("program", *asked, "-o", "program.json", "--image", "image.csv").status == 0
     assert eyecast("verify", *asked, "-o", "printed").status == 0
     shutil.copy("printed/trace-hardware.csv", "printed.csv")

@@ -42,7 +42,7 @@ def drawn_run(**changes):
     network = DrawnNetwork.draw(np.random.default_rng(3))
     limits = {"vcs": 2, "depth": 2, "flit_width": 32, "signature": True, "link_registers": 0}
     config = replace(network.config, topology=mesh((2, 2)), message_words=64, **(limits | changes))
-    drawn = DrawnCase(DrawnNetwork("--mesh 2x2", config), "uniform", 0.4, 5, 40, 0, 1)
+    drawn = DrawnCase(DrawnNetwork("--mesh 2x2", config), "uniform", 0.4, 5, 40, 0, 0, 0, 1)
     case = drawn.build()
     predicted = case.predicted
     measured = SimpleNamespace(

@@ -21,8 +21,9 @@ from eyecast.model.network.topology import Topology
 from eyecast.model.program.compiler import fit
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.trace import first_difference
+from eyecast.model.traffic.patterns import PATTERNS
 from eyecast.model.traffic.program import message_words_for, traffic_program
-from eyecast.model.traffic.traffic import PATTERNS, draw_refusal, draw_traffic
+from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate

@@ -62,10 +62,12 @@ NETWORKS = {
 
 SMALL_NETWORKS = [(words, make) for words, make in DRAWN_NETWORKS if 1 < make().nodes <= 9]
 TRAFFIC = {
-    "pattern": st.sampled_from(["uniform", "complement", "hotspot", "neighbour"]),
+    "pattern": st.sampled_from(["uniform", "complement", "hotspot", "neighbor", "tornado"]),
     "rate": st.floats(0.05, 1),
     "packet_flits": st.integers(SHORTEST_PACKET, 9),
     "cycles": st.integers(1, 300),
+    "burst": st.sampled_from([0, 10]),
+    "reply_flits": st.sampled_from([0, SHORTEST_PACKET, 9]),
     "back_pressure": st.sampled_from([0, 0.3, 0.8]),
     "seed": st.integers(0, 1 << 30),
 }

@@ -54,7 +54,7 @@ SATURATION = {"kind": "saturation", "network": "mesh 4x4"}
             r"grid\[0\].operator must be add, min, .*, not 'fadd'",
         ),
         ({"operator": "add"}, r"grid\[0\].operator must be left out with broadcast"),
-        ({"operators": "add,fadd"}, r"grid\[0\].operators must be add, min, .*, not 'fadd'"),
+        ({"operators": "add,fadd"}, r"grid\[0\].operators must be add, min, .*, not fadd"),
         ({"depth": 99}, r"grid\[0\].depth must be 1 to 16, not 99"),
         ({"ports": "two"}, "ports must be one, half-duplex, full-duplex or all, not 'two'"),
         ({"timing": "now"}, "timing must be barrier or self-timed, not 'now'"),

@@ -85,3 +85,16 @@ def test_costs_of_one_work_are_together_and_those_without_luts_are_left_out() ->
         "flits 1": [Cost("vcs 1", 100, 10), Cost("vcs 2", 200, 10)],
         "flits 2": [Cost("vcs 1", 100, 20), Cost("vcs 2", 200, 20)],
     }
+
+
+def test_equal_lines_are_one_with_all_names_above_the_area_of_the_bound() -> None:
+    same = [(1, 20.0), (16, 80.0)]
+    series = {"eye": same, "chain": [(1, 25.0), (16, 30.0)], "tree": [*same]}
+    axes = draw_cycles(series, "a title", [(1, 7), (16, 22)]).axes[0]
+    assert axes.get_title(loc="left") == "a title"
+    assert [line.get_ydata().tolist() for line in axes.lines] == [[20, 80], [25, 30]]
+    labels = {each.get_text(): each.get_color() for each in axes.texts}
+    assert list(labels) == ["below the lower bound", "chain", "eye, tree"]
+    assert labels["eye, tree"] == axes.lines[0].get_color() != axes.lines[1].get_color()
+    corners = axes.collections[0].get_paths()[0].vertices
+    assert {(1.0, 7.0), (16.0, 22.0)} <= {*map(tuple, corners.tolist())}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,13 @@ def test_parquet(here: Path) -> None:
     table = parquet.read_table(here / "t.parquet")
     assert table.to_pylist() == rows
     assert table.schema.metadata[b"format"] == b"eyecast-sweep-table"
+
+
+def test_the_rows_of_python_are_a_data_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = face.sweep(sweep_of(BROADCAST))
+    frame = rows.to_pandas()
+    assert list(frame.columns) == list(COLUMNS)
+    assert frame["cycles"].tolist() == [row["cycles"] for row in rows]
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(face.InvalidInput, match="pandas must be installed"):
+        rows.to_pandas()

@@ -16,6 +16,10 @@ In an all-reduce the root is a node near the middle, and its sums return to all 
 that forks (:mod:`.light_trees`). A node gets its sums only when the words of its further children
 have come in. So for long messages on a grid the tree is a path through all nodes with the root in
 its middle: two chains, and no further child.
+
+With a port for every link, the words of further children come by lanes of their own, three cycles
+one after the other. (An all-reduce in pieces, each with a root of its own, is slower: the pieces
+wait for each other at the adders.)
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from __future__ import annotations
 import heapq
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -37,7 +41,7 @@ from ...network.topology import NO_LINK, Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ..declared.algorithm import Declared
+from ..declared.algorithm import ALL, ONE, Declared
 from ..declared.request import Request
 from ..halving.boxes import is_whole_grid
 from ..reductions.backwards import against, require_reached
@@ -83,11 +87,12 @@ def _two_chains(path: Sequence[int]) -> JoiningTree:
 
 
 def joining_tree(
-    topology: Topology, root: int, words: int, *, returning: bool = False
+    topology: Topology, root: int, words: int, *, returning: bool = False, all_port: bool = False
 ) -> JoiningTree:
     """Return the tree with the least delay among those drawn, for messages of ``words`` words.
 
-    ``returning``: the sums return to all nodes, as in an all-reduce. Raises :class:`.InvalidInput`
+    ``returning``: the sums return to all nodes, as in an all-reduce. ``all_port``: nodes have a
+    port for every link. Raises :class:`.InvalidInput`
     for a node without a path to the root.
     """
     require_reached(topology, root)
@@ -95,11 +100,14 @@ def joining_tree(
     (hops,) = hops_from(turned, np.array([root]))
     feeders = [[end for end in ends if end != NO_LINK] for ends in turned.neighbor[:, 1:].tolist()]
     # The words of a child fill the port into its parent, and the sums come some hops after the end.
-    free_from = [words - PASSING - away if returning else 0 for away in hops.tolist()]
+    waits = returning and not all_port
+    free_from = [words - PASSING - away if waits else 0 for away in hops.tolist()]
     free_from[root] = 0
     draws = max(1, DRAWS * 64 // topology.nodes) if topology.nodes > 64 else DRAWS
     trees = (
-        _Growth(feeders, hops.tolist(), free_from, random.Random(number)).tree(root, words)
+        _Growth(feeders, hops.tolist(), free_from, random.Random(number)).tree(
+            root, 0 if all_port else words
+        )
         for number in range(draws)
     )
     return min(trees, key=lambda tree: tree.delay)
@@ -125,7 +133,7 @@ class _Growth:
         self._places: list[tuple[int, float, int, int, bool]] = []
 
     def tree(self, root: int, words: int) -> JoiningTree:
-        """Return the tree of all nodes."""
+        """Return the tree of all nodes; a further child comes after ``words`` of the one before."""
         joined, delay = set(), 0
         self._offer(root, 0, joins=True)
         self._offer(root, 0, joins=True)
@@ -210,30 +218,38 @@ def _reducing_sends(tree: JoiningTree) -> tuple[list[int], list[list[int]]]:
     return [step for step, _ in sends], [path for _, path in sends]
 
 
-def joining_reduce(topology: Topology, root: int, words: int, operator: str) -> Schedule:
+def joining_reduce(
+    topology: Topology, root: int, words: int, operator: str, *, all_port: bool = False
+) -> Schedule:
     """Combine ``words`` words of all working nodes at ``root`` by ``operator``.
 
-    Raises :class:`.InvalidInput` for a faulty root, more than 4,096 working nodes, or a node
-    without a path to the root.
+    ``all_port``: nodes have a port for every link. Raises :class:`.InvalidInput` for a faulty root,
+    more than 4,096 working nodes, or a node without a path to the root.
     """
     topology.require_working("source", root)
     require_no_switches(topology, NAME)
     require_range("nodes for joining-tree", len(topology.working_nodes), 1, MOST_NODES)
-    steps, paths = _reducing_sends(joining_tree(topology, root, words))
+    steps, paths = _reducing_sends(joining_tree(topology, root, words, all_port=all_port))
     blocks = Blocks.reduced_to(((root,),), words, operator)
-    return _schedule(topology, Collective.REDUCE, root, blocks, steps, paths, len(paths))
+    made = _schedule(topology, Collective.REDUCE, root, blocks, steps, paths, len(paths))
+    return replace(made, port_model=PortModel.ALL_PORT) if all_port else made
 
 
-def joining_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
+def joining_all_reduce(
+    topology: Topology, words: int, operator: str, *, all_port: bool = False
+) -> Schedule:
     """Combine ``words`` words of all working nodes by ``operator``, for all of them.
 
-    Raises :class:`.InvalidInput` for more than 4,096 working nodes, or nodes without a path to each
-    other.
+    ``all_port``: a port for every link. Raises :class:`.InvalidInput` for more than 4,096
+    working nodes, or nodes without a path to each other.
     """
     working = topology.working_nodes
     require_no_switches(topology, NAME)
     require_range("nodes for joining-tree", len(working), 1, MOST_NODES)
-    trees = [joining_tree(topology, root, words, returning=True) for root in _middles(topology)]
+    trees = [
+        joining_tree(topology, root, words, returning=True, all_port=all_port)
+        for root in _middles(topology)
+    ]
     path = snake(topology.dims, 0) if is_whole_grid(topology) else None
     if path is not None:
         trees.append(_two_chains(path))
@@ -243,10 +259,11 @@ def joining_all_reduce(topology: Topology, words: int, operator: str) -> Schedul
     returning = light_tree(_without_links_of(topology, tree), tree.root, others)
     blocks = Blocks.reduced_to((None,), words, operator)
     last = max(steps, default=0) + 1
-    return _schedule(
+    made = _schedule(
         *(topology, Collective.ALL_REDUCE, None, blocks),
         *([*steps, *(last for _ in returning)], [*paths, *returning], len(paths)),
     )
+    return replace(made, port_model=PortModel.ALL_PORT) if all_port else made
 
 
 def _without_links_of(topology: Topology, tree: JoiningTree) -> Topology:
@@ -296,11 +313,16 @@ def _schedule(
 
 
 def _reduce(request: Request) -> Schedule:
-    return joining_reduce(request.topology, request.root, request.words, request.combining)
+    return joining_reduce(
+        *(request.topology, request.root, request.words, request.combining),
+        all_port=request.all_port,
+    )
 
 
 def _all_reduce(request: Request) -> Schedule:
-    return joining_all_reduce(request.topology, request.words, request.combining)
+    return joining_all_reduce(
+        *(request.topology, request.words, request.combining), all_port=request.all_port
+    )
 
 
 ALGORITHMS = (
@@ -310,7 +332,8 @@ ALGORITHMS = (
         _reduce,
         networks="any network of circuits",
         steps="as many as chains wait for each other",
-        takes=("operator",),
+        takes=("operator", "all_port"),
+        ports=(ONE, ALL),
         circuits=True,
     ),
     Declared(
@@ -319,7 +342,8 @@ ALGORITHMS = (
         _all_reduce,
         networks="any network of circuits",
         steps="those of the reduce, and 1",
-        takes=("operator",),
+        takes=("operator", "all_port"),
+        ports=(ONE, ALL),
         circuits=True,
     ),
 )

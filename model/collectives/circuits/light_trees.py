@@ -9,11 +9,16 @@ by several outputs in the same cycle, as a beam of light is split in an optical 
 
 So the last word arrives after as many cycles as the farthest target has hops, and one for each
 word: no schedule takes fewer. A path goes on by links that the tree has already, where it can.
+
+With a port for every link, the message is cut into pieces, each for a tree of its own. The trees
+share no link (:mod:`..streaming.arborescences`), and a deep tree gets a short piece.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,14 +31,24 @@ from ...network.topology import NO_LINK, Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ..declared.algorithm import Declared, multicast, rooted
+from ..declared.algorithm import ALL, ONE, Declared, multicast
+from ..streaming.trees import shares
+
+if TYPE_CHECKING:
+    from ..streaming.arborescences import Arborescence
 
 MOST_NODES = 1 << 12
 """Most working nodes: the schedule lists a whole path for each target."""
 
 
+MOST_SHARED = 256
+"""Most nodes of a network for several trees: a second or two."""
+DRAWS = 8
+"""Sets of trees drawn."""
+
+
 def require_no_switches(topology: Topology, algorithm: str) -> None:
-    """Raise :class:`.InvalidInput` for a network with switches, which has no circuits."""
+    """Raise :class:`.InvalidInput` for a network with switches."""
     if topology.switches:
         label = with_article(topology.label)
         raise InvalidInput.of(f"network for {algorithm}", "one without switches", label)
@@ -77,18 +92,68 @@ def _previous_nodes(topology: Topology, hops: Numbers) -> list[list[int]]:
     return before
 
 
-def light_broadcast(topology: Topology, root: int, words: int) -> Schedule:
+def light_broadcast(
+    topology: Topology, root: int, words: int, *, all_port: bool = False
+) -> Schedule:
     """Broadcast ``words`` words from ``root`` to all working nodes in one step.
 
-    Raises :class:`.InvalidInput` for a faulty root, more than 4,096 working nodes, or a node
-    without a path from the root.
+    ``all_port``: down a tree for each link of the tightest cut. Raises :class:`.InvalidInput` for a
+    faulty root, more than 4,096 working nodes, or a node without a path from the root.
     """
     topology.require_working("source", root)
-    require_no_switches(topology, NAME)
     require_range("nodes for light-tree", len(topology.working_nodes), 1, MOST_NODES)
     targets = [node for node in topology.working_nodes.tolist() if node != root]
-    blocks = Blocks.of_broadcast(root, words)
-    return one_tree(topology, Collective.BROADCAST, blocks, light_tree(topology, root, targets))
+    if not all_port:
+        blocks = Blocks.of_broadcast(root, words)
+        return of_trees(
+            topology, Collective.BROADCAST, blocks, [light_tree(topology, root, targets)]
+        )
+    require_range("flits", words, 1)
+    pieces, trees = _shared(topology, root, targets, words)
+    owners, lengths = np.full(len(pieces), root, np.int32), np.array(pieces, np.int32)
+    blocks = Blocks(owners, (None,) * len(pieces), lengths)
+    made = of_trees(topology, Collective.BROADCAST, blocks, trees)
+    return replace(made, port_model=PortModel.ALL_PORT)
+
+
+def _shared(
+    topology: Topology, root: int, targets: list[int], words: int
+) -> tuple[list[int], list[list[list[int]]]]:
+    """Return pieces of a message, and the paths of a tree for each; the trees share no link.
+
+    The last word of the slowest piece comes as early as in any of the drawn sets of trees. The tree
+    of shortest paths alone is one of the sets.
+    """
+    # Compiled code takes long to import, and one port does not need it.
+    from ..streaming.arborescences import packed_arborescences  # noqa: PLC0415
+    from ..streaming.passing import links_past  # noqa: PLC0415
+
+    alone = light_tree(topology, root, targets)
+    goals = np.array(targets, np.int64)
+    sets = [[alone]]
+    if targets and topology.nodes <= MOST_SHARED:
+        links = links_past(topology, root, goals)
+        for seed in range(DRAWS):
+            trees = packed_arborescences(links, root, goals, seed)
+            sets.append([_paths_of(tree, root) for tree in trees])
+    found = []
+    for paths in (paths for paths in sets if paths):
+        depths = [max(map(len, tree), default=1) - 1 for tree in paths]
+        pieces = shares(words, depths)
+        last = max(piece + depth for piece, depth in zip(pieces, depths, strict=True) if piece)
+        kept = [tree for tree, piece in zip(paths, pieces, strict=True) if piece]
+        found.append((last, [piece for piece in pieces if piece], kept))
+    _, pieces, trees = min(found, key=lambda each: each[0])
+    return pieces, trees
+
+
+def _paths_of(tree: Arborescence, root: int) -> list[list[int]]:
+    """Return the paths from the root to all other nodes of ``tree``."""
+    paths = {root: [root]}
+    for node in sorted(tree.paths, key=lambda node: int(tree.depth[node])):
+        paths[node] = [*paths[int(tree.parent[node])], *tree.paths[node][1:]]
+    del paths[root]
+    return [*paths.values()]
 
 
 def light_multicast(
@@ -99,7 +164,6 @@ def light_multicast(
     Raises :class:`.InvalidInput` as :func:`light_broadcast`.
     """
     topology.require_working("source", root)
-    require_no_switches(topology, NAME)
     require_range("flits", words, 1)
     wanted = tuple(sorted({*(targets or ())} - {root}))
     for target in wanted:
@@ -107,13 +171,14 @@ def light_multicast(
     require_range("targets for light-tree", len(wanted), 1, MOST_NODES)
     owed = (tuple(sorted({*wanted, root})),)
     blocks = Blocks(np.array([root], np.int32), owed, np.array([words], np.int32))
-    return one_tree(topology, Collective.MULTICAST, blocks, light_tree(topology, root, wanted))
+    return of_trees(topology, Collective.MULTICAST, blocks, [light_tree(topology, root, wanted)])
 
 
-def one_tree(
-    topology: Topology, collective: str, blocks: Blocks, paths: list[list[int]]
+def of_trees(
+    topology: Topology, collective: str, blocks: Blocks, trees: list[list[list[int]]]
 ) -> Schedule:
-    """Return the schedule that sends the one block of ``blocks`` along ``paths`` in one step."""
+    """Return the schedule that sends each block along the paths of its tree in one step."""
+    paths = [path for tree in trees for path in tree]
     sends = len(paths)
     nodes = np.array([node for path in paths for node in path], np.int32)
     return Schedule(
@@ -130,7 +195,7 @@ def one_tree(
         path_nodes=nodes,
         vcs=np.zeros(len(nodes) - sends, np.int32),
         block_offsets=np.arange(sends + 1),
-        block_ids=np.zeros(sends, np.int32),
+        block_ids=np.repeat(np.arange(len(trees), dtype=np.int32), [*map(len, trees)]),
         circuits=True,
     )
 
@@ -141,9 +206,13 @@ ALGORITHMS = (
     Declared(
         Collective.BROADCAST,
         NAME,
-        rooted(light_broadcast),
+        lambda asked: light_broadcast(
+            asked.topology, asked.root, asked.words, all_port=asked.all_port
+        ),
         networks="any network of circuits",
         steps="1",
+        takes=("all_port",),
+        ports=(ONE, ALL),
         circuits=True,
     ),
     Declared(

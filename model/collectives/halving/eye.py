@@ -44,10 +44,8 @@ Choices that the papers leave open:
 * The example of 1998, section 2, sends from (0, 0) of an 8x8 mesh to (5, 1), (1, 5) and (5, 5), at
   a TCD of 79. Algorithm 1 sends to (5, 2), (1, 5) and (5, 5), also at 79, as in 3-D, section 2.
 
-Theorem 2 of 1998 says that no broadcast in 2k steps from the same source has a smaller TCD. This is
-wrong away from the eyes: mirroring the 4x4 mesh in its diagonal turns the broadcast from (0, 1),
-which costs 16, into one from (1, 0), for which Algorithm 1 takes 17. (The proof begins with 17 for
-both nodes; section 2 of the same paper has 16 for (0, 1).) :mod:`.minimum` has the least TCD.
+Theorem 2 of 1998, that no broadcast in 2k steps costs less, is wrong away from the eyes
+(``docs/errata.md``); :mod:`.minimum` has the least TCD.
 
 **d dimensions** (3-D, sections 3 and 4). A mesh with d axes of 2^k has 2^d eyes, at both
 coordinates of :func:`eye_line` on each axis. Each level takes d steps. In step *i* every node that

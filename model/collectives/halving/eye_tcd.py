@@ -18,15 +18,7 @@ distance is. Take axis *i* (from 0) with offset u. Of the d sends of the source
 For d = 3 the sum is Eq. 7, for d = 2 it is f_k of the 2-D paper (:func:`.eye.source_excess`); the
 paper gives no others. Eq. 4, the side of the eye-cube, is :func:`.eye.eye_square_side`.
 
-Where the paper errs:
-
-* Theorem 3 says that Algorithm 2 costs the least for every source. Mirrored in a plane that
-  exchanges two axes, a broadcast costs the same; but in a 4x4x4 mesh Algorithm 2 takes 68 from
-  (1, 0, 0), 67 from (0, 1, 0) and 66 from (0, 0, 1). See :mod:`.minimum`.
-* Theorem 6 claims Eq. 16 for all d, but for d = 1 it divides by 0: :func:`line_eye_tcd`.
-* Eq. 12 starts from MD_1(E_1) = 3, the value of a 2x2 mesh. It is 7, as in section 3.1 and Eq. 14.
-* Theorem 1 and Definition 6 bound the offsets by 2^(k-1) - 1 - a_k/2 and so leave out the border of
-  the mesh, at 2^(k-1) - 1/2 - a_k/2; the regions there are the same.
+``docs/errata.md`` says where the paper errs.
 """
 
 from __future__ import annotations

@@ -23,7 +23,6 @@ powers of two, in the steps that cuts take (``tests/helpers/exhaustive_tcd_any_s
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -134,52 +133,17 @@ def best_sources(topology: Topology) -> tuple[int, ...]:
     return tuple(np.flatnonzero(costs == costs.min()).tolist())
 
 
-@dataclass(frozen=True)
-class Gain:
-    """Savings of ``minimum`` over the eye broadcast, for all sources of a mesh.
+def tcds_by_eye(topology: Topology) -> Costs:
+    """Return the TCD of the eye broadcast from each node of a mesh: shape (nodes,).
 
-    ``saved`` are the links by which its TCD is smaller from each node: shape (nodes,).
-    """
-
-    saved: Costs
-
-    @property
-    def sources(self) -> int:
-        """Number of sources: all nodes of the mesh."""
-        return self.saved.size
-
-    @property
-    def better(self) -> int:
-        """Number of sources from which the eye broadcast is not least."""
-        return int(np.count_nonzero(self.saved))
-
-    @property
-    def largest(self) -> int:
-        """The most links saved from one source."""
-        return int(self.saved.max())
-
-    @property
-    def total(self) -> int:
-        """The links saved from all sources together."""
-        return int(self.saved.sum())
-
-
-def gain_over_eye(topology: Topology) -> Gain:
-    """Compare the least TCD with that of the eye broadcast from every node of a mesh.
-
-    Raises :class:`InvalidInput` unless all sides are the same power of two, as the eye broadcast
-    needs.
+    Raises :class:`InvalidInput` unless all sides are the same power of two.
     """
     _require_mesh(topology)
-    sides = set(topology.dims)
-    if len(sides) > 1:
-        raise InvalidInput.of("mesh to compare with the eye", "of equal sides", topology.label)
-    side = sides.pop()
-    if not _is_power(side):
-        allowed = "of sides that are powers of two"
+    side = topology.dims[0]
+    if {*topology.dims} != {side} or not _is_power(side):
+        allowed = "of equal sides that are powers of two"
         raise InvalidInput.of("mesh to compare with the eye", allowed, topology.label)
-    eye = grid_source_tcds(len(topology.dims), side.bit_length() - 1)
-    return Gain(eye - minimum_tcds(topology))
+    return grid_source_tcds(len(topology.dims), side.bit_length() - 1)
 
 
 def _require_mesh(topology: Topology) -> None:

@@ -28,17 +28,7 @@ Choices that the paper leaves open:
 * *Steps.* Every cut rounds the first half up, so every source takes ceil(lg m) + ceil(lg n) steps.
   For many meshes this is more than ceil(lg mn): 6 for 5x5, where 5 would be possible.
 
-Where the paper errs:
-
-* D_2 = 1 - 1 - D_0 in its example is 1 - 1 - D_1; there is no D_0, as there is no A_1.
-* Theorem 1, floor((k-1)/3) <= D_k <= floor((k+1)/3), is wrong below for k = 22 first, where D_k
-  is 6 and not 7, and above for k = 43, where it is 15 and not 14. (For k = 22 the chain of the
-  proof needs 11 - 1 - floor(12/3) >= 7.) The roundings add up: by k = 2731 it is wrong by 2.
-* So Theorem 2, floor((m-1)/3) <= A_m <= 1 + ceil(m/3), is wrong too: A_43 is 13, not 14, and A_86
-  is 31, not 30. It allows m = 1, but an axis of one node is never cut.
-* The proof of Theorem 3 cuts the m x n mesh and a smaller m' x n' mesh across the same axis. In the
-  smaller mesh the other axis may be longer. Still, ED never falls as a side grows: the tests count
-  this for all meshes up to 64x64.
+``docs/errata.md`` says where the paper errs.
 """
 
 from __future__ import annotations

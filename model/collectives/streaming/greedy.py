@@ -1,4 +1,4 @@
-"""All-gather on all ports of any network, also with faults: every link brings a new block.
+"""All-gather and broadcast on all ports of any network: every link brings new blocks.
 
 In each step a link brings its end one block that the end does not have and the beginning had before
 the step. It is the block that the fewest nodes have, at random among equally rare ones. (W. Won et
@@ -8,12 +8,18 @@ of a mesh, gets a new block over each link in every step, the most possible. So 
 takes the steps of the tightest cut, or few more. The try with the fewest cycles is kept.
 
 A step takes as long as the longest block that moves in it. So long blocks are cut into pieces, and
-unequal blocks into pieces of about equal length.
+unequal blocks into pieces of about equal length. Where links have rates (docs/router.md, section
+24), a link brings as many pieces as fit in the time that the slowest link needs for one::
+
+    rate 1   | a | b | c | d |      four pieces in a step
+    rate 2   |   a   |   b   |      two
+    rate 4   |       a       |      one
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,10 +31,10 @@ from ...base.ragged import shares_of
 from ...bounds.hops import hops_from
 from ...network.links import linked_pairs
 from ...network.port_model import PortModel
-from ...network.topology import Topology
+from ...network.topology import NO_LINK, Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ..declared.algorithm import ALL, Declared
+from ..declared.algorithm import ALL, Declared, rooted
 from .sends import SendList, blocks_for_all
 
 if TYPE_CHECKING:
@@ -37,6 +43,10 @@ if TYPE_CHECKING:
 TRIED_BLOCKS = 1 << 18
 """Blocks at all nodes, in all tries together."""
 MOST_TRIES = 4
+PACED = "paced"
+"""The broadcast, in which each link brings pieces at its own pace."""
+MOST_PIECES = 1 << 11
+"""Most pieces of a broadcast."""
 MOST_LENGTHS = 4
 """Piece lengths tried for unequal blocks."""
 LEAST_PIECE = 64
@@ -67,20 +77,91 @@ def greedy_all_gather(
     working = topology.working_nodes
     links = links_past(topology, int(working[0]), working[1:])
     if block_words is None:
-        pieces = [words] if words < 2 * LEAST_PIECE else [words - words // 2, words // 2]
+        number = int(topology.rates.max()) * (1 if words < 2 * LEAST_PIECE else 2)
+        pieces = shares_of(np.array([words]), np.zeros(min(number, words), np.int64))
         lengths = np.repeat(pieces, len(working))
         cut = [(np.tile(working, len(pieces)), lengths)]
     else:
         each = np.asarray(block_words)[working]
         cut = [_pieces(working, each, length) for length in _likely_lengths(topology, each)]
-    found = (made for owners, lengths in cut for made in _tries(topology, links, owners, lengths))
-    moves, owners, lengths = min(found, key=_cycles)
-    sends = SendList()
+    return _fastest("greedy", topology, links, Collective.ALL_GATHER, None, cut)
+
+
+def greedy_broadcast(topology: Topology, root: int, words: int) -> Schedule:
+    """Bring ``words`` words of ``root`` to all working nodes, on all ports, where links differ.
+
+    Raises :class:`.InvalidInput` as :func:`greedy_all_gather`, and if no link differs: then a
+    broadcast by trees (:mod:`.trees`) is faster.
+    """
+    from .passing import links_past  # noqa: PLC0415 - loads compiled code
+
+    topology.require_working("source", root)
+    require_range("flits", words, 1)
+    if not topology.links_differ:
+        label = with_article(topology.label)
+        raise InvalidInput.of(f"network for {PACED}", "one whose links differ", label)
+    working = topology.working_nodes
+    links = links_past(topology, root, working[working != root])
+    cut = [
+        (np.full(number, root), shares_of(np.array([words]), np.zeros(number, np.int64)))
+        for number in _likely_numbers(topology, root, words)
+    ]
+    return _fastest(PACED, topology, links, Collective.BROADCAST, root, cut)
+
+
+def _likely_numbers(topology: Topology, root: int, words: int) -> list[int]:
+    """Return two numbers of pieces of a broadcast with the fewest cycles, by an estimate."""
+    most = max(1, min(words, TRIED_BLOCKS // topology.nodes, MOST_PIECES))
+    rates = topology.rates[root, topology.neighbor[root] != NO_LINK]
+    slowest, hops = int(topology.rates.max()), int(hops_from(topology, np.array([root])).max())
+    at_once = max(1, int((slowest // rates).sum()))
+    closing = CLOSING_CYCLES + int(topology.registers_of(0).max())
+
+    def cycles(number: int) -> int:
+        return (-(-number // at_once) + hops) * (-(-words // number) * slowest + closing)
+
+    return sorted({min(most, 1 << bits) for bits in range(MOST_PIECES.bit_length())}, key=cycles)[
+        :2
+    ]
+
+
+def _fastest(
+    name: str,
+    topology: Topology,
+    links: PathLinks,
+    collective: str,
+    root: int | None,
+    cut: list[tuple[Numbers, Numbers]],
+) -> Schedule:
+    """Return the schedule with the fewest cycles of all tries of these owners and lengths."""
+    rates = _rates(topology, links)
+    found = [
+        made for owners, lengths in cut for made in _tries(topology, links, rates, owners, lengths)
+    ]
+    moves, owners, lengths = min(found, key=lambda tried: _cycles(tried, rates))
+    together: dict[tuple[int, int], list[int]] = {}
     for step, link, block in moves:
-        sends.add(step, links.paths[link], [block])
+        together.setdefault((step, link), []).append(block)
+    sends = SendList()
+    for (step, link), carried in together.items():
+        sends.add(step, links.paths[link], sorted(carried))
     blocks = blocks_for_all(owners, lengths)
-    ports = PortModel.ALL_PORT
-    return sends.schedule("greedy", topology, Collective.ALL_GATHER, ports, None, blocks)
+    return sends.schedule(name, topology, collective, PortModel.ALL_PORT, root, blocks)
+
+
+def _rates(topology: Topology, links: PathLinks) -> Numbers:
+    """Return the largest rate of the links of each path, shape (paths,)."""
+    if topology.link_rate_of is None:
+        return np.ones(len(links.paths), np.int64)
+    return np.array(
+        [
+            max(
+                int(topology.rates[begin, topology.ports_between(begin, end)])
+                for begin, end in pairwise(np.array(path))
+            )
+            for path in links.paths
+        ]
+    )
 
 
 def _likely_lengths(topology: Topology, words: Numbers) -> list[int]:
@@ -112,29 +193,36 @@ def _pieces(working: Numbers, words: Numbers, length: int) -> tuple[Numbers, Num
 
 
 def _tries(
-    topology: Topology, links: PathLinks, owners: Numbers, lengths: Numbers
+    topology: Topology, links: PathLinks, rates: Numbers, owners: Numbers, lengths: Numbers
 ) -> Iterator[Tried]:
     """Yield the moves of pieces with these ``owners`` and ``lengths``, by random tries."""
     cells = topology.nodes * len(owners)
     for seed in range(min(MOST_TRIES, max(1, TRIED_BLOCKS // max(cells, 1)))):
-        yield _gathered(topology, links, owners, lengths, seed), owners, lengths
+        yield _gathered(topology, links, rates, owners, lengths, seed), owners, lengths
 
 
-def _cycles(tried: Tried) -> int:
-    """Estimate the cycles of moves: each step takes as long as its longest piece."""
+def _cycles(tried: Tried, rates: Numbers) -> int:
+    """Estimate the cycles of moves: each step takes as long as the busiest link."""
     moves, _, lengths = tried
-    longest = np.zeros(moves[-1][0] + 1 if moves else 1, np.int64)
-    for step, _, block in moves:
-        longest[step] = max(longest[step], lengths[block])
-    return int(longest.sum()) + CLOSING_CYCLES * len(longest)
+    if not moves:
+        return 0
+    step, link, block = np.array(moves).T
+    busy = np.zeros((step.max() + 1, len(rates)), np.int64)
+    np.add.at(busy, (step, link), lengths[block] * rates[link])
+    return int((busy.max(axis=1) + CLOSING_CYCLES).sum())
 
 
 def _gathered(
-    topology: Topology, links: PathLinks, owners: Numbers, lengths: Numbers, seed: int
+    topology: Topology,
+    links: PathLinks,
+    rates: Numbers,
+    owners: Numbers,
+    lengths: Numbers,
+    seed: int,
 ) -> list[Move]:
     """Return the moves of one try, until all nodes have all blocks that are not empty."""
     draw = np.random.default_rng(seed)
-    into = _links_into(topology, links)
+    into = _links_into(topology, links, rates)
     # The nodes with the fewest incoming links choose first.
     order = sorted(topology.working_nodes.tolist(), key=lambda node: len(into[node]))
     have = np.tile(lengths == 0, (topology.nodes, 1))
@@ -156,13 +244,19 @@ def _gathered(
     return moves
 
 
-def _links_into(topology: Topology, links: PathLinks) -> list[list[tuple[int, int]]]:
-    """Return the links into each node, each with the node at which it begins."""
+def _links_into(
+    topology: Topology, links: PathLinks, rates: Numbers
+) -> list[list[tuple[int, int]]]:
+    """Return the links into each node, each with the node at which it begins.
+
+    A link is listed once for each piece that it brings while the slowest link brings one.
+    """
+    slowest = int(rates.max(initial=1))
     into: list[list[tuple[int, int]]] = [[] for _ in range(topology.nodes)]
     for link, (begin, end) in enumerate(
         zip(links.begins.tolist(), links.ends.tolist(), strict=True)
     ):
-        into[end].append((link, begin))
+        into[end] += [(link, begin)] * (slowest // int(rates[link]))
     return into
 
 
@@ -192,6 +286,17 @@ ALGORITHM = Declared(
     lambda asked: greedy_all_gather(asked.topology, asked.words, asked.block_words),
     networks="any network",
     steps="mostly those of the tightest cut",
+    paper="Won et al., TACOS, 2023",
+    takes=("all_port",),
+    ports=(ALL,),
+)
+
+BROADCAST = Declared(
+    Collective.BROADCAST,
+    PACED,
+    rooted(greedy_broadcast),
+    networks="networks whose links differ",
+    steps="pieces divided by the links of the root, and hops",
     paper="Won et al., TACOS, 2023",
     takes=("all_port",),
     ports=(ALL,),

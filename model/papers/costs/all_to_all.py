@@ -1,21 +1,17 @@
 """The cost of all-gather and all-to-all on a hypercube: Tables 11 to 18 of 1986, sections 6, 7.
 
-1986 is Johnsson & Ho; :mod:`.rows` explains terms and symbols, :mod:`.one_to_all` ``ROWS`` and
-``PRINTED``. All rows are by step. The sources' graphs are translations of each other. So in an
-all-gather each link of a dimension moves as much as all links that one graph uses there in the step
-(Lemma 3.3), in an all-to-all as much as all their subtrees (Lemma 3.5). TCBT has no row: the paper
-only bounds it.
+1986 is Johnsson & Ho; :mod:`.rows` explains terms and symbols. All rows are by step. The sources'
+graphs are translations of each other. So in an all-gather each link of a dimension moves as much as
+all links that one graph uses there in the step (Lemma 3.3), in an all-to-all as much as all their
+subtrees (Lemma 3.5). TCBT has no row: the paper only bounds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-from fractions import Fraction
 from math import comb
 
 from .balanced_tree import balanced_steps
-from .rows import Cost, Number, Steps, by_step, with_stirling_packet
+from .rows import Cost, Steps, by_step
 
 
 def _rotated_all_gather(n: int) -> Steps:
@@ -70,9 +66,13 @@ def _disjoint_all_port_all_to_all(n: int) -> Steps:
     return Steps([2**n - 1, 2**n - 2, *beyond], n)
 
 
-_ONE_PORT_DISJOINT = by_step("all-to-all", "nesbt", "one-port", "7.1", _disjoint_all_to_all, 2)
-
-_BINOMIAL_ROWS = (
+ALL_GATHER_ROWS: tuple[Cost, ...] = (
+    by_step("all-gather", "brg", "one-port", "Table 11", lambda n: Steps([1] * (2**n - 1))),
+    by_step("all-gather", "sbt", "one-port", "Table 11", lambda n: Steps([2**i for i in range(n)])),
+    by_step("all-gather", "nrsbt", "one-port", "Table 11", _rotated_all_gather),
+    by_step("all-gather", "nesbt", "one-port", "Table 11", _disjoint_all_gather, 2),
+    by_step("all-gather", "sbnt", "one-port", "counted", lambda n: balanced_steps(n).all_gather),
+    by_step("all-gather", "nrbrg", "n-port", "Table 13", lambda n: Steps([1] * (2**n - 1), n)),
     by_step(
         "all-gather",
         "sbt",
@@ -85,23 +85,13 @@ _BINOMIAL_ROWS = (
     by_step("all-gather", "sbnt", "n-port", "Table 13", _balanced_all_gather),
 )
 
-ALL_GATHER_ROWS: tuple[Cost, ...] = (
-    by_step("all-gather", "brg", "one-port", "Table 11", lambda n: Steps([1] * (2**n - 1))),
-    by_step("all-gather", "sbt", "one-port", "Table 11", lambda n: Steps([2**i for i in range(n)])),
-    by_step("all-gather", "nrsbt", "one-port", "Table 11", _rotated_all_gather),
-    by_step("all-gather", "nesbt", "one-port", "Table 11", _disjoint_all_gather, 2),
-    by_step("all-gather", "sbnt", "one-port", "counted", lambda n: balanced_steps(n).all_gather),
-    by_step("all-gather", "nrbrg", "n-port", "Table 13", lambda n: Steps([1] * (2**n - 1), n)),
-    *_BINOMIAL_ROWS,
-)
-
 ALL_TO_ALL_ROWS: tuple[Cost, ...] = (
     by_step(
         "all-to-all", "brg", "one-port", "Table 15", lambda n: Steps([*range(2**n - 1, 0, -1)])
     ),
     by_step("all-to-all", "sbt", "one-port", "Table 15", lambda n: Steps([2 ** (n - 1)] * n)),
     by_step("all-to-all", "nrsbt", "one-port", "Table 15", _rotated_all_to_all),
-    _ONE_PORT_DISJOINT,
+    by_step("all-to-all", "nesbt", "one-port", "7.1", _disjoint_all_to_all, 2),
     by_step("all-to-all", "sbnt", "one-port", "counted", lambda n: balanced_steps(n).all_to_all),
     by_step(
         "all-to-all", "nrbrg", "n-port", "Table 17", lambda n: Steps([*range(2**n - 1, 0, -1)], n)
@@ -113,45 +103,4 @@ ALL_TO_ALL_ROWS: tuple[Cost, ...] = (
 )
 
 
-def _printed_balanced(
-    collective: str, place: str, total: Callable[[int], int], largest: Callable[[int], Fraction]
-) -> Cost:
-    """Return the SBnT's one-port row as printed: at least 2n - 1 start-ups, all with B words."""
-
-    def start_ups(n: int, words: int, packet: Number) -> Number:
-        return max(Fraction(2 * n - 1), total(n) * Fraction(words) / Fraction(packet))
-
-    return Cost(
-        collective=collective,
-        graph="sbnt",
-        ports="one-port",
-        place=place,
-        holds="~",
-        start_ups=start_ups,
-        transferred=lambda n, words, packet: total(n) * words,
-        best_packet=lambda n, words, tau, tc: largest(n) * words,
-        least_time=lambda n, words, tau, tc: total(n) * words * tc + (2 * n - 1) * tau,
-    )
-
-
 ROWS: tuple[Cost, ...] = (*ALL_GATHER_ROWS, *ALL_TO_ALL_ROWS)
-PRINTED: tuple[Cost, ...] = (
-    _printed_balanced(
-        "all-gather", "Tables 11 and 12", lambda n: 2**n - 1, lambda n: Fraction(2**n - 1, n)
-    ),
-    *(with_stirling_packet(row, "Table 14") for row in _BINOMIAL_ROWS),
-    _printed_balanced(
-        "all-to-all",
-        "Tables 15 and 16",
-        lambda n: n * 2 ** (n - 1),
-        lambda n: Fraction(2 ** (n - 1)),
-    ),
-    # The scan of Table 15 has N/(2n) where Table 16 has nN/2. B_opt of Table 16 has n - 1 where
-    # the text has n + 1.
-    replace(
-        _ONE_PORT_DISJOINT,
-        place="Tables 15 and 16",
-        transferred=lambda n, words, packet: (Fraction(2**n, 2 * n) + 2**n - 2) * words,
-        best_packet=lambda n, words, tau, tc: Fraction(words, n) * (2 ** (n - 1) * (n - 1) - 1),
-    ),
-)

@@ -2,8 +2,8 @@
 
 1986 is Johnsson & Ho; :mod:`.rows` explains terms and symbols.
 
-``ROWS`` are our counts; ``PRINTED`` are the rows that the paper prints differently, as printed.
-``docs/errata.md`` says why. Notes on the tables:
+``ROWS`` are our counts; :mod:`.printed` has the printed rows, and ``docs/errata.md`` says why some
+differ. Notes on the tables:
 
 * nRBRG, nRSBT and the n-port nESBT cut M into n parts: if n does not divide M, the parts differ by
   a word. (For example, one word by nRSBT uses one tree and takes n steps, also one-port.)
@@ -17,12 +17,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
-from math import comb, log2
+from math import comb
 
 from .balanced_tree import balanced_steps
-from .rows import Cost, Number, Pipeline, Steps, by_step, ceil_div, pipelined, with_stirling_packet
+from .rows import Cost, Number, Pipeline, Steps, by_step, ceil_div, pipelined
 
 
 def _rotated_broadcast(n: int) -> Steps:
@@ -96,34 +94,6 @@ def _path_start_ups(n: int, words: int, packet: Number, period: int) -> int:
     return max(period * packets - shorter, period * ((1 << n) - 2) + 1)
 
 
-def _printed_sbnt_scatter() -> Cost:
-    """Return the upper bounds of Tables 7 and 8, from [17] of 1986."""
-
-    def transferred(n: int, words: int) -> float:
-        return (1 << n) * (1 + 2 * log2(n) / n) * words
-
-    return Cost(
-        collective="scatter",
-        graph="sbnt",
-        ports="one-port",
-        place="Tables 7 and 8",
-        holds="<=",
-        start_ups=lambda n, words, packet: (
-            n * ceil_div(2**n * words, n * packet)
-            + ceil_div(2 * 2**n * log2(n) * words, n * packet)
-        ),
-        transferred=lambda n, words, packet: transferred(n, words),
-        best_packet=lambda n, words, tau, tc: Fraction((2**n - 1) * words, n),
-        least_time=lambda n, words, tau, tc: transferred(n, words) * tc + (2 * n - 2) * tau,
-    )
-
-
-_BRG_SCATTER = _path_scatter("one-port", "Table 7", 2)
-_TCBT_SCATTER = by_step("scatter", "tcbt", "one-port", "Section 5.1.3", _tcbt_scatter, 2)
-_SBNT_SCATTER = by_step("scatter", "sbnt", "n-port", "Table 7", _balanced_scatter)
-_SBT_SCATTER = by_step("scatter", "sbt", "n-port", "Table 7", _binomial_scatter)
-_NRSBT_SCATTER = by_step("scatter", "nrsbt", "n-port", "Table 7", _balanced_scatter)
-
 BROADCAST_ROWS: tuple[Cost, ...] = (
     pipelined("broadcast", "brg", "one-port", "Table 4", lambda n: Pipeline(2, 2**n - 3), 2),
     by_step("broadcast", "sbt", "one-port", "Table 4", lambda n: Steps([1] * n)),
@@ -142,42 +112,19 @@ BROADCAST_ROWS: tuple[Cost, ...] = (
 )
 
 SCATTER_ROWS: tuple[Cost, ...] = (
-    _BRG_SCATTER,
+    _path_scatter("one-port", "Table 7", 2),
     by_step(
         "scatter", "sbt", "one-port", "Table 7", lambda n: Steps([2**i for i in range(n)][::-1])
     ),
     by_step("scatter", "nrsbt", "one-port", "Table 7", _rotated_scatter),
-    _TCBT_SCATTER,
+    by_step("scatter", "tcbt", "one-port", "Section 5.1.3", _tcbt_scatter, 2),
     by_step("scatter", "sbnt", "one-port", "counted", lambda n: balanced_steps(n).scatter),
     _path_scatter("full-duplex", "5.1.1", 1),
     by_step("scatter", "nrbrg", "n-port", "Table 7", lambda n: Steps([*range(2**n - 1, 0, -1)], n)),
-    _SBT_SCATTER,
-    _NRSBT_SCATTER,
+    by_step("scatter", "sbt", "n-port", "Table 7", _binomial_scatter),
+    by_step("scatter", "nrsbt", "n-port", "Table 7", _balanced_scatter),
     by_step("scatter", "tcbt", "n-port", "Table 7", _tcbt_all_port_scatter, 2),
-    _SBNT_SCATTER,
-)
-
-PRINTED: tuple[Cost, ...] = (
-    # With B just above M, the printed row has one start-up more than with B = M.
-    replace(_BRG_SCATTER, start_ups=lambda n, words, packet: _path_start_ups(n, words, packet, 2)),
-    # The printed row's first start-ups leave out the other root's own words.
-    replace(
-        _TCBT_SCATTER,
-        place="Table 7",
-        holds="~",
-        start_ups=lambda n, words, packet: (
-            2 * sum(ceil_div((2**i - 1) * words, packet) for i in range(1, n))
-        ),
-    ),
-    _printed_sbnt_scatter(),
-    with_stirling_packet(_SBT_SCATTER, "Table 9"),
-    with_stirling_packet(_NRSBT_SCATTER, "Table 9"),
-    # The text adds the levels before it rounds: with large packets, one start-up for n steps.
-    # Table 7 has the sum of the levels' start-ups.
-    replace(
-        with_stirling_packet(_SBNT_SCATTER, "5.1.5"),
-        start_ups=lambda n, words, packet: ceil_div((2**n - 1) * words, n * packet),
-    ),
+    by_step("scatter", "sbnt", "n-port", "Table 7", _balanced_scatter),
 )
 
 ROWS: tuple[Cost, ...] = (*BROADCAST_ROWS, *SCATTER_ROWS)

@@ -24,9 +24,9 @@ Nearly all rows are of two kinds, for which this module has constructors:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, pi, sqrt
+from math import ceil, sqrt
 
 from ...base.errors import InvalidInput, require_range
 
@@ -34,9 +34,6 @@ Number = int | float | Fraction
 """Integers and fractions are exact; floats come from square roots and logarithms."""
 
 PORTS = ("one-port", "n-port", "half-duplex", "full-duplex")
-
-HOLDS = ("=", "<=", "~")
-"""Kinds of rows: the exact cost, an upper bound, or an approximation."""
 
 
 def ceil_div(number: Number, divisor: Number) -> int:
@@ -58,8 +55,6 @@ class Cost:
         Functions of (n, M, τ, t_c): B_opt and T_min, as printed. Pipelined rows treat packets as
         divisible, so B_opt may be above M or below 1 (:meth:`best_possible`), and T_min below the
         time with any whole packet (:meth:`best_whole_packet`).
-    holds
-        The kind of row, one of ``HOLDS``.
     least_dimension
         The least n for which the row holds.
     pipelined
@@ -76,7 +71,6 @@ class Cost:
     transferred: Callable[[int, int, Number], Number]
     best_packet: Callable[[int, int, Number, Number], Number]
     least_time: Callable[[int, int, Number, Number], Number]
-    holds: str = "="
     least_dimension: int = 1
     pipelined: bool = False
     largest_packet: Callable[[int, int], Number] = lambda n, words: words
@@ -247,20 +241,3 @@ def pipelined(
         least_time=lambda n, words, tau, tc: pipeline(n).least_time(words, tau, tc),
         largest_packet=lambda n, words: Fraction(words, pipeline(n).trees),
     )
-
-
-def with_stirling_packet(row: StepCost, place: str) -> StepCost:
-    """Return the row with B_opt as the tables print it if the largest step is a binomial.
-
-    B_opt is NM / sqrt(2 pi (n-1)) for the SBT (Lemma 5.1), otherwise sqrt(2/pi) NM / n^(3/2). These
-    are Stirling's approximations from above: such packets suffice but are not the smallest. (The
-    scan has 2NM / (pi n^(3/2)) under one root in Table 19, and sqrt(2/n) for sqrt(2/pi) in sections
-    6.2 and 7.1.)
-    """
-
-    def best_packet(n: int, words: int, tau: Number, tc: Number) -> float:
-        if row.graph == "sbt":
-            return (1 << n) * words / sqrt(2 * pi * (n - 1))
-        return sqrt(2 / pi) * (1 << n) * words / sqrt(n) ** 3
-
-    return replace(row, place=place, holds="~", best_packet=best_packet, least_dimension=2)

@@ -16,12 +16,7 @@ side ``inner``, for which ``inner_time`` steps are left, and is covered in the s
 Once n is 45 or less the paper solves the problem by hand; here :mod:`.covering` searches for
 a covering in the same number of steps.
 
-**Where the paper errs.** Step (5) takes the least m with 2tm - (4m^2 - 8m + 10) >= n. The left side
-is the length that m squares cover along the shortest side if m is even. If m is odd they cover one
-node more, 2tm - (4m^2 - 8m + 9) (Lemma 2). So step (5) takes an m that is too large if n is equal
-to that length: for n = 147 it takes 4 instead of 3. The uncovered square, 75 nodes wide with 16
-steps left, is then reduced to 51 with 4 steps left, where TA ends without an answer. All other n up
-to 732 come out as claimed. Table I has m = 3 for n = 147, and goes on from there.
+``docs/errata.md`` says where step (5) and Table I err.
 """
 
 from __future__ import annotations

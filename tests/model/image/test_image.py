@@ -86,8 +86,41 @@ def test_an_image_in_reset_writes_what_the_simulator_is_loaded_with(
     assert described["run"]["cycles"] == case.predicted.cycles
 
 
+@pytest.mark.parametrize("operators", ["", "add,max"])
+@pytest.mark.parametrize("width", [20, 32])
+def test_an_image_of_circuits_writes_what_the_simulator_is_loaded_with(
+    eyecast: Command, here: Path, operators: str, width: int
+) -> None:
+    topology = mesh((3, 2))
+    schedule = api.schedule(topology, "chain", source=(1, 1), flits=5)
+    config = NetworkConfig(topology=topology, circuits=True, operators=operators, flit_width=width)
+    case = Case.of(Compiled.of(schedule, config), timing=Timing.BARRIER, seed=0)
+    options = f"--mesh 3x2 --circuits --source 1,1 --flits 5 --algorithm chain --flit-width {width}"
+    more = ("--operators", operators) if operators else ()
+    answer = eyecast("program", *options.split(), *more, "--image", "image.csv", "-o", "p.json")
+    assert answer.status == 0
+    writes, described = read_image(here / "image.csv")
+    # Entries in the order of their words, which the contract demands.
+    assert writes == [tuple(row) for row in job_of(case).writes.tolist()]
+    assert described["run"]["cycles"] == case.predicted.cycles
+    fields = described["entry_fields"]
+    assert sum(each["width"] for each in fields) == fields[-1]["low"] + fields[-1]["width"]
+    assert described["widths"]["entry_words"] == -(-sum(f["width"] for f in fields) // width)
+    assert "expected" not in described["address_map"]
+    answer = eyecast("image", "p.json", "-o", "several.csv")
+    assert answer == refusal("p.json must be made with --programs, to be kept")
+
+
 @pytest.mark.parametrize(
-    "limits", [{}, {"signature": True}, {"all_port": True, "table_words": 200}, {"steps": 4000}]
+    "limits",
+    [
+        {},
+        {"signature": True},
+        {"all_port": True, "table_words": 200},
+        {"steps": 4000},
+        {"circuits": True, "signature": True, "table_words": 500},
+        {"circuits": True, "operators": "add", "message_words": 8, "table_words": 2},
+    ],
 )
 def test_the_widths_of_the_host_port_are_those_of_the_hardware(limits: dict[str, Any]) -> None:
     config = NetworkConfig(topology=mesh((3, 2)), **limits)

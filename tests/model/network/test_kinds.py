@@ -95,7 +95,7 @@ def test_a_number_outside_its_limits_is_refused(name: str) -> None:
         ({"parity": True}, "programs must be at least 1 in a network with parity, not 0"),
         ({"programs": 1, "timed_rows": True}, "timed rows must be left out of a network with"),
         ({"programs": 1, "flit_width": 31}, "flit width must be at least 32 in a network with"),
-        ({"operators": "add,mul"}, "operators must be add, min, .* or xor, not 'mul'"),
+        ({"operators": "add,mul"}, "operators must be add, min, .* or xor, not mul"),
         ({"operators": "add,max,add"}, "operators must be different from each other, not twice"),
         ({"operators": "add", "timed_rows": True}, "operators must be left out of a network with"),
         ({"streams": True, "timed_rows": True}, "streams must be left out of a network with timed"),

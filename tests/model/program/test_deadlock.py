@@ -14,7 +14,13 @@ from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.routes import route, segments_of_paths
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.program.deadlock import Channel, DeadlockError, certify, find_cycle
+from eyecast.model.program.deadlock import (
+    Channel,
+    DeadlockError,
+    certify,
+    find_cycle,
+    other_routes,
+)
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 
@@ -112,6 +118,19 @@ def test_no_remedy_is_named_where_two_vcs_are_none() -> None:
     around = program(ring(4), [(node, (Segment(UP, 6, 0),)) for node in range(4)])
     with pytest.raises(DeadlockError, match=r"3 -> 0 \(port 1, VC 0\)$"):
         certify(around)
+
+
+def test_other_routes_are_named_where_they_are_free() -> None:
+    around = [(node, (Segment(UP, 2, 0),)) for node in range(5)]
+    wrapped = "routes that cross no wrap link, though longer, are free of deadlock"
+    assert other_routes(program(ring(5), around)) == wrapped
+    turns = [(0, UP, NORTH), (1, NORTH, DOWN), (3, DOWN, SOUTH), (2, SOUTH, UP)]
+    turning = [(node, (Segment(a, 1, 0), Segment(b, 1, 0))) for node, a, b in turns]
+    shortest = "the shortest routes of the network are free of deadlock"
+    assert other_routes(program(mesh((2, 2)), turning)) == shortest
+    # The shortest routes of a ring without axes are the ones that wait.
+    linked = graph([[-1, (node + 1) % 5, (node - 1) % 5] for node in range(5)])
+    assert other_routes(program(linked, around)) == ""
 
 
 @pytest.mark.parametrize("left_out", range(4))

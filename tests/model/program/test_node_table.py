@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from helpers.command import Command, refusal
+from helpers.command import Command, printed_result, refusal
 from helpers.programs import program, put
 
 from eyecast.model.base.errors import InvalidInput
@@ -58,7 +56,7 @@ def test_everything_else_that_a_row_says() -> None:
 def test_the_command(eyecast: Command) -> None:
     network = ("program", "--mesh", "2x2", "--source", "1,0", "--flits", "3")
     assert "node (1,0), receives in steps: none" in eyecast(*network, "--node", "1,0").output
-    found = json.loads(eyecast(*network, "--all", "--json").output)["tables"]
+    found = printed_result(eyecast(*network, "--all", "--json").output)["tables"]
     assert [table["node"] for table in found] == [0, 1, 2, 3]
     assert [len(table["rows"]) for table in found] == [1, 2, 0, 0]
     line = "--node must be left out with --all"

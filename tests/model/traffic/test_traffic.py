@@ -10,7 +10,7 @@ import pytest
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle.model import run
-from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import hypercube, line, mesh, ring, torus
@@ -29,6 +29,7 @@ from eyecast.model.traffic.program import (
 from eyecast.model.traffic.traffic import Traffic, draw_traffic, read_traffic, write_traffic
 
 SQUARE = mesh((4, 4))
+BACKWARDS = (0, 2, 1, 3)
 
 
 def drawn(topology=SQUARE, pattern="uniform", **changes):
@@ -52,7 +53,12 @@ def config(topology=SQUARE, **limits):
     [
         ("transpose", lambda x, y: (y, x)),
         ("complement", lambda x, y: (3 - x, 3 - y)),
-        ("neighbour", lambda x, y: ((x + 1) % 4, y)),
+        ("neighbor", lambda x, y: ((x + 1) % 4, (y + 1) % 4)),
+        ("tornado", lambda x, y: ((x + 1) % 4, (y + 1) % 4)),
+        ("shuffle", lambda x, y: (x * 2 % 4 + y // 2, y * 2 % 4 + x // 2)),
+        ("bit-complement", lambda x, y: (3 - x, 3 - y)),
+        ("bit-reverse", lambda x, y: (BACKWARDS[y], BACKWARDS[x])),
+        ("bit-transpose", lambda x, y: (y, x)),
     ],
 )
 def test_patterns_send_where_they_say(pattern, target):
@@ -61,6 +67,94 @@ def test_patterns_send_where_they_say(pattern, target):
     for source, end in zip(traffic.source.tolist(), traffic.target.tolist(), strict=True):
         x, y = target(source % 4, source // 4)
         assert end == x + 4 * y != source
+
+
+@pytest.mark.parametrize(
+    ("pattern", "topology", "targets"),
+    [
+        ("tornado", mesh((7, 3)), {0: 3 + 7, 20: 2 + 7 * 0}),
+        ("tornado", torus((8,)), {0: 3, 6: 1}),
+        ("neighbor", mesh((3, 2, 2)), {0: 1 + 3 + 6, 11: 0}),
+        ("shuffle", line(8), {1: 2, 3: 6, 4: 1, 6: 5}),
+        ("bit-reverse", line(8), {1: 4, 3: 6, 4: 1, 6: 3}),
+        ("bit-complement", hypercube(3), {0: 7, 5: 2}),
+    ],
+)
+def test_patterns_on_other_networks(pattern, topology, targets):
+    traffic = drawn(topology, pattern)
+    sent = dict(zip(traffic.source.tolist(), traffic.target.tolist(), strict=True))
+    assert targets.items() <= sent.items()
+
+
+def test_patterns_of_bits_leave_switches_out():
+    star = graph([[-1, 1, 2, 3, 4], *([-1, 0, -1, -1, -1] for _ in range(4))], switches=[0])
+    traffic = drawn(star, "shuffle")
+    assert {*zip(traffic.source.tolist(), traffic.target.tolist(), strict=True)} == {(2, 3), (3, 2)}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "topology", "line"),
+    [
+        ("shuffle", mesh((3, 3)), "one of 2^n nodes, not the 3x3 mesh of 9"),
+        ("bit-complement", line(6), "one of 2^n nodes, not the line of 6 of 6"),
+        ("bit-transpose", mesh((4, 2)), "one of 4^n nodes, not the 4x2 mesh of 8"),
+        ("transpose", mesh((4, 2)), "a grid of equal sides, not 4x2 mesh"),
+        ("tornado", graph([[-1, 1], [-1, 0]]), "a grid, not graph of 2"),
+    ],
+)
+def test_a_pattern_refuses_another_network_in_one_line(pattern, topology, line):
+    refusal = f"network for the {pattern} pattern must be {line}"
+    with pytest.raises(InvalidInput, match=f"^{re.escape(refusal)}$"):
+        drawn(topology, pattern)
+
+
+def test_hot_nodes_may_be_named():
+    hits = np.bincount(drawn(pattern="hotspot", cycles=5000, hotspots=[1, 14]).target, minlength=16)
+    assert {*np.argsort(hits)[-2:].tolist()} == {1, 14}
+    assert 0.8 < hits[1] / hits[14] < 1.25
+    with pytest.raises(InvalidInput, match="hotspots must be left out with the uniform pattern"):
+        drawn(hotspots=[1])
+    with pytest.raises(InvalidInput, match=r"hotspots must be nodes that work, not \(1,0\)"):
+        drawn(with_faults(SQUARE, [1], []), "hotspot", hotspots=[1])
+
+
+@pytest.mark.parametrize(("rate", "burst"), [(0.1, 50), (0.4, 20), (0.9, 100)])
+def test_bursts_keep_the_rate_and_cluster(rate, burst):
+    """Counts of flits in windows vary more than those of independent packets, by far."""
+    bursts, steady = (drawn(cycles=40_000, rate=rate, burst=each) for each in (burst, 0))
+    for traffic in (bursts, steady):
+        offered = traffic.flits.sum() / 16 / 40_000
+        assert abs(offered - rate) < 0.05 * rate + 0.005
+    spread = [
+        np.histogram(each.cycle[each.source == 3], np.arange(0, 40_001, 40))[0].var()
+        for each in (bursts, steady)
+    ]
+    assert spread[0] > 1.3 * spread[1]
+
+
+def test_a_burst_of_the_whole_time_is_steady_traffic():
+    assert (drawn(rate=1.0, burst=9).cycle == drawn(rate=1.0).cycle).all()
+
+
+def test_every_request_is_answered_once_it_can_have_arrived():
+    traffic = drawn(mesh((5, 1)), rate=0.02, flits=3, reply_flits=7, cycles=20_000)
+    requests, replies = traffic.flits == 3, traffic.flits == 7
+    assert requests.sum() == replies.sum() > 10
+    offered = traffic.flits.sum() / 5 / 20_000
+    assert abs(offered - 0.02) < 0.004
+    pairs = Counter(zip(traffic.source[requests], traffic.target[requests], strict=True))
+    assert pairs == Counter(zip(traffic.target[replies], traffic.source[replies], strict=True))
+    one = Traffic(*(column[requests][:1] for column in columns_of(traffic)))
+    network = config(mesh((5, 1)))
+    program = traffic_program(one, network, 0)
+    arrived = run(program, empty_memory(network), timing=Timing.SELF_TIMED).trace.cycle.max()
+    end, back = one.target[0], one.source[0]
+    answer = traffic.cycle[replies & (traffic.source == end) & (traffic.target == back)].min()
+    assert answer == arrived + 1
+
+
+def columns_of(traffic):
+    return traffic.cycle, traffic.source, traffic.target, traffic.flits
 
 
 def test_uniform_offers_its_rate_and_never_sends_to_itself():

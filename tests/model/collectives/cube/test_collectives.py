@@ -9,7 +9,6 @@ from math import ceil
 
 import numpy as np
 import pytest
-from helpers.johnsson_ho_tables import TIMES
 
 from eyecast.model.base.errors import InvalidInput, one_of
 from eyecast.model.collectives.cube.all_to_all import ORDERS, cube_all_to_all
@@ -19,6 +18,7 @@ from eyecast.model.collectives.cube.scatter import gray_code_scatter
 from eyecast.model.collectives.cube.spanning_graphs import spanning_graph
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh
+from eyecast.model.papers.costs.printed import PRINTED
 from eyecast.model.schedule.schedule import Schedule
 
 SERVED = [
@@ -31,7 +31,7 @@ IN_TABLES = [
     (collective, all_port, graph)
     for collective, all_port, graph in SERVED
     if collective != "gather"  # a scatter backwards
-    and graph in TIMES[collective, "n-port" if all_port else "one-port"](3, 1, 1, 1, 1)
+    and (collective, graph, "n-port" if all_port else "one-port") in PRINTED
     # The paper gives approximations for these: see test_approximations.
     and (all_port, graph) != (False, "sbnt")
     and (collective, all_port, graph) != ("scatter", False, "tcbt")
@@ -105,14 +105,14 @@ def packets(n: int, words: int) -> list[int]:
 
 @pytest.mark.parametrize(("collective", "all_port", "graph"), IN_TABLES)
 def test_steps_are_the_start_ups_of_the_tables(collective: str, all_port: bool, graph: str) -> None:
-    table = TIMES[collective, "n-port" if all_port else "one-port"]
+    row = PRINTED[collective, graph, "n-port" if all_port else "one-port"]
     for n in (3, 4):
         for words in (n, 2 * n):
             for packet in packets(n, words):
                 if (collective, graph) == ("scatter", "brg") and packet > words:
                     continue  # the formula is for B <= M: see test_path_scatter
                 steps = make(collective, all_port, graph, n, words, packet).steps
-                assert steps == table(n, words, packet, 1, 1)[graph][0]
+                assert steps == row.start_ups(n, words, packet)
 
 
 def test_approximations_of_the_tables() -> None:
@@ -123,9 +123,9 @@ def test_approximations_of_the_tables() -> None:
         assert make("scatter", False, "sbnt", n, n).steps == 2 * n - 2  # Table 8
         assert make("scatter", False, "tcbt", n, n).steps == 2 * n - 2
         for packet in (1, n, n * nodes):
-            table = TIMES["scatter", "one-port"](n, n, packet, 1, 1)
+            printed = PRINTED["scatter", "tcbt", "one-port"].start_ups(n, n, packet)
             steps = make("scatter", False, "tcbt", n, n, packet).steps
-            assert 0 <= steps - table["tcbt"][0] <= ceil(n / packet)
+            assert 0 <= steps - printed <= ceil(n / packet)
     # Section 6.1: cycle n - 1 has the most words; cycles i and i + n together have as many.
     loads = largest_packets(make("all-gather", False, "sbnt", 6, 6))
     assert loads[5] == max(loads) == 63
@@ -134,8 +134,7 @@ def test_approximations_of_the_tables() -> None:
 
 def test_path_scatter_with_packets_above_m() -> None:
     # By the formula of Table 7, packets of 5 words need one step more than packets of 4 words.
-    table = TIMES["scatter", "one-port"](2, 4, 5, 1, 1)
-    assert table["brg"][0] == 6
+    assert PRINTED["scatter", "brg", "one-port"].start_ups(2, 4, 5) == 6
     assert make("scatter", False, "brg", 2, 4, 5).steps == 5
     assert make("scatter", False, "brg", 2, 4, 4).steps == 5
 

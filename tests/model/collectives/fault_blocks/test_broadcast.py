@@ -9,7 +9,7 @@ from math import ceil, log2
 
 import numpy as np
 import pytest
-from helpers.fault_meshes import FIGURE_1, FIGURE_8, drawn_meshes, faulty_mesh, nodes_of
+from helpers.fault_meshes import drawn_meshes, faulty_mesh, nodes_of
 from helpers.schedules import listed
 
 from eyecast.model.base.errors import InvalidInput
@@ -31,6 +31,7 @@ from eyecast.model.collectives.halving.rectangle import (
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.papers.items.jiang_wu import FIGURE_1, FIGURE_8
 from eyecast.model.program.compiler import Compiled, compile_schedule
 from eyecast.model.program.deadlock import find_cycle
 from eyecast.model.program.payload import Payload
@@ -62,22 +63,6 @@ def on_vc_0(schedule: Schedule) -> Schedule:
 
 
 # ---- The worked example -----------------------------------------------------------------------
-
-
-def test_sequence_of_sends_of_table_1() -> None:
-    """Compare steps 2 to 5; in step 1 the source sends to the eye of its region."""
-    sends = sorted((step + 1, a + 1, b + 1) for step, a, b in region_sends(10, 3))
-    assert sends == [
-        (2, 4, 6),
-        (3, 4, 2),
-        (3, 6, 8),
-        (4, 2, 1),
-        (4, 4, 3),
-        (4, 6, 7),
-        (4, 8, 9),
-        (5, 4, 5),
-        (5, 9, 10),
-    ]
 
 
 def test_eyes_of_table_1() -> None:

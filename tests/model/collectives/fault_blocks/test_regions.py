@@ -8,13 +8,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers.fault_meshes import FIGURE_1, FIGURE_6, FIGURE_8, drawn_meshes, faults_of, faulty_mesh
+from helpers.fault_meshes import drawn_meshes, faults_of, faulty_mesh
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.fault_blocks.blocks import Boundaries, Node, Rectangle, fault_blocks
 from eyecast.model.collectives.fault_blocks.regions import FaultRegions
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
+from eyecast.model.papers.items.jiang_wu import FIGURE_6, FIGURE_8
 
 Nodes = set[Node]
 
@@ -130,11 +131,6 @@ def nodes_in(rectangle: Rectangle) -> Nodes:
 # ---- The paper's figures ----------------------------------------------------------------------
 
 
-def test_blocks_of_figure_1() -> None:
-    blocks = [str(block) for block in fault_blocks(FIGURE_1)]
-    assert blocks == ["[2:5, 3:6]", "[2:2, 8:8]", "[6:7, 8:9]"]
-
-
 def test_one_block() -> None:
     """Compare with Fig. 6: the lines y = 1, y = 5, x = 1, x = 7; polygons and channel path."""
     cut = FaultRegions.of(FIGURE_6)
@@ -147,23 +143,6 @@ def test_one_block() -> None:
     assert cut.polygons == (0, 0, 1, 1)
     north = [(x, 5) for x in range(2, 8)]
     assert cut.boundaries.channel_path(0) == north + [(7, y) for y in range(4, -1, -1)]
-
-
-def test_regions_of_figure_8() -> None:
-    cut = FaultRegions.of(FIGURE_8)
-    assert [str(region) for region in cut.regions] == [
-        "[0:1, 0:12]",
-        "[2:6, 0:1]",
-        "[2:3, 5:12]",
-        "[4:4, 5:8]",
-        "[5:6, 5:5]",
-        "[7:7, 0:5]",
-        "[5:6, 8:8]",
-        "[4:6, 11:12]",
-        "[7:7, 8:12]",
-        "[8:9, 0:12]",
-    ]
-    assert cut.polygons == (0, 0, 1, 1, 1, 1, 2, 3, 3, 3)
 
 
 def test_channel_paths_of_figure_8_are_combined() -> None:

@@ -5,58 +5,23 @@ from __future__ import annotations
 from itertools import pairwise, permutations
 
 import numpy as np
-import pytest
-from helpers.fault_meshes import FIGURE_8, drawn_meshes, faulty_mesh
+from helpers.fault_meshes import drawn_meshes, faulty_mesh
 
 from eyecast.model.collectives.fault_blocks.blocks import Node
 from eyecast.model.collectives.fault_blocks.regions import FaultRegions
 from eyecast.model.collectives.fault_blocks.unicasts import (
     VCS,
-    RegionPath,
     Walk,
     region_path,
     unicast,
 )
+from eyecast.model.papers.items.jiang_wu import FIGURE_8, written
 
 CUT = FaultRegions.of(FIGURE_8)
 
 
 def links(nodes: list[Node]) -> int:
     return sum(abs(a - c) + abs(b - d) for (a, b), (c, d) in pairwise(nodes))
-
-
-def written(path: RegionPath) -> str:
-    """Return the path as Table 1 writes it: regions from 1, "=>" for a virtual channel path."""
-    numbers = [region + 1 for region in path.regions]
-    arrows = ["->"] * (len(numbers) - 1)
-    if path.block is not None:
-        arrows[-1 if numbers[0] < numbers[-1] else 0] = "=>"
-    return "".join(f"{number}{arrow}" for number, arrow in zip(numbers, [*arrows, ""], strict=True))
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        # The text after Algorithm 5.
-        "1->3->8->9->10",
-        "2->6=>8",
-        "10->6->2->1",
-        "8=>6->2",
-        # Table 1.
-        "4->5->6",
-        "4=>2",
-        "6=>8",
-        "2->1",
-        "4->3",
-        "6=>7",
-        "8->9",
-        "4->5",
-        "9->10",
-    ],
-)
-def test_paths_of_the_paper(path: str) -> None:
-    regions = [int(number) for number in path.replace("=", "-").split("->")]
-    assert written(region_path(CUT, regions[0] - 1, regions[-1] - 1)) == path
 
 
 def test_blocks_whose_virtual_channel_paths_they_use() -> None:
@@ -106,7 +71,7 @@ def test_least_region_number_after_the_channel_path_leads_nowhere() -> None:
         (3, 2),
     ]
     assert cut.west(2) == [0]
-    assert written(region_path(cut, 4, 1)) == "5=>4->2"
+    assert written(cut, 5, 2) == "5⇒4→2"
 
 
 def judge(cut: FaultRegions, walk: Walk, start: int, end: int) -> None:

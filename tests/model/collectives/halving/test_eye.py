@@ -137,20 +137,6 @@ def test_counted_tcd_is_the_formula_for_every_source(k: int) -> None:
     assert counted[0, 0] == corner_tcd(k) == corner_tcd_recursive(k)
 
 
-def test_figures_of_the_papers() -> None:
-    """Compare with 1998, section 2 and after Eqs. 9 and 10; 3-D, after Eqs. 1 and 3."""
-    assert [eye_tcd(k) for k in range(1, 7)] == [3, 15, 69, 291, 1197, 4851]
-    assert [corner_tcd(k) for k in (2, 3, 4)] == [18, 79, 318]
-    assert [eye_square_side(k) for k in range(1, 6)] == [1, 1, 3, 5, 11]
-    assert [square(2, source).tcd for source in ((0, 0), (1, 0), (0, 1), (1, 1))] == [
-        18,
-        17,
-        16,
-        15,
-    ]
-    assert square(3, (2, 2)).tcd == 69
-
-
 def test_recursions_are_the_closed_forms() -> None:
     for k in range(41):
         assert eye_square_side(k) == eye_square_side_recursive(k)

@@ -197,14 +197,6 @@ def test_every_source_of_4x4x4() -> None:
     assert grid_source_tcds(3, 2).reshape(4, 4, 4).tolist() == [outer, inner, inner, outer]
 
 
-def test_figures_of_the_paper() -> None:
-    """Compare with 3-D, after Eqs. 1, 3 and 13, and Eq. 14."""
-    assert [cube_eye_tcd(k) for k in range(5)] == [0, 7, 63, 525, 4235]
-    assert [cube(k, (eye_line(k)[0],) * 3).tcd for k in range(5)] == [0, 7, 63, 525, 4235]
-    assert [grid_eye_tcd(2, k) for k in range(1, 6)] == [3, 15, 69, 291, 1197]
-    assert [grid_eye_tcd(axes, 1) for axes in range(2, 8)] == [3, 7, 15, 31, 63, 127]
-
-
 @pytest.mark.parametrize("axes", range(2, 9))
 def test_theorem_6_is_its_recursion(axes: int) -> None:
     """Compare Eqs. 13 and 16 with Eqs. 6, 12, 14 and 15."""
@@ -255,16 +247,6 @@ def test_eyes_are_where_definition_7_puts_them(axes: int, k: int) -> None:
     assert eyes(topology) == tuple(topology.node_at(eye) for eye in in_order)
     low, high = eye_line(k)
     assert high - low == eye_square_side(k)
-
-
-def test_the_eyes_of_8x8x8() -> None:
-    """Section 3.1 lists all eyes except (5, 5, 2)."""
-    listed = {(2, 2, 2), (5, 2, 2), (2, 2, 5), (5, 2, 5), (2, 5, 2), (2, 5, 5), (5, 5, 5)}
-    topology = mesh((8, 8, 8))
-    assert {tuple(topology.coordinates(eye).tolist()) for eye in eyes(topology)} == {
-        *listed,
-        (5, 5, 2),
-    }
 
 
 @pytest.mark.parametrize(

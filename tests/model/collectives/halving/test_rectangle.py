@@ -132,46 +132,6 @@ def test_in_2_k_meshes_it_is_the_eye_broadcast(sides: Node) -> None:
         assert sends_of(same[0]) == sends_of(same[1])
 
 
-def test_figures_of_the_paper() -> None:
-    """Compare with the numbers after Theorems 1, 2 and 3, and with Fig. 5 in section 3.2."""
-    assert [eye_distance(k) for k in (1, 2, 5, 7)] == [0, 0, 1, 2]
-    assert (eye_link(22), eye_link(189)) == (9, 62)
-    assert rectangle_tcd((7, 8)) == rectangle_tcd((8, 7)) == 61
-    topology = mesh((7, 5))
-    eyes = [tuple(place) for place in topology.coordinates(rectangle_eyes(topology)).tolist()]
-    assert eyes == [(2, 1), (4, 1), (2, 3), (4, 3)]
-
-
-def test_broadcast_in_7x1() -> None:
-    """Compare with Fig. 4."""
-    schedule = rectangle_broadcast(mesh((7, 1)), 2, 1)
-    table = np.stack((schedule.step, schedule.source, schedule.target), axis=1)
-    assert set(map(tuple, table.tolist())) == {
-        (1, 2, 5),
-        (2, 2, 1),
-        (2, 5, 6),
-        (3, 1, 0),
-        (3, 2, 3),
-        (3, 5, 4),
-    }
-
-
-def test_broadcast_in_8x7() -> None:
-    """Compare with Fig. 5, as far as the text describes it."""
-    topology = mesh((8, 7))
-    schedule = rectangle_broadcast(topology, topology.node_at((2, 2)), 1)
-    told = {
-        (1, (2, 2), (5, 2)),
-        (2, (2, 2), (2, 5)),
-        (2, (5, 2), (5, 5)),
-        (3, (2, 2), (1, 2)),
-        (3, (2, 5), (1, 5)),
-        (4, (1, 5), (1, 6)),
-    }
-    assert told <= sends_of(schedule)
-    assert schedule.tcd == 61
-
-
 def test_eyes_of_2_k_axes_are_those_of_cang_and_wu() -> None:
     """Check Eqs. 1 to 4."""
     for k in range(20):

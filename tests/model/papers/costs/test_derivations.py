@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import chain, combinations
 from math import comb
 
 import pytest
@@ -12,6 +10,7 @@ from helpers.johnsson_ho_tables import drawn
 from eyecast.model.collectives.cube.scatter import cube_scatter
 from eyecast.model.network.topology import hypercube
 from eyecast.model.papers.costs.balanced_tree import balanced_steps
+from eyecast.model.papers.costs.printed import PRINTED
 from eyecast.model.papers.costs.tables import find_cost
 from eyecast.model.schedule.cost import count_cost
 
@@ -46,29 +45,14 @@ def test_approximations_are_near() -> None:
     for n in range(3, 9):
         for m, b, _, _ in drawn(8):
             for collective in ("all-gather", "all-to-all"):
-                printed = find_cost(collective, "sbnt", "one-port", printed=True).start_ups(n, m, b)
+                printed = PRINTED[collective, "sbnt", "one-port"].start_ups(n, m, b)
                 ours = find_cost(collective, "sbnt", "one-port").start_ups(n, m, b)
                 assert printed <= ours < printed + 2 * n
-            printed = find_cost("scatter", "sbnt", "one-port", printed=True)
+            printed = PRINTED["scatter", "sbnt", "one-port"]
             ours = find_cost("scatter", "sbnt", "one-port")
             assert ours.transferred(n, m, b) <= printed.transferred(n, m, b)
             assert ours.start_ups(n, m, b) <= printed.start_ups(n, m, b)
             assert ours.best_packet(n, m, 1, 1) > printed.best_packet(n, m, 1, 1)
-
-
-def test_edge_loads_of_some_trees() -> None:
-    """Check section 5.1.4, whose fractions the scan has lost, for k of n rotations, k even."""
-    for n, k in ((2, 2), (4, 2), (4, 4), (6, 2), (8, 2), (8, 4)):
-        rotated = [[2 ** ((j - d - 1) % n) for d in range(n)] for j in range(n)]
-        both = [(tree, [2 ** (n - 1) // load for load in tree]) for tree in rotated]
-        best = min(max(map(sum, zip(*trees, strict=True))) for trees in combinations(rotated, k))
-        assert best == Fraction((2**n - 1) * 2 ** (n // k), 2 * (2 ** (n // k) - 1))
-        best = min(
-            max(map(sum, zip(*chain.from_iterable(pairs), strict=True)))
-            for pairs in combinations(both, k // 2)
-        )
-        far = 2 ** (2 * n // k)
-        assert best == Fraction((2**n - 1) * (far // 2 + 1), far - 1)
 
 
 def path_scatter(n: int, m: int, b: int) -> int:
@@ -133,13 +117,9 @@ def test_theorem_4_3(n: int) -> None:
 def test_a_path_is_not_as_fast_as_the_binomial_tree() -> None:
     """Sections 5.1.2 and 5.2 claim the same steps for all these graphs if B <= M."""
     n, words, packet = 4, 8, 2
-    counted, printed = (
-        [
-            find_cost("scatter", graph, "one-port", printed=asked).start_ups(n, words, packet)
-            for graph in ("brg", "sbt", "nrsbt", "tcbt", "sbnt")
-        ]
-        for asked in (False, True)
-    )
+    rows = [("scatter", graph, "one-port") for graph in ("brg", "sbt", "nrsbt", "tcbt", "sbnt")]
+    counted = [find_cost(*row).start_ups(n, words, packet) for row in rows]
+    printed = [PRINTED[row].start_ups(n, words, packet) for row in rows]
     assert counted == [116, 60, 60, 92, 72]
     assert printed == [116, 60, 60, 88, 128]
     # Schedules agree with the counts. With full-duplex ports the path is as fast as the tree.

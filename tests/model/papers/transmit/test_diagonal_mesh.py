@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +11,7 @@ from helpers.topologies import refusal
 
 from eyecast.model.network.named_graphs import diagonal_mesh
 from eyecast.model.network.topology import mesh
+from eyecast.model.papers.items.ho_hsu_sung import TABLE_1
 from eyecast.model.papers.transmit.covering import (
     Square,
     cover_plan,
@@ -51,8 +51,7 @@ OTHERS = {
 
 
 def printed() -> dict[int, list[str]]:
-    path = Path(__file__).with_name("ho_hsu_sung_1996_table_1.csv")
-    with path.open(newline="") as file:
+    with TABLE_1.open(newline="") as file:
         return {int(row[0]): row[1:] for row in list(csv.reader(file))[1:]}
 
 

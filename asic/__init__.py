@@ -1,0 +1,1 @@
+"""Silicon: area, time and energy of a network's parts in a library of standard cells."""

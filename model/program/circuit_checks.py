@@ -1,0 +1,132 @@
+"""Checks of a program of circuits against the limits of its network.
+
+Run tables can hold entries that no router can carry out: a code without a port, an address beyond
+the message memory. Nodes flag such entries, and the cycle model reproduces the flags. A compiled
+program, or one from a file, must have none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.arrays import Numbers
+from ..base.errors import InvalidInput
+from ..network.topology import NO_LINK
+from .circuits import LONGEST_RUN, SUM, CircuitProgram
+
+_Marks = npt.NDArray[np.bool_]
+
+
+def check_circuits(program: CircuitProgram) -> None:
+    """Raise :class:`.InvalidInput` for the first run that the network cannot carry out.
+
+    The rules look at single runs and at the length of tables. The cycle model tells whether words
+    meet the runs that expect them.
+    """
+    require_room(program)
+    found = [
+        (int(entry), name, allowed, int(column[entry]))
+        for name, allowed, column, wrong in _rules(program)
+        for entry in np.flatnonzero(wrong)[:1]
+    ]
+    if found:
+        entry, name, allowed, value = min(found, key=lambda one: one[0])
+        node = int(np.searchsorted(program.first_entry, entry, side="right")) - 1
+        run = entry - int(program.first_entry[node])
+        raise InvalidInput.of(f"node {node}, run {run}: {name}", allowed, value)
+
+
+def require_room(program: CircuitProgram) -> None:
+    """Raise :class:`.InvalidInput` for the first node with more entries than ``table_words``.
+
+    The end entry counts: a table without it ends with a flag.
+    """
+    most, entries = program.config.table_words, program.table_sizes
+    for node in np.flatnonzero(entries > most)[:1].tolist():
+        allowed = f"at most {most} (table words)"
+        raise InvalidInput.of(f"entries of node {node}", allowed, int(entries[node]))
+
+
+def _rules(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]]:
+    """Yield a name, the allowed values, a value for each entry, and the entries that break a rule.
+
+    The ``name`` is that of the value in errors.
+    """
+    config, codes, duration = program.config, program.codes, program.duration
+    ports, operators = config.topology.ports, len(config.operators)
+    yield from _between("duration", duration, 1, LONGEST_RUN)
+    for output in range(ports):
+        yield from _between(f"code of output {output}", codes[:, output], 0, ports)
+    yield from _between("operator", program.operator, 0, operators)
+    for lane in range(config.lanes):
+        about = f" of lane {lane + 1}" * config.all_port
+        yield from _between(f"receive{about}", program.receive[:, lane], 0, operators + 1)
+    for lane in range(program.ejections.shape[1]):
+        most = SUM if operators else 1
+        yield from _between(f"ejection of lane {lane + 1}", program.ejections[:, lane], 0, most)
+    joins = program.operator > 0
+    for name in ("first", "second"):
+        column = getattr(program, name)
+        yield from _between(name, column, 0, ports)
+        yield name, "1 or more in a run that joins", column, joins & (column == 0)
+    for output in range(ports):
+        sums = (codes[:, output] == 1 + output) & ~joins
+        yield (
+            f"code of output {output}",
+            "no sum in a run that does not join",
+            codes[:, output],
+            sums,
+        )
+    yield from _links(program)
+    yield from _addresses(program)
+
+
+def _addresses(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]]:
+    """Yield the rules that each lane reads and writes within the message memory."""
+    config, codes = program.config, program.codes
+    most, beyond = config.message_words, (1 << config.address_bits) - 1
+    joined = (program.operator > 0) & ((program.first == 1) | (program.second == 1))
+    for lane in range(config.lanes):
+        about = f" of lane {lane + 1}" * config.all_port
+        outputs = codes[:, [1 + lane]] if config.all_port else codes[:, 1:]
+        own = (outputs == 1).any(axis=1) | (joined if lane == 0 else False)
+        for does, addresses, used in (
+            ("send", program.send_address, own),
+            ("receive", program.receive_address, program.receive[:, lane] > 0),
+        ):
+            column = addresses[:, lane]
+            yield from _between(f"{does} address{about}", column, 0, beyond)
+            end = column + program.duration
+            allowed = f"at most {most} (the message memory)"
+            yield f"{does} address{about} + duration", allowed, end, used & (end > most)
+
+
+def _between(
+    name: str, column: Numbers, least: int, most: int
+) -> Iterator[tuple[str, str, Numbers, _Marks]]:
+    yield name, f"{least} to {most}", column, (column < least) | (column > most)
+
+
+def _links(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]]:
+    """Yield the rules that a run names no input and no output at a port without a link."""
+    topology = program.config.topology
+    node = program.entry_node
+    linked = topology.neighbor != NO_LINK
+    # Code 0 names nothing, code 1 the memory, code 1 + i the link that enters by port i.
+    named = np.zeros((program.nodes, topology.ports + 1), np.bool_)
+    named[:, :2] = True
+    named[topology.neighbor[linked], 1 + topology.peer[linked]] = True
+    for output in range(topology.ports):
+        code = np.clip(program.codes[:, output], 0, topology.ports)
+        if output:
+            name, wrong = f"code of output {output}", ~linked[node, output] & (code > 0)
+            yield name, "0 at a port without a link", code, wrong
+        wrong = ~named[node, code] & (code != 1 + output)
+        yield f"code of output {output}", "that of an input with a link", code, wrong
+    for name in ("first", "second"):
+        code = np.clip(getattr(program, name), 0, topology.ports)
+        wrong = ~named[node, code] & (program.operator > 0)
+        yield name, "that of an input with a link", code, wrong

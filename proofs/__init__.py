@@ -1,0 +1,1 @@
+"""Proofs of components for all time, each with an invariant that a second program confirms."""

@@ -1,0 +1,53 @@
+"""Yosys and ABC, from the wheel of the extra ``prove``."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+WHEEL = find_spec("pyosys")
+"""The wheel, not imported here: Matplotlib cannot be imported after it."""
+
+PROVED = "Property proved"
+FOUND = re.compile(r"was asserted in frame (\d+)")
+
+
+def run_yosys(commands: Sequence[str], folder: Path) -> None:
+    """Run commands of Yosys in a process of their own, because an error ends it.
+
+    Raises :class:`RuntimeError` with the messages of Yosys if a command fails.
+    """
+    script = folder / "script.ys"
+    script.write_text("\n".join(commands))
+    run = f"from pyosys import libyosys; libyosys.run_pass('script {script}')"
+    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr or done.stdout)
+
+
+def run_abc(commands: str, folder: Path | None = None) -> str:
+    """Return the output of ABC for some commands, run in ``folder``."""
+    assert WHEEL and WHEEL.origin
+    prover = Path(WHEEL.origin).parent / "yosys-abc"
+    done = subprocess.run(
+        [prover, "-c", commands], capture_output=True, text=True, check=True, cwd=folder
+    )
+    return done.stdout
+
+
+def first_assertion(circuit: Path) -> int | None:
+    """Return a cycle in which the output of a circuit can be 1, or None if it is always 0.
+
+    Raises :class:`RuntimeError` if ABC finds no answer.
+    """
+    answer = run_abc(f"read_aiger {circuit}; pdr")
+    if PROVED in answer:
+        return None
+    found = FOUND.search(answer)
+    if not found:
+        raise RuntimeError(answer)
+    return int(found[1])

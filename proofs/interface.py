@@ -1,0 +1,377 @@
+"""Proofs of the parts of the network interface, against sections 4 and 19 of docs/router.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amaranth.hdl import C, Cat, Mux, Signal, Value
+
+from ..model.network.config import NetworkConfig
+from ..rtl.assertions import one_hot_or_zero
+from ..rtl.combiner import Combiner
+from ..rtl.host_map import RunState
+from ..rtl.receiver import Receiver
+from ..rtl.run_control import RunControl
+from ..rtl.sender import Sender, SenderState
+from ..rtl.shared_memory import SharedMemory
+from ..rtl.steps import ArrivalRecord, StepKeeper
+from .harness import Bench
+from .networks import network, said
+from .proof import Proof
+
+
+def delivery_of(config: NetworkConfig, word: Value) -> tuple[Value, Value]:
+    """Return the fields ``step`` and ``address`` of a delivery."""
+    low = config.header.port_bits
+    middle = low + config.header.step_bits
+    return word[low:middle], word[middle : middle + config.header.address_bits]
+
+
+def receiver(vcs: int) -> Proof:
+    """Return the proof that each payload word is written at its address, and each tail told.
+
+    A VC is chosen freely; its packets begin with header flits.
+    """
+
+    def build(bench: Bench) -> None:
+        m, config = bench.m, network(3, vcs, message_words=3, flit_width=16)
+        dut = bench.drive(Receiver(config))
+        link, flit = dut.ejection, dut.ejection.flit
+        bench.assumes("one_flit", one_hot_or_zero(link.valid))
+        chosen = bench.constant(vcs, "vc")
+        bench.assumes("one_vc", one_hot_or_zero(chosen))
+        arrives = (link.valid & chosen).any()
+        step, address = delivery_of(config, flit.data)
+        now_step = Signal(len(step), name="packet_step")
+        place = Signal(8, name="place")
+        with m.If(arrives & flit.head):
+            m.d.sync += [now_step.eq(step), place.eq(address)]
+        # The address stops behind the memory.
+        with m.Elif(arrives & (place < config.message_words)):
+            m.d.sync += place.eq(place + 1)
+        word = arrives & ~flit.head
+        inside = place < config.message_words
+        message = dut.message
+        bench.ensures("write_of_a_word", ~arrives | (message.enable == (word & inside)))
+        bench.ensures("address_of_the_word", ~(word & inside) | (message.address == place))
+        bench.ensures("the_word", ~(word & inside) | (message.word == flit.data))
+        bench.ensures("bad_write_is_told", ~arrives | (dut.causes.bad_write == (word & ~inside)))
+        bench.ensures("tail_is_told", ~arrives | (dut.arrival.valid == flit.tail))
+        of_packet = Mux(flit.head, step, now_step)
+        bench.ensures(
+            "step_of_the_packet", ~(arrives & flit.tail) | (dut.arrival.step == of_packet)
+        )
+        silent = ~(message.enable | dut.arrival.valid | dut.causes.bad_write)
+        bench.ensures("silent_without_a_flit", link.valid.any() | silent)
+        bench.covers("last_word", word & (place == config.message_words - 1) & flit.tail)
+        bench.covers("bad_write", dut.causes.bad_write)
+
+    return Proof(
+        "receiver",
+        said(vcs=vcs),
+        "each payload word is written once at its address; each tail is told with its step",
+        build,
+    )
+
+
+def sender(vcs: int) -> Proof:
+    """Return the proof that a row leaves as its header flits and its words, whole and in order.
+
+    The rows are any words of the table.
+    """
+
+    def build(bench: Bench) -> None:
+        m, config = bench.m, network(3, vcs, message_words=4, table_words=4, flit_width=24)
+        assert config.table.control_words == 1
+        dut = Sender(config, ports=range(1, 3))
+        bench.drive(dut, "sender")
+        fields = {}
+        for (name, width), (_, low) in zip(
+            config.table.fields, config.table.positions, strict=True
+        ):
+            fields[name] = dut.table.word[low : low + width]
+        sent, flit, state = dut.link.valid.any(), dut.link.flit, dut.state
+        headers, left = Signal(4, name="headers"), Signal(8, name="words_left")
+        place, step = Signal(8, name="place"), Signal(config.step_bits, name="row_step")
+        # The state CONTROL lasts one cycle, and reads the row; the flits follow.
+        with m.If(state == SenderState.CONTROL):
+            m.d.sync += [headers.eq(fields["header_flits"]), left.eq(fields["length"])]
+            m.d.sync += [place.eq(fields["source_address"]), step.eq(fields["step"])]
+        with m.Elif(sent & (headers != 0)):
+            m.d.sync += headers.eq(headers - 1)
+        with m.Elif(sent):
+            m.d.sync += [left.eq(left - 1), place.eq(place + 1)]
+        bench.ensures("one_vc", one_hot_or_zero(dut.link.valid))
+        bench.ensures("flit_of_a_row", ~sent | (headers != 0) | (left != 0))
+        bench.ensures("headers_first", ~sent | (flit.head == (headers != 0)))
+        bench.ensures("tail_is_last", ~sent | (flit.tail == ((headers + left)[:8] == 1)))
+        bench.ensures("header_of_the_table", ~(sent & flit.head) | (flit.data == dut.table.word))
+        read_at = bench.before(dut.message.address)
+        bench.ensures(
+            "word_of_its_address", ~(sent & ~flit.head) | (read_at == place[: len(read_at)])
+        )
+        bench.ensures("the_word", ~(sent & ~flit.head) | (flit.data == dut.message.word))
+        bench.ensures("inside_the_memory", ~(sent & ~flit.head) | (place < config.message_words))
+        bench.ensures("in_its_step", ~dut.begins | (step == dut.clock.step))
+        bench.ensures("not_held", ~dut.begins | ~dut.hold)
+        bench.ensures(
+            "no_row_is_left",
+            (state != SenderState.CONTROL) | ~bench.before(sent) | bench.before(flit.tail),
+        )
+        for vc in range(vcs):
+            away = bench.count(dut.link.valid[vc], dut.link.credit[vc], limit=config.depth)
+            bench.assumes(f"returned_credit_{vc}", ~dut.link.credit[vc] | (away != 0))
+            bench.ensures(f"flit_for_a_free_slot_{vc}", ~dut.link.valid[vc] | (away < config.depth))
+        same = bench.latest(dut.link.valid, sent) == dut.link.valid
+        bench.ensures("on_one_vc", ~sent | dut.begins | same)
+        bench.covers("last_word", sent & flit.tail & ~flit.head & (place == 3))
+        bench.covers("row_without_words", sent & flit.tail & flit.head)
+
+    return Proof(
+        "sender",
+        said(vcs=vcs),
+        "a row leaves whole: header flits, then its words, the tail last, within its credits",
+        build,
+    )
+
+
+def steps() -> Proof:
+    """Return the proof of the step keeper: the step rises when it may, and never while flagged."""
+
+    def build(bench: Bench) -> None:
+        config = network(3, steps=7)
+        dut = bench.drive(StepKeeper(config))
+        step, progress = dut.clock.step, dut.progress
+        rises = Mux(
+            dut.barrier, dut.advance, progress.step_done & ~progress.all_done & ~dut.flagged
+        )
+        risen = bench.before(step + rises, init=1)[: len(step)]
+        bench.ensures("step_rises_when_over", step == risen)
+        bench.ensures("next_step", dut.clock.next_step == (step + 1)[: len(step)])
+        bench.ensures("over_without_a_flag", dut.over == (progress.step_done & ~dut.flagged))
+        bench.ensures("finished_without_a_flag", dut.finished == (progress.all_done & ~dut.flagged))
+        bench.covers("third_step", step == 3)
+
+    return Proof(
+        "step keeper", "7 steps", "the step rises at its end, and not while flagged", build
+    )
+
+
+def record() -> Proof:
+    """Return the proof of the arrival record: a step is received when its packet has arrived."""
+
+    def build(bench: Bench) -> None:
+        config = network(3, steps=3)
+        dut = bench.drive(ArrivalRecord(config), expected=bench.constant(4, "expected"))
+        arrival, number = dut.arrival, bench.constant(2, "number")
+        arrives = arrival.valid & (arrival.step == number) & (number != 0)
+        came = bench.latest(C(1, 1), arrives)
+        bench.ensures("arrived", dut.arrived.bit_select(number, 1) == came)
+        awaited = dut.expected.bit_select(number, 1) & ~came
+        bench.ensures(
+            "no_step_received_too_early", ~(dut.step_received & awaited & (dut.step == number))
+        )
+        bench.ensures("not_all_received_too_early", ~(dut.all_received & awaited))
+        unexpected = (
+            ~dut.expected.bit_select(number, 1) | came | (dut.barrier & (dut.step != number))
+        )
+        bench.ensures(
+            "unexpected_is_told", ~arrives | (dut.causes.unexpected_receive == unexpected)
+        )
+        bench.covers("received", dut.all_received & (dut.expected == 14))
+        bench.covers("twice", arrives & came)
+
+    return Proof(
+        "arrival record", "3 steps", "no step is over before its packet has arrived", build
+    )
+
+
+def combiner(vcs: int = 1, *, lanes: bool = False) -> Proof:
+    """Return the proof that no update of a word is lost.
+
+    A word of the memory is chosen freely. Its contents are always those of the updates that have
+    arrived, one after the other.
+    """
+
+    def build(bench: Bench) -> None:
+        m = bench.m
+        config = network(
+            3,
+            vcs,
+            programs=1,
+            flit_width=32,
+            operators=("or",),
+            message_words=2,
+            **({"all_port": True} if lanes else {}),
+        )
+        unit, memory = Combiner(config), SharedMemory(config)
+        bench.never_resets()
+        number = bench.constant(config.address_bits, "number")
+        value = Signal(config.flit_width, name="value")
+        host_writes, host_word = bench.free(1, "host_writes"), bench.free(32, "host_word")
+        host_address = bench.free(config.address_bits, "host_address")
+        bench.assumes("host_writes_when_free", ~host_writes | memory.write_free)
+        by_host = host_writes & (host_address == number)
+        if lanes:
+            bench.assumes("no_host", ~host_writes)
+        now: Value = Mux(by_host, host_word, value)
+        inputs: dict[str, Any] = {}
+        for lane in range(config.lanes):
+            place, word = (
+                bench.free(config.address_bits, f"place_{lane}"),
+                bench.free(32, f"word_{lane}"),
+            )
+            enable, combines = bench.free(1, f"enable_{lane}"), bench.free(1, f"combines_{lane}")
+            mine = enable & (place == number)
+            now = Mux(mine, Mux(combines, now | word, word), now)
+            inputs |= {f"words__{lane}__leaves": enable, f"words__{lane}__enable": enable}
+            inputs |= {f"words__{lane}__address": place, f"words__{lane}__source": place}
+            inputs |= {f"words__{lane}__word": word, f"words__{lane}__operator": combines}
+            for name in ("enable", "address", "word"):
+                inputs[f"stored__{lane}__{name}"] = getattr(memory.stored[lane], name)
+            inputs[f"reads__{lane}__word"] = memory.reads_to_combine[lane].word
+        m.d.sync += value.eq(now)
+        bench.drive(unit, "combiner", **inputs)
+        writes = {
+            f"writes__{lane}__{name}": getattr(unit.writes[lane], name)
+            for lane in range(config.lanes)
+            for name in ("enable", "address", "word")
+        }
+        reads = {
+            f"reads_to_combine__{lane}__address": unit.reads[lane].address
+            for lane in range(config.lanes)
+        }
+        bench.drive(
+            memory,
+            "memory",
+            **writes,
+            **reads,
+            stores=unit.stores[0],
+            combines=unit.combines[0],
+            host_writes=host_writes,
+            host_word=host_word,
+            host_address=host_address,
+        )
+        arrived = Cat(
+            inputs[f"words__{lane}__enable"] & (inputs[f"words__{lane}__address"] == number)
+            for lane in range(config.lanes)
+        )
+        changed = [
+            unit.writes[lane].enable & (unit.writes[lane].address == number)
+            for lane in range(config.lanes)
+        ]
+        for lane, mine in enumerate(changed):
+            bench.ensures(f"sum_of_all_updates_{lane}", ~mine | (unit.writes[lane].word == value))
+        bench.ensures("each_update_is_written", bench.before(arrived.any()) == Cat(changed).any())
+        bench.ensures("one_write", one_hot_or_zero(Cat(changed)))
+        bench.covers("update_after_update", changed[0] & bench.before(changed[0]))
+
+    how = "3 lanes" if lanes else said(vcs=vcs)
+    return Proof("combiner", f"or, D = 0, {how}", "no update of a word is lost", build)
+
+
+def memory() -> Proof:
+    """Return the proof of the shared memory: last written, then read; the network comes first."""
+
+    def build(bench: Bench) -> None:
+        m = bench.m
+        config = network(3, programs=1, tile_ports=True, flit_width=32, message_words=3)
+        dut = bench.drive(SharedMemory(config))
+        bench.never_resets()
+        words, number = config.message_words, bench.constant(config.address_bits, "number")
+        bench.assumes("inside", number < words)
+        bench.assumes("host_writes_when_free", ~dut.host_writes | dut.write_free)
+        bench.assumes("host_reads_when_free", ~dut.host_reads | dut.read_free)
+        bench.assumes("host_inside", dut.host_address < words)
+        network_write, tile = dut.writes[0], dut.tile_write
+        bench.assumes("network_inside", network_write.address < words)
+        value = Signal(32, name="value")
+        by_tile = tile.enable & dut.tile_write_ready & (tile.address == number)
+        with m.If(network_write.enable & (network_write.address == number)):
+            m.d.sync += value.eq(network_write.word)
+        with m.Elif(dut.host_writes & (dut.host_address == number)):
+            m.d.sync += value.eq(dut.host_word)
+        with m.Elif(by_tile):
+            m.d.sync += value.eq(tile.word)
+        was = bench.before(value)
+        read = bench.before(dut.fetches & (dut.reads[0].address == number))
+        bench.ensures("network_reads_the_last_word", ~read | (dut.reads[0].word == was))
+        host = bench.before(dut.host_reads & (dut.host_address == number))
+        bench.ensures("host_reads_the_last_word", ~host | (dut.reads[0].word == was))
+        asked = dut.tile_reads & dut.tile_read_ready
+        mine = bench.before(asked & (dut.tile_read.address == number))
+        bench.ensures("tile_reads_the_last_word", ~mine | (dut.tile_read.word == was))
+        beyond = bench.before(asked & (dut.tile_read.address >= words))
+        bench.ensures("nothing_beyond", ~beyond | (dut.tile_read.word == 0))
+        bench.ensures("answer_of_a_request", dut.tile_answered == bench.before(asked))
+        busy = network_write.enable | dut.host_writes
+        bench.ensures("tile_writes_unless_another_does", dut.tile_write_ready == ~busy)
+        reads = dut.fetches | dut.host_reads
+        bench.ensures("tile_reads_unless_another_does", dut.tile_read_ready == ~reads)
+        bench.covers("tile_reads_its_word", mine & (was == 5) & bench.before(bench.before(by_tile)))
+
+    return Proof(
+        "tile port and shared memory",
+        "3 words",
+        "each read is of the last write; network, host, tile in this order; nobody else waits",
+        build,
+    )
+
+
+def run_control() -> Proof:
+    """Return the proof of the run control: what ends a run, and which program begins."""
+
+    def build(bench: Bench) -> None:
+        config = network(3, programs=2, tile_ports=True, flit_width=32)
+        dut = bench.drive(RunControl(config))
+        bench.assumes("start_without_a_queue", ~dut.start | ~dut.queued)
+        nodes, state = dut.nodes, dut.state
+        for name in ("finished", "flagged"):
+            bench.assumes(f"heard_{name}", nodes.heard | ~getattr(nodes, name))
+        running = state == RunState.RUNNING
+        late = nodes.heard & ((dut.cycle + 1)[:33] == dut.run.limit)
+        ends = Mux(
+            nodes.flagged,
+            RunState.FAILED,
+            Mux(nodes.finished, RunState.DONE, Mux(late, RunState.TIMED_OUT, RunState.RUNNING)),
+        )
+        failed = running & ~dut.stop & (nodes.flagged | (~nodes.finished & late))
+        first = Mux(nodes.flagged, nodes.first_flagged, nodes.first_unfinished)
+        # One bit of the settings, chosen freely, stands for all.
+        size = len(dut.run.as_value())
+        place = bench.constant(range(size), "place")
+        bench.assumes("place_inside", place < size)
+        now, then, offered = (
+            each.as_value().bit_select(place, 1) for each in (dut.run, dut.next_run, dut.offered)
+        )
+        before = bench.before(state)
+        begun = (state == RunState.STARTING) & (before != RunState.STARTING)
+        ended = bench.before(running & ~dut.stop)
+        bench.ensures("stop_comes_first", ~bench.before(dut.stop) | (state == RunState.IDLE))
+        bench.ensures("end_of_a_run", ~ended | (state == bench.before(ends)))
+        bench.ensures("no_queue_after_a_stop", ~bench.before(dut.stop) | ~dut.queued)
+        bench.ensures("no_queue_after_a_failure", ~bench.before(failed) | ~dut.queued)
+        bench.ensures("culprit", ~bench.before(failed) | (dut.culprit == bench.before(first)))
+        asked = bench.before(dut.start | dut.queued)
+        bench.ensures("started_or_queued", ~begun | asked)
+        came = bench.before(C(1, 1))
+        bench.ensures("settings_stay_in_a_run", ~came | begun | (now == bench.before(now)))
+        offer = bench.before(Mux(dut.queued, then, offered))
+        bench.ensures("settings_as_offered", ~begun | (now == offer))
+        bench.ensures(
+            "starting_before_running",
+            (state != RunState.RUNNING)
+            | (before == RunState.RUNNING)
+            | (before == RunState.STARTING),
+        )
+        waits = bench.before((state == RunState.DONE) & dut.queued & ~dut.stop)
+        bench.ensures("queued_run_begins", ~waits | begun)
+        bench.covers("queued_run", waits & begun)
+        bench.covers("timed_out", state == RunState.TIMED_OUT)
+
+    return Proof(
+        "run control",
+        "32 bits",
+        "a stop, a flag, completion and the limit end a run, in this order; a queued run begins",
+        build,
+    )

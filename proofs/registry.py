@@ -1,0 +1,42 @@
+"""All proofs, from small components to large ones."""
+
+from __future__ import annotations
+
+from ..rtl.technology import BufferStyle
+from . import buses, circuits, direct, interface, link, parts, router
+from .proof import Proof
+
+
+def all_proofs() -> list[Proof]:
+    """Return all proofs."""
+    return [
+        *(parts.credits(depth) for depth in (1, 2, 3, 4)),
+        *(parts.buffer(depth, BufferStyle.MEMORY) for depth in (1, 2, 3, 4)),
+        *(parts.buffer(depth, BufferStyle.REGISTERS) for depth in (2, 4)),
+        *(parts.arbiter(ports, vcs) for ports in (3, 5, 7) for vcs in (1, 2, 4)),
+        *(parts.arbiter(ports, 2, delivers=True) for ports in (3, 5)),
+        *(parts.output(ports, vcs) for ports in (3, 5, 7) for vcs in (1, 2)),
+        parts.output(5, 4),
+        *(parts.output(ports, vcs, port=0) for ports, vcs in ((3, 1), (5, 2), (7, 2))),
+        *(link.loop(2 * registers + 2, registers) for registers in (0, 1)),
+        *(router.safe_router(ports, 1, parts=True) for ports in (3, 5)),
+        *(router.safe_router(*sizes) for sizes in ((3, 2), (3, 4), (5, 2), (7, 1))),
+        *(router.whole_router(3, 1, depth, port=1) for depth in (1, 2)),
+        *(router.whole_router(ports, 1, port=0) for ports in (3, 5)),
+        *(router.no_copies(ports, 1) for ports in (3, 5)),
+        *(direct.direct_router(ports, vcs) for ports, vcs in ((3, 1), (3, 2), (5, 1))),
+        *(circuits.circuit_router(ports) for ports in (3, 5, 7)),
+        circuits.circuit_router(3, operators=("add",)),
+        *(interface.receiver(vcs) for vcs in (1, 2, 4)),
+        *(interface.sender(vcs) for vcs in (1, 2)),
+        interface.steps(),
+        interface.record(),
+        interface.combiner(),
+        interface.combiner(lanes=True),
+        interface.memory(),
+        interface.run_control(),
+        buses.axi4_lite(),
+        buses.wishbone(),
+        buses.stream_writer(),
+        buses.stream_reader(),
+    ]

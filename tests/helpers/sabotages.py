@@ -1,0 +1,86 @@
+"""Changes of the Verilog that break a component, by the component and the configuration."""
+
+from __future__ import annotations
+
+SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
+    ("credits", "depth 2"): {
+        "assign overflow = earn & places[1];": "assign overflow = earn | places[1];",
+        "if (spend ^ earn) begin": "if (spend | earn) begin",
+    },
+    ("buffer", "depth 2, memory"): {
+        "if (stored ^ pop) begin": "if (stored | pop) begin",
+        "assign overflow = write & used[1];": "assign overflow = write & used[0];",
+    },
+    ("arbiter", "3 ports, 2 VCs, to a link"): {
+        "!is_high_3, wins_0[0] & !is_high}};": "!is_high_3, wins_0[0] | !is_high}};",
+        "both = (|requests__1) & credited[1];": "both = (|requests__1) | credited[1];",
+    },
+    ("output", "3 ports, 1 VC, depth 2, port 1"): {
+        "if (spend ^ earn) begin": "if (spend | earn) begin",
+        "(grant[0] ? values__0 : 14'h0) | (grant[1]": "(grant[0] ? values__0 : 14'h0) & (grant[1]",
+    },
+    ("link", "depth 2, 0 registers"): {
+        "assign overflow = earn & places[1];": "assign overflow = earn | places[1];",
+        "if (stored ^ pop) begin": "if (stored | pop) begin",
+    },
+    ("router", "3 ports, 1 VC, depth 2"): {
+        "assign overflow = earn & places[1];": "assign overflow = earn | places[1];",
+        "assign overflow = write & used[1];": "assign overflow = write | used[1];",
+    },
+    ("router", "3 ports, 1 VC, depth 2, input 1"): {
+        "holding <= !front__flit__tail;": "holding <= front__flit__tail;",
+        "(!(take & front__flit__tail)) & !used_up;": "(!(take | front__flit__tail)) & !used_up;",
+    },
+    ("router without arbitration", "3 ports, 1 VC"): {
+        "if (!arrival_0__following) begin": "if (arrival_0__following) begin",
+        "(grant[0] ? values__0 : 14'h0) | (grant[1]": "(grant[0] ? values__0 : 14'h0) & (grant[1]",
+    },
+    ("receiver", "2 VCs"): {
+        "(|ejection__valid) & !ejection__flit": "(|ejection__valid) | !ejection__flit",
+        "(message__address + {1'h0, fits});": "(message__address - {1'h0, fits});",
+    },
+    ("step keeper", "7 steps"): {
+        "assign finished = !flagged & progress__all_done;": "assign finished = progress__all_done;",
+        "assign over = !flagged & progress__step_done;": "assign over = progress__step_done;",
+    },
+    ("router of circuits", "3 ports, add"): {
+        "(|(first & valid)) & (|(second & valid))": "(|(first & valid)) | (|(second & valid))",
+        "assign first_both_3 = joins &": "assign first_both_3 = joins |",
+    },
+    ("sender", "1 VC"): {
+        "injected = wanted & vc & credits_0__available;": "injected = wanted & vc;",
+        "row__left - {2'h0, injected & payload};": "row__left - {2'h0, payload};",
+    },
+    ("arrival record", "3 steps"): {
+        "assign step_received = !missing[step];": "assign step_received = 1'h1;",
+        "arrived <= arrived | arriving;": "arrived <= arriving;",
+    },
+    ("combiner", "or, D = 0, 1 VC"): {
+        "is_kept_0 ? kept_0 : reads__0__word;": "reads__0__word;",
+        "kept_0 <= stored__0__word;": "kept_0 <= words__0__word;",
+    },
+    ("tile port and shared memory", "3 words"): {
+        "assign tile_write_ready = write_free & !host_writes;": "assign tile_write_ready = 1'h1;",
+        "& (tile_write__address < 2'h3);": "& (tile_write__address < 2'h2);",
+    },
+    ("run control", "32 bits"): {
+        "run <= queued ? next_run : offered;": "run <= offered;",
+        "culprit <= nodes__first_unfinished;": "culprit <= nodes__first_flagged;",
+    },
+    ("AXI4-Lite", "32 bits"): {
+        "bus__awvalid & bus__wvalid & !bus__bvalid;": "bus__awvalid & bus__wvalid;",
+        "may_read = bus__arvalid & !bus__rvalid;": "may_read = bus__arvalid;",
+    },
+    ("Wishbone", "32 bits"): {
+        "assign bus__ack_o = bus__ack_o_register & bus__cyc_i": "assign bus__ack_o = bus__cyc_i",
+        "access__answered & !refused_unequal;": "access__answered;",
+    },
+    ("AXI-Stream", "writer, 4 words"): {
+        "stream__tready = !inside_ | now__beyond | ready;": "stream__tready = 1'h1;",
+        "inside_ <= !stream__tlast;": "inside_ <= 1'h1;",
+    },
+    ("AXI-Stream", "reader, up to 4 words"): {
+        "stream__tvalid = stream__tvalid_register | waits;": "stream__tvalid = waits;",
+        "kept <= waits ? kept : data;": "kept <= data;",
+    },
+}

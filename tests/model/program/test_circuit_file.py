@@ -1,0 +1,109 @@
+"""Program files of circuits: written, read back, and refused with one line for each defect."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.circuits import example
+
+import eyecast as package
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config_file import network_to_json
+from eyecast.model.program.circuits import CircuitProgram
+from eyecast.model.program.file import program_json, read_program, write_program
+
+COLUMNS = [
+    *("first_entry", "duration", "codes", "first", "second", "operator"),
+    *("send_address", "receive_address", "receive"),
+]
+
+
+@pytest.mark.parametrize(
+    "request_of",
+    [
+        {"algorithm": "light-tree", "source": (0, 0)},
+        {"algorithm": "joining-tree", "collective": "all-reduce"},
+        {"algorithm": "chain", "source": (1, 1)},
+        {"algorithm": "direct", "collective": "all-to-all"},
+    ],
+)
+def test_a_program_is_read_back_as_written(request_of: dict[str, Any], tmp_path: Path) -> None:
+    made = package.schedule(package.mesh((3, 3)), flits=3, **request_of)
+    operators = "add" if "reduce" in request_of.get("collective", "") else ""
+    program = package.compile(made, circuits=True, operators=operators)
+    assert isinstance(program, CircuitProgram)
+    write_program(program, tmp_path / "p.json")
+    back = read_program(tmp_path / "p.json")
+    assert isinstance(back, CircuitProgram)
+    assert network_to_json(back.config) == network_to_json(program.config)
+    assert back.port_model == program.port_model
+    for name in COLUMNS:
+        assert np.array_equal(getattr(back, name), getattr(program, name)), name
+
+
+def test_the_file_of_the_example_has_a_line_for_each_node() -> None:
+    lines = program_json(example()).splitlines()
+    assert json.loads("{" + lines[0].partition(",")[0][1:] + "}") == {"format": "eyecast-program"}
+    assert '"version":2,' in lines[0]
+    assert lines[1:] == [
+        '{"runs":[{"duration":2,"codes":[0,1,0]}]},',
+        '{"runs":[{"duration":1},{"duration":2,"codes":[3,3,0],"receive":1}]},',
+        '{"runs":[{"duration":2},{"duration":2,"codes":[3,0,0],"receive":1}]}',
+        "]}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "why"),
+    [
+        ("version", 3, "version must be 1 or 2, not 3"),
+        ("version", 1, "Object contains unknown field runs"),
+        ("network.circuits", False, "network.circuits must be true in version 2, not false"),
+        ("nodes.2", None, "Expected object, got null"),
+        ("nodes", [], "nodes must be 3 entries, not 0"),
+        ("nodes.0.runs.0.codes", [0, 1], "nodes[0].runs[0].codes must be 3 codes, not 2"),
+        ("nodes.0.runs.0.codes", [0, -1, 0], "nodes[0].runs[0].codes[1]: Expected int >= 0"),
+        ("nodes.0.runs.0.length", 4, "nodes[0].runs[0]: Object contains unknown field length"),
+        ("nodes.1.runs.1.duration", 0, "node 1, run 1: duration must be 1 to 1023, not 0"),
+        ("nodes.1.runs.1.duration", 1024, "duration must be 1 to 1023, not 1024"),
+        ("nodes.1.runs.1.codes", [4, 3, 0], "code of output 0 must be 0 to 3, not 4"),
+        ("nodes.0.runs.0.codes", [0, 1, 1], "code of output 2 must be 0 at a port without a link"),
+        ("nodes.0.runs.0.codes", [3, 1, 0], "code of output 0 must be that of an input with a"),
+        ("nodes.1.runs.1.codes", [3, 2, 0], "code of output 1 must be no sum in a run that does"),
+        ("nodes.0.runs.0.operator", 1, "node 0, run 0: operator must be 0 to 0, not 1"),
+        ("nodes.1.runs.1.receive", 2, "node 1, run 1: receive must be 0 to 1, not 2"),
+        ("nodes.0.runs.0.send_address", 8, "send address must be 0 to 7, not 8"),
+        ("nodes.0.runs.0.send_address", 7, "send address + duration must be at most 8 (the"),
+        ("nodes.1.runs.1.receive_address", 7, "receive address + duration must be at most 8 (the"),
+        ("network.table_words", 2, "entries of node 1 must be at most 2 (table words), not 3"),
+    ],
+)
+def test_each_defect_is_one_line(path: str, value: Any, why: str, tmp_path: Path) -> None:
+    described = json.loads(program_json(example()))
+    *outer, last = [int(key) if key.isdigit() else key for key in path.split(".")]
+    place = described
+    for key in outer:
+        place = place[key]
+    place[last] = value
+    file = tmp_path / "p.json"
+    file.write_text(json.dumps(described))
+    with pytest.raises(InvalidInput) as refused:
+        read_program(file)
+    message = str(refused.value)
+    assert message.startswith(f"{file}: ")
+    assert why in message
+    assert "\n" not in message
+
+
+def test_a_join_needs_two_inputs(tmp_path: Path) -> None:
+    made = package.schedule(
+        package.mesh((2, 2)), "joining-tree", collective="reduce", source=0, flits=2
+    )
+    described = json.loads(program_json(package.compile(made, circuits=True, operators="add")))
+    runs = [run for node in described["nodes"] for run in node["runs"] if "second" in run]
+    del runs[0]["second"]
+    (tmp_path / "p.json").write_text(json.dumps(described))
+    with pytest.raises(InvalidInput, match="second must be 1 or more in a run that joins, not 0"):
+        read_program(tmp_path / "p.json")

@@ -1,0 +1,121 @@
+"""All proofs, their sabotages, and the checkers of invariants and lemmas themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from amaranth.hdl import C
+from helpers.prover import needs_pyosys
+from helpers.sabotages import SABOTAGES
+
+from eyecast.proofs.confirm import Unconfirmed
+from eyecast.proofs.parts import credits
+from eyecast.proofs.proof import Proof, Refuted, confirm_file, prove, refutation
+from eyecast.proofs.registry import all_proofs
+from eyecast.proofs.rup import is_refutation
+
+pytestmark = needs_pyosys
+
+PROOFS = all_proofs()
+QUICK = [proof for proof in PROOFS if proof.quick]
+SLOW = [proof for proof in PROOFS if not proof.quick]
+BROKEN = [
+    (component, configuration, old, new)
+    for (component, configuration), changes in SABOTAGES.items()
+    for old, new in changes.items()
+]
+
+
+def name_of(proof: Proof) -> str:
+    return proof.file(Path()).stem
+
+
+def first_proof(component: str, configuration: str) -> Proof:
+    """Return the first proof of a component in a configuration."""
+    return next(
+        proof
+        for proof in PROOFS
+        if (proof.component, proof.configuration) == (component, configuration)
+    )
+
+
+def test_each_proof_has_a_name_of_its_own() -> None:
+    assert len({name_of(proof) for proof in PROOFS}) == len(PROOFS)
+
+
+def test_two_sabotages_of_each_component_are_listed() -> None:
+    two = {component for (component, _), changes in SABOTAGES.items() if len(changes) >= 2}
+    assert two == {proof.component for proof in PROOFS}
+
+
+@pytest.mark.parametrize("proof", QUICK, ids=name_of)
+def test_a_small_component_is_proved(proof: Proof, tmp_path: Path) -> None:
+    prove(proof, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("proof", SLOW, ids=name_of)
+def test_a_component_is_proved(proof: Proof, tmp_path: Path) -> None:
+    prove(proof, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("component", "configuration", "old", "new"), BROKEN)
+def test_a_broken_component_is_refuted(
+    component: str, configuration: str, old: str, new: str
+) -> None:
+    assert refutation(first_proof(component, configuration), old, new) is not None
+
+
+def test_a_broken_credit_counter_is_refuted() -> None:
+    change = SABOTAGES["credits", "depth 2"]
+    assert refutation(credits(2), *next(iter(change.items()))) is not None
+
+
+def test_an_invariant_with_a_clause_too_few_is_not_confirmed(tmp_path: Path) -> None:
+    proof = credits(2)
+    prove(proof, tmp_path)
+    path = proof.file(tmp_path)
+    head, *clauses = path.read_text().splitlines()
+    path.write_text("\n".join([head, *clauses[1:]]))
+    with pytest.raises(Unconfirmed):
+        confirm_file(proof, path)
+
+
+def test_an_invariant_that_does_not_hold_at_the_start_is_not_confirmed(tmp_path: Path) -> None:
+    proof = credits(2)
+    prove(proof, tmp_path)
+    path = proof.file(tmp_path)
+    path.write_text(path.read_text() + "broken\n")
+    with pytest.raises(Unconfirmed, match="start"):
+        confirm_file(proof, path)
+
+
+def test_assumptions_that_contradict_each_other_are_found(tmp_path: Path) -> None:
+    sound = credits(2)
+
+    def build(bench) -> None:
+        sound.build(bench)
+        bench.assumes("nothing", C(0, 1))
+
+    with pytest.raises(Refuted, match="never occurs"):
+        prove(Proof("credits", "contradiction", "anything", build), tmp_path)
+
+
+CONTRADICTION = [[1, 2], [-1, 2], [1, -2], [-1, -2]]
+
+
+def test_a_lemma_follows_by_unit_propagation() -> None:
+    assert is_refutation(CONTRADICTION, [[2], []])
+    assert is_refutation([[1], [-1]], [])
+
+
+def test_a_lemma_that_does_not_follow_is_refused() -> None:
+    assert not is_refutation(CONTRADICTION[:3], [[2], []])
+    assert not is_refutation([[1, 2, 3], [-1, 2]], [[2], [-2], []])
+    assert not is_refutation(CONTRADICTION[1:], [[1], []])
+
+
+def test_lemmas_without_a_contradiction_are_no_refutation() -> None:
+    assert not is_refutation(CONTRADICTION[:3], [[2]])
