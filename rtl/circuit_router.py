@@ -158,13 +158,13 @@ class CircuitRouter(Component):
         """Return 1 if a code is none, or if a switch has one for an output to an interface."""
         config, setting = self._config, self.setting
         ports = config.topology.ports
-        ejections = setting.ejections if config.all_port else []
+        ejections = list(setting.ejections) if config.all_port else []
         codes = range(1 if config.all_port else 0, ports)
         bad = [exceeds(code_of(config, setting, port), ports) for port in codes]
         if not self._switch:
             bad += [exceeds(each, 2) for each in ejections if config.operators]
         elif config.all_port:
-            bad.append(ejections.as_value().any())
+            bad.append(Cat(ejections).any())
         else:
             bad[0] = code_of(config, setting, 0).any()
         return Cat(bad).any()
