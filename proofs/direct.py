@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from amaranth.hdl import C, Cat
 
 from ..rtl.assertions import one_hot_or_zero
@@ -21,7 +23,7 @@ def direct_router(ports: int, vcs: int) -> Proof:
     def build(bench: Bench) -> None:
         config = network(ports, vcs, 2, contention_free=True)
         router = bench.drive(DirectRouter(config), "router", linked=C((1 << ports) - 1))
-        asked = [[] for _ in range(ports)]
+        asked: list[list[Any]] = [[] for _ in range(ports)]
         for port, link in enumerate(router.inputs):
             bench.assumes(f"one_flit_{port}", one_hot_or_zero(link.valid))
             if port:

@@ -60,7 +60,7 @@ class Assertions:
         return number
 
 
-def asserted(component: type) -> type:
+def asserted(component: Any) -> Any:
     """Add a component's assertions when the platform is :data:`ASSERTING`."""
     elaborate: Callable[[Any, object], Module] = component.elaborate
 
