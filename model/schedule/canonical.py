@@ -37,4 +37,5 @@ def are_neighbours(
     size = middle - first
     power_of_two = size & (size - 1) == 0
     whole = (first % (2 * size) == 0) & (end == np.minimum(first + 2 * size, ranks))
-    return power_of_two & (middle == second) & whole
+    added: npt.NDArray[np.bool_] = power_of_two & (middle == second) & whole
+    return added

@@ -171,7 +171,8 @@ def test_every_reduction_ends_as_predicted_with_all_contributions(algorithm: Alg
 def smallest(algorithm: Algorithm) -> eyecast.Schedule:
     """Return a schedule on the first network, with one port or all, that the algorithm serves."""
     root = 0 if algorithm.collective == Collective.REDUCE else None
-    networks = (hypercube(2), eyecast.ring(3), eyecast.ring(4), mesh((3, 3)))
+    chiplets = eyecast.chiplets((2, 1), (2, 2), latency=2, rate=2)
+    networks = (hypercube(2), eyecast.ring(3), eyecast.ring(4), mesh((3, 3)), chiplets)
     for topology, all_port in product(networks, (False, True)):
         words = 1 if algorithm.collective == Collective.BARRIER else 8
         with suppress(InvalidInput):
