@@ -106,6 +106,8 @@ KINDS: Mapping[str, Kind] = {
         "a number for each node, or a row of numbers for each source",
         _are(lambda each: _is_integer(each) or _are(_is_integer)(each)),
     ),
+    "chiplet": Kind("integers such as (4, 4)", _are(_is_integer)),
+    "count": Kind("integers such as (2, 2)", _are(_is_integer)),
     "blocks": Several("Blocks", lambda value: hasattr(value, "owner")),
     # The grid functions check the type of each side.
     "dims": Sides("integers such as (8, 8), or '8x8'", _are(lambda _side: True)),

@@ -102,10 +102,10 @@ def asic_command(
         routed = _route(made.folder / "router", paths[len(NETLISTS) :]) if with_route else None
         memories = memories_of(made.modules)
     if as_json:
-        facts = network_facts(chosen, config.topology)
         found = {"library": library.name, "parts": parts, "energy": energy, "routed": routed}
         sizes = {name: {"words": words, "bits": bits} for name, (words, bits) in memories.items()}
-        print_json({**facts, **to_builtins(found), "memories": sizes})
+        result = {**to_builtins(found), "memories": sizes}
+        print_json(result, **network_facts(chosen, config.topology))
         return
     _print_parts(config, library, parts, memories)
     if energy is not None and case is not None:

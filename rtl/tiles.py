@@ -111,7 +111,7 @@ def _delayed_link(m: Module, config: NetworkConfig, node: int, port: int, source
 
 
 def _rests(config: NetworkConfig, node: int) -> int:
-    """Return the value of :attr:`.Tile.rests` for a node."""
+    """Return the value of the input ``rests`` of a :class:`.Tile` for a node."""
     rates = config.topology.link_rate_of
     assert rates is not None
     bits = rest_bits(config)

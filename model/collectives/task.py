@@ -272,7 +272,7 @@ def all_port_served(request: Request, collective: str) -> str:
 def _served(request: Request, collective: str) -> list[str]:
     """Return the names of the algorithms that serve a request."""
     served = []
-    for algorithm in algorithms_for(collective):
+    for algorithm in algorithms_for(collective, circuits=False):
         with suppress(InvalidInput):
             algorithm.generate(request)
             served.append(algorithm.name)

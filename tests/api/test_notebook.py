@@ -65,7 +65,7 @@ def test_sends_are_a_frame() -> None:
 def test_a_trace_goes_to_pandas_and_arrow_without_a_copy(monkeypatch) -> None:
     trace = RUN.trace
     frame = trace.to_pandas()
-    arrow = pytest.importorskip("pyarrow").table(trace)
+    arrow = pytest.importorskip("pyarrow", reason="pip install 'eyecast[sweep]'").table(trace)
     assert list(frame.columns) == arrow.column_names
     for name, column in zip(frame.columns, trace.columns, strict=True):
         assert np.shares_memory(frame[name].to_numpy(), column)

@@ -169,8 +169,8 @@ BAD_OPTIONS = {
     # Names
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
         "algorithm for broadcast must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
-        "u-torus-open, ring, recursive-doubling, chain, packed-trees, nesbt-copies, brg, sbt, "
-        "tcbt, nrsbt, nesbt, nrbrg or light-tree, not ear"
+        "u-torus-open, ring, recursive-doubling, chain, packed-trees, nesbt-copies, paced, brg, "
+        "sbt, tcbt, nrsbt, nesbt, nrbrg or light-tree, not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --partial": (
         f"--partial must be left out with eye broadcast {TREE}"
@@ -226,7 +226,7 @@ BAD_OPTIONS = {
     ),
     f"schedule --mesh 8x8 {CORNER} --collective reduce --algorithm nesbt-copies": (
         "algorithm for reduce must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
-        "u-torus-open, ring, recursive-doubling, chain, packed-trees, brg, sbt, tcbt, "
+        "u-torus-open, ring, recursive-doubling, chain, packed-trees, paced, brg, sbt, tcbt, "
         "nrsbt, nesbt, nrbrg, aligned-tree or joining-tree, not nesbt-copies"
     ),
     f"predict --mesh 8x8 {CORNER} --collective reduce --operators max,or": (
@@ -241,9 +241,9 @@ BAD_OPTIONS = {
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
-        "command must be algorithms, bitstream, board-run, boards, cache, check, compare, "
-        "completion, convert, demo, doctor, image, ip, paper, predict, program, schedule, show, "
-        "sweep, traffic, transmit, verify, verilog, not frobnicate"
+        "command must be algorithms, asic, bitstream, board-run, boards, cache, certify, check, "
+        "compare, completion, convert, demo, doctor, image, ip, paper, predict, program, schedule, "
+        "show, sweep, traffic, transmit, verify, verilog, not frobnicate"
     ),
     "schedule --qqq": "No such option '--qqq' (see eyecast schedule --help)",
     # Options that exclude or need each other
@@ -334,7 +334,7 @@ def test_files_that_are_not_what_they_should_be(eyecast: Command, here: Path, wh
     # A schedule may have any known format, so the error for an unknown one lists all.
     formats = "schedule, msccl, goal, chakra or forestcoll"
     unlike = f"format must be {formats}, and it looks like none" * (what == "schedule")
-    versions = {"schedule": "1 or 2", "program": "1"}[what]
+    versions = "1 or 2"
     cases = {
         "cut.json": (whole[:200], "Input data was truncated"),
         "empty.json": (b"", unlike or "Input data was truncated"),

@@ -17,6 +17,7 @@ LINES = {
     "algorithms": "--collective barrier",
     "boards": "",
     "cache": "",
+    "certify": "c.json certificate.json",
     "check": "t.csv --schedule s.json",
     "compare": "--mesh 2x2 --source 0,0",
     "convert": "s.json s.xml",
@@ -31,12 +32,12 @@ LINES = {
 }
 """Arguments for every command with ``--json``, except for those that :data:`ELSEWHERE` names."""
 
-ELSEWHERE = ("bitstream", "board-run", "doctor")
+ELSEWHERE = ("asic", "bitstream", "board-run", "doctor")
 """Commands whose own tests check their output against the schema."""
 
 SEEDS = {"schedule": 7, **dict.fromkeys(("compare", "program", "traffic", "transmit", "verify"), 1)}
 NETWORKS = {
-    **dict.fromkeys(("algorithms", "boards", "cache", "convert", "paper")),
+    **dict.fromkeys(("algorithms", "boards", "cache", "certify", "convert", "paper")),
     **{
         "check": "4x4 mesh",
         "schedule": "4x4 mesh with 2 faulty nodes",
@@ -51,6 +52,8 @@ def files(eyecast: Command, here: Path) -> Path:
     eyecast("schedule", *CORNER_4X4, "-o", "s.json")
     eyecast("predict", "--schedule", "s.json", "-o", "t.csv")
     eyecast("program", "--mesh", "2x2", "--source", "0,0", "--programs", "1", "-o", "p.json")
+    circuits = ("program", "--mesh", "2x2", "--source", "0,0", "--circuits", "-o", "c.json")
+    eyecast(*circuits, "--certificate", "certificate.json")
     return here
 
 

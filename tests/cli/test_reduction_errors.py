@@ -145,7 +145,7 @@ def test_a_file_whose_blocks_are_summed_as_floats(eyecast: Command) -> None:
 
 def test_a_program_of_an_operator_of_which_only_the_name_is_known(eyecast: Command) -> None:
     edited(eyecast, "program", operators=[{"name": "float-add", "latency": 3}])
-    answer = eyecast("image", "a.json", "-o", "image.csv")
+    answer = eyecast("predict", "--program", "a.json")
     allowed = "given with its meaning, which no file has"
     assert answer == refusal(f"operator float-add must be {allowed}, not without")
 

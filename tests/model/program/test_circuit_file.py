@@ -63,7 +63,7 @@ def test_the_file_of_the_example_has_a_line_for_each_node() -> None:
         ("network.circuits", False, "network.circuits must be true in version 2, not false"),
         ("nodes.2", None, "Expected object, got null"),
         ("nodes", [], "nodes must be 3 entries, not 0"),
-        ("nodes.0.runs.0.codes", [0, 1], "nodes[0].runs[0].codes must be 3 values, not 2"),
+        ("nodes.0.runs.0.codes", [0, 1], "nodes[0].runs[0].codes must be 3 codes, not 2"),
         ("nodes.0.runs.0.codes", [0, -1, 0], "nodes[0].runs[0].codes[1]: Expected int >= 0"),
         ("nodes.0.runs.0.length", 4, "nodes[0].runs[0]: Object contains unknown field length"),
         ("nodes.1.runs.1.duration", 0, "node 1, run 1: duration must be 1 to 1023, not 0"),

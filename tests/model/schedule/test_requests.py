@@ -22,6 +22,7 @@ from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.group_choice import Grouping
 from eyecast.model.collectives.group_file import Group, groups_of
 from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
+from eyecast.model.network.chiplets import chiplets
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.schedule.blocks import Blocks
@@ -31,7 +32,8 @@ from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.sweeps.collective import prepare
 
-NETWORKS = [mesh((3, 3)), mesh((4, 2)), hypercube(3), torus((4, 4)), torus((3, 3))]
+CHIPLETS = chiplets((2, 1), (2, 2), latency=2, rate=2)
+NETWORKS = [mesh((3, 3)), mesh((4, 2)), hypercube(3), torus((4, 4)), torus((3, 3)), CHIPLETS]
 
 
 def requests_for(algorithm: Algorithm) -> Iterator[Request]:
