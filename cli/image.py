@@ -59,11 +59,10 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
     require_output_files(*paths)
     with busy("reading, predicting"):
         made = [read_program(path) for path in programs]
-        predicted = [predict(each, empty_memory(each.config), timing=timing) for each in made]
-        # Check after the runs, so that an unknown meaning is reported first.
         for path, program in zip(programs, made, strict=True):
             if not program.config.programs:
                 raise InvalidInput(f"{input_name(path)} must be made with --programs, to be kept")
+        predicted = [predict(each, empty_memory(each.config), timing=timing) for each in made]
         limits = [watchdog(each) for each in predicted]
         image = ProgramsImage(programs=made, timing=timing, predicted=predicted, limits=limits)
     image.write(*paths)

@@ -145,9 +145,9 @@ def test_a_file_whose_blocks_are_summed_as_floats(eyecast: Command) -> None:
 
 def test_a_program_of_an_operator_of_which_only_the_name_is_known(eyecast: Command) -> None:
     edited(eyecast, "program", operators=[{"name": "float-add", "latency": 3}])
-    answer = eyecast("predict", "--program", "a.json")
+    answer = eyecast("predict", "--program", "a.json", "--waves", "-o", "t.csv")
     allowed = "given with its meaning, which no file has"
-    assert answer == refusal(f"operator float-add must be {allowed}, not without")
+    assert answer == refusal(f"--operator must be {allowed}, not float-add")
 
 
 def test_an_all_reduce_of_floats_in_a_foreign_file(eyecast: Command) -> None:
