@@ -18,7 +18,7 @@ receives. A row whose message continues in the next row is "continued". In an al
 "receive_ports" has the port of each of "receives". "operator", "stream", "lead" and "window" of a
 row are the numbers of docs/router.md, sections 19 and 20; the file leaves them out if they are 0.
 
-Version 2 has the run tables of a network with circuits (:mod:`.circuit_file`).
+Version 2 has the run tables of a network with circuits (``circuit_file.py``).
 """
 
 from __future__ import annotations

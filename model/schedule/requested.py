@@ -25,7 +25,7 @@ class Requested:
     copies
         True if each block is a whole copy of the message; every node gets at least one.
     canonical
-        True if a reduction must make every sum in the one order of :mod:`.canonical`.
+        True if a reduction must make every sum in the one order of ``canonical.py``.
     """
 
     collective: str
