@@ -30,6 +30,7 @@ SECONDS = {
     "rtl/test_combiner.py": 2,
     "sim/test_broadcasts.py": 50,
     "sim/test_canonical_sums.py": 40,
+    "sim/test_circuits.py": 50,
     "sim/test_collectives.py::test_one_port": 25,
     "sim/test_groups.py": 25,
     "boards/test_crossbar_mux.py": 1,

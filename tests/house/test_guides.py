@@ -85,7 +85,13 @@ def run_session(text: str, names: dict[str, Any], page: Path) -> None:
     assert not complaints, "".join(complaints)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] * (page.stem == "papers"), id=page.stem)
+        for page in PAGES
+    ],
+)
 def test_a_guide_runs(
     page: Path, here: Path, eyecast: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
