@@ -131,7 +131,7 @@ _ROUTER = {"lost_word", "missing_word", "bad_route"}
 SEEN = {
     "without operators": _ROUTER | {"bad_row", "bad_write"},
     "with an adder, half-duplex": _ROUTER | {"send_and_receive", "bad_write"},
-    "with three operators, registers and a signature": _ROUTER | {"bad_row"},
+    "with three operators, registers and a signature": _ROUTER | {"bad_row", "bad_write"},
     "of short words over long links": _ROUTER | {"bad_row", "bad_write"},
     "with all ports": _ROUTER | {"bad_row"},
     "with all ports, three operators and registers": _ROUTER | {"bad_row", "bad_write"},
@@ -139,7 +139,7 @@ SEEN = {
     "with all ports and switches, half-duplex": _ROUTER | {"send_and_receive", "bad_row"},
     "with a controller": _ROUTER | {"bad_row"},
     "with tiles, switches and all ports": _ROUTER | {"bad_row", "bad_write"},
-    "of tiles that are simulated together": _ROUTER | {"bad_row", "bad_write"},
+    "of tiles that are simulated together": _ROUTER | {"bad_row"},
 }
 """Flags that the drawn programs set; in the others the memory has a word at every address, and
 every value of ``receive`` is one of the network's."""
