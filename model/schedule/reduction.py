@@ -176,7 +176,8 @@ class _Values:
         order = np.lexsort((operand, at))
         at, operand, move = at[order], operand[order], move[order]
         turn = np.arange(at.size) - np.searchsorted(at, at)
-        self.unordered += self.moves.send[move[(turn > 1) & (move != NOTHING)]].tolist()
+        crowded = np.isin(at, at[turn > 1]) & (move != NOTHING)
+        self.unordered += self.moves.send[move[crowded]].tolist()
         latest = np.full(goals.size, NOTHING)
         for number in range(int(turn.max(initial=0)) + 1):
             now = turn == number

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.schedules import Send, build
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,9 @@ import eyecast
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.topology import Topology
+from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.file import read_schedule, write_schedule
+from eyecast.model.schedule.requested import Requested
 from eyecast.model.schedule.rules import ScheduleError
 
 Sum = object
@@ -140,3 +143,15 @@ def test_a_file_keeps_the_request(tmp_path) -> None:
     exchanged = replace(again, step=again.step[::-1])
     with pytest.raises(ScheduleError):
         exchanged.check()
+
+
+def test_two_sends_that_combine_in_one_step_have_no_order() -> None:
+    """Node 2 has the highest rank, so that adding the two arrivals first would be canonical."""
+    blocks = Blocks.reduced_to(((2,),), np.array([4]), "add")
+    sends = [Send(1, [0, 2], combine=True), Send(1, [1, 2], combine=True)]
+    made = build(eyecast.ring(3), sends, blocks, "reduce", "all-port")
+    made = replace(made, root=2)
+    made.check()
+    wanted = Requested(collective="reduce", words=4, root=2, operator="add", canonical=True)
+    with pytest.raises(ScheduleError, match="in the same step, in no canonical order"):
+        replace(made, requests=(wanted,)).check()
