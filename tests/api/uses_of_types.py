@@ -28,7 +28,7 @@ def right(root: Node = (0, 0)) -> None:
     own = eyecast.Operator("saturating-add", latency=1)
     eyecast.schedule(network, "tree", collective="reduce", source=np.int64(3), operator=own)
     eyecast.schedule(network, "eye", source=0, groups=[{"nodes": [0, 1], "root": 1}])
-    assert_type(eyecast.measures(made), dict[str, dict[str, int]])
+    assert_type(eyecast.measures(made), eyecast.Measures)
     predicted = eyecast.predict(made, timing="self-timed", vcs=2, operators=["add", own])
     assert_type(predicted, Prediction)
     assert_type(predicted.cycles, int)
@@ -38,7 +38,8 @@ def right(root: Node = (0, 0)) -> None:
     held = {(0, 0): 10}
     eyecast.write_report(eyecast.verify(made, hold=held, tile_ports=True, programs=1), "run.html")
     entries = eyecast.compare(network, source=0, algorithms=eyecast.algorithms(), depth=4)
-    assert_type(entries, list[Entry])
+    assert_type(entries, eyecast.Entries)
+    assert_type(entries[0], Entry)
     assert_type(eyecast.draw(made, "eye.svg"), Figure)
     program = eyecast.compile(made, flit_width=16)
     assert_type(program, AnyProgram)

@@ -137,12 +137,12 @@ def test_an_installed_wheel_does_the_demo(programs: Path, tmp_path: Path) -> Non
     assert {path.name for path in here.iterdir()} == {
         *("corner", "eye", "corner.svg", "corner.png", "eye.svg", "eye.png")
     }
-    found = json.loads(run(programs / "eyecast", "doctor", "--json", **alone))
+    found = json.loads(run(programs / "eyecast", "doctor", "--json", **alone))["result"]
     assert found["works"]
     assert found["cache"]["folder"] == str(cache)
     assert found["cache"]["entries"] >= 1
     missing = {part["name"] for part in found["parts"] if part["version"] is None}
     assert {"sphinx", "ortools"} <= missing
     # The command reads data files, too.
-    boards = json.loads(run(programs / "eyecast", "boards", "--json", **alone))
+    boards = json.loads(run(programs / "eyecast", "boards", "--json", **alone))["result"]
     assert sum(len(board["networks"]) for board in boards["boards"]) > 3
