@@ -20,7 +20,7 @@ port for all makes the returning sums wait. With a port for every link, the word
 children come by lanes of their own, three cycles one after the other. (An all-reduce in pieces,
 each with a root of its own, is slower: the pieces wait for each other at the adders.)
 
-With all ports, an 8x8 torus needs 32 cycles for a single word, and takes 53 for 16. In T cycles, the
+With all ports, an 8x8 torus needs 32 cycles for one word, and takes 53 for 16. In T cycles, the
 word of a node d hops from the root passes at most T - d joins. In a tree of joins of two words the
 sum of 2^-joins is 1. So the sum of 2^d, which is 2,025, is at most 2^T: T is 11 or more. The root's
 interface takes 5 cycles, the way back 8, and reading the first and writing the last word 8.
