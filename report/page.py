@@ -106,13 +106,14 @@ _DOCS = {
 
 def _docs_text(docs: str | None) -> str:
     """Return the sentence that names pages of the docs, with links if their address is known."""
-    named = [
-        f"<cite>{name}</cite> (docs/{page}.md)"
-        if docs is None
-        else f'<a href="{docs}/{page}.html">{name}</a>'
-        for name, page in _DOCS.items()
-    ]
-    return "More in the docs: {}, a lesson; {}, a guide to this page; {}, all terms.".format(*named)
+    sources, named = Path(__file__).resolve().parents[1] / "docs", []
+    for name, page in _DOCS.items():
+        # An installed package has no docs.
+        file = f" (docs/{page}.md)" if (sources / f"{page}.md").is_file() else ""
+        link = f'<a href="{docs}/{page}.html">{name}</a>'
+        named.append(f"<cite>{name}</cite>{file}" if docs is None else link)
+    text = "More in the docs of Eyecast: {}, a lesson; {}, a guide to this page; {}, all terms."
+    return text.format(*named)
 
 
 def _filled(template: str, parts: Mapping[str, str]) -> str:
