@@ -9,7 +9,9 @@ import pytest
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
 from eyecast.model.collectives.reductions.backwards import against
+from eyecast.model.collectives.reductions.bounds import reduction_cycles
 from eyecast.model.network.chiplets import between_of, chiplets
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
@@ -20,6 +22,7 @@ from eyecast.model.network.topology_file import (
     topology_to_json,
 )
 from eyecast.model.schedule.blocks import Blocks
+from eyecast.model.schedule.duration import expected_cycles
 
 SLOW = chiplets((2, 1), (2, 2), latency=8, rate=4)
 
@@ -97,3 +100,19 @@ def test_links_turned_round_keep_what_is_said_of_them() -> None:
     registers[0, 1] = 5
     turned = against(replace(line(3), link_registers_of=registers))
     assert turned.registers_of(0).tolist() == [[0, 0, 0], [0, 0, 5], [0, 0, 0]]
+
+
+def test_an_all_reduce_crosses_the_links_between_chiplets() -> None:
+    blocks = Blocks.reduced_to((None,), np.array([100], np.int32), "add")
+    four = chiplets((2, 2), (2, 2), latency=8, rate=4)
+    bound = reduction_cycles(four, blocks, PortModel.ALL_PORT, hop_cycles=1)
+    # Four chiplets need six crossings, and 16 links of rate 4 carry four words in a cycle.
+    assert bound.value == 150
+    assert bound.reason == "16 links between 4 parts share 600 hops of words"
+
+
+def test_an_all_to_all_keeps_slow_links_busy() -> None:
+    made = direct_all_to_all(chiplets((2, 2), (3, 3), latency=8, rate=4), 16)
+    made.check()
+    bound = least_cycles(made.topology, made.blocks, made.port_model).value
+    assert (bound, expected_cycles(made)) == (3457, 4094)
