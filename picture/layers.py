@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
+from ..model.base.errors import InvalidInput
 from ..model.collectives.fault_blocks.blocks import NO_BLOCK
 from ..model.collectives.fault_blocks.blocks import Rectangle as Nodes
 from ..model.collectives.fault_blocks.regions import FaultRegions
@@ -28,11 +29,13 @@ _UNDER = 0.5
 def draw_layers(axes: Axes, topology: Topology, names: Sequence[str], cell: float) -> list[Any]:
     """Draw the layers ``names`` of :data:`LAYERS`; return the entries of the legend.
 
-    Raises :class:`.InvalidInput` if the network has no fault blocks in the paper's sense
-    (:func:`.fault_blocks`).
+    Raises :class:`.InvalidInput` for another network than a 2-D mesh, and if it has no fault blocks
+    in the paper's sense (:func:`.fault_blocks`).
     """
     if not names:
         return []
+    if topology.kind != "mesh" or len(topology.dims) != 2:
+        raise InvalidInput.of("network for layers", "a 2-D mesh", topology.label)
     cut = FaultRegions.of(topology)
     return [LAYERS[name](axes, cut, cell) for name in dict.fromkeys(names)]
 
