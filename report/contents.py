@@ -90,21 +90,22 @@ _AROUND = 4
 
 @dataclass(frozen=True)
 class Report:
-    """A page that can be written: its title, and its data from :meth:`.Pack.seal`."""
+    """A page that can be written: its title, its data from :meth:`.Pack.seal`, and its kind."""
 
     title: str
     data: str
+    circuits: bool = False
 
     def write(self, path: str | Path) -> None:
         """Write the page, whole or not at all.
 
         Raises :class:`.InvalidInput` if ``path`` cannot be written.
         """
-        write_page(path, self.title, self.data)
+        write_page(path, self.title, self.data, circuits=self.circuits)
 
     def player(self) -> str:
         """Return a small page for a notebook, which plays the run that is shown first."""
-        return player_text(self.title, self.data)
+        return player_text(self.title, self.data, circuits=self.circuits)
 
 
 class Contents:
@@ -116,6 +117,7 @@ class Contents:
     def __init__(self, title: str, config: NetworkConfig) -> None:
         self._pack = Pack()
         self._title = title
+        self._circuits = config.circuits
         self._network = pack_network(self._pack, config)
         self._runs: list[dict[str, Any]] = []
         self._room = MOST_FLITS
@@ -172,4 +174,4 @@ class Contents:
             "runs": self._runs,
             **{"chosen": 0, "comparison": None, "latency": None, **others},
         }
-        return Report(self._title, self._pack.seal(content))
+        return Report(self._title, self._pack.seal(content), self._circuits)

@@ -299,3 +299,35 @@ function entryCells({ circuits, network }, entry) {
   const join = joined.length ? `${joined.map((code) => named(code - 1)).join(" and ")}: ${operators[operator[entry] - 1]}` : "";
   return [addressText(cycle, duration[entry]), moves.join(", ") || "nothing", join, reads.join(", "), writes.join(", ")];
 }
+
+/** Return in one sentence what the routers of circuits do in a cycle. */
+function seenOnCircuits(run, cycle) {
+  const { circuits } = run;
+  if (cycle >= run.cycles) return run.finished ? "All words have arrived." : "Nothing moves any more.";
+  const { node, cycle: served } = run.firstServed();
+  if (cycle === served) return `${run.network.names[node]} is the first node to have all its data. Press Space to go on.`;
+  const flits = run.flitsOf(cycle);
+  if (!flits.length) return cycle < circuits.earliest ? "The nodes read their run tables; then the first word leaves." : "The last words are written.";
+  const [forks, sums] = [circuits.forks(cycle).length, new Set(circuits.sums(cycle).map((flit) => circuits.placeOf(flit)[0])).size];
+  const parts = [];
+  if (sums) parts.push(`two words become one in ${count(sums, "router")}`);
+  if (forks) parts.push(`one word leaves by several ways in ${count(forks, "router")}`);
+  const [what, more] = parts;
+  if (!what) return "Each router passes its words on, one way in, one way out.";
+  return `${what[0].toUpperCase()}${what.slice(1)}${more ? `; ${more}` : ""}.`;
+}
+
+/** Return entries of the legend for the words of circuits, and for what routers do with them. */
+function legendOfCircuits(run, coloring) {
+  const { circuits, contributions, network } = run;
+  const entries = [entry(shape(0), "word")];
+  const [low, high] = [swatch(gradient(0)), swatch(gradient(1))];
+  if (coloring === "contributions") entries.push(entry(low, "1 contribution"), entry(high, count(contributions.of, "contribution")));
+  if (coloring === "sender") entries.push(entry(low, `sent by ${network.names[0]}`), entry(high, `sent by ${network.names.at(-1)}`));
+  if (coloring === "address") entries.push(entry(low, "first word"), entry(high, "last word"));
+  entries.push(entry(wayIcon("M2 10H11M9 10C15 10 15 3 22 3M9 10C15 10 15 17 22 17"), "fork: one word leaves by several ways"));
+  if (circuits.second.some((source) => source !== UNKNOWN)) entries.push(entry(wayIcon("M2 3C9 3 9 10 15 10M2 17C9 17 9 10 15 10M13 10H22M15 6V14M11 10H19"), "join: two words become their sum"));
+  return entries;
+}
+
+const wayIcon = (path) => svg("svg", { viewBox: "0 0 24 20", class: "icon way", "aria-hidden": "true" }, svg("path", { d: path }));

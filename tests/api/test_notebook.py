@@ -12,6 +12,7 @@ from helpers.report_page import read_page
 
 import eyecast
 from eyecast.api.notebook import MOST_ROWS
+from eyecast.model.run.trace import COLUMNS
 
 MADE = eyecast.schedule(eyecast.mesh((4, 4)), "eye", source=(0, 0))
 RUN = eyecast.predict(MADE)
@@ -88,3 +89,14 @@ def test_a_trace_goes_to_pandas_and_arrow_without_a_copy(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(eyecast.InvalidInput, match="pyarrow must be installed"):
         trace.__arrow_c_stream__()
+
+
+def test_polars_reads_a_trace_without_a_copy() -> None:
+    pytest.importorskip("pyarrow", reason="pip install 'eyecast[sweep]'")
+    polars = pytest.importorskip("polars", reason="pip install 'eyecast[checks]'")
+    trace = RUN.trace
+    frame = polars.DataFrame(trace)
+    assert frame.columns == list(COLUMNS)
+    for name, column in zip(frame.columns, trace.columns, strict=True):
+        assert np.shares_memory(frame[name].to_numpy(), column)
+    assert frame.filter(polars.col("port") == 0).height == (trace.port == 0).sum() > 0
