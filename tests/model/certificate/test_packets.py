@@ -4,58 +4,28 @@ import ast
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.certificates import compiled, damaged, drawn, verdict
 
 import eyecast as package
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.certificate import packet_checker
 from eyecast.model.certificate.certificate import certificate_json
 from eyecast.model.certificate.packet_checker import MalformedError, RefusedError, check
-from eyecast.model.compare.drawn_schedules import NETWORKS, draw_network, draw_schedules
 from eyecast.model.cycle.model import run
-from eyecast.model.network.config import TIMINGS, Timing
+from eyecast.model.network.config import Timing
 from eyecast.model.program.certified import Room
-from eyecast.model.program.compiler import Compiled, fit
+from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.deadlock import DeadlockError, certify
 from eyecast.model.program.file import program_json
 from eyecast.model.program.payload import Payload
 from eyecast.model.program.program import Program
-
-SEGMENTS = ("port", "hops", "vc")
-FIELDS = (
-    *("step", "source_address", "target_address", "length", "operator", "route", "receive_step"),
-    *SEGMENTS,
-)
-
-
-def drawn(seed: int) -> Iterator[tuple[Compiled, Timing]]:
-    """Programs of the soak's networks and schedules, each with a timing that it allows."""
-    draw = np.random.default_rng(seed)
-    _, make = NETWORKS[draw.integers(len(NETWORKS))]
-    topology = make()
-    config = draw_network(draw, topology)
-    for one in fit(config, [*draw_schedules(draw, topology, config)], fixed=("vcs",))[1]:
-        if isinstance(one.program, Program) and not one.program.stream.any():
-            combines = one.program.operator.any()
-            yield one, Timing.BARRIER if combines else TIMINGS[draw.integers(2)]
-
-
-def verdict(program: Program, certificate: dict[str, Any]) -> str:
-    """What the checker says of a program with a certificate, made for it or for another one."""
-    text = program_json(program).encode()
-    certificate = certificate | {"program": sha256(text).hexdigest()}
-    try:
-        check(text, json.dumps(certificate).encode())
-    except RefusedError as error:
-        return str(error)
-    return "holds"
 
 
 def works(one: Compiled, program: Program, timing: Timing, *, words: bool) -> bool:
@@ -71,24 +41,6 @@ def works(one: Compiled, program: Program, timing: Timing, *, words: bool) -> bo
     served = one.schedule.blocks.served(topology)
     delivered = payload.delivered(found.memory, topology).sum() == len(served)
     return bool(found.finished and not found.flags.any() and (delivered or not words))
-
-
-def damaged(program: Program, draw: np.random.Generator) -> Program:
-    """The program with one value of a row, of a segment or of a receive changed."""
-    shift = int(draw.choice([-1, 1, 2]))
-    name = FIELDS[draw.integers(len(FIELDS))]
-    owner: Any = program.routes if name in SEGMENTS else program
-    column = getattr(owner, name).copy()
-    if not column.size:
-        return program
-    column[draw.integers(column.size)] += shift
-    changes: dict[str, Any] = {name: np.maximum(column, 0)}
-    if name in SEGMENTS:
-        changes = {"routes": replace(program.routes, **changes)}
-    try:
-        return replace(program, **changes)
-    except InvalidInput:
-        return program
 
 
 def compare_damaged(programs: Iterable[tuple[Compiled, Timing]], each: int) -> Counter[str]:
@@ -123,12 +75,6 @@ def test_damaged_programs_are_refused_unless_they_work() -> None:
 def test_many_drawn_programs_hold_and_damaged_ones_do_not() -> None:
     seen = compare_damaged((each for seed in range(14) for each in drawn(seed)), 4)
     print(seen)
-
-
-def compiled(algorithm: str = "eye", request: dict[str, Any] | None = None) -> Compiled:
-    options = {"flits": 4} | (request or {"source": 0})
-    made = package.schedule(package.mesh((4, 4)), algorithm, **options)
-    return Room().compile_one(made)
 
 
 @pytest.mark.parametrize(
