@@ -23,7 +23,7 @@ from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..network.topology import NO_LINK
 from ..program.circuit_checks import check_circuits
-from ..program.circuits import FIRST_CYCLE, CircuitProgram
+from ..program.circuits import CircuitProgram
 from .declined import Declined
 
 ROUTER = 2
@@ -79,14 +79,6 @@ def closed_run(program: CircuitProgram) -> ClosedRun:
     return ClosedRun(program.cycles, counts)
 
 
-def _begins(program: CircuitProgram) -> Numbers:
-    """Return the first cycle of each entry."""
-    after = np.cumsum(program.duration)
-    before = np.concatenate(([0], after))[program.first_entry[:-1]]
-    begins: Numbers = FIRST_CYCLE + after - program.duration - before[program.entry_node]
-    return begins
-
-
 def _spans(
     program: CircuitProgram, chosen: npt.NDArray[np.bool_], port: Numbers, late: int
 ) -> _Spans:
@@ -95,7 +87,7 @@ def _spans(
     The key is ``node * ports + port``, with the node of the entry.
     """
     entry = np.flatnonzero(chosen)
-    begin = _begins(program)[entry] + late
+    begin = program.entry_begin[entry] + late
     key = program.entry_node[entry] * program.config.topology.ports + port[entry]
     return _Spans(key, begin, begin + program.duration[entry])
 
