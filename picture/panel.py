@@ -82,7 +82,8 @@ class Drawing:
     """Data that all panels share; colours and widths are by step, step 1 first.
 
     ``reached`` is the first step in which a node receives; 0 if it never does or if all nodes are
-    roots. ``differing`` are the links that differ in latency or rate. ``low`` and ``high`` are the corners of the drawing.
+    roots. ``differing`` are the links that differ in latency or rate. ``low`` and ``high`` are the
+    corners of the drawing.
     """
 
     schedule: Schedule
