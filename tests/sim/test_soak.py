@@ -13,7 +13,7 @@ from eyecast.model.compare.drawn_traffic import DrawnCase, DrawnNetwork
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.signature import signatures
-from eyecast.sim.soak import disagreements, memory_check, run_draw, written_words
+from eyecast.sim.soak import By, disagreements, memory_check, run_draw, written_words
 
 SEEDS = range(60)
 
@@ -96,6 +96,16 @@ def test_a_signature_that_is_wrong_is_seen():
     measured.signature[2] ^= np.uint32(1)
     (wrong,) = disagreements(predicted, compared(case, predicted, measured), config)
     assert (wrong.name, wrong.measured) == ("nodes with another signature", [2])
+
+
+def test_a_flit_that_the_model_forgets_is_seen_by_the_rules(monkeypatch):
+    case, *_ = drawn_run()
+    damaged = replace(case.predicted, trace=case.predicted.trace.first_rows(-1))
+    drawn = [("sound", case), ("damaged", replace(case, predicted=damaged))]
+    monkeypatch.setattr("eyecast.sim.soak._draw_traffic", lambda *_: iter(drawn))
+    sound, wrong = run_draw(3, By.RULES)
+    assert (sound.wrong, sound.flits) == ([], len(case.predicted.trace))
+    assert [check.name for check in wrong.wrong] == ["trace rules broken"]
 
 
 def test_what_locks_up_must_do_so_on_both():
