@@ -13,6 +13,7 @@ from helpers.schedules import Send, build
 from helpers.tree_networks import graph_of
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.circuits import light_trees
 from eyecast.model.collectives.circuits.joining_trees import joining_all_reduce, joining_reduce
 from eyecast.model.collectives.circuits.light_trees import light_broadcast
 from eyecast.model.collectives.declared.request import Request
@@ -112,6 +113,35 @@ def test_a_relay_sends_on_four_cycles_after_a_word_has_left() -> None:
     assert first == {(0, 1): 4, (1, 0): 5, (1, 1): 9, (2, 0): 10}
     # Of four words the last one leaves three cycles later, and is written two after that.
     assert one.predicted.cycles == 10 + 3 + 2
+
+
+@pytest.mark.parametrize("ports", ["full-duplex", "all-port"])
+def test_a_stream_forks_in_the_router_and_passes_no_memory(ports: str) -> None:
+    """Node 1 gets the words as they pass; node 2 sends them back, and so reads its memory."""
+    blocks = Blocks(np.array([0]), ((1, 2, 4),), np.array([4]))
+    sends = [Send(1, [0, 1]), Send(1, [1, 2]), Send(1, [1, 4])]
+    streaming = {"circuits": True, "stream": np.array([False, True, True])}
+    made = replace(build((3, 2), sends, blocks, "custom", ports), **streaming)
+    made.check()
+    one = case(made)
+    assert delivers(one)
+    assert one.predicted.cycles == 2 + 4 + 5
+    sends.append(Send(1, [2, 1, 0, 3]))
+    streaming["stream"] = np.array([False, True, True, True])
+    blocks = Blocks(np.array([0]), ((1, 2, 3, 4),), np.array([4]))
+    back = replace(build((3, 2), sends, blocks, "custom", ports), **streaming)
+    assert delivers(case(back))
+    assert case(back).predicted.cycles == 2 + 4 + 3 + 4 + 5
+
+
+def test_a_large_broadcast_streams_over_single_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = light_broadcast(mesh((4, 4)), 0, 16)
+    monkeypatch.setattr(light_trees, "MOST_NODES", 15)
+    streamed = light_broadcast(mesh((4, 4)), 0, 16)
+    streamed.check()
+    assert (streamed.hops, streamed.tcd) == (15, 15) == (streamed.links_used, made.tcd)
+    assert delivers(case(streamed))
+    assert case(streamed).predicted.cycles == case(made).predicted.cycles == 6 + 16 + 5
 
 
 def test_joins_meet_in_one_cycle_and_take_one_more() -> None:
