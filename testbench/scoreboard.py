@@ -80,10 +80,7 @@ class Scoreboard:
         predicted: Prediction | None = None,
     ) -> None:
         if predicted is None:
-            # Import late: it loads the compiled cycle model.
-            from ..model.exact.arithmetic import predict  # noqa: PLC0415
-
-            predicted = predict(program, memory, timing=Timing(timing))
+            predicted = _predicted(program, memory, Timing(timing))
         self.program, self.predicted = program, predicted
         self.delivered: Counter[Delivery] = Counter()
         self.steps = 0
@@ -178,6 +175,18 @@ class Scoreboard:
 
     def _last_step(self) -> int:
         return max((step for _, step, _, _ in self.owed), default=0)
+
+
+def _predicted(program: AnyProgram, memory: npt.NDArray[np.uint64], timing: Timing) -> Prediction:
+    """Return the run that the cycle model predicts."""
+    # Import late: it loads the compiled cycle models.
+    if isinstance(program, Program):
+        from ..model.cycle.model import run  # noqa: PLC0415
+
+        return run(program, memory, timing=timing)
+    from ..model.cycle.circuits import run_circuits  # noqa: PLC0415
+
+    return run_circuits(program, memory)
 
 
 def owed_deliveries(program: Program) -> Counter[Delivery]:

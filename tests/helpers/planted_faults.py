@@ -274,13 +274,13 @@ OF_CIRCUITS = {
     if fault.module not in OF_PACKETS and "step" not in fault.pattern
 } | {
     "a lost word sets no flag": Fault(
-        "circuit_router*", r"assign lost_word = [^;]*;", "assign lost_word = 1'b0;", 1
+        "circuit_router*", r"assign lost_word = [^;]*;", "assign lost_word = 1'b0;"
     ),
     "a missing word sets no flag": Fault(
         "circuit_router*", r"assign missing_word = [^;]*;", "assign missing_word = 1'b0;"
     ),
     "a wrong code sets no flag": Fault(
-        "circuit_router*", r"assign bad_route = [^;]*;", "assign bad_route = 1'b0;"
+        "circuit_router*", r"bad_route <= (?!1'h0)[^;]*;", "bad_route <= 1'b0;"
     ),
     "half-duplex is not looked at": Fault(
         "circuit_interface*", r"if \(half_duplex & ", "if (1'b0 & "
