@@ -40,7 +40,7 @@ SECONDS = {
     "sim/test_interruption.py": 40,
     "model/collectives/halving/test_minimum.py": 3,
     "model/collectives/halving/test_rectangle.py": 3,
-    "sim/test_soak.py": 30,
+    "sim/test_soak.py": 45,
     "sim/test_timed_schedules.py": 40,
     "sim/test_transmit.py": 30,
     "model/collectives/tree/test_broadcast.py": 20,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import html
+import re
 import sys
 
 import numpy as np
 import pytest
+from helpers.report_page import read_page
 
 import eyecast
 from eyecast.api.notebook import MOST_ROWS
@@ -47,6 +50,16 @@ def test_a_comparison_is_a_table_and_a_frame() -> None:
     frame = entries.to_pandas()
     assert frame["name"].tolist() == [entry.name for entry in entries]
     assert frame["barrier"].tolist() == [entry.cycles["barrier"] for entry in entries]
+
+
+def test_a_player_is_a_frame_without_connections() -> None:
+    shown = eyecast.play(MADE)._repr_html_()
+    assert shown.startswith('<iframe srcdoc="') and shown.endswith("</iframe>")
+    (page,) = re.findall(r'srcdoc="([^"]*)"', shown)
+    page = html.unescape(page)
+    assert read_page(page)["runs"][0]["cycles"] == RUN.cycles
+    assert "default-src 'none'" in page and "https:" not in page
+    assert len(shown) < 110_000
 
 
 def test_names_from_outside_are_text() -> None:

@@ -1,13 +1,14 @@
 """The soak's random cases and its comparisons; only the slow test builds hardware."""
 
 from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from eyecast.model.compare.checks import Comparison, compare_runs
-from eyecast.model.compare.drawn_schedules import draw_network, draw_schedules
+from eyecast.model.compare.drawn_schedules import draw_network, draw_schedules, draw_topology
 from eyecast.model.compare.drawn_traffic import DrawnCase, DrawnNetwork
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.payload import empty_memory
@@ -30,11 +31,18 @@ def test_traffic_is_drawn_for_all_kinds_of_networks():
 def test_schedules_are_drawn_for_all_kinds_of_networks():
     topology = mesh((2, 2))
     drawn = [draw_network(np.random.default_rng(seed), topology) for seed in SEEDS]
-    kinds = {(config.all_port, config.contention_free, config.signature) for config in drawn}
-    assert kinds == {(1, 0, 0), *((0, free, told) for free in (0, 1) for told in (0, 1))}
+    kinds = {(c.all_port, c.contention_free, c.circuits, c.signature) for c in drawn}
+    assert kinds == {(1, 0, 0, 0), (0, 0, 1, 0), *product((0,), (0, 1), (0,), (0, 1))}
     assert min(config.flit_width for config in drawn) < 12
-    made = list(draw_schedules(np.random.default_rng(1), topology, drawn[0]))
-    assert {"broadcast", "scatter", "all-to-all"} <= {schedule.collective for schedule in made}
+    faulty = [draw_topology(np.random.default_rng(seed), topology) for seed in SEEDS]
+    kinds = {(bool(t.faulty_nodes), t.links_differ, t.link_rate_of is not None) for t in faulty}
+    assert kinds == {*product((False, True), (False,), (False,)), *product((0, 1), (1,), (0, 1))}
+    made = {
+        schedule.collective
+        for seed, config in enumerate(drawn[:2])
+        for schedule in draw_schedules(np.random.default_rng(seed), topology, config)
+    }
+    assert {"broadcast", "scatter", "all-to-all", "all-reduce"} <= made
 
 
 def drawn_run(**changes):
@@ -102,8 +110,9 @@ def test_what_locks_up_must_do_so_on_both():
 
 
 @pytest.mark.slow
-def test_a_draw_of_schedules_is_the_same_on_both():
-    outcomes = list(run_draw(23))
+@pytest.mark.parametrize("number", [34, 54], ids=["faulty", "circuits"])
+def test_a_draw_of_schedules_is_the_same_on_both(number):
+    outcomes = list(run_draw(number))
     assert outcomes
     assert sum(outcome.flits for outcome in outcomes) > 0
     assert [outcome for outcome in outcomes if outcome.wrong] == []

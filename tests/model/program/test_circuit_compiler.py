@@ -130,6 +130,22 @@ def test_joins_meet_in_one_cycle_and_take_one_more() -> None:
     assert (one.program.operator > 0).sum() == 2
 
 
+@pytest.mark.parametrize("ports", ["full-duplex", "all-port"])
+def test_own_words_leave_by_another_link_than_the_sum_of_two_children(ports: str) -> None:
+    """Node 1 joins the words of 2 and 4; its own words go to 4, and come back in a sum."""
+    blocks = joining_reduce(mesh((3, 2)), 0, 2, "add").blocks
+    paths = [[1, 4, 1, 0], [2, 1, 0], [3, 0], [4, 1, 0], [5, 2, 1, 0]]
+    sends = [Send(1, path, combine=True) for path in paths]
+    made = build((3, 2), sends, blocks, "reduce", ports)
+    made = replace(made, root=0, circuits=True)
+    made.check()
+    one = case(made)
+    assert delivers(one)
+    # Of the first word, node 1's part passes 3 hops, and joins at 4, 1 and 0. It leaves port 0 in
+    # cycle 4 + 3 + 3, by the entry of cycle 7; the second one comes a cycle later.
+    assert one.predicted.cycles == 7 + 1 + 1 + 5
+
+
 @pytest.mark.parametrize("words", [1, 2, 3, 9])
 @pytest.mark.parametrize("topology", [mesh((4, 4)), NETWORKS[4]], ids=lambda each: each.label)
 def test_trees_that_join_are_carried_out(topology: Topology, words: int) -> None:
