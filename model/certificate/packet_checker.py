@@ -146,7 +146,8 @@ def packet(network: dict[str, Any], far: Far, node: int, place: int, row: dict[s
         for _ in range(hops):
             to = far(here, port)
             name = f"node {node}, row {place}"
-            require(to is not None, f"{name}: no link leaves node {here} by port {port}")
+            if to is None:
+                raise RefusedError(f"{name}: no link leaves node {here} by port {port}")
             require(port != came, f"{name}: the route turns back at node {here}")
             require(0 <= vc < network["vcs"], f"{name}: VC {vc} does not exist")
             channels.append((here, port, vc))
@@ -243,7 +244,8 @@ class Memories:
             other = to[0], to[1] ^ self.half
             x, self.used[other] = self.words.get(other), step
         require(self.barrier, f"{each.name}: combines words without a barrier")
-        require(x is not None and y is not None, f"{each.name}: combines a word of no value")
+        if x is None or y is None:
+            raise RefusedError(f"{each.name}: combines a word of no value")
         alike = x[0] == y[0] and {x[2], y[2]} <= {0, operator}
         require(alike and not x[1] & y[1], f"{each.name}: combines other words, or a value twice")
         return x[0], x[1] | y[1], operator
