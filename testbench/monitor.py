@@ -150,6 +150,8 @@ class Sampler:
 class LinkMonitor:
     """A monitor of one output port of a router: its flits, and the packets that they make.
 
+    Words of circuits make no packets.
+
     Parameters
     ----------
     network
@@ -182,6 +184,7 @@ class LinkMonitor:
         self._packets: list[PacketCallback] = []
         self._received: Queue[Packet] | None = None
         self._under_way: dict[int, list[Flit]] = {}
+        self._has_packets = not config.circuits
         (sampler or Sampler(network)).add(self)
 
     def on_flit(self, callback: FlitCallback) -> None:
@@ -215,7 +218,8 @@ class LinkMonitor:
         self.log.debug("%s", flit)
         for callback in self._flits:
             callback(flit)
-        self._collect(flit)
+        if self._has_packets:
+            self._collect(flit)
         return True
 
     def _read_vc(self, cycle: int) -> int | None:

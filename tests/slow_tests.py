@@ -26,6 +26,7 @@ SECONDS = {
     "asic/test_asic.py": 20,
     "report/test_browser.py": 5,
     "cli/test_fuzz.py": 20,
+    "proofs/test_certificate.py": 10,
     "proofs/test_proofs.py": 10,
     "rtl/test_combiner.py": 2,
     "sim/test_broadcasts.py": 50,

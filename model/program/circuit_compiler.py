@@ -28,8 +28,8 @@ from .circuit_units import Units, split, units_of
 from .circuits import FIRST_CYCLE, CircuitProgram
 from .layout import Layout
 
-MOST_TRIES = 12
-TRIED_WORDS = 1_000_000
+MOST_TRIES = 40
+TRIED_WORDS = 3_000_000
 """Words packed in all tries together, at most."""
 
 

@@ -114,8 +114,9 @@ def split(schedule: Schedule) -> tuple[Schedule, Numbers]:
 class _Paths:
     """Trees, and the time at which each passes each node of its paths.
 
-    ``time`` has the time of each of ``path_nodes``. ``meeting`` are the sorted keys of nodes where
-    a join joins two words, see :meth:`keys`.
+    ``time`` has the time of each of ``path_nodes``, and ``way_out`` the port by which its path goes
+    on, 0 at its end. ``meeting`` are the sorted keys of links, or ends, that take the sum of two
+    words, see :meth:`keys`.
     """
 
     def __init__(self, schedule: Schedule, config: NetworkConfig) -> None:
@@ -129,6 +130,8 @@ class _Paths:
         # Hops begin at all nodes of the paths except the last ones.
         self.begins = np.flatnonzero(~self.is_last)
         self.out_port = schedule.links % schedule.topology.ports
+        self.way_out = np.zeros(len(self.send), np.int64)
+        self.way_out[self.begins] = self.out_port
         peer = schedule.topology.peer[schedule.path_nodes[self.begins], self.out_port]
         self.input = np.full(len(self.send), OWN_INPUT)
         self.input[self.begins + 1] = 1 + peer
@@ -139,13 +142,14 @@ class _Paths:
             self._delay(joins[self.send])
 
     def keys(self, places: Numbers) -> Numbers:
-        """Return unit and node of some of ``path_nodes`` as one number."""
-        nodes = self.schedule.path_nodes[places]
-        keys: Numbers = self.unit[self.send[places]] * self.schedule.topology.nodes + nodes
-        return keys
+        """Return unit, node and way out of some of ``path_nodes`` as one number."""
+        topology = self.schedule.topology
+        keys = self.unit[self.send[places]] * topology.nodes + self.schedule.path_nodes[places]
+        ways: Numbers = keys * topology.ports + self.way_out[places]
+        return ways
 
     def joins_at(self, places: Numbers) -> npt.NDArray[np.bool_]:
-        """Tell for some of ``path_nodes`` whether their unit joins words there."""
+        """Tell for some of ``path_nodes`` whether a sum of their unit goes on by their way out."""
         return np.isin(self.keys(places), self.meeting)
 
     def lanes_out(self, sources: Numbers) -> Numbers:
@@ -165,7 +169,7 @@ class _Paths:
         )
 
     def _meetings(self, joins: npt.NDArray[np.bool_]) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the keys of nodes with two inputs of one join, and the codes of the inputs."""
+        """Return the keys of ways out that take two inputs of one join, and the inputs' codes."""
         crossed = self.schedule.crossings
         ends = self.begins[crossed[joins[self.schedule.hop_sends[crossed]]]] + 1
         sources = np.flatnonzero(self.is_first & joins[self.send])
@@ -257,7 +261,8 @@ def _codes(paths: _Paths, targets: Numbers, length: Numbers) -> Settings:
 
 def _joins(paths: _Paths, length: Numbers) -> Settings:
     """Return the joins; their field is the first input, and their value the second one."""
-    unit, node = np.divmod(paths.meeting, paths.schedule.topology.nodes)
+    topology = paths.schedule.topology
+    unit, node = np.divmod(paths.meeting // topology.ports, topology.nodes)
     every = np.arange(len(paths.send)) if len(unit) else np.zeros(0, np.int64)
     keys, place = np.unique(paths.keys(every), return_index=True)
     time = paths.time[place[np.searchsorted(keys, paths.meeting)]]

