@@ -3,7 +3,7 @@
     python bench/soak.py [--minutes 10] [--by traces] [--state build/soak.json]
     python bench/soak.py --draw 17
 
-A case is checked ``--by`` traces or rules (:class:`.By`), each with a state of its own.
+A case is checked ``--by`` traces, signatures or rules (:class:`.By`), each with a state of its own.
 The state file holds the number of the next draw and the counts so far, so that the next run
 continues this one. The first case that differs is printed with the number of its draw; ``--draw``
 repeats that draw.

@@ -6,7 +6,7 @@ These are signatures, message memories, and deadlocks, which model and hardware 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -24,6 +24,9 @@ from ..model.run.packets import packets_of
 from ..model.run.run import HardwareRun, Run
 from ..model.run.signature import signatures
 from ..model.run.trace import Trace
+from .build import build_simulator
+from .loading import job_of_traffic
+from .simulator import simulate
 from .verify import run_traffic, verify
 
 CASES_PER_NETWORK = 150
@@ -32,11 +35,12 @@ CASES_PER_NETWORK = 150
 class By(StrEnum):
     """What a case is checked by.
 
-    Traces compare model and hardware flit for flit. Rules check the cycle model alone, by the rules
-    that need no model.
+    Traces compare model and hardware flit for flit; signatures do so by one number for each router,
+    on the fastest simulator; rules check the cycle model alone, by the rules that need no model.
     """
 
     TRACES = "traces"
+    SIGNATURES = "signatures"
     RULES = "rules"
 
 
@@ -64,7 +68,7 @@ def traffic_command(drawn: DrawnCase) -> str:
 def run_draw(number: int, by: By = By.TRACES) -> Iterator[Outcome]:
     """Draw a network and its cases; run and check all of them.
 
-    Rules check traffic only, no schedules.
+    Only traces check schedules; the other ways check traffic.
     """
     draw = np.random.default_rng(number)
     if draw.integers(3) == 0 and by is By.TRACES:
@@ -72,6 +76,9 @@ def run_draw(number: int, by: By = By.TRACES) -> Iterator[Outcome]:
     network = DrawnNetwork.draw(draw)
     if by is By.RULES:
         return _run_model(_draw_traffic(network, draw))
+    if by is By.SIGNATURES:
+        network = replace(network, config=replace(network.config, signature=True))
+        return _run_signatures(list(_draw_traffic(network, draw)))
     return _run_traffic(network, list(_draw_traffic(network, draw)))
 
 
@@ -98,6 +105,26 @@ def _run_model(drawn: Iterator[Drawn]) -> Iterator[Outcome]:
         check = rules_check(case.program, case.predicted)
         wrong = [] if check.agrees else [check]
         yield Outcome(command, case.program.config, case.predicted, wrong)
+
+
+def _run_signatures(drawn: list[Drawn]) -> Iterator[Outcome]:
+    """Check the ends and the signatures of runs without a trace."""
+    config = drawn[0][1].program.config
+    jobs = [job_of_traffic(case, read_memories=False) for _, case in drawn]
+    simulator = build_simulator(config, trace=False)
+    for (command, case), measured in zip(drawn, simulate(simulator, jobs), strict=True):
+        predicted = case.predicted
+        checks = [
+            Check(name, each, other, each == other)
+            for name, each, other in (
+                ("finished", predicted.finished, measured.finished),
+                ("cycles", predicted.cycles, measured.cycles),
+            )
+            if predicted.finished or name == "finished"
+        ]
+        checks += _signature_checks(config, predicted, measured)
+        wrong = [check for check in checks if not check.agrees]
+        yield Outcome(command, config, predicted, wrong)
 
 
 def _run_traffic(network: DrawnNetwork, drawn: list[Drawn]) -> Iterator[Outcome]:

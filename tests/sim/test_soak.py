@@ -108,6 +108,20 @@ def test_a_flit_that_the_model_forgets_is_seen_by_the_rules(monkeypatch):
     assert [check.name for check in wrong.wrong] == ["trace rules broken"]
 
 
+def test_a_wrong_signature_of_a_run_without_a_trace_is_seen(monkeypatch):
+    case, _, _, measured = drawn_run()
+    monkeypatch.setattr("eyecast.sim.soak._draw_traffic", lambda *_: iter([("drawn", case)]))
+    monkeypatch.setattr("eyecast.sim.soak.build_simulator", lambda *_, **__: None)
+    monkeypatch.setattr("eyecast.sim.soak.simulate", lambda *_: iter([measured]))
+    (right,) = run_draw(3, By.SIGNATURES)
+    assert (right.wrong, right.flits) == ([], len(case.predicted.trace))
+    measured.signature[1] ^= np.uint32(1)
+    measured.cycles += 1
+    (outcome,) = run_draw(3, By.SIGNATURES)
+    names = [check.name for check in outcome.wrong]
+    assert names == ["cycles", "nodes with another signature"]
+
+
 def test_what_locks_up_must_do_so_on_both():
     case, config, predicted, measured = drawn_run()
     locked = replace(predicted, finished=False)
