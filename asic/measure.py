@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +19,7 @@ from ..sim.simulator import simulate
 from ..sim.verilog import network_modules
 from .activity import activity_of
 from .library import Library
-from .synthesis import elaborate, is_macro, map_cells, parts_of
+from .synthesis import elaborate, map_cells, parts_of
 from .timing import has_opensta, power_of, shortest_period
 
 INSTANCES = {"router": ".router", "interface": ".network_interface", "tile": ""}
@@ -57,6 +56,8 @@ class Energy(msgspec.Struct, frozen=True):
 
     power
         In W, without leakage.
+    clock
+        Share of the power that flip-flops take from the clock while nothing toggles.
     cycles
         Cycles of the run.
     sent_bytes
@@ -65,6 +66,7 @@ class Energy(msgspec.Struct, frozen=True):
 
     node: int
     power: float
+    clock: float
     cycles: int
     sent_bytes: int
     period: float
@@ -117,7 +119,8 @@ class Synthesized:
         activity = activity_of(folder, recording, instance, predicted.cycles)
         power = power_of(folder, library, period, activity)
         sent = count * self.config.flit_width // 8
-        return Energy(node, power.total, predicted.cycles, sent, period)
+        total = power.clock + power.toggles
+        return Energy(node, total, power.clock / total, predicted.cycles, sent, period)
 
 
 def record(case: Case | TrafficCase, recording: Path) -> None:
@@ -131,13 +134,3 @@ def record(case: Case | TrafficCase, recording: Path) -> None:
     judge = compare(case, measured) if isinstance(case, Case) else compare_traffic(case, measured)
     if not judge.alike:
         raise RuntimeError("the hardware is not as predicted")
-
-
-def memories_of(modules: Mapping[str, str]) -> dict[str, tuple[int, int]]:
-    """Return the words and bits of each memory module that a chip has as a macro."""
-    found = {}
-    for name in filter(is_macro, modules):
-        sizes = re.search(rf"// {name}: (\d+) words of (\d+) bits", modules[name])
-        if sizes:
-            found[name] = int(sizes[1]), int(sizes[2])
-    return found

@@ -25,6 +25,8 @@ class Routed(msgspec.Struct, frozen=True):
 
     width, height
         In µm.
+    cells
+        Number of cells, without those that only fill the rows.
     nets, wires
         Number of nets, and the length of all their wires in µm.
     period
@@ -69,7 +71,8 @@ def route(logic: Path, folder: Path) -> tuple[Routed, Path]:
     text = layout.read_text()
     (left, bottom), (right, top) = _area(text)
     wires = sum(float(np.abs(np.diff(wire, axis=0)).sum()) for _, wire in wires_of(text))
-    cells, nets = (int(number) for number in re.findall(r"^(?:COMPONENTS|NETS) (\d+)", text, re.M))
+    (nets,) = (int(number) for number in re.findall(r"^NETS (\d+)", text, re.MULTILINE))
+    cells = len(list(_placed(text)))
     routed = Routed(right - left, top - bottom, cells, nets, wires, 1e-6 / float(found[0]))
     return routed, layout
 
@@ -83,7 +86,7 @@ def draw(layout: Path, picture: Path) -> None:
 
     text = layout.read_text()
     (left, bottom), (right, top) = _area(text)
-    figure = Figure(figsize=(7, 7 * (top - bottom) / (right - left) + 0.4), layout="constrained")
+    figure = Figure(figsize=(7, 7 * (top - bottom) / (right - left) + 0.6), layout="constrained")
     axes = figure.add_subplot(aspect="equal", xlim=(left, right), ylim=(bottom, top))
     sizes = _cell_sizes(_LEF.read_text())
     for registers, colour in ((False, "#e3e6ea"), (True, "#f4d9a0")):
@@ -103,7 +106,9 @@ def draw(layout: Path, picture: Path) -> None:
         drawn = LineCollection(lines, colors=colour, linewidths=0.35, alpha=0.7, label=layer)
         axes.add_collection(drawn)
     axes.set(xlabel="µm", ylabel="µm")
-    figure.legend(loc="outside upper center", ncols=8, frameon=False, fontsize=8)
+    legend = figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize=8)
+    for line in legend.get_lines():
+        line.set(linewidth=1.5, alpha=1)
     figure.savefig(picture, dpi=150)
 
 
@@ -140,10 +145,11 @@ def _area(text: str) -> tuple[tuple[float, float], tuple[float, float]]:
 
 
 def _placed(text: str) -> Iterator[tuple[str, tuple[float, float]]]:
-    """Yield the cell of each component and its lower left corner in µm."""
+    """Yield the cell of each component and its lower left corner in µm, without filling cells."""
     unit = _unit(text)
     for cell, x, y in re.findall(r"^- \S+ (\w+) .*PLACED \( (\S+) (\S+) \)", text, re.MULTILINE):
-        yield cell, (float(x) / unit, float(y) / unit)
+        if not cell.startswith("FILL"):
+            yield cell, (float(x) / unit, float(y) / unit)
 
 
 def _cell_sizes(lef: str) -> Mapping[str, tuple[float, float]]:

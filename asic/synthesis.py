@@ -29,6 +29,8 @@ NETLIST, GATES, STATISTICS = "netlist", "gates.json", "cells.json"
 
 _CONSTANTS = {"linked": "1", "node": "0"}
 """Inputs that are constant in a network, with the value of their bits."""
+_FLIP_FLOPS = ("_buffer_", "_directory_")
+"""Parts of the names of memories that are flip-flops: they read without a clock."""
 _FOR_TRACES = ("stalls", "router_stalls")
 
 
@@ -59,9 +61,14 @@ def parts_of(modules: Mapping[str, str]) -> dict[str, str]:
     return {"router": found["router"], "interface": found["network_interface"], "tile": TILE}
 
 
-def is_macro(module: str) -> bool:
-    """Tell whether a chip has a macro in the place of this memory; buffers are flip-flops."""
-    return module.endswith("_memory") and "_buffer_" not in module
+def macros_of(modules: Mapping[str, str]) -> dict[str, tuple[int, int]]:
+    """Return the words and bits of each memory that a chip has as a macro."""
+    found = {}
+    for name, text in modules.items():
+        sizes = re.search(rf"// {name}: (\d+) words of (\d+) bits", text)
+        if sizes and not any(each in name for each in _FLIP_FLOPS):
+            found[name] = int(sizes[1]), int(sizes[2])
+    return found
 
 
 def elaborate(modules: Mapping[str, str], top: str, folder: Path) -> None:
@@ -71,7 +78,7 @@ def elaborate(modules: Mapping[str, str], top: str, folder: Path) -> None:
     ports = set(re.findall(r"^ +(?:in|out)put (?:wire|reg) (?:\[.*?\] )?(\w+)", modules[top], re.M))
     tied = [name for name in _CONSTANTS if name in ports]
     removed = [name for name in (*_CONSTANTS, *_FOR_TRACES) if name in ports]
-    macros = list(filter(is_macro, modules)) if top != parts_of(modules)["router"] else []
+    macros = list(macros_of(modules)) if top != parts_of(modules)["router"] else []
     run_yosys(
         [
             # Registers must not need an initial value: a chip has none.
@@ -167,7 +174,7 @@ def areas_by_module(
         [
             "read_verilog -DSYNTHESIS network.v",
             f"hierarchy -check -top {top}",
-            *(f"blackbox {macro}" for macro in filter(is_macro, modules)),
+            *(f"blackbox {macro}" for macro in macros_of(modules)),
             "proc",
             "setattr -unset init w:*",
             f"synth -noabc -run begin:check -top {top}",

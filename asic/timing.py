@@ -22,16 +22,13 @@ _ALL = 1e3
 
 @dataclass(frozen=True)
 class Power:
-    """Average power in W, without leakage, at the clock with period ``period`` in s."""
+    """Average power in W, without leakage.
 
-    period: float
-    registers: float
-    gates: float
+    ``clock`` is what flip-flops take from the clock while nothing toggles, ``toggles`` the rest.
+    """
 
-    @property
-    def total(self) -> float:
-        """Power of the part."""
-        return self.registers + self.gates
+    clock: float
+    toggles: float
 
 
 def has_opensta() -> bool:
@@ -67,13 +64,11 @@ def power_of(folder: Path, library: Library, period: float, activity: Activity) 
         for rate in rates
     ]
     rest, busy = map(_cells, _run(folder, library, period, commands).split("\nrate\n")[1:])
-    totals = {True: 0.0, False: 0.0}
+    toggles = 0.0
     for cell, idle in rest.items():
         changes = activity.toggles.get(cell, [0])
-        rate = sum(changes) / len(changes) / activity.cycles
-        # At rest only flip-flops take power, from the clock.
-        totals[idle > 0] += idle + rate * (busy[cell] - idle)
-    return Power(period, totals[True], totals[False])
+        toggles += sum(changes) / len(changes) / activity.cycles * (busy[cell] - idle)
+    return Power(sum(rest.values()), toggles)
 
 
 def _cells(report: str) -> dict[str, float]:

@@ -2,17 +2,16 @@
 
     python bench/asic.py [LIBERTY ...]
 
-Measures the variants below in each library, by default in the one that Debian's qflow-tech-osu018
-has, and writes ``asic/measured.json`` and the pictures of docs/silicon.md. Results in other
-libraries are kept. Needs OpenSTA, for setup times and energy.
+Measures the variants below in the library that Debian's qflow-tech-osu018 has, and in each LIBERTY.
+Prints each result with its change since the last one. Writes ``asic/measured.json``, and the tables
+and pictures of docs/guides/into-silicon.md. Results in other libraries are kept. Needs OpenSTA.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +20,18 @@ import msgspec
 import eyecast
 from eyecast.api.runs import _case
 from eyecast.asic.library import Library, default_library, read_library
-from eyecast.asic.measure import Energy, Synthesized, record
+from eyecast.asic.measure import Energy, Part, Synthesized, record
 from eyecast.asic.measured import MEASURED_FILE, MeasuredNetwork, measured_networks
 from eyecast.asic.picture import draw_measured
+from eyecast.asic.tables import guide_with
 from eyecast.model.base.files import write_bytes_atomically
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.operators import as_operators
-from eyecast.model.network.topology import mesh
 
-PICTURES = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[1] / "docs"
+GUIDE = DOCS / "guides" / "into-silicon.md"
 FLITS = 64
 CIRCUITS: dict[str, Any] = {"circuits": True}
 ADDING: dict[str, Any] = {"operators": as_operators("add")}
@@ -53,10 +53,10 @@ VARIANTS: dict[str, tuple[dict[str, Any], str]] = {
     "4 VCs, depth 2": ({"vcs": 4}, "eye"),
 }
 """Parameters of each variant, and the algorithm of its broadcast."""
-WITH_ENERGY = ("1 VC, depth 2", "without arbitration", "circuits")
-WITH_UNIFORM = ("1 VC, depth 2",)
 RATE = 0.2
 """Flits that a node injects in a cycle, in uniform traffic."""
+ARBITRATES = {"vcs", "depth"}
+"""Parameters of routers that can carry uniform traffic: all others need a program."""
 
 
 def _broadcast(side: int, parameters: dict[str, Any], algorithm: str) -> Case:
@@ -71,72 +71,85 @@ def _uniform(parameters: dict[str, Any]) -> TrafficCase:
     return eyecast.traffic(eyecast.mesh((3, 3)), rate=RATE, cycles=300, seed=1, **parameters).case
 
 
+def _areas(
+    config: NetworkConfig, libraries: Iterable[Library], folder: Path
+) -> dict[str, dict[str, Part]]:
+    """Return by library the parts of an 8x8 mesh."""
+    made = Synthesized(config, folder)
+    names = ("router", "interface", *(("tile",) if config.circuits else ()))
+    made.elaborate(names)
+    return {
+        library.name: {part: made.map_part(part, library) for part in names}
+        for library in libraries
+    }
+
+
 def _energies(
-    made: Synthesized, libraries: dict[str, Library], variant: str, periods: dict[str, float]
-) -> Iterator[tuple[str, str, Energy]]:
-    """Yield library, run and energy of the busiest router of a 3x3 mesh."""
+    variant: str, libraries: Iterable[Library], folder: Path
+) -> dict[str, dict[str, Energy]]:
+    """Return by library and run the energy of the busiest router of a 3x3 mesh."""
     parameters, algorithm = VARIANTS[variant]
-    algorithm = "tree" if algorithm == "eye" else algorithm
-    runs: dict[str, Case | TrafficCase] = {"broadcast": _broadcast(3, parameters, algorithm)}
-    if variant in WITH_UNIFORM:
+    broadcast = _broadcast(3, parameters, "tree" if algorithm == "eye" else algorithm)
+    runs: dict[str, Case | TrafficCase] = {"broadcast": broadcast}
+    if parameters.keys() <= ARBITRATES:
         runs["uniform"] = _uniform(parameters)
+    # The router of this mesh has shorter counts of hops than that of the 8x8 mesh.
+    made = Synthesized(broadcast.program.config, folder)
+    made.elaborate(["router"])
     for run, case in runs.items():
-        recording = made.folder / f"{run}.vcd"
-        record(case, recording)
-        for name, library in libraries.items():
-            made.map_part("router", library)
-            yield name, run, made.energy(library, periods[name], case, recording)
+        record(case, folder / f"{run}.vcd")
+    found = {}
+    for library in libraries:
+        period = made.map_part("router", library).period
+        found[library.name] = {
+            run: made.energy(library, period, case, folder / f"{run}.vcd")
+            for run, case in runs.items()
+        }
+    return found
 
 
-def _measure(variant: str, libraries: dict[str, Library]) -> Iterator[MeasuredNetwork]:
+def _measure(variant: str, libraries: Sequence[Library]) -> Iterator[MeasuredNetwork]:
     """Yield the variant in each library."""
     parameters, algorithm = VARIANTS[variant]
     case = _broadcast(8, parameters, algorithm)
-    config: NetworkConfig = case.program.config
-    if variant in WITH_ENERGY:
-        # The router of the small mesh must be the one that is measured.
-        small = _broadcast(3, parameters, "tree" if algorithm == "eye" else algorithm)
-        config = replace(config, topology=mesh((3, 3)), **_room(small.program.config))
     with tempfile.TemporaryDirectory() as name:
-        made = Synthesized(config, Path(name) / "parts")
-        names = ("router", "interface", *(("tile",) if config.circuits else ()))
-        made.elaborate(names)
-        found = {
-            library: {part: made.map_part(part, facts) for part in names}
-            for library, facts in libraries.items()
-        }
-        energy: dict[str, dict[str, Energy]] = {library: {} for library in libraries}
-        if variant in WITH_ENERGY:
-            periods = {library: parts["router"].period for library, parts in found.items()}
-            for library, run, measured in _energies(made, libraries, variant, periods):
-                energy[library][run] = measured
-    for library, parts in found.items():
+        parts = _areas(case.program.config, libraries, Path(name) / "parts")
+        energies = _energies(variant, libraries, Path(name) / "recorded")
+    for library, found in parts.items():
         cycles = case.predicted.cycles
-        yield MeasuredNetwork(variant, library, parts, algorithm, cycles, energy[library])
+        yield MeasuredNetwork(variant, library, found, algorithm, cycles, energies[library])
 
 
-def _room(config: NetworkConfig) -> dict[str, Any]:
-    return {"message_words": config.message_words, "table_words": config.table_words}
+def _change(measured: MeasuredNetwork, last: MeasuredNetwork | None) -> str:
+    """Return by how much area, period and energy differ from the last result."""
+    before = {} if last is None else _facts(last)
+    return ", ".join(
+        f"{value:,.2f} {unit}" + (f" ({value / before[unit] - 1:+.1%})" if unit in before else "")
+        for unit, value in _facts(measured).items()
+    )
+
+
+def _facts(measured: MeasuredNetwork) -> dict[str, float]:
+    """Return the figures that are compared with the last ones, by their unit."""
+    facts = {"µm²": measured.node_area, "ns": measured.period * 1e9}
+    return facts | {f"pJ/B ({run})": one.per_byte * 1e12 for run, one in measured.energy.items()}
 
 
 def main() -> None:
     """Measure every variant; keep results after each."""
-    paths = sys.argv[1:] or [default_library()]
-    libraries = {library.name: library for library in map(read_library, paths)}
-    known = measured_networks() if MEASURED_FILE.exists() else []
-    kept = {(each.variant, each.library): each for each in known}
+    libraries = [read_library(path) for path in (default_library(), *sys.argv[1:])]
+    kept = {(each.variant, each.library): each for each in measured_networks()}
     for variant in VARIANTS:
         for measured in _measure(variant, libraries):
+            change = _change(measured, kept.get((variant, measured.library)))
+            print(f"{variant}, {measured.library}: {change}", flush=True)
             kept[variant, measured.library] = measured
-            print(
-                f"{variant:30} {measured.library:30} {measured.node_area:10.0f} µm² "
-                f"{measured.period * 1e9:.2f} ns {measured.time_area:.2f} µs × mm²",
-                flush=True,
-            )
         order = [kept[key] for key in sorted(kept, key=lambda key: (key[1], _place(key[0])))]
         text = msgspec.json.format(msgspec.json.encode(order), indent=1)
         write_bytes_atomically(MEASURED_FILE, text + b"\n")
-    draw_measured(measured_networks(), PICTURES)
+    measured = measured_networks()
+    draw_measured(measured, DOCS)
+    write_bytes_atomically(GUIDE, guide_with(GUIDE.read_text(), measured).encode())
 
 
 def _place(variant: str) -> int:

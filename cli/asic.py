@@ -78,8 +78,9 @@ def asic_command(
     tables are listed by their sizes: a chip has macros there.
     """
     from ..asic.library import default_library, read_library
-    from ..asic.measure import Synthesized, memories_of
+    from ..asic.measure import Synthesized
     from ..asic.routed import require_qflow
+    from ..asic.synthesis import macros_of
     from ..asic.timing import has_opensta
 
     if with_route and (output is None or liberty is not None):
@@ -100,7 +101,7 @@ def asic_command(
         for part, path in zip(parts, paths, strict=False):
             shutil.copy(made.folder / part / "netlist.v", path)
         routed = _route(made.folder / "router", paths[len(NETLISTS) :]) if with_route else None
-        memories = memories_of(made.modules)
+        memories = macros_of(made.modules)
     if as_json:
         found = {"library": library.name, "parts": parts, "energy": energy, "routed": routed}
         sizes = {name: {"words": words, "bits": bits} for name, (words, bits) in memories.items()}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from helpers.command import Command, refusal
@@ -16,7 +16,8 @@ from eyecast.asic.library import OSU018, PACKAGE_OF_OSU018, read_library
 from eyecast.asic.measure import Synthesized
 from eyecast.asic.measured import measured_networks
 from eyecast.asic.routed import TOOLS, draw, route, wires_of
-from eyecast.asic.synthesis import areas_by_module, elaborate
+from eyecast.asic.synthesis import areas_by_module, elaborate, macros_of
+from eyecast.asic.tables import guide_with
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
@@ -169,6 +170,13 @@ def test_the_kept_table_has_twelve_variants_in_two_libraries() -> None:
     assert any("uniform" in each.energy for each in measured)
 
 
+def test_only_memories_that_read_at_the_edge_are_macros() -> None:
+    """The logic in front of a memory, ``eyecast_shared_memory``, belongs to the interface."""
+    config = NetworkConfig(topology=mesh((2, 2)), programs=2, parity=True)
+    found = macros_of(network_modules(config))
+    assert found == {"eyecast_message_memory": (256, 33), "eyecast_table_memory": (64, 33)}
+
+
 def test_a_layout_needs_a_folder_and_a_library_a_file(eyecast: Command) -> None:
     expected = refusal("--route needs -o FOLDER, and no --liberty")
     assert eyecast("asic", "--mesh", "2x2", "--route") == expected
@@ -176,18 +184,32 @@ def test_a_layout_needs_a_folder_and_a_library_a_file(eyecast: Command) -> None:
     assert (found.status, found.errors) == (2, "eyecast: liberty must be a file, not none.lib\n")
 
 
+def test_the_guide_has_the_kept_tables() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "guides" / "into-silicon.md").read_text()
+    assert guide_with(text, measured_networks()) == text
+
+
 @needs_library
 @pytest.mark.slow
-def test_the_router_without_arbitration_is_as_large_and_fast_as_it_was(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("variant", "parameters"),
+    [
+        ("1 VC, depth 2", {}),
+        ("without arbitration", {"contention_free": True}),
+        ("circuits", {"circuits": True}),
+    ],
+)
+def test_a_router_is_as_large_and_fast_as_it_was(
+    tmp_path: Path, variant: str, parameters: dict[str, Any]
+) -> None:
     """2 % allow for other versions of yosys and ABC; more needs ``make asic`` and a reason."""
     library = read_library(OSU018)
     kept = next(
         each.parts["router"]
         for each in measured_networks()
-        if (each.variant, each.library) == ("without arbitration", library.name)
+        if (each.variant, each.library) == (variant, library.name)
     )
-    config = replace(SMALL, topology=mesh((3, 3)), flit_width=32)
-    made = Synthesized(config, tmp_path / "parts")
+    made = Synthesized(NetworkConfig(topology=mesh((8, 8)), **parameters), tmp_path / "parts")
     made.elaborate(["router"])
     found = made.map_part("router", library)
     assert found.area == pytest.approx(kept.area, rel=0.02)
