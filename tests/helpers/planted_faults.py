@@ -264,15 +264,7 @@ OF_WISHBONE = {
     ),
 }
 
-OF_PACKETS = {"credit_counter", "arbiter*", "step_keeper", "receiver", "doorbell"}
-OF_PACKETS |= {"network_interface"}
-"""Modules that circuits do not have."""
-
 OF_CIRCUITS = {
-    name: fault
-    for name, fault in IN_BOTH.items()
-    if fault.module not in OF_PACKETS and "step" not in fault.pattern
-} | {
     "a lost word sets no flag": Fault(
         "circuit_router*", r"assign lost_word = [^;]*;", "assign lost_word = 1'b0;"
     ),
@@ -315,4 +307,4 @@ OF_CIRCUITS = {
         "run_control", r"culprit <= nodes__first_held", "culprit <= 0"
     ),
 }
-"""Faults of an engine of circuits on any bus, with tile ports and parity."""
+"""Faults in parts that only circuits have, with tile ports and parity."""
