@@ -58,9 +58,18 @@ from .networks import (
     with_faults,
     with_random_faults,
 )
-from .notebook import Entries, Measures
+from .notebook import Entries, Measures, Player
 from .own_schedule import schedule_of_sends
-from .runs import compare, compile, predict, read_program, verify, write_program, write_report
+from .runs import (
+    compare,
+    compile,
+    play,
+    predict,
+    read_program,
+    verify,
+    write_program,
+    write_report,
+)
 from .schedules import (
     algorithms,
     draw,
@@ -101,6 +110,7 @@ __all__ = [
     "OrderName",
     "PatternName",
     "Plan",
+    "Player",
     "PortModelName",
     "PortsName",
     "Prediction",
@@ -128,6 +138,7 @@ __all__ = [
     "line",
     "measures",
     "mesh",
+    "play",
     "predict",
     "read_network",
     "read_program",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,31 @@ class Entries(ShowsItself, list["Entry"]):
             }
             for entry in self
         ]
+
+
+@dataclass(frozen=True)
+class Player:
+    """A run that a notebook plays, with buttons and a slider; without a server or a connection.
+
+    Attributes
+    ----------
+    title
+        Program and network of the run.
+    page
+        The whole player as the text of an HTML file.
+    """
+
+    title: str
+    page: str
+
+    def __repr__(self) -> str:
+        return f"<Player: {self.title}>"
+
+    def _repr_html_(self) -> str:
+        """Return a frame with the player, which may run its own script and nothing else."""
+        style = "width: 100%; height: 34em; border: 0"
+        page = escape(self.page)
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" style="{style}"></iframe>'
 
 
 _ENTRY = ("name", "steps", "tcd", *map(str, TIMINGS), "least", "busiest_link")

@@ -36,7 +36,7 @@ from .annotations import (
     TimingName,
 )
 from .arguments import checked
-from .notebook import Entries
+from .notebook import Entries, Player
 from .task import node_number, room_of, task_of
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ..model.compare.checks import Verification
     from ..model.program.compiler import Compiled
     from ..model.run.run import Prediction
+    from ..report.contents import Report
 
 
 @checked
@@ -187,14 +188,53 @@ def write_report(
         As :func:`predict` does, if the network is too large to draw, and if the file cannot be
         written.
     """
+    require_writable(path)
+    _report(shown, timing, dict(parameters)).write(path)
+
+
+@checked
+def play(
+    shown: Schedule | Verification,
+    /,
+    *,
+    timing: TimingName = "barrier",
+    **parameters: Unpack[NetworkParameters],
+) -> Player:
+    """Play a run in a notebook: the network cycle by cycle, with buttons and a slider.
+
+    Parameters
+    ----------
+    shown
+        As in :func:`write_report`.
+    timing
+        As in :func:`predict`.
+    **parameters
+        Those of :func:`compile`.
+
+    Returns
+    -------
+    Player
+        What a notebook shows if it is the last value of a cell.
+
+    Raises
+    ------
+    InvalidInput
+        As :func:`predict` does, and if the network is too large to draw.
+    """
+    report = _report(shown, timing, dict(parameters))
+    return Player(report.title, report.player())
+
+
+def _report(
+    shown: Schedule | Verification, timing: TimingName, parameters: dict[str, Any]
+) -> Report:
+    """Return the page of a run."""
     # Loads the drawing code.
     from ..report.reports import report_case, report_verification  # noqa: PLC0415
 
-    require_writable(path)
     if isinstance(shown, Schedule):
-        report_case(_case(shown, timing, dict(parameters))).write(path)
-    else:
-        report_verification(shown).write(path)
+        return report_case(_case(shown, timing, parameters))
+    return report_verification(shown)
 
 
 @checked

@@ -1,8 +1,10 @@
 """Build networks for the boards; keep the results, which ``eyecast boards`` then lists.
 
-``python bench/boards.py [BOARD ...]`` builds all of NETWORKS, or those of some boards and keeps the
-results of the others. It does not build a cached network again. It reports a network that no longer
-fits, and leaves it out.
+    python bench/boards.py [WORD ...]
+
+The command builds all of NETWORKS; with WORD, only those whose board or options contain one of
+these words, and it keeps the results of the others. It does not build a cached network again. It
+reports a network that no longer fits, and leaves it out.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ TIGHT = "--flit-width 16 --steps 7 --message-words 64 --table-words 32"
 SMALL = f"{TIGHT} --contention-free"
 NARROW = "--flit-width 11 --steps 7 --message-words 32 --contention-free --no-signature"
 LARGE = f"{SMALL} --vcs 2 --barrier-registers 5"
+RUNS = "--circuits --message-words 512 --table-words 512"
 NETWORKS = (
     ("icebreaker", "--mesh 2x2 --flit-width 16"),
     ("icebreaker", "--mesh 2x2 --flit-width 16 --contention-free"),
@@ -31,12 +34,16 @@ NETWORKS = (
     ("ice40-hx8k", "--mesh 3x3 --flit-width 16 --contention-free"),
     ("ice40-hx8k", f"--mesh 4x3 {SMALL} --no-signature"),
     ("ice40-hx8k", f"--mesh 4x4 {NARROW}"),
+    ("ice40-hx8k", "--mesh 2x2 --flit-width 16 --circuits"),
+    ("ice40-hx8k", "--mesh 4x2 --flit-width 16 --circuits"),
     ("icepi-zero", "--mesh 2x2"),
     ("icepi-zero", "--mesh 4x4 --flit-width 16"),
+    ("icepi-zero", f"--mesh 4x4 {RUNS}"),
     ("ulx3s-85f", "--mesh 4x4"),
     ("ulx3s-85f", f"--mesh 4x4 {SMALL}"),
     ("ulx3s-85f", f"--mesh 8x8 {LARGE}"),
     ("ulx3s-85f", f"--mesh 8x8 {LARGE} --link-registers 1 --depth 4"),
+    ("ulx3s-85f", f"--mesh 8x8 {RUNS} --barrier-registers 5"),
 )
 """Boards, and the options of the networks to build for them."""
 
@@ -45,10 +52,10 @@ EYECAST = Path(sys.executable).with_name("eyecast")
 
 def main() -> None:
     """Build one network after another: each needs a whole processor and its memory."""
-    boards = sys.argv[1:] or [board for board, _ in NETWORKS]
+    words = sys.argv[1:] or [""]
     known = {(network.board, network.options): network for network in measured_networks()}
     for board, options in NETWORKS:
-        if board not in boards:
+        if not any(word in f"{board} {options}" for word in words):
             continue
         network = _build(board, options)
         known.pop((board, options), None)

@@ -57,6 +57,7 @@ MESH = NetworkConfig(topology=mesh((8, 8)), depth=4, flit_width=32)
 TORUS = replace(MESH, topology=torus((8, 8)), vcs=2)
 CONTENTION_FREE = replace(MESH, contention_free=True)
 CIRCUITS = NetworkConfig(topology=mesh((8, 8)), circuits=True, table_words=512)
+CIRCUITS_ALL_PORTS = replace(CIRCUITS, all_port=True)
 ENGINE = NetworkConfig(topology=mesh((2,)), programs=2)
 WITH_TILES = replace(ENGINE, tile_ports=True)
 
@@ -78,6 +79,11 @@ def _bridge(part: Callable[[NetworkConfig], Component]) -> Callable[..., Compone
         return part(config)
 
     return make
+
+
+def _switch(config: NetworkConfig, *, technology: Technology) -> Component:
+    """Make the tile of a switch in a network with circuits."""
+    return CircuitTile(config, switch=True, technology=technology)
 
 
 PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
@@ -108,6 +114,14 @@ PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
     "interface, circuits, operator add": (CircuitInterface, replace(CIRCUITS, operators="add")),
     "tile, circuits": (CircuitTile, CIRCUITS),
     "tile, circuits, operator add": (CircuitTile, replace(CIRCUITS, operators="add")),
+    "router, circuits, all ports": (CircuitRouter, CIRCUITS_ALL_PORTS),
+    "tile, circuits, all ports": (CircuitTile, CIRCUITS_ALL_PORTS),
+    "tile, circuits, switch": (_switch, CIRCUITS),
+    "tile, circuits, controller": (CircuitTile, replace(CIRCUITS, programs=2)),
+    "tile, circuits, controller, parity": (
+        CircuitTile,
+        replace(CIRCUITS, programs=2, parity=True),
+    ),
     "bridge, AXI4-Lite": (_bridge(Axi4Lite), ENGINE),
     "bridge, Wishbone": (_bridge(Wishbone), ENGINE),
     "bridge, AXI-Stream in": (_bridge(StreamWriter), ENGINE),

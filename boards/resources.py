@@ -82,12 +82,13 @@ def cells_used(board: Board, statistics: dict[str, Any]) -> tuple[Resource, ...]
 def require_tiles_fit(board: Board, config: NetworkConfig, tile: Iterable[Resource]) -> None:
     """Raise :class:`.InvalidInput` if a network of tiles like ``tile`` is clearly too large.
 
-    ``tile`` has all links; tiles at an edge are smaller, but not by half. Switches do not count:
-    they have no memories and may be smaller still.
+    ``tile`` has all links; tiles at an edge are smaller, but not by half. On circuits all tiles
+    have the same block RAMs. Switches do not count: they may be smaller still.
     """
     nodes = config.topology.interfaces
     for resource in tile:
-        least = int(nodes * resource.used * LEAST_SHARE_OF_A_TILE)
+        same = config.circuits and resource.name == "block RAMs"
+        least = int(nodes * resource.used * (1 if same else LEAST_SHARE_OF_A_TILE))
         if least > resource.available:
             raise InvalidInput.of(
                 f"{resource.name} of the {config.topology.label} on {board.name}",

@@ -151,28 +151,32 @@ def _prove(board: Board, config: NetworkConfig, built: Bitstream) -> dict[str, V
 def _proof_case(config: NetworkConfig) -> Case:
     """Return the case to prove: a broadcast from the first node, or an all-reduce with operators.
 
-    The message has a few flits. The all-reduce uses the first operator. The broadcast is by the
-    eye, or by a tree if the eye does not serve the network or its tables are too small.
+    The message has a few flits. The all-reduce uses the first operator. On circuits the routers
+    fork and join; with packets the broadcast is by the eye. If that algorithm does not serve the
+    network, or its tables are too small, the case is by the algorithm ``tree``.
     """
     from ..model.collectives.declared.request import Request
     from ..model.collectives.registry import find_algorithm
     from ..model.compare.case import Case
 
     topology = config.topology
-    words = min(PROOF_FLITS, config.message_words)
+    asked: dict[str, Any]
+    if config.operators:
+        collective, best = Collective.ALL_REDUCE, "joining-tree" if config.circuits else "tree"
+        asked = {"operator": config.operators[0].name}
+    else:
+        collective, best = Collective.BROADCAST, "light-tree" if config.circuits else "eye"
+        asked = {"source": min(topology.working_nodes.tolist(), default=0)}
+    request = Request(topology=topology, words=min(PROOF_FLITS, config.message_words), **asked)
 
-    def case(collective: Collective, name: str, **asked: Any) -> Case:
-        request = Request(topology=topology, words=words, **asked)
+    def case(name: str) -> Case:
         schedule = find_algorithm(collective, name).generate(request)
         return Case.of(Compiled.of(schedule, config), timing=Timing.BARRIER, seed=0)
 
-    if config.operators:
-        return case(Collective.ALL_REDUCE, "tree", operator=config.operators[0].name)
-    source = min(topology.working_nodes.tolist(), default=0)
     try:
-        return case(Collective.BROADCAST, "eye", source=source)
+        return case(best)
     except InvalidInput:
-        return case(Collective.BROADCAST, "tree", source=source)
+        return case("tree")
 
 
 def _bitstream_json(

@@ -22,7 +22,6 @@ from .options.hardware import (
     force_option,
     hardware_options,
     made_room,
-    require_no_circuits,
     require_no_deadlock,
     timing_option,
 )
@@ -80,7 +79,6 @@ def ip_command(
     """
     from ..ip.package import require_prefix, write_package
 
-    require_no_circuits(chosen, "ip")
     folder = Path(output)
     require_prefix(prefix)
     require_new_folder(folder)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import write_atomically
-from ..model.certificate.circuit_certificate import certificate_json
+from ..model.certificate.certificate import certificate_json
 from ..model.collectives.notes import schedule_title
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit, node_in_words
@@ -76,10 +76,7 @@ image_options = option_group(
     "--certificate",
     metavar="FILE",
     shell_complete=complete_files,
-    help=(
-        "With --circuits: write a certificate (JSON) here, which eyecast certify checks against "
-        "the file of -o."
-    ),
+    help=("Write a certificate (JSON) here, which eyecast certify checks against the file of -o."),
 )
 @click.option(
     "--node",
@@ -117,7 +114,7 @@ def program_command(
         require_no_deadlock(chosen, program)
         shown = _shown_nodes(program, node_text, all_nodes)
         made = _image(compiled, timing, chosen) if image_files else None
-        certified = certificate_json(compiled) if certificate is not None else ""
+        certified = certificate_json(compiled, timing) if certificate is not None else ""
     measures = _program_measures(program)
     if output is not None:
         write_program(program, output)

@@ -37,10 +37,11 @@ from .options.values import complete_files
 @click.option(
     "--layer",
     "layers",
-    type=click.Choice(["blocks", "polygons", "regions", "channels"]),
+    type=click.Choice(["blocks", "polygons", "regions", "channels", "eye-regions"]),
     multiple=True,
     help="Draw under a schedule on a 2-D mesh its fault blocks, the polygons and regions between "
-    "them, or their virtual channel paths; repeatable.",
+    "them, their virtual channel paths, or the regions of a source of the eye broadcast; "
+    "repeatable.",
 )
 @click.option(
     "--as-tree",

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from ..model.base.arrays import Words
-from ..model.cycle.model import run as predict
-from ..model.image.host_port import Space, latencies, widths
+from ..model.image.host_port import Space, entry_stride, latencies, widths
 from ..model.image.image import Image
 from ..model.network.buses import REVISION, HostBus, TileBus, bus_data_bits
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
+from ..model.program.any_program import AnyProgram
+from ..model.program.circuits import CircuitProgram, entry_fields
 from ..model.run.run import EndState, Prediction
 from ..model.run.trace import Trace
 from ..registers.register_map import bus_address_bits
 from ..sim.verilog import describe_ports
-from .scenarios import Scenario, endless, reloaded, scenarios
+from .circuits import doorbells, first_sent
+from .scenarios import Scenario, endless, never_begun, predict, reloaded, scenarios
 from .template import filled
+
+DISTANT = 1000
+"""Cycles for which a run that never starts is waited for in the bench's count of cycles."""
+
+ENDED = 4
+"""State of a run table that has ended."""
 
 CYCLES_OF_AN_ACCESS = 120
 """More cycles than any access takes with its checks."""
@@ -30,9 +39,15 @@ CYCLES_BESIDE = 20_000
 CYCLES_TO_QUEUE = 60
 """Cycles within which a start has surely arrived by the bus."""
 
-WORD_DAMAGED = "engine.network.tile_{node}.network_interface.{memory}.words[address]"
-MEMORIES = {2: "message.message_memory", 3: "lane_0.sender_table.table_memory"}
+WORD_DAMAGED = "engine.network.tile_{node}.{memory}.words[address]"
+MEMORIES = {
+    2: "network_interface.message.message_memory",
+    3: "network_interface.lane_0.sender_table.table_memory",
+}
 """Paths to the memories of a node, by their regions on the bus."""
+
+MEMORIES_OF_CIRCUITS = MEMORIES | {3: "run_table.run_memory"}
+"""The same with circuits."""
 
 
 def bench_files(image: Image, host: HostBus, tile: TileBus | None) -> dict[str, str]:
@@ -42,6 +57,7 @@ def bench_files(image: Image, host: HostBus, tile: TileBus | None) -> dict[str, 
     runs = [*_Runs(image, vectors).lines()]
     ports = describe_ports(config, host, tile)
     outputs = list(_outputs(config))
+    probes = (_probe(config, number, *each) for number, each in enumerate(outputs))
     parameters = _parameters(image, vectors, ports) | {"OUTPUTS": len(outputs)}
     parts = {
         "PARAMETERS": [
@@ -52,7 +68,7 @@ def bench_files(image: Image, host: HostBus, tile: TileBus | None) -> dict[str, 
         "BUS": [filled(f"bench_{host}.v", {})],
         "TILES": [_tile_text(config, tile)],
         "PORTS": [",\n".join(f"      .{port['name']}({_at(port)})" for port in ports)],
-        "PROBES": [line for number, each in enumerate(outputs) for line in _probe(number, *each)],
+        "PROBES": [line for each in probes for line in each],
         "PARITY": [_parity_text(config)],
         "RUNS": [f"    {line}" for line in runs],
     }
@@ -65,7 +81,8 @@ def _parameters(image: Image, vectors: _Vectors, ports: list[dict[str, Any]]) ->
     config, run = image.program.config, image.predicted
     late, width = latencies(config), widths(config)
     user: list[int] = [port["width"] for port in ports if port["name"].endswith("_tuser")]
-    exact_bells = config.lanes == 1 and not image.injection.continued.any()
+    exact_bells = config.lanes == 1 and not config.circuits
+    exact_bells = exact_bells and not image.injection.continued.any()
     return {
         "REVISION": REVISION,
         "WIDTH": config.flit_width,
@@ -79,13 +96,16 @@ def _parameters(image: Image, vectors: _Vectors, ports: list[dict[str, Any]]) ->
         "MESSAGE_BITS": config.address_bits,
         "MESSAGE_WORDS": config.message_words,
         "TABLE_WORDS": config.table_words,
+        "CIRCUITS": int(config.circuits),
         "STEP_BITS": config.step_bits,
+        "BELL_BITS": config.address_bits if config.circuits else config.step_bits,
         "USER_BITS": user[0] if user else 1,
         "STREAMS": int(bool(user)),
         "FIRST_NODE": _first_node(config),
         "PROGRAMS": config.programs,
         "PROGRAM": image.number,
         "BASE": image.base,
+        "TABLE_BASE": image.base * (entry_stride(config) if config.circuits else 1),
         "CYCLES": run.cycles,
         "ANSWER_TO_CYCLE_0": late["answer_to_cycle_0"],
         "DONE_AFTER": late["finished_to_done"],
@@ -122,17 +142,24 @@ def _parity_text(config: NetworkConfig) -> str:
     if not config.parity:
         return ""
     lines = []
+    memories, bits = MEMORIES, {2: config.flit_width, 3: config.flit_width}
+    if config.circuits:
+        memories, bits[3] = MEMORIES_OF_CIRCUITS, sum(width for _, width in entry_fields(config))
     for node in range(config.topology.nodes):
-        for region, memory in MEMORIES.items() if node not in config.topology.switches else ():
+        for region, memory in memories.items() if node not in config.topology.switches else ():
             word = WORD_DAMAGED.format(node=node, memory=memory)
             lines += [f"      {{2'd{region}, 32'd{node}}}:", f"        {word} ="]
-            lines += [f"            {word} ^ {{1'b1, {{WIDTH{{1'b0}}}}}};"]
+            lines += [f"            {word} ^ {{1'b1, {{{bits[region]}{{1'b0}}}}}};"]
     return filled("bench_parity.v", {"DAMAGES": "\n".join(lines)})
 
 
-_OF_TILE = {"running": "core_runs", "step": "node_step", "program": "program_number"}
+_OF_TILE = {
+    **{"running": "core_runs", "step": "node_step", "program": "program_number"},
+    **{"arrived_step": "bell_value", "arrived_address": "bell_value"},
+}
 _VECTORS_OF_TILES = {
-    "arrived_step": "STEP_BITS",
+    "arrived_step": "BELL_BITS",
+    "arrived_address": "BELL_BITS",
     "step": "STEP_BITS",
     "program": "4",
     "read_data": "WIDTH",
@@ -164,7 +191,8 @@ def _at(port: dict[str, Any]) -> str:
 _KNOWN_OF_TILE = (
     *("write_valid", "write_ready", "write_address", "write_data", "write_refused"),
     *("read_valid", "read_ready", "read_address", "read_answered", "read_data"),
-    *("hold", "arrived", "arrived_step", "step", "finished", "running", "program"),
+    *("hold", "arrived", "arrived_step", "arrived_address"),
+    *("step", "finished", "running", "program"),
 )
 
 
@@ -181,11 +209,14 @@ def _outputs(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
             yield node, max(0, number - own + 1), number
 
 
-def _probe(number: int, node: int, port: int, at_router: int) -> Iterator[str]:
-    """Yield the wires to an output of a router."""
+def _probe(
+    config: NetworkConfig, number: int, node: int, port: int, at_router: int
+) -> Iterator[str]:
+    """Yield the wires to an output of a router; words of circuits have no marks."""
     router = f"engine.network.tile_{node}.router.outputs__{at_router}"
     yield f"  assign valid[{number}*VCS+:VCS] = {router}__valid;"
-    yield f"  assign flit[{number}*(WIDTH+2)+:WIDTH+2] = {router}__flit;"
+    flit = f"{{2'b0, {router}__word}}" if config.circuits else f"{router}__flit"
+    yield f"  assign flit[{number}*(WIDTH+2)+:WIDTH+2] = {flit};"
     yield f"  assign place[{number}*32+:32] = {{16'd{node}, 16'd{port}}};"
 
 
@@ -265,6 +296,8 @@ class _Runs:
             yield from self._queued(first)
         for each in others:
             yield from self._run(each)
+        if self._config.waits_for_tiles:
+            yield from self._never_begun()
         yield from self._stopped()
         if self._config.parity:
             yield from self._damaged(first)
@@ -304,14 +337,18 @@ class _Runs:
         if state is not EndState.TIMED_OUT:
             yield f"compare({self._vectors.add('words', [*self._status(run)])});"
         if state is EndState.DONE and self._config.tile_ports:
-            yield f"compare_tiles({self._vectors.add('nodes', [*self._tiles(run)])});"
+            lines = [*self._bells(image.program)] if run.circuits else [*self._tiles(run)]
+            yield f"compare_tiles({self._vectors.add('nodes', lines)});"
 
     def _status(self, run: Prediction) -> Iterator[str]:
         """Yield status words after a run: flags, and after a finished run step and arrivals."""
         config = self._config
         for node, flags in enumerate(run.flags.tolist()):
             words = {0: flags}
-            if run.ending.state is EndState.DONE and node not in config.topology.switches:
+            done = run.ending.state is EndState.DONE
+            if done and config.circuits:
+                words |= {1: self._image.base + int(run.step[node]), 2: ENDED, 3: 0}
+            elif done and node not in config.topology.switches:
                 words[1] = int(run.step[node])
                 number = 4
                 for steps in run.arrived[node]:
@@ -329,6 +366,21 @@ class _Runs:
             if node not in self._config.topology.switches:
                 steps = np.nonzero(arrived)[1]
                 yield f"{node:08x}{int(run.step[node]):08x}{len(steps):08x}{int(steps.sum()):08x}"
+
+    def _bells(self, program: AnyProgram) -> Iterator[str]:
+        """Yield a line for each tile: node, doorbells, and the sums of their cycles and addresses.
+
+        The sum of the cycles takes the place of the step, which circuits do not have.
+        """
+        assert isinstance(program, CircuitProgram)
+        bells: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for node, cycle, address in doorbells(program):
+            bells[node].append((cycle, address))
+        for node in range(program.nodes):
+            if node not in self._config.topology.switches:
+                cycles = sum(cycle for cycle, _ in bells[node])
+                addresses = sum(address for _, address in bells[node])
+                yield f"{node:08x}{cycles:08x}{len(bells[node]):08x}{addresses:08x}"
 
     def _alone(self, first: Scenario) -> Iterator[str]:
         yield f"// {first.name}, after accesses and starts that are refused."
@@ -367,7 +419,7 @@ class _Runs:
         before = image.predicted
         if before.cycles < CYCLES_TO_QUEUE or before.ending.state is not EndState.DONE:
             return False
-        again = predict(image.injection, before.memory, timing=image.timing)
+        again = predict(image, before.memory)
         return [*again.trace] == [*before.trace]
 
     def _queued(self, first: Scenario) -> Iterator[str]:
@@ -388,11 +440,16 @@ class _Runs:
         else:
             node, cycle = scenario.held
             own = (words[:, 1] == Space.MESSAGE) & (words[:, 0] == node)
-            # If rows combine, their words must be there before others arrive.
-            own &= not scenario.image.injection.operator.any()
+            if not self._config.circuits:
+                # If rows combine, their words must be there before others arrive.
+                own &= not scenario.image.injection.operator.any()
             yield self._load(words[~own])
             yield self._load(self._inverted(words[own]))
             yield f"hold[{node}] = 1;"
+            if self._config.circuits:
+                # ``hold`` counts cycles of *starting*, and cycle 0 comes after it.
+                late, cycle = self._starts_late(cycle)
+                yield f"late = {late};"
             yield self._start(scenario.image)
             message = self._vectors.add("writes", _word_lines(words[own]))
             yield f"let_go({node}, {message}, {cycle});"
@@ -404,6 +461,31 @@ class _Runs:
         else:
             yield "finish;"
         yield from self._compared(scenario.image, by_tiles=scenario.held is not None)
+
+    def _starts_late(self, hold: int) -> tuple[int, int]:
+        """Return how much later cycle 0 comes, and the number that the first cycle unheld has.
+
+        Cycles are counted from cycle 0, which comes after the hold.
+        """
+        registers = self._config.barrier_registers
+        late = hold + -(-registers // 2) - registers
+        return late, hold - latencies(self._config)["answer_to_cycle_0"] - late
+
+    def _never_begun(self) -> Iterator[str]:
+        """Yield a run that a tile keeps from starting until its limit."""
+        made = never_begun(self._image)
+        culprit, registers = made.predicted.ending.culprit, self._config.barrier_registers
+        late = latencies(self._config)
+        # The first cycle of *timed out*, counted as if the tile came in the distant future.
+        ended = registers + 2 + made.limit - late["answer_to_cycle_0"] - DISTANT
+        yield f"// The tile of node {culprit} never lets go."
+        yield self._load(reloaded(made))
+        self._vectors.add_run(DISTANT)
+        yield f"hold[{culprit}] = 1;"
+        yield f"late = {DISTANT};"
+        yield f"start(0, 0, {ended - late['finished_to_done']}, TIMED_OUT, {culprit}, 0);"
+        yield "finish;"
+        yield f"hold[{culprit}] = 0;"
 
     def _stopped(self) -> Iterator[str]:
         made = endless(self._image)
@@ -438,6 +520,8 @@ class _Runs:
 
 def sent_word(image: Image) -> tuple[int, int]:
     """Return node and address of a loaded word that its node sends."""
+    if isinstance(image.program, CircuitProgram):
+        return first_sent(image.program)
     loaded = {
         (node, address + place)
         for node, address, words in image.loads

@@ -34,8 +34,12 @@ def contract_page(config: NetworkConfig, title: str) -> str:
     )
 
 
+_OF_PACKETS = {1, 2, 3, 4, 5, 22}
+"""Sections on flits with headers, which do not hold in a network with circuits."""
+
+
 def _left_out(config: NetworkConfig) -> set[int]:
-    """Return the sections on variants that the network does not have."""
+    """Return the sections that do not hold for the network."""
     has = {
         9: config.link_registers,
         10: config.barrier_registers,
@@ -48,5 +52,8 @@ def _left_out(config: NetworkConfig) -> set[int]:
         18: config.parity,
         19: config.operators,
         20: config.streams,
+        23: config.circuits,
+        24: config.differing_links,
     }
-    return {section for section, applies in has.items() if not applies}
+    left_out = {section for section, applies in has.items() if not applies}
+    return left_out | _OF_PACKETS if config.circuits else left_out

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from ..model.image.host_port import Space, table_stride
+from ..model.image.host_port import Space, entry_stride, table_stride
 from ..model.image.image import Image
 from ..model.network.buses import bus_data_bits
 from ..model.network.config import NetworkConfig
+from ..model.program.circuits import entry_words
 from ..registers.register_map import byte_address
 from .template import filled
 
@@ -16,13 +17,19 @@ def _memories(config: NetworkConfig) -> dict[str, object]:
     """Return the parameters of the memories that the driver clears."""
     switches = config.topology.switches
     nodes = range(config.topology.nodes)
+    # A run table is one memory, which switches have too.
+    tables, words, stride = config.lanes, config.table_words, table_stride(config)
+    if config.circuits:
+        # Switches have a run table, too. Its entries take the place of tables.
+        tables, words, stride = config.table_words, entry_words(config), entry_stride(config)
     return {
         "NODES": len(nodes),
         "MESSAGE_WORDS": config.message_words,
-        "TABLES": config.lanes,
-        "TABLE_WORDS": config.table_words,
-        "TABLE_STRIDE": table_stride(config),
-        "HAS_MEMORIES": ", ".join(str(int(node not in switches)) for node in nodes),
+        "TABLES": tables,
+        "TABLE_WORDS": words,
+        "TABLE_STRIDE": stride,
+        "SWITCH_TABLES": tables if config.circuits else 0,
+        "IS_SWITCH": ", ".join(str(int(node in switches)) for node in nodes),
     }
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..model.base.arrays import Words
 from ..model.base.errors import InvalidInput
+from ..model.cycle.circuits import run_circuits
 from ..model.cycle.control import Control
 from ..model.cycle.model import run
 from ..model.image.host_port import Space
@@ -19,14 +20,22 @@ from ..model.network.config import NetworkConfig, Timing
 from ..model.network.port_model import PortModel
 from ..model.network.segment import Segment
 from ..model.network.topology import NO_LINK
+from ..model.program.any_program import AnyProgram
+from ..model.program.circuits import CircuitProgram
 from ..model.program.payload import empty_memory, random_words
 from ..model.program.program import Program
 from ..model.program.row import Row
+from ..model.run.run import Prediction
+from . import circuits
 
 Load = tuple[int, int, Words]
 
 PACKETS = 12
 """Packets that cross one link in the run with contention."""
+
+
+LIMIT = 40
+"""Cycles within which a tile must let a run start that it holds back."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,8 +49,8 @@ class Scenario:
     writes
         The bench's writes before the run: rows (node, space, address, word).
     held
-        The node that its tile holds back, and the first cycle without the hold; None without a
-        hold. Meanwhile the tile loads the node's message.
+        The node that its tile holds back, and the first cycle without the hold, as in
+        :class:`.Control`; None without a hold. Meanwhile the tile loads the node's message.
     beside
         A tile's writes during the run, to addresses that no row reads or writes; as ``writes``.
     """
@@ -73,8 +82,13 @@ def reloaded(image: Image) -> Words:
 
 
 def endless(image: Image) -> Image:
-    """Return a program without end: it expects a packet that nobody sends."""
+    """Return a program without end: it expects a packet that nobody sends.
+
+    With circuits it is a program that ends later than the bench stops it.
+    """
     config, nodes = image.program.config, range(image.program.nodes)
+    if config.circuits:
+        return replace(image, program=circuits.endless(config), loads=[], limit=0)
     last = max({*nodes} - {*config.topology.switches})
     receives = [[1] if node == last else [] for node in nodes]
     ports = [[1] if node == last else [] for node in nodes]
@@ -82,6 +96,14 @@ def endless(image: Image) -> Image:
         config, image.program.port_model, [[] for _ in nodes], receives, receive_ports=ports
     )
     return replace(image, program=program, loads=[], limit=0)
+
+
+def never_begun(image: Image) -> Image:
+    """Return the program of circuits with a tile that keeps it from starting beyond the limit."""
+    config = image.program.config
+    hold = np.zeros(config.topology.nodes, dtype=np.int64)
+    hold[max({*range(len(hold))} - {*config.topology.switches})] = LIMIT + 1000
+    return _again(image, Control(hold=hold, limit=LIMIT))
 
 
 def messages_of(image: Image) -> npt.NDArray[np.uint64]:
@@ -94,8 +116,15 @@ def messages_of(image: Image) -> npt.NDArray[np.uint64]:
 
 def _again(image: Image, control: Control) -> Image:
     """Predict the run of ``image`` with another control."""
-    predicted = run(image.injection, messages_of(image), timing=image.timing, control=control)
+    predicted = predict(image, messages_of(image), control)
     return replace(image, predicted=predicted, limit=control.limit)
+
+
+def predict(image: Image, memory: Words, control: Control | None = None) -> Prediction:
+    """Predict a run of the program of ``image`` with other messages, by the cycle model."""
+    if isinstance(image.program, CircuitProgram):
+        return run_circuits(image.program, memory, control=control)
+    return run(image.injection, memory, timing=image.timing, control=control)
 
 
 def _limited(image: Image) -> Scenario:
@@ -146,6 +175,8 @@ class _Trial(NamedTuple):
 def _trials(image: Image) -> dict[str, Image]:
     """Return the programs in which packets wait for each other, and those that must fail."""
     config = image.program.config
+    if config.circuits:
+        return _failing_circuits(image)
     found = {}
     if crossing := _crossing(config):
         found["Packets that wait for each other"] = _image_of(image, crossing)
@@ -171,20 +202,40 @@ def _image_of(image: Image, trial: _Trial) -> Image | None:
     )
     if int(program.table_sizes.max()) > config.table_words:
         return None
-    loads = [
-        (node, 0, random_words(config, (max(row.length for row in rows),), seed=2 + node))
-        for node, rows in trial.rows.items()
-    ]
+    lengths = {node: max(row.length for row in rows) for node, rows in trial.rows.items()}
     known = np.zeros((len(nodes), config.message_words), dtype=np.bool_)
     for node, words in trial.known.items():
         known[node, words.start : words.stop] = True
-    made = replace(
-        image, program=program, timing=Timing.SELF_TIMED, loads=loads, known=known, base=0
-    )
     try:
-        return _again(made, Control())
+        return _with_program(replace(image, timing=Timing.SELF_TIMED), program, lengths, known)
     except InvalidInput:
         return None
+
+
+def _with_program(
+    image: Image, program: AnyProgram, lengths: dict[int, int], known: npt.NDArray[np.bool_]
+) -> Image:
+    """Return the image of another program, whose nodes send words from address 0 on."""
+    loads = [
+        (node, 0, random_words(program.config, (length,), seed=2 + node))
+        for node, length in lengths.items()
+    ]
+    return _again(replace(image, program=program, loads=loads, known=known, base=0), Control())
+
+
+def _failing_circuits(image: Image) -> dict[str, Image]:
+    """Return the programs of circuits that set a flag, by name."""
+    config = image.program.config
+    nothing = np.zeros_like(image.known)
+    for node, port, neighbor in _links(config):
+        lengths = dict.fromkeys((node, neighbor), config.message_words)
+        images = {
+            name: _with_program(image, program, lengths, nothing)
+            for name, program in circuits.failing(config, node, port).items()
+            if int(program.table_sizes.max()) <= config.table_words
+        }
+        return {name: made for name, made in images.items() if made.predicted.flags.any()}
+    return {}
 
 
 def _links(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:

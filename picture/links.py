@@ -66,7 +66,11 @@ class Lines:
 
     def all(self) -> list[Points]:
         """Return the curves of all links; both ways and parallel links share one."""
-        nodes, ports = np.nonzero(self._topology.neighbor != NO_LINK)
+        return self.some(self._topology.neighbor != NO_LINK)
+
+    def some(self, chosen: npt.NDArray[np.bool_]) -> list[Points]:
+        """Return the curves of the links ``chosen``, shape (nodes, ports), as :meth:`all`."""
+        nodes, ports = np.nonzero(chosen)
         ends = self._topology.neighbor[nodes, ports]
         links = {
             (min(begin, end), max(begin, end), self._is_wrap(begin, end, port))

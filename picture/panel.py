@@ -37,12 +37,14 @@ from .style import (
     LARGEST_NUMBERED_SIDE,
     LARGEST_NUMBERED_SPAN,
     QUIET,
+    SLOW,
+    SLOW_DASHES,
     SWITCH_LINE,
     text_color,
 )
 
 _NODE_RADIUS, _BEND_RADIUS, _OUTERMOST_LANE = 0.2, 0.42, 0.155
-_LINK_WIDTH, _LAST_WIDTH = 0.02, 0.026
+_LINK_WIDTH, _LAST_WIDTH, _BAND_WIDTH = 0.02, 0.026, 0.3
 _SWITCH_RADIUS, _SWITCH_WIDTH = 0.17, 0.035
 _AROUND, _LONGEST = 0.3, 1440.0
 
@@ -80,7 +82,8 @@ class Drawing:
     """Data that all panels share; colours and widths are by step, step 1 first.
 
     ``reached`` is the first step in which a node receives; 0 if it never does or if all nodes are
-    roots. ``low`` and ``high`` are the corners of the drawing.
+    roots. ``differing`` are the links that differ in latency or rate. ``low`` and ``high`` are the
+    corners of the drawing.
     """
 
     schedule: Schedule
@@ -91,6 +94,7 @@ class Drawing:
     places: Places
     lines: Lines
     links: list[Points]
+    differing: list[Points]
     low: Points
     high: Points
     cell: float
@@ -126,6 +130,7 @@ class Drawing:
             places=places,
             lines=lines,
             links=links,
+            differing=lines.some(topology.differing_links),
             low=low,
             high=high,
             cell=cell,
@@ -170,6 +175,8 @@ def draw_panel(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> N
     axes.add_collection(
         LineCollection(drawing.links, colors=FAINT, lw=_LINK_WIDTH * cell, zorder=1)
     )
+    band = {"colors": SLOW, "lw": _BAND_WIDTH * cell, "ls": SLOW_DASHES, "zorder": 0.9}
+    axes.add_collection(LineCollection(drawing.differing, **band))
     for node in drawing.marked:
         eye = PathPatch(Curve(EYE.vertices + drawing.places.points[node], EYE.codes), zorder=2)
         eye.set(fc=EYE_WHITE, ec=EYE_LINE, lw=0.03 * cell)

@@ -29,7 +29,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from ..model.collectives.notes import schedule_title
+from ..model.network.chiplets import BETWEEN
 from ..model.network.node_names import node_name
+from ..model.network.topology import UNSAID, Topology
 from ..model.schedule.schedule import Schedule
 from .layers import draw_layers
 from .panel import Drawing, draw_panel
@@ -44,6 +46,8 @@ from .style import (
     LARGEST_NUMBERED_SIDE,
     LARGEST_NUMBERED_SPAN,
     QUIET,
+    SLOW,
+    SLOW_DASHES,
     SWITCH_LINE,
     text_color,
 )
@@ -277,6 +281,8 @@ def _legend(drawing: Drawing, *, steps: bool) -> list[Line2D]:
         entry("faulty", ls="", marker="x", ms=8, mew=2, color=FAULT)
     if schedule.unserved:
         entry("disabled: works, gets nothing", ls="", marker="o", ms=9, mfc=DISABLED, mec=QUIET)
+    if drawing.differing:
+        entry(_differing(schedule.topology), color=SLOW, ls=SLOW_DASHES, lw=9)
     if schedule.sends and drawing.is_numbered:
         entry("reached in step n", ls="", marker="$n$", ms=7, color=INK)
     some = min(schedule.steps, _MOST_LEGEND_STEPS) if steps else 0
@@ -285,3 +291,15 @@ def _legend(drawing: Drawing, *, steps: bool) -> list[Line2D]:
         line = max(drawing.widths[i] * drawing.cell, 1.5)
         entry(f"step {i + 1}: {sends}", color=drawing.colors[i], lw=line)
     return entries
+
+
+def _differing(topology: Topology) -> str:
+    """Return latencies and rates of the links that differ: "latency 8, rate 4"."""
+    texts = []
+    tables = (topology.link_registers_of, 1), (topology.link_rate_of, 0)
+    for name, (table, more) in zip(BETWEEN, tables, strict=True):
+        if table is not None:
+            said = table[table != UNSAID] + more
+            low, high = int(said.min()), int(said.max())
+            texts.append(f"{name} {low}" if low == high else f"{name} {low} to {high}")
+    return ", ".join(texts)

@@ -21,6 +21,7 @@ CATEGORIES = (
 INK, QUIET, HOLDER, FAINT = "#1b1b2f", "#6f7183", "#9a9cae", "#d9dbe3"
 FAULT, DISABLED = "#b3261e", "#f3dfb9"
 SWITCH_LINE = "#6f7183"
+SLOW, SLOW_DASHES = "#b8d8d8", (0, (0.25, 0.25))
 EYE_LINE, EYE_WHITE = "#0b7a75", "#e2f3f1"
 EYE = Curve(
     [(-0.46, 0), (0, -0.57), (0.46, 0), (0, 0.57), (-0.46, 0), (-0.46, 0)],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -29,13 +31,30 @@ def run_yosys(commands: Sequence[str], folder: Path) -> None:
         raise RuntimeError(done.stderr or done.stdout)
 
 
-def run_abc(commands: str, folder: Path | None = None) -> str:
-    """Return the output of ABC for some commands, run in ``folder``."""
+def run_abc(commands: str, folder: Path | None = None, *, seconds: int | None = None) -> str:
+    """Return the output of ABC for some commands, run in ``folder``.
+
+    Raises :class:`TimeoutError` after this many ``seconds`` of CPU time. ABC's own limits count the
+    seconds of a clock, so that on a busy machine it would find less.
+    """
     assert WHEEL and WHEEL.origin
     prover = Path(WHEEL.origin).parent / "yosys-abc"
+
+    def limit() -> None:
+        if seconds is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+
     done = subprocess.run(
-        [prover, "-c", commands], capture_output=True, text=True, check=True, cwd=folder
+        [prover, "-c", commands],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        preexec_fn=limit,
     )
+    if done.returncode == -signal.SIGXCPU:
+        raise TimeoutError(f"no answer in {seconds} seconds of CPU time")
+    done.check_returncode()
     return done.stdout
 
 

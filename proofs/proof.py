@@ -17,7 +17,7 @@ from .harness import Build
 from .question import Clause, Question, ask, decide
 
 SECONDS = 300
-"""Limit of the engine for one proof."""
+"""Limit of the engine's CPU time for one proof."""
 
 
 @dataclass(frozen=True)

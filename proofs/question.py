@@ -112,12 +112,15 @@ class Verdict:
 def decide(question: Question, folder: Path, seconds: int) -> Verdict:
     """Let ABC answer a question by property directed reachability.
 
-    Raises :class:`Undecided` if the engine finds no answer in so many seconds.
+    Raises :class:`Undecided` if the engine finds no answer in this many seconds of CPU time.
     """
     circuit, found = folder / "question.aig", folder / "invariant.pla"
     write_aiger(question, circuit)
     begun = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    said = run_abc(f"read_aiger {circuit}; pdr -d -T {seconds} -I {found}", folder)
+    try:
+        said = run_abc(f"read_aiger {circuit}; pdr -d -I {found}", folder, seconds=seconds)
+    except TimeoutError as error:
+        raise Undecided(str(error)) from error
     spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begun
     if PROVED in said:
         return Verdict(None, _read_clauses(found), spent)

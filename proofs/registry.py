@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..rtl.technology import BufferStyle
-from . import buses, circuits, direct, interface, link, parts, router
+from . import arrivals, buses, circuits, direct, interface, link, parts, router
 from .proof import Proof
 
 
@@ -18,7 +18,7 @@ def all_proofs() -> list[Proof]:
         *(parts.output(ports, vcs) for ports in (3, 5, 7) for vcs in (1, 2)),
         parts.output(5, 4),
         *(parts.output(ports, vcs, port=0) for ports, vcs in ((3, 1), (5, 2))),
-        *(link.loop(2 * registers + 2, registers) for registers in (0, 1)),
+        *(link.loop(depth, registers) for depth, registers in ((2, 0), (4, 1), (2, 2), (2, 3))),
         *(router.safe_router(ports, 1, parts=True) for ports in (3, 5)),
         *(router.safe_router(*sizes) for sizes in ((3, 2), (7, 1))),
         *(router.whole_router(3, 1, depth, port=1) for depth in (1, 2)),
@@ -31,8 +31,12 @@ def all_proofs() -> list[Proof]:
         *(interface.sender(vcs) for vcs in (1, 2)),
         interface.steps(),
         interface.record(),
+        *(arrivals.doorbell(lanes=lanes) for lanes in (False, True)),
+        arrivals.word_count(),
+        *(arrivals.barrier(registers) for registers in (0, 2, 7)),
         interface.combiner(),
         interface.combiner(lanes=True),
+        *(interface.slow_combiner(latency) for latency in (1, 2, 3)),
         interface.memory(),
         interface.run_control(),
         buses.axi4_lite(),

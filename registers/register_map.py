@@ -13,7 +13,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 from ..model.base.errors import InvalidInput
-from ..model.image.host_port import Space, space_words, table_stride, widths
+from ..model.image.host_port import ARRIVED, Space, space_words, table_stride, widths
 from ..model.network.buses import REVISION, bus_data_bits, require_address_bits
 from ..model.network.config import NetworkConfig, bits_for
 from ..model.network.config_file import identity
@@ -142,6 +142,7 @@ def _numbers(config: NetworkConfig) -> dict[str, object]:
         "bytes": size,
         "width": config.flit_width,
         "word_bits": f"{config.flit_width - 1}:0",
+        "mode": _mode(config),
         **_of_circuits(config),
         "flags": _flags(config),
         "last_address_bit": bus_address_bits(config) - 1,
@@ -189,6 +190,13 @@ def _flags(config: NetworkConfig) -> str:
     return "".join(fields)
 
 
+def _mode(config: NetworkConfig) -> str:
+    """Return the field of a program's mode that circuits, which have no steps, do not have."""
+    text = "A step starts when the last one has ended everywhere."
+    field = f'            field {{ desc = "{text}"; }} barrier[0:0];\n'
+    return "" if config.circuits else field
+
+
 def _of_circuits(config: NetworkConfig) -> dict[str, object]:
     """Return the values for the register of the step: with circuits, of the current entry."""
     if config.circuits:
@@ -221,17 +229,22 @@ def _described(config: NetworkConfig) -> str:
 
 def _more_status(config: NetworkConfig) -> str:
     """Return the status words that only some networks have."""
-    lines = []
-    if not config.circuits:
-        text = f"Bit b of word w: a packet of step w * {config.flit_width} + b has come."
-        field = f"field {{}} steps[{config.flit_width - 1}:0];"
-        words = config.lanes * config.mask_words
+    lines, at = [], ""
+    if config.circuits:
+        # Circuits have no stalled flits: that address reads as 0.
+        at = f" @ {ARRIVED * bus_data_bits(config) // 8:#x}"
+    else:
+        width, words = config.flit_width, config.lanes * config.mask_words
+        text, field = "Counted in simulation alone.", f"field {{}} stalled_flits[{width - 1}:0];"
+        lines.append(f'        reg {{ desc = "{text}"; {field} }} stalled_flits;')
+        text = f"Bit b of word w: a packet of step w * {width} + b has come."
+        field = f"field {{}} steps[{width - 1}:0];"
         lines.append(f'        reg {{ desc = "{text}"; {field} }} arrived[{words}];')
     if config.lanes > 1 and not config.circuits:
         lines.append(f"        sender_state_r further_sender_state[{config.lanes - 1}];")
     if config.signature:
         field = 'field { desc = "CRC-32 of all that left the router."; } signature[31:0];'
-        lines.append(f"        reg {{ {field} }} signature;")
+        lines.append(f"        reg {{ {field} }} signature{at};")
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -8,12 +8,13 @@ port 0 is delivery::
     eyecast           the version of Eyecast
     title             program and network of the run
     verdict           {"good": true, false or null, "text": one line}
-    network           nodes, ports, vcs, link_registers, write_delay (cycles from the delivery of a
-                      word to its writing); points [[x, y]], low, high (corners of the drawing, in
-                      cells, y down), names, port_names; written {node: name}, rulers: texts
-                      beside the drawing; host, faulty_nodes, switches; links: columns from,
-                      port, to, faulty, and curves {number of the link: [[[x, y], ...], ...]} of
-                      the links that are not straight
+    network           nodes, ports, vcs, write_delay (cycles from the delivery of a word to its
+                      writing); points [[x, y]], low, high (corners of the drawing, in cells, y
+                      down), names, port_names; written {node: name}, rulers: texts beside the
+                      drawing; operators: names; host, faulty_nodes, switches; links: columns from,
+                      port, to, peer (the port by which the link enters "to"), registers, rate
+                      (least cycles between two flits), faulty, and curves {number of the link:
+                      [[[x, y], ...], ...]} of the links that are not straight
     runs              the runs on the page, one object each, below
     chosen            the number of the run that is shown first
     comparison        null, or a table as below with "runs": the numbers of each row's runs
@@ -47,7 +48,10 @@ port 0 is delivery::
     held              words of blocks that each node has at the start
     contributions     null, or of a run that combines: start and goal (contributions of each node,
                       each counted once for each word), of (the most of a word), owed (whether a
-                      node is owed a block), and by rows gained (by the send) and words (of it)
+                      node is owed a block), and by rows gained (by the send) and words (of it).
+                      With circuits instead of these two: size (words of a memory), and marks of
+                      each word of all memories (1: it counts, 2: a contribution of its node is
+                      there at the start, 3: both)
     deadlock          null, or {"waits": [{"row", "other": rows of packets, "held", "wanted":
                       [output, vc], "why": "holds", "fills" or "ahead"}], "remedies": [text]}
     memory            null, or {"size": words of a node, "low", "high"}: after the run
@@ -75,7 +79,7 @@ from ..model.run.trace import Difference
 from .drawing import pack_network
 from .flits import MOST_FLITS
 from .packing import Pack
-from .page import write_page
+from .page import player_text, write_page
 from .runs import Watched, pack_run
 
 FORMAT, VERSION = "eyecast-report", 1
@@ -86,17 +90,22 @@ _AROUND = 4
 
 @dataclass(frozen=True)
 class Report:
-    """A page that can be written: its title, and its data from :meth:`.Pack.seal`."""
+    """A page that can be written: its title, its data from :meth:`.Pack.seal`, and its kind."""
 
     title: str
     data: str
+    circuits: bool = False
 
     def write(self, path: str | Path) -> None:
         """Write the page, whole or not at all.
 
         Raises :class:`.InvalidInput` if ``path`` cannot be written.
         """
-        write_page(path, self.title, self.data)
+        write_page(path, self.title, self.data, circuits=self.circuits)
+
+    def player(self) -> str:
+        """Return a small page for a notebook, which plays the run that is shown first."""
+        return player_text(self.title, self.data, circuits=self.circuits)
 
 
 class Contents:
@@ -108,6 +117,7 @@ class Contents:
     def __init__(self, title: str, config: NetworkConfig) -> None:
         self._pack = Pack()
         self._title = title
+        self._circuits = config.circuits
         self._network = pack_network(self._pack, config)
         self._runs: list[dict[str, Any]] = []
         self._room = MOST_FLITS
@@ -164,4 +174,4 @@ class Contents:
             "runs": self._runs,
             **{"chosen": 0, "comparison": None, "latency": None, **others},
         }
-        return Report(self._title, self._pack.seal(content))
+        return Report(self._title, self._pack.seal(content), self._circuits)

@@ -40,7 +40,6 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
         "nodes": topology.nodes,
         "ports": topology.ports,
         "vcs": config.vcs,
-        "link_registers": config.link_registers,
         "write_delay": config.write_delay,
         "points": _rounded(places.points),
         "low": _rounded(low),
@@ -53,6 +52,7 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
             for ruler in places.rulers
         ],
         "port_names": ["node", *(port_name(topology, port) for port in range(1, topology.ports))],
+        "operators": [operator.name for operator in config.operators],
         "host": topology.host if isinstance(topology, HostedTopology) else None,
         "faulty_nodes": list(topology.faulty_nodes),
         "switches": list(topology.switches),
@@ -60,6 +60,9 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
             "from": pack.column(node),
             "port": pack.column(port),
             "to": pack.column(whole.neighbor[node, port]),
+            "peer": pack.column(whole.peer[node, port]),
+            "registers": pack.column(whole.registers_of(config.link_registers)[node, port]),
+            "rate": pack.column(whole.rates[node, port]),
             "faulty": pack.column(topology.neighbor[node, port] == NO_LINK),
             "curves": {
                 str(number): [_rounded(curve) for curve in line]

@@ -20,7 +20,7 @@ from ..model.program.row import NO_START
 from ..model.run.hops import NO_ROW
 from ..model.run.run import Prediction, Run
 from ..model.run.trace import TAIL_MARK, Trace
-from .following import NEVER, Followed
+from .following import NEVER, Followed, crossed_registers
 from .packing import Pack
 
 MOST_FLITS = 1 << 22
@@ -77,7 +77,7 @@ def pack_flits(
     # may send a copy before the flit arrives; a flit still leaves after its arrival.
     left = np.where(followed.left >= NEVER, end + 1, followed.left)
     left = np.maximum(left, trace.cycle + 1)
-    most = np.maximum(left - trace.cycle - 1 - config.link_registers, 0)
+    most = np.maximum(left - trace.cycle - 1 - crossed_registers(config, trace), 0)
     stalled = np.minimum(followed.stalled, most)
     columns: dict[str, npt.NDArray[np.integer]] = {
         "vc": trace.vc,

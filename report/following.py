@@ -39,7 +39,7 @@ class Followed:
 
 def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
     """Return the row of each flit, and when it goes on."""
-    order, registers = packet_order(trace), program.config.link_registers
+    order = packet_order(trace)
     packets = packets_of(program.config, trace)
     flits, lengths = packets.flits, packets.end - packets.begin
     hop_of = np.repeat(matched(hops, packets), lengths)
@@ -50,7 +50,7 @@ def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
     # The last entry is for NO_ROW. Count flits from the tail: packets lose their first flits.
     row, hop = np.append(hops.row, NO_ROW)[hop_of], np.append(hops.hop, 0)[hop_of]
     behind = np.append(hops.flits, 0)[hop_of] - 1 - ranges(0, lengths)
-    came, known = flits.cycle + registers, moving & (row != NO_ROW)
+    came, known = flits.cycle + crossed_registers(program.config, flits), moving & (row != NO_ROW)
     left = _left(row, hop, behind, flits.cycle)
     if program.config.all_port:
         left = np.where(left == NEVER, came + 1, left)
@@ -73,8 +73,19 @@ def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
 
 def follow_words(config: NetworkConfig, trace: Trace) -> Followed:
     """Return when each word of circuits goes on: in the first cycle in which it can."""
-    went = trace.cycle + 1 + np.where(trace.port == 0, 0, config.link_registers)
+    went = trace.cycle + 1 + crossed_registers(config, trace)
     return Followed(np.full(len(trace), NO_ROW), went, np.zeros(len(trace), np.int64))
+
+
+def crossed_registers(config: NetworkConfig, trace: Trace) -> Numbers:
+    """Return the registers of the link that each flit crosses; 0 for a delivered flit."""
+    registers = config.topology.registers_of(config.link_registers)
+    return np.asarray(registers[trace.node, trace.port], dtype=np.int64)
+
+
+def moving_cycles(config: NetworkConfig, trace: Trace) -> int:
+    """Return the cycles until the last flit of a trace has crossed its link."""
+    return int((trace.cycle + crossed_registers(config, trace)).max(initial=-1)) + 1
 
 
 def _left(row: Numbers, hop: Numbers, behind: Numbers, cycle: Numbers) -> Numbers:

@@ -19,16 +19,20 @@ from pathlib import Path
 from ..model.base.errors import printable
 from ..model.base.files import write_atomically
 
-SCRIPTS = (
-    *("packed.js", "run.js", "drawing.js", "colors.js", "player.js", "plots.js", "tables.js"),
-    *("panels.js", "words.js", "main.js"),
-)
+_SHARED = tuple(f"{name}.js" for name in ("packed", "run", "drawing", "colors", "player", "words"))
+"""Parts of the script of a page and of a player."""
+
+SCRIPTS = (*_SHARED, "plots.js", "tables.js", "panels.js", "main.js")
 """Parts of the page's one script, in their order."""
 
+CIRCUITS = "circuits.js"
+"""The part that only runs on circuits need; it comes first."""
 
-def write_page(path: str | Path, title: str, data: str) -> None:
-    """Write the page of packed ``data``, whole or not at all."""
-    write_atomically(path, page_text(title, data, _docs_from(Path(path))))
+
+def write_page(path: str | Path, title: str, data: str, *, circuits: bool = False) -> None:
+    """Write the page of packed ``data``, whole or not at all; ``circuits`` if its runs are."""
+    docs = _docs_from(Path(path))
+    write_atomically(path, page_text(title, data, docs, circuits=circuits))
 
 
 def _docs_from(page: Path) -> str | None:
@@ -41,12 +45,12 @@ def _docs_from(page: Path) -> str | None:
     return Path(os.path.relpath(docs, folder)).as_posix() if near else None
 
 
-def page_text(title: str, data: str, docs: str | None = None) -> str:
+def page_text(title: str, data: str, docs: str | None = None, *, circuits: bool = False) -> str:
     """Return the text of the page, with links into the docs at the address ``docs``, if any."""
     folder = files(__package__)
     vendor, page = folder / "vendor", folder / "page"
     styles = "\n".join(map(_packed, (vendor / "uPlot.min.css", page / "page.css")))
-    script = "\n".join(_packed(page / name) for name in SCRIPTS)
+    script = _script(SCRIPTS, circuits)
     library = (vendor / "uPlot.iife.min.js").read_text("utf-8")
     parts = {
         "policy": _policy((library, script), styles),
@@ -56,8 +60,30 @@ def page_text(title: str, data: str, docs: str | None = None) -> str:
         "script": script,
         "data": data,
         "docs": _docs_text(docs),
+        "controls": _packed(page / "controls.html"),
     }
     return _filled(_packed(page / "page.html"), parts)
+
+
+def player_text(title: str, data: str, *, circuits: bool = False) -> str:
+    """Return the text of a small page for a notebook: the network and its time alone."""
+    page = files(__package__) / "page"
+    styles, script = _packed(page / "page.css"), _script((*_SHARED, "embedded.js"), circuits)
+    parts = {
+        "policy": _policy((script,), styles),
+        "title": html.escape(printable(title)),
+        "styles": styles,
+        "script": script,
+        "data": data,
+        "controls": _packed(page / "controls.html"),
+    }
+    return _filled(_packed(page / "player.html"), parts)
+
+
+def _script(names: Iterable[str], circuits: bool) -> str:
+    """Return parts of a script as one, with the part of circuits if it is needed."""
+    parts = [CIRCUITS, *names] if circuits else names
+    return "\n".join(_packed(files(__package__) / "page" / name) for name in parts)
 
 
 _COMMENT = ("//", "/**", "* ", "*/")
@@ -83,13 +109,14 @@ _DOCS = {
 
 def _docs_text(docs: str | None) -> str:
     """Return the sentence that names pages of the docs, with links if their address is known."""
-    named = [
-        f"<cite>{name}</cite> (docs/{page}.md)"
-        if docs is None
-        else f'<a href="{docs}/{page}.html">{name}</a>'
-        for name, page in _DOCS.items()
-    ]
-    return "More in the docs: {}, a lesson; {}, a guide to this page; {}, all terms.".format(*named)
+    sources, named = Path(__file__).resolve().parents[1] / "docs", []
+    for name, page in _DOCS.items():
+        # An installed package has no docs.
+        file = f" (docs/{page}.md)" if (sources / f"{page}.md").is_file() else ""
+        link = f'<a href="{docs}/{page}.html">{name}</a>'
+        named.append(f"<cite>{name}</cite>{file}" if docs is None else link)
+    text = "More in the docs of Eyecast: {}, a lesson; {}, a guide to this page; {}, all terms."
+    return text.format(*named)
 
 
 def _filled(template: str, parts: Mapping[str, str]) -> str:

@@ -26,6 +26,7 @@ from ..model.run.standstill import standstill
 from ..model.run.trace import Trace
 from ..model.schedule.schedule import Schedule
 from .contents import Contents, Report
+from .following import moving_cycles
 from .runs import Watched
 
 Table = dict[str, Any]
@@ -129,7 +130,7 @@ def report_recorded(
 def _run_of_trace(config: NetworkConfig, trace: Trace, predicted: Prediction | None) -> Run:
     """Return the run of a trace, with empty memories and no flags."""
     nodes = config.topology.nodes
-    last = int(trace.cycle.max(initial=-1)) + 1 + config.link_registers
+    last = moving_cycles(config, trace)
     return Run(
         finished=True,
         cycles=max(last, predicted.cycles if predicted and predicted.finished else 0),

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.base.arrays import Numbers
+from ..model.network.config import NetworkConfig
 from ..model.program.any_program import AnyProgram
 from ..model.program.circuit_file import RUN_FIELDS
 from ..model.program.circuits import CircuitProgram
@@ -25,7 +26,7 @@ from ..model.run.trace import Trace
 from ..model.schedule.reduction import contributions_gained
 from ..model.schedule.schedule import Schedule
 from .flits import MOST_FLITS, StepTimes, pack_flits, pack_loads
-from .following import follow, follow_words
+from .following import follow, follow_words, moving_cycles
 from .packing import Pack
 
 MOST_ROWS = 1 << 18
@@ -59,7 +60,7 @@ class Watched:
 def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
     """Pack a run, with every flit if there are at most ``room``."""
     program, run = watched.program, watched.run
-    end = shown_cycles(run, program.config.link_registers)
+    end = shown_cycles(run, program.config)
     notes: list[str] = []
     few = len(run.trace) <= room
     circuits = isinstance(program, CircuitProgram)
@@ -93,7 +94,7 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
         "program": _program(pack, program, hops, notes) if isinstance(program, Program) else None,
         "run_tables": _run_tables(pack, program) if isinstance(program, CircuitProgram) else None,
         "held": pack.column(_held(watched)),
-        "contributions": _contributions(pack, watched) if hops is not None else None,
+        "contributions": _contributions(pack, watched) if followed is not None else None,
         "deadlock": _deadlock(watched),
         "memory": _memory(pack, watched, notes),
         "blocks": _blocks(pack, watched),
@@ -117,10 +118,9 @@ def _stalled(watched: Watched) -> Numbers:
     return watched.run.stalled_flits + waiting
 
 
-def shown_cycles(run: Run, link_registers: int) -> int:
+def shown_cycles(run: Run, config: NetworkConfig) -> int:
     """Return the cycles that a page shows: all, or until no flit moves, on links included."""
-    last = int(run.trace.cycle.max(initial=-1)) + 1 + link_registers
-    return max(1, run.cycles if run.finished else last)
+    return max(1, run.cycles if run.finished else moving_cycles(config, run.trace))
 
 
 def _summary_note(trace: Trace, width: int) -> str:
@@ -205,9 +205,7 @@ def _contributions(pack: Pack, watched: Watched) -> Any:
     owed none.
     """
     schedule, program = watched.schedule, watched.program
-    if schedule is None or isinstance(program, CircuitProgram):
-        return None
-    if not schedule.blocks.reduced.all():
+    if schedule is None or not schedule.blocks.reduced.all():
         return None
     nodes, blocks, topology = program.nodes, schedule.blocks, schedule.topology
     if not schedule.sends or nodes * len(blocks) > _MOST_OWED:
@@ -221,16 +219,25 @@ def _contributions(pack: Pack, watched: Watched) -> Any:
     owed_none = ~counted.any(axis=1)
     counted[owed_none] = 1
     of = start.sum(axis=0)
+    shown = {
+        "start": pack.column((start * counted) @ blocks.words),
+        "goal": pack.column((of * counted) @ blocks.words * np.isin(np.arange(nodes), working)),
+        "of": int(of.max()),
+        "owed": pack.column(~owed_none),
+    }
+    if isinstance(program, CircuitProgram):
+        layout = watched.layout
+        if layout is None or layout.packed is not None or nodes * layout.size > MOST_WORDS:
+            return None
+        marks = np.repeat(counted + 2 * start, blocks.words, axis=1)
+        return {**shown, "size": layout.size, "marks": pack.column(marks.ravel())}
     moves, gained = contributions_gained(schedule)
     target, moved = np.divmod(moves.target, len(blocks))
     gain = gained * blocks.words[moved] * counted[target, moved]
     by_send = np.bincount(moves.send, gain, schedule.sends).astype(np.int64)
     words = np.bincount(schedule.block_sends, blocks.words[schedule.block_ids], schedule.sends)
     return {
-        "start": pack.column((start * counted) @ blocks.words),
-        "goal": pack.column((of * counted) @ blocks.words * np.isin(np.arange(nodes), working)),
-        "of": int(of.max()),
-        "owed": pack.column(~owed_none),
+        **shown,
         "gained": pack.column(np.maximum(by_send, 0)[program.route]),
         "words": pack.column(words.astype(np.int64)[program.route]),
     }

@@ -6,7 +6,8 @@ These are signatures, message memories, and deadlocks, which model and hardware 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -23,18 +24,39 @@ from ..model.run.packets import packets_of
 from ..model.run.run import HardwareRun, Run
 from ..model.run.signature import signatures
 from ..model.run.trace import Trace
+from .build import build_simulator
+from .loading import job_of_traffic
+from .simulator import simulate
 from .verify import run_traffic, verify
 
 CASES_PER_NETWORK = 150
 
 
+class By(StrEnum):
+    """What a case is checked by.
+
+    Traces compare model and hardware flit for flit; signatures do so by one number for each router,
+    on the fastest simulator; rules check the cycle model alone, by the rules that need no model.
+    """
+
+    TRACES = "traces"
+    SIGNATURES = "signatures"
+    RULES = "rules"
+
+
 @dataclass(frozen=True)
 class Outcome:
-    """One case that was run: its description, the flits checked, and the failed checks."""
+    """One case that was run: its description, network and run, and the failed checks."""
 
     description: str
-    flits: int
+    config: NetworkConfig
+    run: Run
     wrong: list[Check]
+
+    @property
+    def flits(self) -> int:
+        """The number of flits that were checked."""
+        return len(self.run.trace)
 
 
 def traffic_command(drawn: DrawnCase) -> str:
@@ -43,42 +65,89 @@ def traffic_command(drawn: DrawnCase) -> str:
     return f"eyecast traffic {' '.join(options)} --on both"
 
 
-def run_draw(number: int) -> Iterator[Outcome]:
-    """Draw a network and its cases; run and check all of them."""
+def run_draw(number: int, by: By = By.TRACES) -> Iterator[Outcome]:
+    """Draw a network and its cases; run and check all of them.
+
+    Only traces check schedules; the other ways check traffic.
+    """
     draw = np.random.default_rng(number)
-    return _run_schedules(draw_cases(draw)) if draw.integers(3) == 0 else _run_traffic(draw)
-
-
-def _run_traffic(draw: np.random.Generator) -> Iterator[Outcome]:
+    if draw.integers(3) == 0 and by is By.TRACES:
+        return _run_schedules(draw_cases(draw))
     network = DrawnNetwork.draw(draw)
-    drawn: list[tuple[str, TrafficCase]] = []
-    while len(drawn) < CASES_PER_NETWORK:
+    if by is By.RULES:
+        return _run_model(_draw_traffic(network, draw))
+    if by is By.SIGNATURES:
+        network = replace(network, config=replace(network.config, signature=True))
+        return _run_signatures(list(_draw_traffic(network, draw)))
+    return _run_traffic(network, list(_draw_traffic(network, draw)))
+
+
+Drawn = tuple[str, TrafficCase]
+"""The command that repeats drawn traffic, and the case."""
+
+
+def _draw_traffic(network: DrawnNetwork, draw: np.random.Generator) -> Iterator[Drawn]:
+    """Draw :data:`CASES_PER_NETWORK` cases that fit the network."""
+    left = CASES_PER_NETWORK
+    while left:
         chosen = DrawnCase.draw(network, draw)
         try:
-            drawn.append((traffic_command(chosen), chosen.build()))
+            yield traffic_command(chosen), chosen.build()
         except InvalidInput:
             # Flits too narrow: the header is longer than the packet.
             continue
+        left -= 1
+
+
+def _run_model(drawn: Iterator[Drawn]) -> Iterator[Outcome]:
+    """Check the cycle model's traces by the rules that need no model."""
+    for command, case in drawn:
+        check = rules_check(case.program, case.predicted)
+        wrong = [] if check.agrees else [check]
+        yield Outcome(command, case.program.config, case.predicted, wrong)
+
+
+def _run_signatures(drawn: list[Drawn]) -> Iterator[Outcome]:
+    """Check the ends and the signatures of runs without a trace."""
+    config = drawn[0][1].program.config
+    jobs = [job_of_traffic(case, read_memories=False) for _, case in drawn]
+    simulator = build_simulator(config, trace=False)
+    for (command, case), measured in zip(drawn, simulate(simulator, jobs), strict=True):
+        predicted = case.predicted
+        checks = [
+            Check(name, each, other, each == other)
+            for name, each, other in (
+                ("finished", predicted.finished, measured.finished),
+                ("cycles", predicted.cycles, measured.cycles),
+            )
+            if predicted.finished or name == "finished"
+        ]
+        checks += _signature_checks(config, predicted, measured)
+        wrong = [check for check in checks if not check.agrees]
+        yield Outcome(command, config, predicted, wrong)
+
+
+def _run_traffic(network: DrawnNetwork, drawn: list[Drawn]) -> Iterator[Outcome]:
     results = run_traffic([case for _, case in drawn], read_memories=True)
     for (command, _), result in zip(drawn, results, strict=True):
         predicted, loaded = result.case.predicted, result.case.words.shape[1]
         memories = memory_check(network.config, predicted, result.measured, loaded)
         wrong = disagreements(predicted, result, network.config, memories)
-        yield Outcome(command, len(result.measured.trace), wrong)
+        yield Outcome(command, network.config, result.measured, wrong)
 
 
 def _run_schedules(cases: list[Case]) -> Iterator[Outcome]:
     for case, result in zip(cases, verify(cases), strict=True):
         config, schedule = case.program.config, case.schedule
-        # A trace does not tell ejection ports apart, so the rules do not apply.
+        # A trace does not tell ejection ports apart, and circuits have no packets: no rules apply.
         rules = (
             []
-            if config.all_port
+            if config.all_port or config.circuits
             else [rules_check(without_circuits(case.program), result.measured)]
         )
         wrong = disagreements(case.predicted, result, config, *rules)
         description = f"{schedule.algorithm} {schedule.collective}, {case.timing}, {config}"
-        yield Outcome(description, len(result.measured.trace), wrong)
+        yield Outcome(description, config, result.measured, wrong)
 
 
 def disagreements(

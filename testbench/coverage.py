@@ -18,8 +18,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..model.network.config import NetworkConfig
+from ..model.run.run import Run
 from ..model.run.trace import HEAD_MARK, TAIL_MARK, Flit
-from .monitor import NetworkMonitor, Packet
+from .monitor import NetworkMonitor, Packet, packets_in
 from .packet_headers import delivery_of
 
 POINTS = {
@@ -62,7 +63,7 @@ class Coverage:
 
     def __init__(self, config: NetworkConfig) -> None:
         self.counts: Counter[str] = Counter()
-        self._header = config.header
+        self._config, self._header = config, config.header
         self._last: dict[tuple[int, int], Flit] = {}
         self._delivered: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
 
@@ -130,12 +131,32 @@ class Coverage:
     def _count(self, point: str, happened: bool) -> None:
         self.counts[point] += happened
 
+    def run(self, run: Run) -> None:
+        """Count the points of a whole run that is over."""
+        for flit in run.trace:
+            self.flit(flit)
+        for packet in packets_in(self._config, run.trace):
+            self.packet(packet)
+        self.flags(run.flags.tolist())
+
     def merge_into(self, path: str | Path) -> None:
         """Add the counts to those of a file (JSON); make the file if it is missing."""
         path = Path(path)
         total = Counter(json.loads(path.read_text())) if path.exists() else Counter[str]()
         total.update(self.counts)
         path.write_text(json.dumps({point: total[point] for point in POINTS}, indent=1) + "\n")
+
+
+def points_of(config: NetworkConfig, run: Run) -> Counter[str]:
+    """Return the counts of a run's points.
+
+    A trace with a port for every link does not tell ejection ports apart, and one of circuits has
+    no packets: no point of these is counted.
+    """
+    coverage = Coverage(config)
+    if not (config.all_port or config.circuits):
+        coverage.run(run)
+    return coverage.counts
 
 
 def coverage_table(*paths: str | Path) -> str:

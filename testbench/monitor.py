@@ -14,7 +14,7 @@ Cycle 0 is the first cycle in which the tiles are not in reset, as in docs/route
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -31,6 +31,7 @@ from ..model.network.probes import (
     output_probes,
     vc_of,
 )
+from ..model.run.packets import packets_of
 from ..model.run.trace import HEAD_MARK, TAIL_MARK, Flit, Trace
 
 FlitCallback = Callable[[Flit], None]
@@ -60,6 +61,21 @@ class Packet:
 
 
 PacketCallback = Callable[[Packet], None]
+
+
+def packets_in(config: NetworkConfig, trace: Trace) -> Iterator[Packet]:
+    """Return the whole packets of a trace, in the order in which a monitor reports them."""
+    found = packets_of(config, trace)
+    places = zip(found.begin, found.header_end, found.end, strict=True)
+    whole = [place for place, is_whole in zip(places, found.whole, strict=True) if is_whole]
+    for begin, header_end, end in sorted(whole, key=lambda each: found.flits.cycle[each[2] - 1]):
+        flits = list(found.flits[begin:end])
+        first, last = flits[0], flits[-1]
+        yield Packet(
+            *(first.node, first.port, first.vc, first.cycle, last.cycle),
+            header=tuple(flit.data for flit in flits[: header_end - begin]),
+            words=tuple(flit.data for flit in flits[header_end - begin :]),
+        )
 
 
 class Sampler:
@@ -134,6 +150,8 @@ class Sampler:
 class LinkMonitor:
     """A monitor of one output port of a router: its flits, and the packets that they make.
 
+    Words of circuits make no packets.
+
     Parameters
     ----------
     network
@@ -166,6 +184,7 @@ class LinkMonitor:
         self._packets: list[PacketCallback] = []
         self._received: Queue[Packet] | None = None
         self._under_way: dict[int, list[Flit]] = {}
+        self._has_packets = not config.circuits
         (sampler or Sampler(network)).add(self)
 
     def on_flit(self, callback: FlitCallback) -> None:
@@ -199,7 +218,8 @@ class LinkMonitor:
         self.log.debug("%s", flit)
         for callback in self._flits:
             callback(flit)
-        self._collect(flit)
+        if self._has_packets:
+            self._collect(flit)
         return True
 
     def _read_vc(self, cycle: int) -> int | None:

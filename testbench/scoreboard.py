@@ -10,6 +10,8 @@ the port, the VC and the cycle:
 *step*      no packet has a step that the program has not
 *end*       all that is owed has come, in as many steps and cycles as predicted
 =========== ======================================================================================
+
+Words of circuits are no packets: of a run of circuits, *flit* and *end* are checked.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.network.config import Timing
+from ..model.program.any_program import AnyProgram, without_circuits
 from ..model.program.program import Program
 from ..model.program.route_ends import ends_of, hops_of
 from ..model.run.run import Prediction
@@ -70,31 +73,31 @@ class Scoreboard:
 
     def __init__(
         self,
-        program: Program,
+        program: AnyProgram,
         memory: npt.NDArray[np.uint64],
         *,
         timing: str = Timing.BARRIER,
         predicted: Prediction | None = None,
     ) -> None:
         if predicted is None:
-            # Import late: it loads the compiled cycle model.
-            from ..model.cycle.model import run  # noqa: PLC0415
-
-            predicted = run(program, memory, timing=Timing(timing))
+            predicted = _predicted(program, memory, Timing(timing))
         self.program, self.predicted = program, predicted
         self.delivered: Counter[Delivery] = Counter()
         self.steps = 0
         self.most_on_a_link = 0
-        self.owed = owed_deliveries(program)
         self._on_links: Counter[tuple[int, Output]] = Counter()
-        self._shared = shared_links(program)
+        self.owed: Counter[Delivery] = Counter()
+        self._shared: dict[tuple[int, int, int], int] = {}
+        if isinstance(program, Program):
+            self.owed, self._shared = owed_deliveries(program), shared_links(program)
         self._flits = _by_cycle(predicted)
         self._next = 0
 
     def watch(self, monitor: NetworkMonitor) -> None:
         """Check every flit and packet that ``monitor`` sees from now on."""
         monitor.on_flit(self.flit)
-        monitor.on_packet(self.packet)
+        if isinstance(self.program, Program):
+            monitor.on_packet(self.packet)
         monitor.on_cycle(self.end_of_cycle)
 
     def flit(self, flit: Flit) -> None:
@@ -109,11 +112,11 @@ class Scoreboard:
 
     def packet(self, packet: Packet) -> None:
         """Check a whole packet that has left an output. Raises :class:`ScoreboardError`."""
-        config = self.program.config
-        step, address = delivery_of(config.header, packet.header)
+        program = without_circuits(self.program)
+        step, address = delivery_of(program.config.header, packet.header)
         where = f"cycle {packet.end}, node {packet.node}, port {packet.port}, VC {packet.vc}"
-        if step > self.program.steps:
-            complaint = f"a packet of step {step}, but the program has {self.program.steps}"
+        if step > program.steps:
+            complaint = f"a packet of step {step}, but the program has {program.steps}"
             raise ScoreboardError("step", f"{where}: {complaint}")
         if packet.port == 0:
             self._deliver((packet.node, step, address, len(packet.words)), where)
@@ -172,6 +175,18 @@ class Scoreboard:
 
     def _last_step(self) -> int:
         return max((step for _, step, _, _ in self.owed), default=0)
+
+
+def _predicted(program: AnyProgram, memory: npt.NDArray[np.uint64], timing: Timing) -> Prediction:
+    """Return the run that the cycle model predicts."""
+    # Import late: it loads the compiled cycle models.
+    if isinstance(program, Program):
+        from ..model.cycle.model import run  # noqa: PLC0415
+
+        return run(program, memory, timing=timing)
+    from ..model.cycle.circuits import run_circuits  # noqa: PLC0415
+
+    return run_circuits(program, memory)
 
 
 def owed_deliveries(program: Program) -> Counter[Delivery]:

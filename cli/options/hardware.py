@@ -93,12 +93,6 @@ def require_no_deadlock(chosen: OptionValues, program: AnyProgram) -> None:
             raise InvalidInput(f"{error} (--force runs it all the same)") from error
 
 
-def require_no_circuits(chosen: OptionValues, command: str) -> None:
-    """Refuse ``--circuits`` in a command that does not know circuits yet."""
-    if chosen["circuits"]:
-        raise InvalidInput(f"--circuits must be left out of eyecast {command} yet")
-
-
 def chosen_parameters(chosen: OptionValues) -> dict[str, Any]:
     """Collect the network parameters that the command has options for."""
     return {name: chosen[name] for name in _WITH_OPTION if name in chosen}

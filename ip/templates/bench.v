@@ -37,6 +37,8 @@ module bench;
   integer end_culprit, end_flags;
   // The cycle of the started run; less than 0 before its first cycle.
   integer now = 0;
+  // Cycles for which a tile keeps this run from starting.
+  integer late = 0;
   integer seen = 0;
   // Another run is queued, and follows at once.
   reg queued = 0;
@@ -92,7 +94,8 @@ module bench;
   // In the cycle of the answer to a start: watching begins with the next cycle.
   task begin_watch(input integer cycles_since);
     begin
-      now = 1 + cycles_since - ANSWER_TO_CYCLE_0;
+      now = 1 + cycles_since - ANSWER_TO_CYCLE_0 - late;
+      late = 0;
       seen = first_flit;
       untold = 0;
       @(posedge clk);
@@ -275,7 +278,8 @@ module bench;
       read_word(CONTROLLER, 0, RESULT_AT,
                 (end_culprit << 16) + (PROGRAM << 12) + ((end_state != DONE) << 11) +
                 (end_state << 8) + end_flags);
-      read_word(CONTROLLER, 0, CYCLE_AT, end_cycle);
+      // The cycle of a run that has not begun is 0.
+      read_word(CONTROLLER, 0, CYCLE_AT, end_cycle < 0 ? 0 : end_cycle);
       read_word(CONTROLLER, 0, QUEUED_AT, 0);
       watched = 0;
       tiles_at_end;
@@ -298,7 +302,7 @@ module bench;
   // Stop a run that would never end: it leaves no trace and no interrupt.
   task stop;
     begin
-      refuse(1, byte_address(TABLE, FIRST_NODE, BASE), 0, ALL_BYTES, NOT_NOW);
+      refuse(1, byte_address(TABLE, FIRST_NODE, TABLE_BASE), 0, ALL_BYTES, NOT_NOW);
       refuse(1, byte_address(CONTROLLER, 0, ENTRY_AT), 0, ALL_BYTES, NOT_NOW);
       command(START);
       read_word(CONTROLLER, 0, QUEUED_AT, 1 + PROGRAM);

@@ -2,13 +2,16 @@
   reg disturbed = 0;
   reg [NODES-1:0] hold = 0;
   wire [NODES-1:0] arrived, finished, core_runs;
-  wire [NODES*STEP_BITS-1:0] arrived_step, node_step;
+  wire [NODES*STEP_BITS-1:0] node_step;
+  wire [NODES*BELL_BITS-1:0] bell_value;
   wire [NODES*4-1:0] program_number;
   integer tile;
 
-  // Doorbells of the run: their number and the sum of their steps, at each node.
+  // Doorbells of the run: their number, the sum of their steps, and that of their cycles, at each
+  // node. Circuits tell an address instead of a step.
   integer bells[0:NODES-1];
-  integer bell_steps[0:NODES-1];
+  integer bell_values[0:NODES-1];
+  integer bell_cycles[0:NODES-1];
   // Nodes at which a packet has ended, the last cycle first.
   reg [NODES-1:0] ended_packets[0:BELL_AFTER];
 
@@ -20,7 +23,8 @@
         if (TILES[tile]) begin
           if (arrived[tile] !== 0) begin
             bells[tile] = bells[tile] + 1;
-            bell_steps[tile] = bell_steps[tile] + arrived_step[tile*STEP_BITS+:STEP_BITS];
+            bell_values[tile] = bell_values[tile] + bell_value[tile*BELL_BITS+:BELL_BITS];
+            bell_cycles[tile] = bell_cycles[tile] + now;
           end
           if (BELLS_WATCHED)
             check(arrived[tile] === ended_packets[BELL_AFTER][tile], "a doorbell is wrong");
@@ -43,7 +47,8 @@
     begin
       for (tile = 0; tile < NODES; tile = tile + 1) begin
         bells[tile] = 0;
-        bell_steps[tile] = 0;
+        bell_values[tile] = 0;
+        bell_cycles[tile] = 0;
       end
       for (tile = 0; tile <= BELL_AFTER; tile = tile + 1) ended_packets[tile] = 0;
     end
@@ -60,16 +65,20 @@
     end
   endtask
 
-  // Tile values in nodes.hex after a run: node, step, doorbells and the sum of their steps.
+  // Tile values in nodes.hex after a run: node, step, doorbells and the sum of their steps. With
+  // circuits: node, the sum of the doorbells' cycles, doorbells and the sum of their addresses.
   reg [127:0] nodes[0:TILE_LINES];
   initial $readmemh("nodes.hex", nodes);
   task compare_tiles(input integer first, input integer last);
     for (line = first; line < last; line = line + 1) begin
       {line_node, line_address, line_word} = nodes[line];
-      check(node_step[line_node*STEP_BITS+:STEP_BITS] === line_address[STEP_BITS-1:0],
-            "step is wrong at a tile");
+      if (CIRCUITS != 0)
+        check(bell_cycles[line_node] === line_address, "doorbells in other cycles");
+      else
+        check(node_step[line_node*STEP_BITS+:STEP_BITS] === line_address[STEP_BITS-1:0],
+              "step is wrong at a tile");
       check(bells[line_node] === line_word[63:32], "too many or too few doorbells");
-      check(bell_steps[line_node] === line_word[31:0], "doorbells of other steps");
+      check(bell_values[line_node] === line_word[31:0], "doorbells of other packets");
     end
   endtask
 

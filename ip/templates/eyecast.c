@@ -33,24 +33,23 @@ static int is_for_another_network(eyecast_t engine) {
   return EYECAST_READ(engine, CONTROLLER(image)) != EYECAST_READ(engine, CONTROLLER(identity));
 }
 
-/* Switches have no memories. */
-static const unsigned char has_memories[EYECAST_NODES] = {@HAS_MEMORIES@};
+/* Switches have no message memories. */
+static const unsigned char is_switch[EYECAST_NODES] = {@IS_SWITCH@};
+enum { SWITCH_TABLES = @SWITCH_TABLES@ };
 
 eyecast_status_t eyecast_clear(eyecast_t engine) {
   const eyecast_word_t refused = EYECAST_READ(engine, CONTROLLER(refused));
-  unsigned node, table, word;
+  unsigned node, tables, table, word;
 
   if (is_running(engine)) {
     return EYECAST_BUSY;
   }
   for (node = 0; node < EYECAST_NODES; node++) {
-    if (!has_memories[node]) {
-      continue;
-    }
-    for (word = 0; word < EYECAST_MESSAGE_WORDS; word++) {
+    for (word = 0; !is_switch[node] && word < EYECAST_MESSAGE_WORDS; word++) {
       EYECAST_WRITE(engine, MESSAGE(node, word), 0);
     }
-    for (table = 0; table < EYECAST_TABLES; table++) {
+    tables = is_switch[node] ? SWITCH_TABLES : EYECAST_TABLES;
+    for (table = 0; table < tables; table++) {
       for (word = 0; word < EYECAST_TABLE_WORDS; word++) {
         EYECAST_WRITE(engine, TABLE(node, table * EYECAST_TABLE_STRIDE + word), 0);
       }

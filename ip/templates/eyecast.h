@@ -28,7 +28,8 @@ typedef volatile eyecast_word_t *eyecast_t;
   ((void)((engine)[(address) / sizeof(eyecast_word_t)] = (word)))
 #endif
 
-/* Nodes, words of a node's message memory and of each of its table memories. */
+/* Nodes, words of a node's message memory and of each of its table memories. With circuits, each
+ * entry of the run table counts as a table memory. */
 enum {
   EYECAST_NODES = @NODES@,
   EYECAST_MESSAGE_WORDS = @MESSAGE_WORDS@,

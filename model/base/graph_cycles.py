@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from .arrays import Numbers
 
@@ -17,8 +16,8 @@ def find_circle(edges: Numbers) -> list[int]:
     """
     names, places = np.unique(edges, return_inverse=True)
     before, after = places.reshape(-1, 2).T
-    keep = _left_after_peeling(before, after, names.size)[before]
-    keep &= _left_after_peeling(after, before, names.size)[after]
+    keep = peeling_rounds(before, after, names.size)[before] < 0
+    keep &= peeling_rounds(after, before, names.size)[after] < 0
     following = dict(zip(before[keep].tolist(), after[keep].tolist(), strict=True))
     found: list[int] = names[circle_ahead(following)].tolist() if following else []
     return found
@@ -40,22 +39,23 @@ def circle_ahead(following: Mapping[int, int]) -> list[int]:
     return circle[lowest:] + circle[:lowest]
 
 
-def _left_after_peeling(before: Numbers, after: Numbers, count: int) -> npt.NDArray[np.bool_]:
-    """Mark the nodes of ``count`` left after peeling: shape (count,).
+def peeling_rounds(before: Numbers, after: Numbers, count: int) -> Numbers:
+    """Return the round, from 0, in which each of ``count`` nodes is peeled: shape (count,).
 
-    Peeling removes nodes without an incoming edge until none is left. ``before`` and ``after`` are
-    the ends of the edges. A node that is left lies on a circle or behind one. The work is
-    proportional to the number of edges.
+    Peeling removes, in each round, the nodes without an incoming edge. ``before`` and ``after`` are
+    the ends of the edges. A node that is never removed lies on a circle or behind one; its round is
+    -1. The work is proportional to the number of edges.
     """
     order = np.argsort(before, kind="stable")
     after = after[order]
     begin = np.searchsorted(before[order], np.arange(count + 1))
     waiting = np.bincount(after, minlength=count)
-    peeled = np.flatnonzero(waiting == 0)
+    peeled, number, rounds = np.flatnonzero(waiting == 0), 0, np.full(count, -1)
     while peeled.size:
+        rounds[peeled] = number
         sizes = begin[peeled + 1] - begin[peeled]
         skipped = np.repeat(begin[peeled] - np.cumsum(sizes) + sizes, sizes)
         reached, times = np.unique(after[np.arange(sizes.sum()) + skipped], return_counts=True)
         waiting[reached] -= times
-        peeled = reached[waiting[reached] == 0]
-    return waiting > 0
+        peeled, number = reached[waiting[reached] == 0], number + 1
+    return rounds

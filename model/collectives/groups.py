@@ -83,7 +83,17 @@ def part_of(topology: Topology, nodes: Nodes) -> GroupNetwork:
                 side == 1 or (axis in topology.wrapped and side == topology.dims[axis])
                 for axis, side in enumerate(sides)
             )
-            return GroupNetwork((torus if round_all else mesh)(sides), tuple(sorted(nodes)))
+            members = np.sort(nodes)
+            registers, rates = (
+                None if table is None else table[members]
+                for table in (topology.link_registers_of, topology.link_rate_of)
+            )
+            box = replace(
+                (torus if round_all else mesh)(sides),
+                link_registers_of=registers,
+                link_rate_of=rates,
+            )
+            return GroupNetwork(box, tuple(members.tolist()))
     others = sorted({*range(topology.nodes)} - {*nodes} - {*topology.faulty_nodes})
     alone = with_faults(topology, others) if others else topology
     return GroupNetwork(alone, tuple(range(topology.nodes)))

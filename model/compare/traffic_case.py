@@ -12,7 +12,7 @@ from ..network.config import Timing
 from ..program.payload import empty_memory, random_words
 from ..program.program import Program
 from ..run.rules import TraceError, check_trace
-from ..run.run import HardwareRun, Prediction
+from ..run.run import HardwareRun, Prediction, Run
 from ..traffic.traffic import Traffic
 from .checks import Check, Comparison, compare_runs
 
@@ -72,8 +72,8 @@ def compare_traffic(case: TrafficCase, measured: HardwareRun) -> TrafficResult:
     return TrafficResult(measured, (*checks, rules), difference, case)
 
 
-def rules_check(program: Program, measured: HardwareRun) -> Check:
-    """Check the hardware's trace by the rules that need no model; report the first one broken."""
+def rules_check(program: Program, measured: Run) -> Check:
+    """Check a trace by the rules that need no model; report the first one broken."""
     broken = "none"
     try:
         check_trace(program, measured.trace, complete=measured.finished)

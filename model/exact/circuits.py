@@ -21,9 +21,8 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
-from ..network.topology import NO_LINK
 from ..program.circuit_checks import check_circuits
-from ..program.circuits import FIRST_CYCLE, CircuitProgram
+from ..program.circuits import SUM, CircuitProgram
 from .declined import Declined
 
 ROUTER = 2
@@ -52,39 +51,69 @@ class _Spans(NamedTuple):
 def closed_run(program: CircuitProgram) -> ClosedRun:
     """Return the cycles and the traffic of ``program``; raise :class:`.Declined` if it sets a flag.
 
-    All-port networks and switches are declined, too.
-
     Custom operators are allowed, because words do not matter.
     """
-    if program.config.all_port or program.config.topology.switches:
-        raise Declined("the network has all ports or switches")
     try:
         check_circuits(program)
     except InvalidInput as error:
         raise Declined(str(error)) from error
+    if (_ejects(program) & _of_switch(program)).any():
+        raise Declined("a switch delivers a word")
     taken, sums = _outputs(program)
-    topology = program.config.topology
-    own = _spans(program, _sending(program), np.zeros(len(program.duration), np.int64), ROUTER)
+    nodes, places = program.nodes, _places(program)
+    own = _joined(*_sending(program))
     if _meet(taken, sums):
         raise Declined("a sum meets a word at an output")
     left = _joined(taken, sums)
-    at_memory = left.key % topology.ports == 0
-    if program.half_duplex and _meet(_Spans(*(part[at_memory] for part in left)), own):
+    at_memory = ~_by_link(program, left)
+    delivered = _Spans(*(part[at_memory] for part in left))
+    if program.half_duplex and _meet(_of_nodes(delivered, places), _of_nodes(own, places)):
         raise Declined("a node sends and receives at once")
     arrivals = _joined(_arrivals(program, left), own)
     if not _same(arrivals, _joined(*_named(program))):
         raise Declined("a word is not where a run expects it")
-    words = np.bincount(left.key, left.end - left.begin, topology.neighbor.size)
-    counts = words.astype(np.int64).reshape(topology.neighbor.shape)
-    return ClosedRun(program.cycles, counts)
+    words = np.bincount(left.key, left.end - left.begin, nodes * places)
+    counts = words.astype(np.int64).reshape(nodes, places)
+    ports = program.config.topology.ports
+    counts[:, 0] += counts[:, ports:].sum(axis=1)
+    return ClosedRun(program.cycles, counts[:, :ports])
 
 
-def _begins(program: CircuitProgram) -> Numbers:
-    """Return the first cycle of each entry."""
-    after = np.cumsum(program.duration)
-    before = np.concatenate(([0], after))[program.first_entry[:-1]]
-    begins: Numbers = FIRST_CYCLE + after - program.duration - before[program.entry_node]
-    return begins
+def _places(program: CircuitProgram) -> int:
+    """Return how many input registers a node has, and how many ways out.
+
+    Link ports have their own numbers. The memory is number 0; all-port, the lanes follow the ports.
+    """
+    config = program.config
+    return config.topology.ports + (config.lanes if config.all_port else 0)
+
+
+def _lane(program: CircuitProgram, lane: int) -> int:
+    """Return the number of a lane's register and of its ejection; lanes count from 1."""
+    config = program.config
+    return config.topology.ports - 1 + lane if config.all_port else 0
+
+
+def _of_switch(program: CircuitProgram) -> npt.NDArray[np.bool_]:
+    """Tell which entries are those of switches, which have no memory."""
+    return np.isin(program.entry_node, program.config.topology.switches)
+
+
+def _ejects(program: CircuitProgram) -> npt.NDArray[np.bool_]:
+    """Tell which entries deliver a word."""
+    ejections = program.ejections if program.config.all_port else program.codes[:, :1]
+    return np.asarray((ejections > 0).any(axis=1))
+
+
+def _of_nodes(spans: _Spans, places: int) -> _Spans:
+    """Return the spans by node."""
+    return spans._replace(key=spans.key // places)
+
+
+def _by_link(program: CircuitProgram, left: _Spans) -> npt.NDArray[np.bool_]:
+    """Tell which words leave by a link, and not to a memory."""
+    place = left.key % _places(program)
+    return np.asarray((place > 0) & (place < program.config.topology.ports))
 
 
 def _spans(
@@ -92,48 +121,65 @@ def _spans(
 ) -> _Spans:
     """Return the spans of the ``chosen`` entries, each ``late`` cycles later.
 
-    The key is ``node * ports + port``, with the node of the entry.
+    The key is ``node * places + port``, with the node of the entry.
     """
     entry = np.flatnonzero(chosen)
-    begin = _begins(program)[entry] + late
-    key = program.entry_node[entry] * program.config.topology.ports + port[entry]
+    begin = program.entry_begin[entry] + late
+    key = program.entry_node[entry] * _places(program) + port[entry]
     return _Spans(key, begin, begin + program.duration[entry])
 
 
-def _sending(program: CircuitProgram) -> npt.NDArray[np.bool_]:
-    """Tell which entries read a word to be sent."""
+def _sending(program: CircuitProgram) -> Iterator[_Spans]:
+    """Yield when the register of each lane holds a word that was read to be sent."""
+    config, own = program.config, program.codes[:, 1:] == 1
     joined = (program.operator > 0) & ((program.first == 1) | (program.second == 1))
-    return np.asarray((program.codes[:, 1:] == 1).any(axis=1) | joined)
+    for lane in range(1, config.lanes + 1):
+        sends = own[:, lane - 1] if config.all_port else own.any(axis=1)
+        sends = (sends | joined if lane == 1 else sends) & ~_of_switch(program)
+        yield _spans(program, sends, np.full(len(sends), _lane(program, lane)), ROUTER)
+
+
+def _ways_out(program: CircuitProgram) -> Iterator[tuple[int, Numbers, npt.NDArray[np.bool_]]]:
+    """Yield each way out: its number, the register it takes in each entry or -1, where the sum."""
+    config = program.config
+    for output in range(int(config.all_port), config.topology.ports):
+        code = program.codes[:, output]
+        is_sum = code == 1 + output
+        own = _lane(program, output)
+        register = np.where(code == 1, own, code - 1)
+        yield output, np.where(is_sum, -1, register), is_sum
+    for column, ejection in enumerate(program.ejections.T):
+        register = np.where(ejection == 1, 1 + column, -1)
+        yield _lane(program, 1 + column), register, ejection == SUM
 
 
 def _outputs(program: CircuitProgram) -> tuple[_Spans, _Spans]:
-    """Return when each output sends the word of an input, and when it sends a sum."""
+    """Return when each way out sends the word of a register, and when it sends a sum."""
     taken, sums = [], []
-    for output in range(program.config.topology.ports):
-        code, port = program.codes[:, output], np.full(len(program.duration), output)
-        is_sum = code == 1 + output
-        taken.append(_spans(program, (code > 0) & ~is_sum, port, ROUTER))
-        sums.append(_spans(program, is_sum, port, ROUTER + 1))
+    for number, register, is_sum in _ways_out(program):
+        place = np.full(len(program.duration), number)
+        taken.append(_spans(program, register >= 0, place, ROUTER))
+        sums.append(_spans(program, is_sum, place, ROUTER + 1))
     return _joined(*taken), _joined(*sums)
 
 
 def _named(program: CircuitProgram) -> Iterator[_Spans]:
     """Yield when each input register is named."""
-    for output in range(program.config.topology.ports):
-        code = program.codes[:, output]
-        yield _spans(program, (code > 0) & (code != 1 + output), code - 1, ROUTER)
+    for _, register, _ in _ways_out(program):
+        yield _spans(program, register >= 0, register, ROUTER)
     for column in (program.first, program.second):
-        yield _spans(program, program.operator > 0, column - 1, ROUTER)
+        register = np.where(column == 1, _lane(program, 1), column - 1)
+        yield _spans(program, program.operator > 0, register, ROUTER)
 
 
 def _arrivals(program: CircuitProgram, left: _Spans) -> _Spans:
     """Return when the registers of links hold a word."""
     topology, late = program.config.topology, 1 + program.config.link_registers
-    linked = topology.neighbor != NO_LINK
-    ends = np.where(linked, topology.neighbor * topology.ports + topology.peer, 0).ravel()
-    by_link = left.key % topology.ports > 0
+    places, by_link = _places(program), _by_link(program, left)
     key, begin, end = (part[by_link] for part in left)
-    return _Spans(ends[key].astype(np.int64), begin + late, end + late)
+    node, port = np.divmod(key, places)
+    there = topology.neighbor[node, port].astype(np.int64) * places + topology.peer[node, port]
+    return _Spans(there, begin + late, end + late)
 
 
 def _joined(*parts: _Spans) -> _Spans:

@@ -133,10 +133,7 @@ class Image:
 
     def _started(self, slot: Slot) -> DirectoryEntry:
         """Return the program's entry in the directory."""
-        half_duplex = self.program.half_duplex
-        return DirectoryEntry(
-            self.number, slot, self.timing, half_duplex=half_duplex, limit=self.limit
-        )
+        return directory_entry(self.program, self.number, slot, self.timing, self.limit)
 
     def description(self) -> dict[str, object]:
         """Describe everything except the writes that a host must know, as JSON values."""
@@ -155,7 +152,8 @@ class Image:
         """Describe the start of the program, as JSON values."""
         if slot := self.slot:
             return self._started(slot).to_json()
-        return _mode(self.timing, half_duplex=self.program.half_duplex)
+        barrier = _has_barrier(self.program, self.timing)
+        return _mode(barrier=barrier, half_duplex=self.program.half_duplex)
 
     def _memory(self) -> Iterator[dict[str, object]]:
         """Yield the known words of the memories after the run, in hex, in consecutive pieces."""
@@ -179,13 +177,13 @@ class DirectoryEntry:
 
     number: int
     slot: Slot
-    timing: Timing
+    barrier: bool
     half_duplex: bool
     limit: int
 
     def writes(self) -> Iterator[Words]:
         """Yield the words of the entry; the length is last, as it marks the entry as loaded."""
-        mode = BARRIER if self.timing is Timing.BARRIER else 0
+        mode = BARRIER if self.barrier else 0
         mode |= HALF_DUPLEX if self.half_duplex else 0
         slot = self.slot
         values = {"base": slot.base, "mode": mode, "limit": self.limit, "words": slot.words}
@@ -195,13 +193,26 @@ class DirectoryEntry:
 
     def to_json(self) -> dict[str, object]:
         """Return the entry as JSON values."""
-        mode = _mode(self.timing, half_duplex=self.half_duplex)
+        mode = _mode(barrier=self.barrier, half_duplex=self.half_duplex)
         return {**mode, "number": self.number, **self.slot._asdict(), "limit": self.limit}
 
 
-def _mode(timing: Timing, *, half_duplex: bool) -> dict[str, object]:
+def directory_entry(
+    program: AnyProgram, number: int, slot: Slot, timing: Timing, limit: int
+) -> DirectoryEntry:
+    """Return the entry of a program in the directory."""
+    barrier = _has_barrier(program, timing)
+    return DirectoryEntry(number, slot, barrier, half_duplex=program.half_duplex, limit=limit)
+
+
+def _has_barrier(program: AnyProgram, timing: Timing) -> bool:
+    """Return whether steps wait for the barrier; circuits have no steps."""
+    return timing is Timing.BARRIER and isinstance(program, Program)
+
+
+def _mode(*, barrier: bool, half_duplex: bool) -> dict[str, object]:
     """Return the mode of a program as JSON values."""
-    return {"barrier": timing is Timing.BARRIER, "half_duplex": half_duplex}
+    return {"barrier": barrier, "half_duplex": half_duplex}
 
 
 def network_description(config: NetworkConfig) -> dict[str, object]:

@@ -20,7 +20,14 @@ from ..network.config import Timing
 from ..program.any_program import AnyProgram
 from ..program.slots import slots_of
 from ..run.run import Prediction
-from .image import DirectoryEntry, identity_write, network_description, table_writes, write_files
+from .image import (
+    DirectoryEntry,
+    directory_entry,
+    identity_write,
+    network_description,
+    table_writes,
+    write_files,
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -49,8 +56,7 @@ class ProgramsImage:
         """The programs' entries in the directory."""
         columns = zip(self.programs, slots_of(self.programs), self.limits, strict=True)
         for number, (program, slot, limit) in enumerate(columns):
-            half_duplex = program.half_duplex
-            yield DirectoryEntry(number, slot, self.timing, half_duplex=half_duplex, limit=limit)
+            yield directory_entry(program, number, slot, self.timing, limit)
 
     @property
     def writes(self) -> Words:

@@ -14,10 +14,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range
 from .faults import with_faults
-from .topology import NO_LINK, Topology, require_port_count
+from .topology import NO_LINK, UNSAID, Topology, require_port_count
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -41,7 +42,8 @@ class HostedTopology(Topology):
 def with_host(topology: Topology, targets: Iterable[int]) -> HostedTopology:
     """Return ``topology`` with a host that is linked to the nodes ``targets``.
 
-    Faults of ``topology`` stay. Raises :class:`InvalidInput` for no targets or targets outside it.
+    Faults of ``topology`` stay, and its links that differ. Raises :class:`InvalidInput` for no
+    targets or targets outside it.
     """
     network = topology.without_faults or topology
     links = tuple(sorted(set(targets)))
@@ -58,6 +60,14 @@ def with_host(topology: Topology, targets: Iterable[int]) -> HostedTopology:
     own = np.arange(1, 1 + len(links))
     neighbor[host, own], peer[host, own] = links, port
     neighbor[links, port], peer[links, port] = host, own
+
+    def with_host_links(table: npt.NDArray[np.int64] | None) -> npt.NDArray[np.int64] | None:
+        if table is None:
+            return None
+        values = np.full(neighbor.shape, UNSAID)
+        values[:host, :port] = table
+        return values
+
     hosted = HostedTopology(
         "graph",
         (),
@@ -65,6 +75,8 @@ def with_host(topology: Topology, targets: Iterable[int]) -> HostedTopology:
         peer,
         name=f"{network.plain_label} and host",
         switches=network.switches,
+        link_registers_of=with_host_links(network.link_registers_of),
+        link_rate_of=with_host_links(network.link_rate_of),
         network=network,
         host_links=links,
     )

@@ -252,9 +252,13 @@ class NetworkConfig:
                 require_range(name.replace("_", " "), getattr(self, name), *parameter.limits)
         require_range("ports per node", self.topology.ports, 2, 63)
         require_compatible(self)
-        self._require_flit_width("a route segment", self.header.slot_bits)
-        self._require_flit_width(self._delivery_words(), self.header.delivery_bits)
-        self._require_flit_width("the message length", self.length_bits)
+        if self.circuits:
+            # Words have no headers, and tables no rows; the host reads the current entry's number.
+            self._require_flit_width("the number of an entry", bits_for(self.table_words))
+        else:
+            self._require_flit_width("a route segment", self.header.slot_bits)
+            self._require_flit_width(self._delivery_words(), self.header.delivery_bits)
+            self._require_flit_width("the message length", self.length_bits)
 
     def _delivery_words(self) -> str:
         """Name the fields of a delivery, for an error."""

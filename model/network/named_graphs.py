@@ -46,12 +46,6 @@ def binary_tree(nodes: int) -> Topology:
     return Topology("binary-tree", (), neighbor, peer, name=f"binary tree of {nodes}")
 
 
-def complete_binary_tree(height: int) -> Topology:
-    """Return the binary tree with ``height`` full levels, the papers' BT: 2^height - 1 nodes."""
-    require_range("height of binary tree", height, 1, LARGEST_NODE_COUNT.bit_length() - 1)
-    return binary_tree((1 << height) - 1)
-
-
 def star_tree(arms: int, length: int) -> Topology:
     """Return a star tree: node 0 at the centre of ``arms`` lines of ``length`` nodes (section 4).
 

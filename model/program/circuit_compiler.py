@@ -19,7 +19,7 @@ from ..network.port_model import PortModel
 from ..schedule.resources import resources_of
 from ..schedule.rules import ScheduleError
 from ..schedule.schedule import Schedule
-from ..schedule.streams import streams_of
+from ..schedule.streams import NO_STREAMS, streams_of
 from ..schedule.trees import check_trees
 from .circuit_checks import require_room
 from .circuit_order import gangs_of, ties_of
@@ -28,8 +28,8 @@ from .circuit_units import Units, split, units_of
 from .circuits import FIRST_CYCLE, CircuitProgram
 from .layout import Layout
 
-MOST_TRIES = 12
-TRIED_WORDS = 1_000_000
+MOST_TRIES = 40
+TRIED_WORDS = 3_000_000
 """Words packed in all tries together, at most."""
 
 
@@ -43,18 +43,18 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
 
     streams = streams_of(schedule)
     found: list[tuple[int, int, Units, Numbers]] = []
-    parts = [(schedule, np.arange(schedule.sends))]
+    parts = [(schedule, np.arange(schedule.sends), streams)]
     if len(schedule.block_ids) > schedule.sends:
         # With a port for every link, sends of some common blocks may become one wrong tree.
         with suppress(ScheduleError):
             by_block = split(schedule)
             check_trees(by_block[0])
-            parts.append(by_block)
+            parts.append((*by_block, NO_STREAMS))
     if (packed := _packed(schedule, config)) is not None:
-        units = units_of(schedule, config, layout)
+        units = units_of(schedule, config, layout, streams)
         found.append((int((packed + units.span).max()), 0, units, packed))
-    for part, origin in parts:
-        units = units_of(part, config, layout)
+    for part, origin, through in parts:
+        units = units_of(part, config, layout, through)
         ties = ties_of(units, streams, origin)
         for key in _keys(units):
             gangs = gangs_of(units, ties, key)

@@ -1,9 +1,10 @@
 """Units of a schedule for circuits: what each tree of sends occupies, reads and writes, and when.
 
-A *unit* is one tree of sends (:mod:`..schedule.trees`). All its times are known relative to the
-cycle in which its first word is read: after that, nothing of it waits. Times are those of run
-tables (docs/router.md, section 23): an entry that is current in cycle t reads a word in cycle t,
-and its router moves words in cycle t + 2. With R link registers::
+A *unit* is one tree of sends (:mod:`..schedule.trees`), and the trees that stream the words of its
+targets on: they fork in the routers of these targets, and read no memory. All times of a unit are
+known relative to the cycle in which its first word is read: after that, nothing of it waits. Times
+are those of run tables (docs/router.md, section 23): an entry that is current in cycle t reads a
+word in cycle t, and its router moves words in cycle t + 2. With R link registers::
 
     0 -> 2 by 1, L words     node 0    t          t + L           reads; output 1 takes input 0
                              node 1      t+R+1      t+R+1+L       output 1 takes input 2
@@ -24,8 +25,9 @@ from ..base.arrays import Numbers
 from ..base.ragged import offsets_of, ranges
 from ..network.config import NetworkConfig
 from ..network.port_model import PortModel
-from ..schedule.same_sends import first_of_pairs
+from ..schedule.same_sends import first_of_pairs, sets_of
 from ..schedule.schedule import Schedule
+from ..schedule.streams import Streams
 from .circuits import SUM
 from .layout import Layout
 
@@ -114,14 +116,14 @@ def split(schedule: Schedule) -> tuple[Schedule, Numbers]:
 class _Paths:
     """Trees, and the time at which each passes each node of its paths.
 
-    ``time`` has the time of each of ``path_nodes``. ``meeting`` are the sorted keys of nodes where
-    a join joins two words, see :meth:`keys`.
+    ``time`` has the time of each of ``path_nodes``, and ``way_out`` the port by which its path goes
+    on, 0 at its end. ``meeting`` are the sorted keys of links, or ends, that take the sum of two
+    words, see :meth:`keys`.
     """
 
-    def __init__(self, schedule: Schedule, config: NetworkConfig) -> None:
+    def __init__(self, schedule: Schedule, config: NetworkConfig, streams: Streams) -> None:
         self.schedule, self.hop_cycles = schedule, 1 + config.link_registers
         self.all_port, self.lanes = config.all_port, config.lanes
-        self.first, self.unit = np.unique(schedule.trees, return_inverse=True)
         lengths = np.diff(schedule.path_offsets)
         self.send = np.repeat(np.arange(schedule.sends), lengths)
         place = np.arange(len(self.send)) - schedule.path_offsets[self.send]
@@ -129,23 +131,63 @@ class _Paths:
         # Hops begin at all nodes of the paths except the last ones.
         self.begins = np.flatnonzero(~self.is_last)
         self.out_port = schedule.links % schedule.topology.ports
+        self.way_out = np.zeros(len(self.send), np.int64)
+        self.way_out[self.begins] = self.out_port
         peer = schedule.topology.peer[schedule.path_nodes[self.begins], self.out_port]
         self.input = np.full(len(self.send), OWN_INPUT)
         self.input[self.begins + 1] = 1 + peer
+        self.feeder = self._feeders(streams)
+        begin, behind = self._begins()
+        self.first, self.unit = np.unique(schedule.trees[begin], return_inverse=True)
         joins = np.bincount(schedule.joins, minlength=schedule.sends)[schedule.joins] > 1
         self.meeting, self.first_input, self.second_input = self._meetings(joins)
-        self.time = place * self.hop_cycles
+        self.time = (behind[self.send] + place) * self.hop_cycles
         if joins.any():
             self._delay(joins[self.send])
 
+    def _feeders(self, streams: Streams) -> Numbers:
+        """Return the send whose words each send's router takes as they arrive, or -1 for none.
+
+        A tree that streams takes the words of its feeder, if both carry the same blocks, none of
+        its links leads back, and it brings them to no node a second time. Words that the memory
+        combines pass the memory.
+        """
+        schedule, found = self.schedule, np.full(self.schedule.sends, -1)
+        send, feeder = streams.send, streams.feeder
+        if not len(send):
+            return found
+        first, last = schedule.path_offsets[:-1], schedule.path_offsets[1:] - 1
+        carried = sets_of(np.arange(schedule.sends), schedule.block_offsets, schedule.block_ids)
+        reached = schedule.step.astype(np.int64) * schedule.topology.nodes + schedule.target
+        reached = reached * (1 + carried.max()) + carried
+        _, number, count = np.unique(reached, return_inverse=True, return_counts=True)
+        good = (carried[send] == carried[feeder]) & (count[number[send]] == 1)
+        good &= ~(schedule.combine[send] | schedule.combine[feeder])
+        good &= self.input[last[feeder]] != 1 + self.way_out[first[send]]
+        whole = np.isin(schedule.trees[send], schedule.trees[send[~good]], invert=True)
+        send, feeder = send[whole], feeder[whole]
+        found[send] = feeder
+        self.input[first[send]] = self.input[last[feeder]]
+        return found
+
+    def _begins(self) -> tuple[Numbers, Numbers]:
+        """Return the send that reads each send's words from a memory, and the hops from there."""
+        begin = np.where(self.feeder < 0, np.arange(len(self.feeder)), self.feeder)
+        behind = np.where(self.feeder < 0, 0, self.schedule.distances[begin])
+        # Each round doubles the number of sends that are followed back.
+        for _ in range(len(begin).bit_length()):
+            behind, begin = behind + behind[begin], begin[begin]
+        return begin, behind
+
     def keys(self, places: Numbers) -> Numbers:
-        """Return unit and node of some of ``path_nodes`` as one number."""
-        nodes = self.schedule.path_nodes[places]
-        keys: Numbers = self.unit[self.send[places]] * self.schedule.topology.nodes + nodes
-        return keys
+        """Return unit, node and way out of some of ``path_nodes`` as one number."""
+        topology = self.schedule.topology
+        keys = self.unit[self.send[places]] * topology.nodes + self.schedule.path_nodes[places]
+        ways: Numbers = keys * topology.ports + self.way_out[places]
+        return ways
 
     def joins_at(self, places: Numbers) -> npt.NDArray[np.bool_]:
-        """Tell for some of ``path_nodes`` whether their unit joins words there."""
+        """Tell for some of ``path_nodes`` whether a sum of their unit goes on by their way out."""
         return np.isin(self.keys(places), self.meeting)
 
     def lanes_out(self, sources: Numbers) -> Numbers:
@@ -165,7 +207,7 @@ class _Paths:
         )
 
     def _meetings(self, joins: npt.NDArray[np.bool_]) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the keys of nodes with two inputs of one join, and the codes of the inputs."""
+        """Return the keys of ways out that take two inputs of one join, and the inputs' codes."""
         crossed = self.schedule.crossings
         ends = self.begins[crossed[joins[self.schedule.hop_sends[crossed]]]] + 1
         sources = np.flatnonzero(self.is_first & joins[self.send])
@@ -187,16 +229,19 @@ class _Paths:
         self.time = np.where(joined, longest[self.unit[self.send]] - back, self.time)
 
 
-def units_of(schedule: Schedule, config: NetworkConfig, layout: Layout) -> Units:
-    """Return the units of ``schedule`` in a network with blocks at the addresses of ``layout``."""
-    paths = _Paths(schedule, config)
+def units_of(schedule: Schedule, config: NetworkConfig, layout: Layout, streams: Streams) -> Units:
+    """Return the units of ``schedule`` in a network with blocks at the addresses of ``layout``.
+
+    ``streams`` are those of the schedule whose words do not pass the memory, if they can.
+    """
+    paths = _Paths(schedule, config, streams)
     unit = paths.unit
     words = schedule.send_words[paths.first]
     length = np.maximum(words, 1)
-    begins = np.flatnonzero(paths.is_first)
-    sources = begins[first_of_pairs(unit, schedule.source)]
-    first_link = paths.lanes_out(begins) + config.lanes * schedule.source
-    senders = begins[first_of_pairs(unit, first_link)]
+    begins = np.flatnonzero(paths.is_first)[paths.feeder < 0]
+    sources = begins[first_of_pairs(unit[paths.send[begins]], schedule.path_nodes[begins])]
+    lane_out = paths.lanes_out(begins) + config.lanes * schedule.path_nodes[begins]
+    senders = begins[first_of_pairs(unit[paths.send[begins]], lane_out)]
     targets = np.flatnonzero(paths.is_last)[first_of_pairs(unit, schedule.target)]
     codes = _codes(paths, targets, length)
     joins = _joins(paths, length)
@@ -257,7 +302,8 @@ def _codes(paths: _Paths, targets: Numbers, length: Numbers) -> Settings:
 
 def _joins(paths: _Paths, length: Numbers) -> Settings:
     """Return the joins; their field is the first input, and their value the second one."""
-    unit, node = np.divmod(paths.meeting, paths.schedule.topology.nodes)
+    topology = paths.schedule.topology
+    unit, node = np.divmod(paths.meeting // topology.ports, topology.nodes)
     every = np.arange(len(paths.send)) if len(unit) else np.zeros(0, np.int64)
     keys, place = np.unique(paths.keys(every), return_index=True)
     time = paths.time[place[np.searchsorted(keys, paths.meeting)]]

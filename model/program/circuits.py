@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -111,10 +112,18 @@ class CircuitProgram:
         """Tell whether a word that is sent while one arrives sets a flag."""
         return self.port_model == PortModel.HALF_DUPLEX
 
-    @property
+    @cached_property
     def entry_node(self) -> Numbers:
         """The node of each entry: shape (entries,)."""
         return np.repeat(np.arange(self.nodes), np.diff(self.first_entry))
+
+    @cached_property
+    def entry_begin(self) -> Numbers:
+        """The first cycle in which each entry is current: shape (entries,)."""
+        after = np.cumsum(self.duration)
+        before = np.concatenate(([0], after))[self.first_entry[:-1]]
+        begins: Numbers = FIRST_CYCLE + after - self.duration - before[self.entry_node]
+        return begins
 
     @property
     def cycles(self) -> int:

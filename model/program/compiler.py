@@ -56,6 +56,9 @@ def compile_schedule(
     # A node's rows are ordered by step, and within a step as the sends of the schedule.
     order = np.lexsort((schedule.step[puts.send], schedule.source[puts.send]))
     send = puts.send[order]
+    continued = np.append(send[1:] == send[:-1], np.zeros(min(len(send), 1), dtype=np.bool_))
+    # A network with timed rows counts the packets that carry no step.
+    counted = schedule.target[send[continued & config.timed_rows]]
     additions = {"operator": puts.operator} | _stream_columns(schedule, streams, puts)
     program = Program(
         config=config,
@@ -66,7 +69,7 @@ def compile_schedule(
         source_address=puts.source_address[order],
         target_address=puts.target_address[order],
         length=puts.length[order],
-        continued=np.append(send[1:] == send[:-1], np.zeros(min(len(send), 1), dtype=np.bool_)),
+        continued=continued,
         **{name: column[order] for name, column in additions.items()},
         route=send,
         routes=segments_of_paths(
@@ -75,7 +78,7 @@ def compile_schedule(
         first_receive=offsets_of(np.bincount(receives.node, minlength=nodes)),
         receive_step=receives.step,
         receive_port=receives.port,
-        awaited=np.zeros(nodes, dtype=np.int64),
+        awaited=np.bincount(counted, minlength=nodes),
     )
     if schedule.timed:
         program = timed(program, schedule)

@@ -123,7 +123,7 @@ def find_cycle(program: Program) -> list[Channel]:
     Each channel depends on the next one, and the last on the first. The list is empty without a
     cycle. Raises :class:`InvalidInput` as :func:`certify` does.
     """
-    numbers = find_circle(_dependencies(program))
+    numbers = find_circle(dependencies(program))
     lines, vcs = np.divmod(numbers, program.config.vcs)
     nodes, ports = np.divmod(lines, program.config.topology.ports)
     return [Channel(*each) for each in np.stack((nodes, ports, vcs), axis=1).tolist()]
@@ -181,7 +181,7 @@ def _rerouted(
     return replace(program, config=config, route=np.arange(len(program.step)), routes=routes)
 
 
-def _dependencies(program: Program) -> Channels:
+def dependencies(program: Program) -> Channels:
     """Return the distinct pairs of consecutive channels on all routes: (pairs, 2), ascending."""
     config, topology = program.config, program.config.topology
     # Each pair is kept as one number, because numbers are sorted much faster than rows.

@@ -62,7 +62,8 @@ class Trace(ShowsItself):
     """One row per flit that leaves an output port; columns of equal length.
 
     Rows are in order of (cycle, node, port); :meth:`sort` restores that order. Deliveries of one
-    node and cycle have port 0 and are in the order of its ejection ports.
+    node and cycle have port 0 and are in the order of its ejection ports. ``trace.to_pandas()``,
+    ``polars.DataFrame(trace)`` and ``pyarrow.table(trace)`` are tables without a copy.
 
     Attributes
     ----------

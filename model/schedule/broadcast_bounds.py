@@ -22,15 +22,6 @@ def least_broadcast_steps(nodes: int, sends: int = 1) -> int:
     return steps
 
 
-def least_broadcast_tcd(nodes: int) -> int:
-    """Return the least TCD of a broadcast without switches: one hop for every other node.
-
-    A broadcast in the fewest steps needs more on most networks; for a 2^k x 2^k mesh
-    :func:`.eye_tcd` is the optimum over all sources (Cang & Wu 1998, Corollary 1).
-    """
-    return nodes - 1
-
-
 def least_tcd(topology: Topology, reached: Collection[int]) -> int:
     """Return the least TCD of sends, from any nodes, that bring something to each of ``reached``.
 

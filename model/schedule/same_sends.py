@@ -18,14 +18,14 @@ def first_alike(
     _, number, count = np.unique(keys, return_inverse=True, return_counts=True)
     several = np.flatnonzero(count[number] > 1)
     first = sends.copy()
-    carried = _sets_of(sends[several], block_offsets, block_ids)
+    carried = sets_of(sends[several], block_offsets, block_ids)
     both = number[several] * (1 + carried.max(initial=0)) + carried
     _, one, number = np.unique(both, return_index=True, return_inverse=True)
     first[several] = sends[several[one]][number]
     return first
 
 
-def _sets_of(sends: Numbers, offsets: Numbers, block_ids: npt.NDArray[np.int32]) -> Numbers:
+def sets_of(sends: Numbers, offsets: Numbers, block_ids: npt.NDArray[np.int32]) -> Numbers:
     """Return a number for the set of blocks of each of ``sends``: equal numbers for equal sets."""
     begins, counts = offsets[sends], np.diff(offsets)[sends]
     if (counts == 1).all():

@@ -262,11 +262,6 @@ class Schedule(ShowsItself):
         return np.diff(self.path_offsets) - 1
 
     @property
-    def sends_per_step(self) -> npt.NDArray[np.int64]:
-        """Sends in each step, shape (steps,), step 1 first."""
-        return np.bincount(self.step, minlength=self.steps + 1)[1:]
-
-    @property
     def longest_per_step(self) -> npt.NDArray[np.int64]:
         """Links that the longest send of each step crosses, shape (steps,)."""
         longest = np.zeros(self.steps + 1, dtype=np.int64)

@@ -45,6 +45,9 @@ class Streams:
     lead: Numbers
 
 
+NO_STREAMS = Streams(*np.zeros((3, 0), np.int64))
+
+
 def check_streams(schedule: Schedule) -> None:
     """Raise :class:`.ScheduleError` unless every send that streams gets its words in time.
 
@@ -62,8 +65,7 @@ def streams_of(schedule: Schedule) -> Streams:
     Raises :class:`.ScheduleError` if a send has no feeder, or would leave before its words arrive.
     """
     if not schedule.stream.any():
-        nothing = np.zeros(0, np.int64)
-        return Streams(nothing, nothing, nothing)
+        return NO_STREAMS
     coming = _coming(schedule)
     send, early = coming.send, coming.offset - coming.feeder_offset
     streaming = np.flatnonzero(schedule.stream).astype(np.int64)

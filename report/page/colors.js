@@ -27,6 +27,7 @@ function hue(number) {
 /** Return the ways to colour the flits of a run: {name: function from a flit to its colour}. */
 function colorings(run) {
   const vcs = VC_COLORS.map(themed);
+  if (run.circuits) return circuitColorings(run);
   const found = {};
   if (run.program && run.steps.end.length) {
     const last = Math.max(1, run.steps.end.length - 1);

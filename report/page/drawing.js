@@ -406,13 +406,14 @@ class Drawing {
     context.setTransform(this.scale, 0, 0, this.scale, -this.box.x * this.scale, -this.box.y * this.scale);
     const [ink, red] = [themed("--paper"), themed("--red")];
     const size = Math.max(10, Math.min(13, 7 / (this.scale / devicePixelRatio)));
-    const flight = 1 + this.network.link_registers;
     const there = run.flitsThere(cycle);
+    run.circuits?.draw(context, this, cycle, color);
     for (const flit of run.holding(cycle)) this.drawWay(context, run.flitLine[flit], color(flit));
     for (const flit of there) {
       const way = this.ways[this.linkOf.get(run.flitLine[flit])];
       if (!way) continue;
       const since = cycle - run.flitCycle[flit];
+      const flight = run.flights[run.flitLine[flit]];
       const waits = since >= flight;
       const place = way.at(waits ? 1 : 0.08 + (0.84 * (since + share)) / flight);
       drawFlit(context, place, run.trace.kind[flit], size, color(flit), ink);

@@ -107,8 +107,9 @@ class Page {
     this.run = this.runAt(number);
     if (byId("run")) byId("run").value = number;
     for (const button of document.querySelectorAll("[data-run]")) button.setAttribute("aria-pressed", +button.dataset.run === number);
-    const { title, timing, name } = this.run;
-    byId("subtitle").textContent = [title === this.content.title ? "" : title, timing && `${timing} timing`, `watched: ${name}`].filter(Boolean).join(" · ");
+    const { run } = this;
+    const { title, timing, name } = run;
+    byId("subtitle").textContent = [title === this.content.title ? "" : title, run.run_tables ? "circuits" : timing && `${timing} timing`, `watched: ${name}`].filter(Boolean).join(" · ");
     this.drawing.showRun(this.run);
     this.writeRun();
     this.offerColors();
@@ -121,6 +122,9 @@ class Page {
     const { run } = this;
     byId("tables").replaceChildren(...runTables(run));
     byId("purpose").textContent = PURPOSES[run.collective] ?? "";
+    byId("of-circuits").hidden = !run.run_tables;
+    byId("of-packets").hidden = Boolean(run.run_tables);
+    byId("rows").firstElementChild.textContent = `${run.circuits ? "Words" : "Flits"} in this cycle`;
     byId("deadlock").hidden = !run.deadlock;
     byId("deadlock").replaceChildren(...(run.deadlock ? deadlockPart(run, this.drawing, this.player) : []));
     const lines = run.deadlock ? run.waiting.slice(0, 1) : [...Object.entries(run.flags).map(([node, names]) => `node ${run.network.names[node]} has set ${names.join(", ")}`), ...run.waiting];
@@ -179,7 +183,7 @@ class Page {
     // While it plays, update texts less often than the drawing.
     if (this.player.playing && now - (this.written ?? 0) < 200) return;
     this.written = now;
-    byId("now").textContent = this.sentence(cycle);
+    byId("now").textContent = sentence(this.run, cycle);
     byId("seen").textContent = seen(this.run, cycle);
     this.panel?.update(cycle);
     this.panelPlot?.mark();
@@ -190,30 +194,6 @@ class Page {
 
   frame(cycle, share) {
     if (this.run.detailed) this.drawing.drawFlits(this.run, cycle, share, this.colors[byId("color").value]);
-  }
-
-  /** Describe the events of a cycle in one line. */
-  sentence(cycle) {
-    const { run } = this;
-    const step = run.stepAt(cycle);
-    const nodes = run.network.points.map((_, node) => run.share(node, cycle));
-    const served = nodes.filter((_, node) => run.isServed(node));
-    const full = served.filter((share) => share === 1).length;
-    const due = served.length;
-    const [packets, there] = [run.program?.step.length, run.deliveredBefore(cycle)];
-    const has = run.collective === "traffic" && run.detailed && packets
-      ? `${there} of ${count(packets, "packet")} delivered`
-      : `${full} of ${count(due, "node")} ${due === 1 ? "has all its" : "have all their"} data`;
-    const held = run.detailed && run.held_up[cycle] ? `, ${count(run.held_up[cycle], "flit")} held up` : "";
-    if (cycle >= run.cycles) return `End, after ${run.cycles} cycles: ${has}${held}.`;
-    const place = `${run.steps.end.length ? `, step ${step} of ${run.steps.end.length}` : ""}`;
-    if (!run.detailed) {
-      const last = Math.min(cycle + run.bin, run.cycles) - 1;
-      return `Cycles ${cycle} to ${last}${place}: ${run.moving[run.binOf(cycle)]} flits cross links; ${has}.`;
-    }
-    const moving = run.moving[cycle];
-    const delivered = run.flitsOf(cycle).length - moving;
-    return `Cycle ${cycle}${place}: ${count(moving, "flit")} on links, ${delivered} delivered${held}; ${has}.`;
   }
 
   writeRows(cycle) {
@@ -256,10 +236,6 @@ class Page {
       again();
     });
   }
-}
-
-function count(number, noun) {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 async function open() {

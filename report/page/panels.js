@@ -28,7 +28,7 @@ function nodePanel(run, drawing, node) {
   elements.push(...troublesOf(run, node));
   const updates = [(cycle) => { text.textContent = nodeState(run, node, cycle); }];
   const packets = run.packetsTo(node);
-  for (const part of [memoryPart(run, node, packets), injectionPart(run, node), arrivalsPart(run, node, packets)]) {
+  for (const part of [memoryPart(run, node, packets), ...(run.circuits ? [runTablePart(run, node)] : [injectionPart(run, node), arrivalsPart(run, node, packets)])]) {
     if (!part) continue;
     elements.push(part.element);
     if (part.update) updates.push(part.update);
@@ -41,12 +41,12 @@ function nodeState(run, node, cycle) {
   const parts = [`number ${node}`];
   const all = run.held[node] + run.due[node];
   const has = run.held[node] + run.wordsGot(node, cycle);
-  const unit = run.detailed ? "words" : "flits";
+  const unit = run.detailed || run.run_tables ? "words" : "flits";
   if (run.brought) {
     const { of } = run.contributions;
     parts.push(`${Math.floor(of * (run.share(node, cycle) ?? 0))} of ${of} contributions combined`);
   } else parts.push(all ? `${has} of ${all} ${unit} there` : "gets no data");
-  if (run.stalled) parts.push(`${run.stalled[node]} stalled flits in the whole run`);
+  if (run.stalled && !run.run_tables) parts.push(`${run.stalled[node]} stalled flits in the whole run`);
   return `${parts.join(" · ")}`;
 }
 
@@ -61,7 +61,7 @@ function troublesOf(run, node) {
 function memoryPart(run, node, packets) {
   if (!run.memory || !run.memory.size) return null;
   const { size } = run.memory;
-  const since = arrivalCycles(run, packets);
+  const since = arrivalCycles(run, node, packets);
   const shown = Math.min(size, MOST_CELLS);
   const cells = Array.from({ length: shown }, (_, address) =>
     make("li", { title: `address ${address}` }, hex(run.memory, node * size + address)));
@@ -74,8 +74,9 @@ function memoryPart(run, node, packets) {
 }
 
 /** Return the last cycle that writes each address of a node. */
-function arrivalCycles(run, packets) {
+function arrivalCycles(run, node, packets) {
   const since = new Map();
+  if (run.circuits) for (const [address, cycle] of run.circuits.writesOf(node)) since.set(address, cycle);
   for (const { row, cycles } of packets) {
     if (!row || !run.program) continue;
     const begin = run.program.target_address[row - 1];
@@ -166,6 +167,8 @@ function linksPart(drawing, node) {
 function linkPanel(run, drawing, link, player) {
   const way = drawing.ways[link];
   const total = run.load(way.line, run.cycles);
+  const [flight, rate] = [run.flights[way.line], run.network.links.rate[link]];
+  const slow = [flight > 1 ? ` · crossed in ${flight} cycles` : "", rate > 1 ? ` · a flit every ${rate} cycles` : ""].join("");
   const text = make("p", { class: "state" });
   const home = make("div", { class: "plot" });
   const elements = [make("h2", {}, drawing.linkName(link)), text];
@@ -186,7 +189,7 @@ function linkPanel(run, drawing, link, player) {
     options: () => linkLoad(run, way, player, drawing.linkName(link)),
     update: (cycle) => {
       const share = run.cycles ? Math.round((100 * total) / run.cycles) : 0;
-      text.textContent = `port ${way.port} · ${run.load(way.line, cycle)} of ${total} flits before this cycle · in use ${share}% of the time`;
+      text.textContent = `port ${way.port} · ${run.load(way.line, cycle)} of ${total} ${run.unit}s before this cycle · in use ${share}% of the time${slow}`;
       lines.forEach((line, place) => line.classList.toggle("now", place + 1 === run.stepAt(cycle)));
     },
   };
@@ -197,8 +200,8 @@ function linkLoad(run, way, player, name) {
   return {
     x: begins,
     series: [{ values: counts, color: themed("--flow"), fill: themed("--flow-fill") }],
-    label: `${name}: flits in each ${width === 1 ? "cycle" : `${width} cycles`}, at most ${counts.reduce((a, b) => Math.max(a, b), 0)}`,
-    xLabel: width === 1 ? "flits in each cycle" : `flits in every ${width} cycles`,
+    label: `${name}: ${run.unit}s in each ${width === 1 ? "cycle" : `${width} cycles`}, at most ${counts.reduce((a, b) => Math.max(a, b), 0)}`,
+    xLabel: width === 1 ? `${run.unit}s in each cycle` : `${run.unit}s in every ${width} cycles`,
     marks: (u) => { drawSteps(u, run.steps); drawNow(u, player.cycle); },
     onPick: (cycle) => player.go(cycle),
   };

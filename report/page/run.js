@@ -14,10 +14,19 @@ function above(list, value, begin = 0, end = list.length) {
   return begin;
 }
 
+/** Return for how many cycles a flit is on the link of each output. */
+function flightsOf({ nodes, ports, links }) {
+  const flights = new Uint8Array(nodes * ports).fill(1);
+  links.from.forEach((node, link) => { flights[node * ports + links.port[link]] += links.registers[link]; });
+  return flights;
+}
+
 class Run {
   constructor(data, network) {
     Object.assign(this, data);
     this.network = network;
+    this.flights = flightsOf(network);
+    this.longest = this.flights.reduce((a, b) => Math.max(a, b), 1);
     this.lineAt = new Map();
     if (this.trace) this.readTrace(this.trace);
     else this.readLoads(this.loads);
@@ -48,13 +57,27 @@ class Run {
     this.indexParked(rows, stay, stalled);
     this.indexHeld();
     this.payload = this.summed((flit) => 1);
-    if (this.contributions && this.program) {
+    if (this.run_tables) this.readCircuits();
+    else if (this.contributions && this.program) {
       const { gained, words } = this.contributions;
       this.brought = this.summed((flit) => {
         const row = this.trace.row[flit];
         return row ? gained[row - 1] / words[row - 1] : 0;
       });
     }
+  }
+
+  /** Follow the words of circuits from router to router, and count what is combined in them. */
+  readCircuits() {
+    this.circuits = new Circuits(this);
+    if (!this.contributions) return;
+    this.circuits.combine(this.contributions);
+    this.brought = this.summed((flit) => this.circuits.gains[flit]);
+  }
+
+  /** What crosses links: without packets, words. */
+  get unit() {
+    return this.circuits ? "word" : "flit";
   }
 
   /** Sort the flits by cycle and output; those of cycle c begin at firstOf[c]. */
@@ -74,11 +97,10 @@ class Run {
 
   /** Put flits that wait in a buffer into buckets of cycles, and count held-up flits. */
   indexParked(rows, stay, stalled) {
-    const flight = 1 + this.network.link_registers;
     this.parked = new Map();
     const change = new Int32Array(this.cycles + 2);
     for (let i = 0; i < rows; i++) {
-      if (stay[i] <= flight || this.flitLine[i] % this.network.ports === 0) continue;
+      if (stay[i] <= this.flights[this.flitLine[i]] || this.flitLine[i] % this.network.ports === 0) continue;
       const end = this.flitCycle[i] + stay[i];
       for (let b = Math.floor(this.flitCycle[i] / PARKED); b * PARKED < end; b++) {
         if (!this.parked.has(b)) this.parked.set(b, []);
@@ -111,7 +133,7 @@ class Run {
       for (let i = begin; i < end; i++) {
         if (kind[i] & HEAD && !heads.has(vc[i])) heads.set(vc[i], i);
         if (!(kind[i] & TAIL) || !heads.has(vc[i])) continue;
-        add(heads.get(vc[i]), this.flitCycle[i] + this.network.link_registers);
+        add(heads.get(vc[i]), this.flitCycle[i] + this.flights[this.flitLine[i]] - 1);
         heads.delete(vc[i]);
       }
       for (const head of heads.values()) add(head, this.cycles);
@@ -239,9 +261,30 @@ class Run {
     return this.tailsFound;
   }
 
-  /** The cycle after the first delivered tail; the end if there is none. */
+  /** The cycle after the first delivered tail; with circuits, that in which a node is the first to
+   * have all its data. The end if there is none. */
   get opening() {
+    if (this.circuits) return this.firstServed().cycle;
     return this.tails.length ? this.flitCycle[this.tails[0]] + 1 : this.cycles;
+  }
+
+  /** Return the first node that gets all its data, and the cycle after its last word. */
+  firstServed() {
+    this.served ??= this.findServed();
+    return this.served;
+  }
+
+  findServed() {
+    let found = { node: null, cycle: this.cycles };
+    for (let node = 0; node < this.network.nodes; node++) {
+      if (!this.isServed(node) || this.share(node, 0) === 1) continue;
+      const place = this.lineAt.get(node * this.network.ports);
+      if (place === undefined) continue;
+      const at = Array.from(this.flitCycle.subarray(this.first[place], this.first[place + 1]), (cycle) => cycle + 1);
+      const cycle = at.find((each) => each >= found.cycle || this.share(node, each) === 1) ?? found.cycle;
+      if (cycle < found.cycle) found = { node, cycle };
+    }
+    return found;
   }
 
   /** Return the number of packets that are delivered before a cycle. */
@@ -263,14 +306,15 @@ class Run {
   /** Return the flits on links or in the next buffers in a cycle, or at the end. */
   flitsThere(cycle) {
     if (!this.detailed || cycle > this.cycles) return [];
-    const flight = this.network.link_registers;
     const there = [];
-    for (let c = Math.max(0, cycle - flight); c <= cycle; c++) {
-      for (const i of this.flitsOf(c)) if (this.flitLine[i] % this.network.ports) there.push(i);
+    for (let c = Math.max(0, cycle + 1 - this.longest); c <= cycle; c++) {
+      for (const i of this.flitsOf(c)) {
+        if (this.flitLine[i] % this.network.ports && this.flights[this.flitLine[i]] > cycle - c) there.push(i);
+      }
     }
     for (const i of this.parked.get(Math.floor(cycle / PARKED)) ?? []) {
       const since = cycle - this.flitCycle[i];
-      if (since > flight && since < this.trace.stay[i]) there.push(i);
+      if (since >= this.flights[this.flitLine[i]] && since < this.trace.stay[i]) there.push(i);
     }
     return there;
   }

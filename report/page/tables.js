@@ -53,12 +53,15 @@ const KINDS = ["body", "head", "tail", "single"];
 /** Return the rows of the trace of one cycle. */
 function flitsTable(run, names, drawing, cycle) {
   const { ports } = run.network;
+  const { circuits } = run;
   const rows = Array.from(run.flitsOf(cycle), (flit) => {
     const line = run.flitLine[flit];
     const [node, port] = [Math.floor(line / ports), line % ports];
     const way = drawing.ways[drawing.linkOf.get(line)];
     const to = port ? names[way?.to] ?? "nowhere" : "the node";
+    if (circuits) return [names[node], port, to, run.word(flit), names[circuits.sender[flit]] ?? "unknown", ...(circuits.parts ? [circuits.parts[flit]] : [])];
     return [names[node], port, to, run.trace.vc[flit], KINDS[run.trace.kind[flit]], run.word(flit), run.stepOf(flit) || ""];
   });
-  return table(`Flits that leave routers in cycle ${cycle}`, ["node", "port", "to", "VC", "kind", "data", "step"], rows);
+  const columns = circuits ? ["data", "sent by", ...(circuits.parts ? ["contributions"] : [])] : ["VC", "kind", "data", "step"];
+  return table(`${circuits ? "Words" : "Flits"} that leave routers in cycle ${cycle}`, ["node", "port", "to", ...columns], rows);
 }

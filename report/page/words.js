@@ -14,12 +14,40 @@ const PURPOSES = {
   traffic: "Traffic: nodes send packets to other nodes at their own times, without a common plan. Packets that want the same link wait for each other.",
 };
 
+/** Describe the events of a cycle in one line. */
+function sentence(run, cycle) {
+  const step = run.stepAt(cycle);
+  const nodes = run.network.points.map((_, node) => run.share(node, cycle));
+  const served = nodes.filter((_, node) => run.isServed(node));
+  const full = served.filter((share) => share === 1).length;
+  const due = served.length;
+  const [packets, there] = [run.program?.step.length, run.deliveredBefore(cycle)];
+  const has = run.collective === "traffic" && run.detailed && packets
+    ? `${there} of ${count(packets, "packet")} delivered`
+    : `${full} of ${count(due, "node")} ${due === 1 ? "has all its" : "have all their"} data`;
+  const held = run.detailed && run.held_up[cycle] ? `, ${count(run.held_up[cycle], "flit")} held up` : "";
+  if (cycle >= run.cycles) return `End, after ${run.cycles} cycles: ${has}${held}.`;
+  const place = `${run.steps.end.length ? `, step ${step} of ${run.steps.end.length}` : ""}`;
+  if (!run.detailed) {
+    const last = Math.min(cycle + run.bin, run.cycles) - 1;
+    return `Cycles ${cycle} to ${last}${place}: ${run.moving[run.binOf(cycle)]} ${run.unit}s cross links; ${has}.`;
+  }
+  const moving = run.moving[cycle];
+  const delivered = run.flitsOf(cycle).length - moving;
+  return `Cycle ${cycle}${place}: ${count(moving, run.unit)} on links, ${delivered} delivered${held}; ${has}.`;
+}
+
+function count(number, noun) {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
 /** Return in one sentence what is seen in a cycle. */
 function seen(run, cycle) {
   const what = run.collective === "traffic" ? "packet" : "message";
   if (run.isDeadlocked(cycle)) {
     return `A deadlock: ${run.deadlock.waits.length} packets wait in a circle, each for a link that the next one holds.`;
   }
+  if (run.circuits) return seenOnCircuits(run, cycle);
   if (!run.detailed || !run.program) return "";
   if (cycle >= run.cycles) return run.finished ? `All ${what}s have arrived.` : "Nothing moves any more.";
   if (cycle === run.opening) return `The first ${what}, from ${run.endsOf(run.trace.row[run.tails[0]])}, has arrived. Press Space to go on.`;
@@ -33,6 +61,7 @@ function seen(run, cycle) {
 
 /** Return entries of the legend for the shapes and colours of flits. */
 function legendOfFlits(run, coloring) {
+  if (run.circuits) return legendOfCircuits(run, coloring);
   const entries = run.detailed ? [[1, "head: leads the packet"], [0, "body"], [2, "tail: ends the packet"]].map(([kind, text]) => entry(shape(kind), text)) : [];
   if (coloring === "step") {
     const steps = run.steps.end.length;
@@ -60,7 +89,7 @@ function legendOfNodes(run, network) {
 /** Return entries of the legend for the looks of links. */
 function legendOfLinks(run, network) {
   const entries = [];
-  if (run.detailed) entries.push(entry(linkIcon("held"), "link held by a packet, from head to tail"));
+  if (run.detailed && !run.circuits) entries.push(entry(linkIcon("held"), "link held by a packet, from head to tail"));
   if (network.links.faulty.some(Boolean)) entries.push(entry(linkIcon("faulty"), "broken link"));
   if (run.detailed && run.held_up.some(Boolean)) entries.push(entry(make("span", { class: "ringed" }), "flit that cannot go on"));
   if (run.deadlock) entries.push(entry(linkIcon("circle"), "circle of waiting"));

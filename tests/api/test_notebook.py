@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import html
+import re
 import sys
 
 import numpy as np
 import pytest
+from helpers.report_page import read_page
 
 import eyecast
 from eyecast.api.notebook import MOST_ROWS
+from eyecast.model.run.trace import COLUMNS
 
 MADE = eyecast.schedule(eyecast.mesh((4, 4)), "eye", source=(0, 0))
 RUN = eyecast.predict(MADE)
@@ -49,6 +53,16 @@ def test_a_comparison_is_a_table_and_a_frame() -> None:
     assert frame["barrier"].tolist() == [entry.cycles["barrier"] for entry in entries]
 
 
+def test_a_player_is_a_frame_without_connections() -> None:
+    shown = eyecast.play(MADE)._repr_html_()
+    assert shown.startswith('<iframe srcdoc="') and shown.endswith("</iframe>")
+    (page,) = re.findall(r'srcdoc="([^"]*)"', shown)
+    page = html.unescape(page)
+    assert read_page(page)["runs"][0]["cycles"] == RUN.cycles
+    assert "default-src 'none'" in page and "https:" not in page
+    assert len(shown) < 110_000
+
+
 def test_names_from_outside_are_text() -> None:
     sends = [(1, [0, 1])]
     made = eyecast.schedule_of_sends(eyecast.line(2), sends, name="<b>")
@@ -75,3 +89,14 @@ def test_a_trace_goes_to_pandas_and_arrow_without_a_copy(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(eyecast.InvalidInput, match="pyarrow must be installed"):
         trace.__arrow_c_stream__()
+
+
+def test_polars_reads_a_trace_without_a_copy() -> None:
+    pytest.importorskip("pyarrow", reason="pip install 'eyecast[sweep]'")
+    polars = pytest.importorskip("polars", reason="pip install 'eyecast[checks]'")
+    trace = RUN.trace
+    frame = polars.DataFrame(trace)
+    assert frame.columns == list(COLUMNS)
+    for name, column in zip(frame.columns, trace.columns, strict=True):
+        assert np.shares_memory(frame[name].to_numpy(), column)
+    assert frame.filter(polars.col("port") == 0).height == (trace.port == 0).sum() > 0

@@ -37,6 +37,7 @@ def right(root: Node = (0, 0)) -> None:
     assert_type(verified.agrees, bool)
     held = {(0, 0): 10}
     eyecast.write_report(eyecast.verify(made, hold=held, tile_ports=True, programs=1), "run.html")
+    assert_type(eyecast.play(made, timing="self-timed", depth=4), eyecast.Player)
     entries = eyecast.compare(network, source=0, algorithms=eyecast.algorithms(), depth=4)
     assert_type(entries, eyecast.Entries)
     assert_type(entries[0], Entry)

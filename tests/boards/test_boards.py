@@ -20,7 +20,13 @@ from helpers.simulated_lines import rtl_board
 
 from eyecast.boards.measured import measured_networks
 from eyecast.boards.registry import BAUD, BOARDS, find_board
-from eyecast.boards.resources import Resource, cells_used, placed_resources, require_fits
+from eyecast.boards.resources import (
+    Resource,
+    cells_used,
+    placed_resources,
+    require_fits,
+    require_tiles_fit,
+)
 from eyecast.boards.run import compare_with_board
 from eyecast.boards.serial import computer
 from eyecast.boards.synthesis.bitstream import synthesize
@@ -146,6 +152,15 @@ def test_what_nextpnr_has_used_is_read_from_its_log():
     assert str(refused.value) == (
         "logic cells of the 2x2 mesh on ice40-hx8k must be at most 7680, not 8125, 445 too many"
     )
+
+
+def test_all_tiles_of_circuits_have_the_same_block_rams():
+    board, tile = find_board("ice40-hx8k"), [Resource("block RAMs", 4, 32)]
+    packets = replace(SMALL, topology=mesh((4, 4)))
+    require_tiles_fit(board, packets, tile)
+    require_tiles_fit(board, replace(packets, topology=mesh((4, 2)), circuits=True), tile)
+    with pytest.raises(InvalidInput, match=r"at most 32, not 64 or more, 32 too many \(16 nodes"):
+        require_tiles_fit(board, replace(packets, circuits=True), tile)
 
 
 BAD_OPTIONS = {

@@ -34,6 +34,7 @@ from eyecast.model.program.compiler import Compiled
 
 SMALL = NetworkConfig(topology=mesh((2, 1)), flit_width=16, signature=True)
 SQUARE = replace(SMALL, topology=mesh((2, 2)))
+CIRCUITS = replace(SQUARE, circuits=True, flit_width=8, message_words=8, table_words=32)
 SWITCHED = replace(SMALL, topology=graph([[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], [1]))
 """Two nodes, and a switch between them."""
 ICE40 = find_board("ice40-hx8k")
@@ -188,12 +189,16 @@ def test_a_bit_flipped_at_the_serial_line_is_a_failure_and_no_hang(tmp_path):
         (SMALL, "tree"),
         (replace(SQUARE, topology=with_faults(SQUARE.topology, [3])), "tree"),
         (SWITCHED, "tree"),
+        (CIRCUITS, "light-tree"),
+        (replace(CIRCUITS, operators="add"), "joining-tree"),
+        (replace(CIRCUITS, topology=SWITCHED.topology, operators="add"), "tree"),
     ],
-    ids=["square", "contention-free", "pair", "fault", "switch"],
+    ids=["square", "contention-free", "pair", "fault", "switch", "fork", "join", "no join"],
 )
-def test_the_proof_is_of_the_eye_where_it_serves(config: NetworkConfig, name: str) -> None:
+def test_the_proof_is_of_the_best_algorithm_that_serves(config: NetworkConfig, name: str) -> None:
     case = _proof_case(config)
-    assert (case.schedule.collective, case.schedule.algorithm) == ("broadcast", name)
+    collective = "all-reduce" if config.operators else "broadcast"
+    assert (case.schedule.collective, case.schedule.algorithm) == (collective, name)
     assert case.program.config == config
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from helpers.command import Command, printed_result, refusal, result
+from helpers.command import Command, printed_result, result
 from helpers.report_page import read_file, trace_text
 from helpers.waves import flits_in, read_waves
 
@@ -56,12 +56,6 @@ def test_compare_and_best_take_circuits(eyecast: Command) -> None:
     best = min(cycles, key=lambda name: cycles[name])
     assert answer.errors.startswith(f"best is {best} ({cycles[best]} cycles)")
     assert printed_result(answer.output)["cycles"] == min(cycles.values())
-
-
-def test_packages_refuse_circuits(eyecast: Command, here: Path) -> None:
-    answer = eyecast("ip", *EYE, "-o", "engine")
-    assert answer == refusal("--circuits must be left out of eyecast ip yet")
-    assert not list(here.iterdir())
 
 
 def test_a_page_has_every_word_and_the_run_tables(eyecast: Command, here: Path) -> None:

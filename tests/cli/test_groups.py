@@ -174,7 +174,7 @@ def test_what_was_found_of_the_best_is_kept(
 @pytest.mark.slow
 def test_each_source_has_a_best_of_its_own(eyecast: Command) -> None:
     answer = eyecast("verify", "--mesh", "3x1", "--all-sources", "--algorithm", "best", "--json")
-    found = printed_result(answer.output)
+    found = printed_result(answer.output)["sources"]
     assert len(found) == len(answer.errors.splitlines()) == 3
     for each in found:
         (cycles,) = (check["measured"] for check in each["checks"] if check["name"] == "cycles")

@@ -263,3 +263,56 @@ OF_WISHBONE = {
         ".tile_0__write_valid(tile_1__write_valid)",
     ),
 }
+
+OF_PACKETS = {"credit_counter", "arbiter*", "step_keeper", "receiver", "doorbell"}
+OF_PACKETS |= {"network_interface"}
+"""Modules that circuits do not have."""
+
+OF_CIRCUITS = {
+    name: fault
+    for name, fault in IN_BOTH.items()
+    if fault.module not in OF_PACKETS and "step" not in fault.pattern
+} | {
+    "a lost word sets no flag": Fault(
+        "circuit_router*", r"assign lost_word = [^;]*;", "assign lost_word = 1'b0;"
+    ),
+    "a missing word sets no flag": Fault(
+        "circuit_router*", r"assign missing_word = [^;]*;", "assign missing_word = 1'b0;"
+    ),
+    "a wrong code sets no flag": Fault(
+        "circuit_router*", r"bad_route <= (?!1'h0)[^;]*;", "bad_route <= 1'b0;"
+    ),
+    "half-duplex is not looked at": Fault(
+        "circuit_interface*", r"if \(half_duplex & ", "if (1'b0 & "
+    ),
+    "a run is a cycle too long": Fault("run_table", r"left == 10'h2", "left == 10'h1"),
+    "an entry is damaged unseen": Fault(
+        "run_table", r"ahead_damaged <= [^;]*;", "ahead_damaged <= 1'b0;"
+    ),
+    "a doorbell rings late": Fault(
+        "circuit_interface*",
+        r"assign tile__arrived = arrived_now",
+        "always @(posedge clk) late <= arrived_now;\n  assign tile__arrived = late",
+    ),
+    "a doorbell does not ring": Fault(
+        "circuit_interface*", r"assign tile__arrived = arrived_now", "assign tile__arrived = 1'b0"
+    ),
+    "a doorbell tells another address": Fault(
+        "circuit_interface*",
+        r"(assign tile__arrived_address = !rst \? arrived_address)",
+        r"\1 ^ 1",
+    ),
+    "no tile holds its node": Fault("circuit_interface*", r"held <= tile__hold", "held <= 1'b0"),
+    "a tile's hold is a cycle late": Fault(
+        "circuit_interface*",
+        r"held <= tile__hold;",
+        "late <= tile__hold;\n    held <= late;",
+    ),
+    "a tile that never comes is waited for": Fault(
+        "run_control", r"if \(ended_both\) begin\n        state <=", "if (1'b0) begin\n state <="
+    ),
+    "the tile that never comes is another": Fault(
+        "run_control", r"culprit <= nodes__first_held", "culprit <= 0"
+    ),
+}
+"""Faults of an engine of circuits on any bus, with tile ports and parity."""

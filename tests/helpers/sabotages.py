@@ -55,6 +55,22 @@ SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
         "assign step_received = !missing[step];": "assign step_received = 1'h1;",
         "arrived <= arrived | arriving;": "arrived <= arriving;",
     },
+    ("doorbell", "2 lanes, 3 steps"): {
+        "arrived_both = waiting_value & (-waiting_value);": "arrived_both = waiting_value;",
+        "waiting <= waiting_value & ~arrived_both;": "waiting <= waiting & ~arrived_both;",
+    },
+    ("word count", "3 words, 3 steps"): {
+        "come__last <= written & (step == clock__step);": "come__last <= written;",
+        "come__last & !come__before_both};": "come__last};",
+    },
+    ("barrier", "9 nodes, 2 registers"): {
+        "!advance & (!(|advanced));": "!advance;",
+        "advance <= over_0_0 & !finished_0_0 &": "advance <= over_0_0 &",
+    },
+    ("combiner", "or, D = 1, 2 VCs"): {
+        "assign accept = !accept_any;": "assign accept = 1'h1;",
+        "is_kept_0 ? kept_0 : reads__0__word;": "reads__0__word;",
+    },
     ("combiner", "or, D = 0, 1 VC"): {
         "is_kept_0 ? kept_0 : reads__0__word;": "reads__0__word;",
         "kept_0 <= stored__0__word;": "kept_0 <= words__0__word;",

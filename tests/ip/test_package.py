@@ -14,7 +14,7 @@ import pytest
 from helpers.command import Command
 from helpers.command import refusal as refuse
 from helpers.packages import patched, run_icarus, write_crossing
-from helpers.planted_faults import IN_BOTH, OF_AXI, OF_WISHBONE
+from helpers.planted_faults import IN_BOTH, OF_AXI, OF_CIRCUITS, OF_WISHBONE
 
 from eyecast.sim.toolchain import environment
 
@@ -25,6 +25,8 @@ needs_icarus = pytest.mark.skipif(
 )
 
 HERE = Path(__file__).parent
+
+JOINING = ("--collective", "all-reduce", "--algorithm", "joining-tree")
 
 LINE = ("--line", "2", "--source", "0", "--algorithm", "tree")
 
@@ -229,8 +231,9 @@ def constrain_all_inputs(package: Path) -> None:
 
 
 BUSES = {
-    "axi4-lite": (("--tile", "axi-stream", "--parity"), IN_BOTH | OF_AXI),
-    "wishbone": ((), OF_WISHBONE),
+    "axi4-lite": (("--bus", "axi4-lite", "--tile", "axi-stream", "--parity"), IN_BOTH | OF_AXI),
+    "wishbone": (("--bus", "wishbone"), OF_WISHBONE),
+    "circuits": (("--bus", "wishbone", "--circuits", "--parity", "--flits", "40"), OF_CIRCUITS),
 }
 """Further options of a package, and the faults that its bench must detect."""
 
@@ -241,8 +244,8 @@ BUSES = {
 def test_each_fault_of_an_engine_is_seen(eyecast: Command, bus: str) -> None:
     """Buffers are small and packets wait for each other, so that credits and turns matter."""
     more, faults = BUSES[bus]
-    network = ("--mesh", "3x2", "--depth", "2", "--tile-ports", "--bus", bus, *more)
-    options = (*network, "--source", "0,0", "--algorithm", "tree", "--flits", "6")
+    network = ("--mesh", "3x2", "--depth", "2", "--tile-ports", "--flits", "6", *more)
+    options = (*network, "--source", "0,0", "--algorithm", "tree")
     done = eyecast("ip", *options, "-o", "package")
     assert done.status == 0, done.errors
     status, said = run_icarus(Path("package"), Path("sound"))
@@ -268,8 +271,13 @@ def test_each_fault_of_an_engine_is_seen(eyecast: Command, bus: str) -> None:
             *("--ring", "4", "--vcs", "2", "--collective", "all-gather", "--algorithm", "ring"),
             *("--link-registers", "1", "--barrier-registers", "3", "--programs", "3"),
         ),
+        ("--mesh", "3x2", "--circuits", *JOINING, "--flits", "6", "--parity"),
+        (
+            *("--mesh", "2x2", "--circuits", "--ports", "all", "--algorithm", "light-tree"),
+            *("--source", "0,0", "--link-registers", "1", "--barrier-registers", "3"),
+        ),
     ],
-    ids=["40 bits", "all-port", "operators", "registers"],
+    ids=["40 bits", "all-port", "operators", "registers", "circuits", "circuits, all ports"],
 )
 @pytest.mark.parametrize(
     "ports",
@@ -317,6 +325,25 @@ def test_two_engines_are_compiled_together(eyecast: Command) -> None:
     includes = [f"-I{each}/driver" for each in ("left", "right_2")]
     Path("both.c").write_text('#include "left.h"\n#include "right_2.h"\n')
     subprocess.run(["gcc", "-Wall", "-Werror", *includes, "-c", "both.c"], check=True)
+
+
+@needs_icarus
+def test_a_package_of_circuits_passes_and_has_only_its_registers(eyecast: Command) -> None:
+    """The bench fails with a doorbell a cycle late."""
+    options = ("--line", "2", "--circuits", "--source", "0", "--algorithm", "light-tree")
+    done = eyecast("ip", *options, "--flits", "2", "--tile-ports", "-o", "package")
+    assert done.status == 0, done.errors
+    status, said = run_icarus(Path("package"), Path("run"))
+    assert status == 0, said
+    assert said.startswith("PASS: 10 runs")
+    OF_CIRCUITS["a doorbell rings late"].plant(Path("package"))
+    status, said = run_icarus(Path("package"), Path("broken"))
+    assert status != 0
+    assert "doorbells in other cycles" in said
+    header = Path("package", "driver", "eyecast_engine.h").read_text()
+    assert "SENDER_STATE" in header
+    for word in ("STALLED_FLITS", "BARRIER", "ARRIVED"):
+        assert word not in header
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from eyecast.model.network.topology import Topology, hypercube, mesh
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.picture.file import save_picture
+from eyecast.picture.panel import Drawing
 from eyecast.picture.schedule import draw_schedule
 from eyecast.picture.style import DISABLED, FAULT
 from eyecast.picture.tree import draw_trees
@@ -255,3 +256,13 @@ def test_a_cube_s_broadcast_is_drawn_as_its_trees_with_names() -> None:
 def test_a_schedule_without_a_root_is_no_tree() -> None:
     with pytest.raises(InvalidInput, match=r"^schedule drawn as trees must be one with a root"):
         draw_trees(eyecast.schedule(mesh((2, 2)), "ring", collective="all-reduce"))
+
+
+def test_links_that_differ_are_bands_with_latency_and_rate() -> None:
+    slow = eyecast.chiplets((2, 2), (2, 2), latency=8, rate=4)
+    made = eyecast.schedule(slow, "tree", source=0)
+    # Both ways share a band.
+    assert len(Drawing.of(made, ()).differing) == 8
+    labels = [text.get_text() for text in draw_schedule(made).legends[0].get_texts()]
+    assert "latency 8, rate 4" in labels
+    assert not Drawing.of(eyecast.schedule(mesh((4, 4)), "tree", source=0), ()).differing

@@ -10,8 +10,10 @@ from helpers.prover import needs_pyosys
 from helpers.sabotages import SABOTAGES
 
 from eyecast.proofs.confirm import Unconfirmed
+from eyecast.proofs.link import loop
 from eyecast.proofs.parts import credits
 from eyecast.proofs.proof import Proof, Refuted, confirm_file, prove, refutation
+from eyecast.proofs.question import Undecided
 from eyecast.proofs.registry import all_proofs
 from eyecast.proofs.rup import is_refutation
 
@@ -101,6 +103,15 @@ def test_assumptions_that_contradict_each_other_are_found(tmp_path: Path) -> Non
 
     with pytest.raises(Refuted, match="never occurs"):
         prove(Proof("credits", "contradiction", "anything", build), tmp_path)
+
+
+def test_an_engine_without_an_answer_in_its_time_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eyecast.proofs.proof.SECONDS", 1)
+    with pytest.raises(Undecided, match="no answer in 1 seconds of CPU time"):
+        prove(loop(4, 2), tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 CONTRADICTION = [[1, 2], [-1, 2], [1, -2], [-1, -2]]

@@ -24,12 +24,14 @@ import eyecast
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.recorded import check_recorded
 from eyecast.model.compare.side_by_side import Entry, SideBySide
+from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.network.topology import hypercube, line, mesh, ring, torus
 from eyecast.model.run.trace import TAIL_MARK, Trace
 from eyecast.report import contents
 from eyecast.report.contents import Report
 from eyecast.report.reports import (
     report_case,
+    report_prediction,
     report_recorded,
     report_traffic,
     report_verification,
@@ -202,6 +204,62 @@ def test_contributions_fill_the_nodes_of_a_reduction(opened: Opened) -> None:
     assert "16 of 16 contributions combined" in page.inner_text("#selected .state")
     assert page.inner_text("#now").endswith("1 of 1 node has all its data.")
     assert page.locator("#network .node.full").count() == 1
+
+
+COUNTED = {
+    "all-reduce": (mesh((4, 4)), "joining-tree", {}),
+    "reduce": (mesh((3, 3)), "joining-tree", {"source": 4}),
+    "reduce-scatter": (ring(5), "ring", {}),
+    "with link registers": (line(4), "joining-tree", {}),
+    "all-port": (torus((4, 4)), "joining-tree", {"ports": "all"}),
+}
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_word_on_circuits_has_the_contributions_that_it_sums(
+    opened: Opened, tmp_path: Path, name: str
+) -> None:
+    """If all words are 1 at the start, each word on the way is the number of its contributions."""
+    network, algorithm, asked = COUNTED[name]
+    collective = name if name.startswith("reduce") else "all-reduce"
+    made = eyecast.schedule(network, algorithm, collective=collective, flits=3, **asked)
+    registers = 2 if name == "with link registers" else 0
+    case = predicted(made, circuits=True, operators=("add",), link_registers=registers)
+    ones = case.payload.memory(case.program.config)
+    ones[:] = 1
+    counted = run_circuits(case.program, ones)
+    report = report_prediction(
+        name, case.program, counted, "", schedule=made, layout=case.payload.layout
+    )
+    page = opened(report)
+    page.locator("#rows summary").click()
+    shown = []
+    for cycle in range(counted.cycles):
+        go(page, cycle)
+        shown += table_rows(page, "Words that leave routers")
+    assert [int(row[3], 16) for row in shown] == [int(row[5]) for row in shown]
+    assert len(shown) == len(counted.trace) and max(int(row[5]) for row in shown) > 2
+    go(page, counted.cycles)
+    owed = sum(content(tmp_path)["runs"][0]["contributions"]["owed"])
+    assert page.locator("#network .node.full").count() == owed
+
+
+def test_forks_of_circuits_are_counted_and_drawn(opened: Opened) -> None:
+    made = eyecast.schedule(mesh((4, 4)), "light-tree", source=5, flits=4)
+    case = predicted(made, circuits=True)
+    trace = case.predicted.trace
+    page = opened(report_case(case))
+    for cycle in range(4, case.predicted.cycles - 2):
+        # No two words of the message are equal.
+        now = zip(trace.node[trace.cycle == cycle], trace.data[trace.cycle == cycle], strict=True)
+        forks = sum(number > 1 for number in Counter(now).values())
+        go(page, cycle)
+        said = page.inner_text("#seen")
+        if "is the first node" not in said:
+            assert ("several ways" in said) == (forks > 0) and str(forks or "") in said
+    go(page, 5)
+    inside = [(100 + 23, 100 + 7), (100 - 9, 100 + 23), (100 + 9, 100 - 23)]
+    assert min(opacities(page, inside)) > 0
 
 
 def table_rows(page: Any, caption: str) -> list[list[str]]:

@@ -182,6 +182,20 @@ def smallest(algorithm: Algorithm) -> eyecast.Schedule:
     raise AssertionError(f"{algorithm.name} serves none of them")
 
 
+def test_a_flit_is_on_a_slow_link_for_the_latency_of_that_link() -> None:
+    """A packet that nothing holds up leaves each router as soon as it has crossed the link."""
+    chiplets = eyecast.chiplets((3, 1), (1, 1), latency=5, rate=3)
+    page = page_of(predicted(eyecast.schedule(chiplets, "tree", source=0, flits=1)))
+    moving = [each for each in flits(page) if each["port"]]
+    heads = [each for each in moving if each["kind"] == 1]
+    assert len(heads) >= 2 and {each["stay"] - each["stalled"] for each in heads} == {5}
+    left = {(each["cycle"], each["data"]) for each in flits(page)}
+    on = [(each["cycle"] + each["stay"], each["data"]) for each in moving if each["kind"] == 2]
+    assert on and set(on) <= left
+    links = page["network"]["links"]
+    assert set(links["registers"]) == {4} and set(links["rate"]) == {3}
+
+
 def test_steps_end_when_a_slow_operator_has_combined() -> None:
     made = eyecast.schedule(hypercube(2), "sbt", source=0, collective="reduce", operator=TWICE)
     case = predicted(made, operators=(TWICE,))

@@ -1,6 +1,7 @@
 """Circuits on the hardware: the page's example, and drawn tables beside the cycle model."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -150,10 +151,20 @@ PROGRAMS = 60
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NETWORKS)
 def test_drawn_tables_do_what_the_cycle_model_predicts(name: str) -> None:
+    seen, finished = run_drawn(name, range(PROGRAMS))
+    assert seen == SEEN[name]
+    assert 0 < finished < PROGRAMS
+
+
+def run_drawn(name: str, seeds: range) -> tuple[set[str], int]:
+    """Run a drawn program for each seed on model and hardware, which must agree in everything.
+
+    Return the names of the flags that are set, and the number of programs that finish.
+    """
     config = NetworkConfig(circuits=True, **NETWORKS[name])
     port_model = "half-duplex" if "half-duplex" in name else "full-duplex"
     predicted, jobs = [], []
-    for seed in range(PROGRAMS):
+    for seed in seeds:
         draw = np.random.default_rng(seed)
         program = drawn_circuits(draw, config, cycles=24, sends=draw.choice([0.05, 0.1, 0.3]))
         program = replace(program, port_model=port_model)
@@ -169,11 +180,8 @@ def test_drawn_tables_do_what_the_cycle_model_predicts(name: str) -> None:
             prepare_circuits(program, loads, read_words=words, cycle_limit=LIMIT, hold=hold)
         )
     seen = np.bitwise_or.reduce(np.concatenate([run.flags for run in predicted]))
-    assert {CIRCUIT_FLAGS[bit] for bit in range(8) if seen >> bit & 1} == SEEN[name]
-    finished = [run.finished for run in predicted]
-    assert 0 < sum(finished) < PROGRAMS
-    for seed, measured in enumerate(simulate(build_simulator(config), jobs)):
-        run = predicted[seed]
+    measurements = simulate(build_simulator(config), jobs)
+    for seed, run, measured in zip(seeds, predicted, measurements, strict=True):
         assert (difference := first_difference(run.trace, measured.trace)) is None, (
             f"seed {seed}: {difference}"
         )
@@ -186,6 +194,8 @@ def test_drawn_tables_do_what_the_cycle_model_predicts(name: str) -> None:
         assert (measured.sender_state == ENDED).all(), seed
         if config.signature:
             assert (measured.signature == signatures(run.trace, config)).all(), seed
+    flags = {CIRCUIT_FLAGS[bit] for bit in range(8) if seen >> bit & 1}
+    return flags, sum(run.finished for run in predicted)
 
 
 @pytest.mark.slow
@@ -236,3 +246,42 @@ def test_without_a_sum_an_output_takes_what_it_names() -> None:
     predicted = run_circuits(program, memory, cycle_limit=LIMIT)
     assert first_difference(predicted.trace, measured.trace) is None
     assert (predicted.flags == measured.flags).all()
+
+
+JOINED = [
+    [{"duration": 4, "codes": {1: 1}}],
+    [{}, {"duration": 4, "first": 2, "second": 3, "operator": 1, "codes": {0: 1}, "receive": 1}],
+    [{"duration": 4, "codes": {2: 1}}],
+]
+"""Four words of node 0 and of node 2 become sums in node 1, whose runs begin a cycle later."""
+
+
+def _changed(node: int, table: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    return [table if place == node else each for place, each in enumerate(JOINED)]
+
+
+SABOTAGES = {
+    "no sabotage": (JOINED, []),
+    "a run a cycle too long": (_changed(0, [JOINED[0][0] | {"duration": 5}]), ["lost_word"]),
+    "an input off by one": (_changed(1, [{}, JOINED[1][1] | {"first": 1}]), ["lost_word"]),
+    "words a cycle apart": (_changed(2, [{}, *JOINED[2]]), ["lost_word", "missing_word"]),
+    "a receive row too early": (_changed(1, JOINED[1][1:]), ["lost_word", "missing_word"]),
+}
+
+
+@pytest.mark.slow
+def test_hardware_and_model_flag_each_sabotage_of_a_join() -> None:
+    config = NetworkConfig(topology=line(3), circuits=True, operators="add", message_words=8)
+    memory = np.arange(1, 25, dtype=np.uint64).reshape(3, 8)
+    loads = [(node, 0, words) for node, words in enumerate(memory)]
+    programs = [circuit_program(config, tables) for tables, _ in SABOTAGES.values()]
+    jobs = [prepare_circuits(each, loads, read_words=8, cycle_limit=50) for each in programs]
+    runs = simulate(build_simulator(config), jobs)
+    for program, measured, (name, (_, flags)) in zip(
+        programs, runs, SABOTAGES.items(), strict=True
+    ):
+        predicted = run_circuits(program, memory, cycle_limit=50)
+        assert predicted.flag_names(1) == flags, name
+        assert measured.flags.tolist() == predicted.flags.tolist(), name
+        assert first_difference(predicted.trace, measured.trace) is None, name
+        assert (measured.memory == predicted.memory).all(), name

@@ -1,18 +1,19 @@
 """The soak's random cases and its comparisons; only the slow test builds hardware."""
 
 from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from eyecast.model.compare.checks import Comparison, compare_runs
-from eyecast.model.compare.drawn_schedules import draw_network, draw_schedules
+from eyecast.model.compare.drawn_schedules import draw_network, draw_schedules, draw_topology
 from eyecast.model.compare.drawn_traffic import DrawnCase, DrawnNetwork
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.signature import signatures
-from eyecast.sim.soak import disagreements, memory_check, run_draw, written_words
+from eyecast.sim.soak import By, disagreements, memory_check, run_draw, written_words
 
 SEEDS = range(60)
 
@@ -30,11 +31,18 @@ def test_traffic_is_drawn_for_all_kinds_of_networks():
 def test_schedules_are_drawn_for_all_kinds_of_networks():
     topology = mesh((2, 2))
     drawn = [draw_network(np.random.default_rng(seed), topology) for seed in SEEDS]
-    kinds = {(config.all_port, config.contention_free, config.signature) for config in drawn}
-    assert kinds == {(1, 0, 0), *((0, free, told) for free in (0, 1) for told in (0, 1))}
+    kinds = {(c.all_port, c.contention_free, c.circuits, c.signature) for c in drawn}
+    assert kinds == {(1, 0, 0, 0), (0, 0, 1, 0), *product((0,), (0, 1), (0,), (0, 1))}
     assert min(config.flit_width for config in drawn) < 12
-    made = list(draw_schedules(np.random.default_rng(1), topology, drawn[0]))
-    assert {"broadcast", "scatter", "all-to-all"} <= {schedule.collective for schedule in made}
+    faulty = [draw_topology(np.random.default_rng(seed), topology) for seed in SEEDS]
+    kinds = {(bool(t.faulty_nodes), t.links_differ, t.link_rate_of is not None) for t in faulty}
+    assert kinds == {*product((False, True), (False,), (False,)), *product((0, 1), (1,), (0, 1))}
+    made = {
+        schedule.collective
+        for seed, config in enumerate(drawn[:2])
+        for schedule in draw_schedules(np.random.default_rng(seed), topology, config)
+    }
+    assert {"broadcast", "scatter", "all-to-all", "all-reduce"} <= made
 
 
 def drawn_run(**changes):
@@ -90,6 +98,30 @@ def test_a_signature_that_is_wrong_is_seen():
     assert (wrong.name, wrong.measured) == ("nodes with another signature", [2])
 
 
+def test_a_flit_that_the_model_forgets_is_seen_by_the_rules(monkeypatch):
+    case, *_ = drawn_run()
+    damaged = replace(case.predicted, trace=case.predicted.trace.first_rows(-1))
+    drawn = [("sound", case), ("damaged", replace(case, predicted=damaged))]
+    monkeypatch.setattr("eyecast.sim.soak._draw_traffic", lambda *_: iter(drawn))
+    sound, wrong = run_draw(3, By.RULES)
+    assert (sound.wrong, sound.flits) == ([], len(case.predicted.trace))
+    assert [check.name for check in wrong.wrong] == ["trace rules broken"]
+
+
+def test_a_wrong_signature_of_a_run_without_a_trace_is_seen(monkeypatch):
+    case, _, _, measured = drawn_run()
+    monkeypatch.setattr("eyecast.sim.soak._draw_traffic", lambda *_: iter([("drawn", case)]))
+    monkeypatch.setattr("eyecast.sim.soak.build_simulator", lambda *_, **__: None)
+    monkeypatch.setattr("eyecast.sim.soak.simulate", lambda *_: iter([measured]))
+    (right,) = run_draw(3, By.SIGNATURES)
+    assert (right.wrong, right.flits) == ([], len(case.predicted.trace))
+    measured.signature[1] ^= np.uint32(1)
+    measured.cycles += 1
+    (outcome,) = run_draw(3, By.SIGNATURES)
+    names = [check.name for check in outcome.wrong]
+    assert names == ["cycles", "nodes with another signature"]
+
+
 def test_what_locks_up_must_do_so_on_both():
     case, config, predicted, measured = drawn_run()
     locked = replace(predicted, finished=False)
@@ -102,8 +134,9 @@ def test_what_locks_up_must_do_so_on_both():
 
 
 @pytest.mark.slow
-def test_a_draw_of_schedules_is_the_same_on_both():
-    outcomes = list(run_draw(23))
+@pytest.mark.parametrize("number", [34, 54], ids=["faulty", "circuits"])
+def test_a_draw_of_schedules_is_the_same_on_both(number):
+    outcomes = list(run_draw(number))
     assert outcomes
     assert sum(outcome.flits for outcome in outcomes) > 0
     assert [outcome for outcome in outcomes if outcome.wrong] == []

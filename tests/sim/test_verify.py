@@ -2,6 +2,7 @@
 
 import pytest
 
+from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.halving.eye_tcd import grid_source_tcd
 from eyecast.model.compare.case import Case
@@ -25,6 +26,13 @@ def cases(dims, flits, vcs, sources, **limits):
         for source in sources
         for timing in TIMINGS
     ]
+
+
+def test_cases_of_different_networks_are_refused():
+    different = [*cases((2, 2), 4, 1, [0]), *cases((4, 4), 4, 2, [0])]
+    words = "network of case 2 must be that of case 0, not one with another topology and vcs"
+    with pytest.raises(InvalidInput, match=words):
+        next(verify(different))
 
 
 def assert_agrees(result):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from helpers.monitored import packets
 from helpers.programs import program, put, words
 
 import eyecast
@@ -16,7 +16,7 @@ from eyecast.model.network.topology import mesh
 from eyecast.model.program.program import Program
 from eyecast.model.run.run import Prediction
 from eyecast.model.run.trace import Flit
-from eyecast.testbench.coverage import POINTS, Coverage, coverage_table
+from eyecast.testbench.coverage import POINTS, Coverage, coverage_table, points_of
 from eyecast.testbench.monitor import Packet
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "own-testbench.md"
@@ -120,11 +120,19 @@ def test_flags_of_nodes() -> None:
 def counted(program: Program, predicted: Prediction) -> Coverage:
     """Return the coverage of a predicted run."""
     coverage = Coverage(program.config)
-    for flit in predicted.trace:
-        coverage.flit(flit)
-    for each in packets(program.config, predicted.trace):
-        coverage.packet(each)
+    coverage.run(predicted)
     return coverage
+
+
+def test_only_traces_with_packets_are_counted() -> None:
+    """A trace of all ports has the packets of several ejection ports in one."""
+    schedule = eyecast.schedule(eyecast.mesh((2, 2)), "eye", source=(0, 0), flits=4)
+    made, predicted = eyecast.compile(schedule), eyecast.predict(schedule)
+    counts = points_of(made.config, predicted)
+    assert counts[AWAITED] == 3
+    assert counts == counted(made, predicted).counts
+    for other in ({"all_port": True}, {"circuits": True}):
+        assert not points_of(replace(made.config, **other), predicted)
 
 
 def test_files_add_up_runs(tmp_path: Path) -> None:

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from helpers.monitored import packets
 from helpers.programs import program, put, words
 
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import Timing
 from eyecast.model.run.run import Prediction
 from eyecast.model.run.trace import HEAD_MARK, Flit, Trace
-from eyecast.testbench.monitor import Packet
+from eyecast.testbench.monitor import Packet, packets_in
 from eyecast.testbench.packet_headers import delivery_of
 from eyecast.testbench.scoreboard import Scoreboard, ScoreboardError
 
@@ -28,13 +27,13 @@ PREDICTED = run(PROGRAM, words(PROGRAM), timing=Timing.BARRIER)
 
 
 def all_packets() -> Iterator[Packet]:
-    return packets(PROGRAM.config, PREDICTED.trace)
+    return packets_in(PROGRAM.config, PREDICTED.trace)
 
 
 def watched(trace: Trace, predicted: Prediction = PREDICTED) -> Scoreboard:
     """Return a scoreboard that has seen all of ``trace``, cycle by cycle."""
     scoreboard = Scoreboard(PROGRAM, words(PROGRAM), predicted=predicted)
-    flits, ended = list(trace), list(packets(PROGRAM.config, trace))
+    flits, ended = list(trace), list(packets_in(PROGRAM.config, trace))
     for cycle in range(PREDICTED.cycles + 5):
         for flit in flits:
             if flit.cycle == cycle:
@@ -84,7 +83,7 @@ def without_flits() -> Prediction:
 def silent(trace: Trace) -> Scoreboard:
     """Return a scoreboard that has seen the packets of ``trace``, but no flits."""
     scoreboard = Scoreboard(PROGRAM, words(PROGRAM), predicted=without_flits())
-    for packet in packets(PROGRAM.config, trace):
+    for packet in packets_in(PROGRAM.config, trace):
         scoreboard.packet(packet)
     return scoreboard
 

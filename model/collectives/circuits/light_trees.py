@@ -11,7 +11,11 @@ So the last word arrives after as many cycles as the farthest target has hops, a
 word: no schedule takes fewer. A path goes on by links that the tree has already, where it can.
 
 With a port for every link, the message is cut into pieces, each for a tree of its own. The trees
-share no link (:mod:`..streaming.arborescences`), and a deep tree gets a short piece.
+share no link (:mod:`..streaming.arborescences`, :mod:`.shallower`), and a deep tree gets a short
+piece. L words in a tree d hops deep take d + L cycles, and the interfaces 5. On an 8x8 torus four
+trees 9 hops deep bring 16 words in 9 + 4 + 5 = 18 cycles. No four trees without a common link take
+17: all would have to be 8 hops deep. But each tree enters a node at 7 hops by a link of its own,
+and one of these links comes from the node at 8 hops.
 """
 
 from __future__ import annotations
@@ -38,8 +42,7 @@ if TYPE_CHECKING:
     from ..streaming.arborescences import Arborescence
 
 MOST_NODES = 1 << 12
-"""Most working nodes: the schedule lists a whole path for each target."""
-
+"""Most working nodes for trees that list a whole path for each target."""
 
 MOST_SHARED = 256
 """Most nodes of a network for several trees: a second or two."""
@@ -63,11 +66,10 @@ def light_tree(topology: Topology, root: int, targets: Iterable[int]) -> list[li
     before = _previous_nodes(topology, hops)
     parent = {root: root}
     paths = []
+    targets = [*targets]
+    _require_reached(hops, root, targets)
     # Nearest first, so that the far targets find a tree to join.
     for target in sorted(targets, key=lambda node: (hops[node], node)):
-        if hops[target] == UNREACHED:
-            allowed = f"nodes with a path from node {root}"
-            raise InvalidInput.of("targets", allowed, f"node {target}")
         path = [target]
         while path[-1] != root:
             node = path[-1]
@@ -81,13 +83,26 @@ def light_tree(topology: Topology, root: int, targets: Iterable[int]) -> list[li
     return paths
 
 
+def _require_reached(hops: Numbers, root: int, targets: list[int]) -> None:
+    """Raise :class:`.InvalidInput` for the first of ``targets`` without a path from ``root``."""
+    for place in np.flatnonzero(hops[targets] == UNREACHED)[:1].tolist():
+        allowed = f"nodes with a path from node {root}"
+        raise InvalidInput.of("targets", allowed, f"node {targets[place]}")
+
+
+def _shortest_links(topology: Topology, hops: Numbers) -> tuple[Numbers, Numbers]:
+    """Return begins and ends of the links that lead one hop away from the root."""
+    nodes, ports = np.nonzero(topology.neighbor[:, 1:] != NO_LINK)
+    ends = topology.neighbor[nodes, ports + 1]
+    away = (hops[nodes] != UNREACHED) & (hops[ends] == hops[nodes] + 1)
+    return nodes[away], ends[away].astype(np.int64)
+
+
 def _previous_nodes(topology: Topology, hops: Numbers) -> list[list[int]]:
     """Return for each node the nodes with a link to it that are one hop nearer to the root."""
     before: list[list[int]] = [[] for _ in range(topology.nodes)]
-    nodes, ports = np.nonzero(topology.neighbor[:, 1:] != NO_LINK)
-    ends = topology.neighbor[nodes, ports + 1]
-    nearer = (hops[nodes] != UNREACHED) & (hops[ends] == hops[nodes] + 1)
-    for node, end in zip(nodes[nearer].tolist(), ends[nearer].tolist(), strict=True):
+    begins, ends = _shortest_links(topology, hops)
+    for node, end in zip(begins.tolist(), ends.tolist(), strict=True):
         before[end].append(node)
     return before
 
@@ -98,10 +113,12 @@ def light_broadcast(
     """Broadcast ``words`` words from ``root`` to all working nodes in one step.
 
     ``all_port``: down a tree for each link of the tightest cut. Raises :class:`.InvalidInput` for a
-    faulty root, more than 4,096 working nodes, or a node without a path from the root.
+    faulty root, or a node without a path from the root.
     """
     topology.require_working("source", root)
-    require_range("nodes for light-tree", len(topology.working_nodes), 1, MOST_NODES)
+    if len(topology.working_nodes) > MOST_NODES:
+        made = _of_single_links(topology, root, words)
+        return replace(made, port_model=PortModel.ALL_PORT) if all_port else made
     targets = [node for node in topology.working_nodes.tolist() if node != root]
     if not all_port:
         blocks = Blocks.of_broadcast(root, words)
@@ -116,6 +133,40 @@ def light_broadcast(
     return replace(made, port_model=PortModel.ALL_PORT)
 
 
+def _of_single_links(topology: Topology, root: int, words: int) -> Schedule:
+    """Return a broadcast in which every node streams to the next nodes of a tree.
+
+    On circuits, the routers fork the words that stream (:mod:`...program.circuit_units`).
+    """
+    (hops,) = hops_from(topology, np.array([root]))
+    working = topology.working_nodes
+    _require_reached(hops, root, working.tolist())
+    begins, ends = _shortest_links(topology, hops)
+    parent = np.full(topology.nodes, root, np.int32)
+    parent[ends] = begins
+    target = working[np.argsort(hops[working], kind="stable")][1:].astype(np.int32)
+    source = parent[target]
+    sends = len(target)
+    return Schedule(
+        topology=topology,
+        collective=Collective.BROADCAST,
+        algorithm=NAME,
+        port_model=PortModel.FULL_DUPLEX,
+        root=root,
+        blocks=Blocks.of_broadcast(root, words),
+        step=np.ones(sends, np.int32),
+        source=source,
+        target=target,
+        path_offsets=2 * np.arange(sends + 1),
+        path_nodes=np.stack((source, target), axis=1).ravel(),
+        vcs=np.zeros(sends, np.int32),
+        block_offsets=np.arange(sends + 1),
+        block_ids=np.zeros(sends, np.int32),
+        stream=source != root,
+        circuits=True,
+    )
+
+
 def _shared(
     topology: Topology, root: int, targets: list[int], words: int
 ) -> tuple[list[int], list[list[list[int]]]]:
@@ -127,6 +178,7 @@ def _shared(
     # Compiled code takes long to import, and one port does not need it.
     from ..streaming.arborescences import packed_arborescences  # noqa: PLC0415
     from ..streaming.passing import links_past  # noqa: PLC0415
+    from .shallower import shallower  # noqa: PLC0415
 
     alone = light_tree(topology, root, targets)
     goals = np.array(targets, np.int64)
@@ -136,6 +188,10 @@ def _shared(
         for seed in range(DRAWS):
             packed = packed_arborescences(links, root, goals, seed)
             sets.append([_paths_of(tree, root) for tree in packed])
+            if packed and not topology.switches:
+                parents = np.stack([tree.parent for tree in packed])
+                better = shallower(parents, root, links.begins, links.ends, seed)
+                sets.append([_paths_down(tree, root) for tree in better.tolist()])
     found = []
     for paths in (paths for paths in sets if paths):
         depths = [max(map(len, tree), default=1) - 1 for tree in paths]
@@ -154,6 +210,17 @@ def _paths_of(tree: Arborescence, root: int) -> list[list[int]]:
         paths[node] = [*paths[int(tree.parent[node])], *tree.paths[node][1:]]
     del paths[root]
     return [*paths.values()]
+
+
+def _paths_down(parent: list[int], root: int) -> list[list[int]]:
+    """Return the paths from the root to all other nodes of a tree of single links."""
+    paths = []
+    for node in (node for node, before in enumerate(parent) if before >= 0):
+        path = [node]
+        while path[-1] != root:
+            path.append(parent[path[-1]])
+        paths.append(path[::-1])
+    return paths
 
 
 def light_multicast(

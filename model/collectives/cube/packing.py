@@ -8,10 +8,12 @@ busiest link has packets; the next cycle begins after them::
     0 -> 1: 2     0 -> 2: 3  1 -> 3: 1  ...
     step 1        step 2 and 3          step 4 ...
 
-With n trees a message of M words is cut into n *shares*, one for each tree. The first M mod n
-shares are one word longer (in the paper M is a multiple of n). A share is one block if possible. If
-a packet must hold parts of several shares, so that L words take only ceil(L / B) packets, blocks
-are pieces of gcd(share, B) words.
+With n trees a message of M words is cut into n *shares*, one for each tree. M mod n shares are one
+word longer (in the paper M is a multiple of n): the first ones, or ones spread over the trees.
+Spread rotations load links less (section 5.1.4): trees 0 and 2 of nRSBT put 8 + 2 words on a link
+of a 4-cube, trees 0 and 1 put 8 + 4. A share is one block if possible. If a packet must hold parts
+of several shares, so that L words take only ceil(L / B) packets, blocks are pieces of
+gcd(share, B) words.
 """
 
 from __future__ import annotations
@@ -170,14 +172,24 @@ def _joined(columns: Sequence[tuple[Numbers, ...]]) -> Crossings:
 
 
 def pack(
-    crossings: Crossings, topology: Topology, words: int, trees: int, packet: int | None
+    crossings: Crossings,
+    topology: Topology,
+    words: int,
+    trees: int,
+    packet: int | None,
+    *,
+    spread: bool = False,
 ) -> tuple[MessageBlocks, Rows]:
     """Cut messages of ``words`` words into blocks, and the cycles into steps.
+
+    ``spread`` spreads the longer shares over the trees.
 
     Block ``message * len(pieces) + p`` is piece p of a message. No send carries more than
     ``packet`` words; for None, all words that cross a link in one cycle are one packet.
     """
     share = even_shares(words, trees)
+    if spread:
+        share = -np.diff(-np.arange(trees + 1) * words // trees)
     kept = np.flatnonzero(share[crossings.tree])
     tree = crossings.tree[kept]
     nodes, ports = topology.nodes, topology.ports

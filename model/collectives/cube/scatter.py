@@ -168,7 +168,7 @@ def _personal(
         lengths, rows = _along_path(trees.trees[0], words, packet, apart=2)
     else:
         crossings, count = _crossings(trees, all_port)
-        pieces, rows = pack(crossings, topology, words, count, packet)
+        pieces, rows = pack(crossings, topology, words, count, packet, spread=all_port)
         lengths = pieces.words
     blocks = _blocks(topology.nodes, root, lengths, to_root)
     ports = PortModel.ALL_PORT if all_port else PortModel.EXCHANGE

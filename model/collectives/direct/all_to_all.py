@@ -16,6 +16,10 @@ schedule has some more steps, but they overlap in time, and it serves any networ
 
 All-port networks have no timed rows. There the messages are packed into steps instead of cycles,
 and only links are shared.
+
+Where links have rates, the messages are packed into steps too, and the timetable keeps their order.
+A message keeps all its places as long as its slowest link needs, so the messages over slow links
+are equally long, and steps without gaps leave few cycles unused.
 """
 
 from __future__ import annotations
@@ -59,38 +63,18 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
     source, target = source[source != target], target[source != target]
     by_port = 0 if all_port else len(working) - 1
     made = _all_in_step_1(topology, words, source, target, by_port)
-    if topology.links_differ and not all_port:
-        order = _slow_first(made)
-        step = steps_of(Packets(*resources_of(made), 1, gap=0, hop_cycles=1), order)
-        return replace(_in_order(made, step, order), timed=True)
     flits = 1 if all_port else 1 + min(words, MOST_WORDS)
     if all_port:
         first, number = made.path_offsets - np.arange(len(source) + 1), topology.neighbor.size
         packets = Packets(first, made.links, number, flits, gap=0, hop_cycles=0)
+    elif topology.links_differ:
+        packets = Packets(*resources_of(made), 1, gap=0, hop_cycles=0)
     else:
         packets = Packets(*resources_of(made), flits, TIMED_ROW_CYCLES, hop_cycles=1)
     begin = pack(packets, max(1, min(MOST_TRIES, TRIED_FLITS // (flits * len(source)))))
     step = begin + 1 if all_port else steps_of(packets, begin)
     ports = PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX
     return replace(_in_order(made, step, begin), port_model=ports, timed=not all_port)
-
-
-def _slow_first(made: Schedule) -> Numbers:
-    """Return an order of messages: first those that occupy links the longest, otherwise drawn.
-
-    A message occupies all links of its way as long as its slowest link.
-    """
-    draw = np.random.default_rng(0).random(made.sends)
-    order = np.lexsort((draw, -made.send_rates * made.distances, -_slow_links(made)))
-    place = np.empty(made.sends, np.int64)
-    place[order] = np.arange(made.sends)
-    return place
-
-
-def _slow_links(made: Schedule) -> Numbers:
-    """Return how many links of rate above 1 each message crosses, weighted by their rates."""
-    above = made.topology.rates.ravel()[made.links] - 1
-    return np.bincount(made.hop_sends, above, made.sends).astype(np.int64)
 
 
 def _in_order(made: Schedule, step: Numbers, begin: Numbers) -> Schedule:

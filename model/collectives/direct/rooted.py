@@ -93,19 +93,16 @@ def _messages(
     return made.with_sends(order, step, made.block_offsets, others[order])
 
 
-ALGORITHMS = (
+ALGORITHMS = tuple(
     Declared(
-        Collective.SCATTER,
+        collective,
         "direct",
-        rooted(direct_scatter),
+        rooted(make),
         networks="any network",
         steps="N − 1, on a timetable",
-    ),
-    Declared(
-        Collective.GATHER,
-        "direct",
-        rooted(direct_gather),
-        networks="any network",
-        steps="N − 1, on a timetable",
-    ),
+    )
+    for collective, make in (
+        (Collective.SCATTER, direct_scatter),
+        (Collective.GATHER, direct_gather),
+    )
 )

@@ -109,6 +109,22 @@ def source_offsets(k: int, place: Sequence[int]) -> tuple[int, ...]:
     return tuple(low - min(coordinate, last - coordinate) for coordinate in place)
 
 
+SOURCE_REGIONS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+"""Names of the regions of a source: six in two dimensions, nine in three."""
+
+
+def source_region(k: int, place: Sequence[int]) -> int:
+    """Return the number of a source's region, from 0 on (1998, Fig. 6; in 3-D: 2000, Fig. 7)."""
+    u, v, *more = source_offsets(k, place)
+    inner = eye_square_side(k - 1)
+    return 3 * _level(u, inner) + _level(v, inner) if more else 2 * _level(u, inner) + (v > 0)
+
+
+def _level(offset: int, inner: int) -> int:
+    """Return 0 for an offset up to 0, 1 up to half of ``inner``, and 2 above."""
+    return 0 if offset <= 0 else 1 if 2 * offset <= inner else 2
+
+
 def grid_source_excess(k: int, offsets: Sequence[int]) -> int:
     """Return f_k of a source at ``offsets``, one for each axis of the mesh.
 

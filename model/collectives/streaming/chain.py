@@ -137,19 +137,16 @@ def _of_sends(topology: Topology, collective: str, blocks: Blocks, sends: list[S
     return listed.schedule("chain", topology, collective, ports, root, blocks)
 
 
-ALGORITHMS = (
+ALGORITHMS = tuple(
     Declared(
-        Collective.BROADCAST,
+        collective,
         "chain",
-        rooted(chain_broadcast),
+        make,
         networks="any network",
         steps="1 for long messages, otherwise more",
-    ),
-    Declared(
-        Collective.MULTICAST,
-        "chain",
-        multicast(chain_multicast),
-        networks="any network",
-        steps="1 for long messages, otherwise more",
-    ),
+    )
+    for collective, make in (
+        (Collective.BROADCAST, rooted(chain_broadcast)),
+        (Collective.MULTICAST, multicast(chain_multicast)),
+    )
 )

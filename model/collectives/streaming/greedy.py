@@ -102,27 +102,32 @@ def greedy_broadcast(topology: Topology, root: int, words: int) -> Schedule:
         raise InvalidInput.of(f"network for {PACED}", "one whose links differ", label)
     working = topology.working_nodes
     links = links_past(topology, root, working[working != root])
-    cut = [
-        (np.full(number, root), shares_of(np.array([words]), np.zeros(number, np.int64)))
-        for number in _likely_numbers(topology, root, words)
-    ]
+    number = _likely_number(topology, root, words)
+    lengths = shares_of(np.array([words]), np.zeros(number, np.int64))
+    cut = [(np.full(number, root), lengths)]
     return _fastest(PACED, topology, links, Collective.BROADCAST, root, cut)
 
 
-def _likely_numbers(topology: Topology, root: int, words: int) -> list[int]:
-    """Return two numbers of pieces of a broadcast with the fewest cycles, by an estimate."""
+def _likely_number(topology: Topology, root: int, words: int) -> int:
+    """Return the number of pieces of a broadcast with the fewest cycles, by an estimate.
+
+    In a step the network brings every node as many pieces as the node with the slowest links gets.
+    """
+    slowest, registers = int(topology.rates.max()), int(topology.registers_of(0).max())
+    linked = topology.neighbor != NO_LINK
+    together = np.where(linked, slowest // topology.rates, 0)
+    into = np.bincount(topology.neighbor[linked], together[linked], topology.nodes).astype(np.int64)
+    others = np.setdiff1d(topology.working_nodes, [root])
+    at_once = max(1, min(int(together[root].sum()), int(into[others].min(initial=MOST_PIECES))))
+    hops = int(hops_from(topology, np.array([root])).max())
     most = max(1, min(words, TRIED_BLOCKS // topology.nodes, MOST_PIECES))
-    rates = topology.rates[root, topology.neighbor[root] != NO_LINK]
-    slowest, hops = int(topology.rates.max()), int(hops_from(topology, np.array([root])).max())
-    at_once = max(1, int((slowest // rates).sum()))
-    closing = CLOSING_CYCLES + int(topology.registers_of(0).max())
 
     def cycles(number: int) -> int:
-        return (-(-number // at_once) + hops) * (-(-words // number) * slowest + closing)
+        longest = 1 + -(-words // number)
+        return (-(-number // at_once) + hops) * (longest * slowest + registers + CLOSING_CYCLES)
 
-    return sorted({min(most, 1 << bits) for bits in range(MOST_PIECES.bit_length())}, key=cycles)[
-        :2
-    ]
+    numbers: set[int] = {1, *range(at_once, most + 1, at_once)}
+    return min(numbers, key=cycles)
 
 
 def _fastest(

@@ -288,29 +288,23 @@ def _add(
             sends.add(step, way, carried, stream=begin != 0)
 
 
-def _chained(asked: Request, *, gather: bool) -> Schedule:
-    # Streaming blocks must be equal.
-    streams = asked.block_words is None
-    return packed_chains(asked.topology, asked.root, asked.words, gather=gather, streams=streams)
+def _declared(collective: Collective) -> Declared:
+    def make(asked: Request) -> Schedule:
+        # Streaming blocks must be equal.
+        streams, gather = asked.block_words is None, collective == Collective.GATHER
+        return packed_chains(
+            asked.topology, asked.root, asked.words, gather=gather, streams=streams
+        )
 
-
-ALGORITHMS = (
-    Declared(
-        Collective.SCATTER,
+    return Declared(
+        collective,
         "packed-chains",
-        lambda asked: _chained(asked, gather=False),
+        make,
         networks="any network",
         steps="as many as the chains of the root need",
         takes=("all_port",),
         ports=(ALL,),
-    ),
-    Declared(
-        Collective.GATHER,
-        "packed-chains",
-        lambda asked: _chained(asked, gather=True),
-        networks="any network",
-        steps="as many as the chains of the root need",
-        takes=("all_port",),
-        ports=(ALL,),
-    ),
-)
+    )
+
+
+ALGORITHMS = (_declared(Collective.SCATTER), _declared(Collective.GATHER))

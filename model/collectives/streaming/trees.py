@@ -114,25 +114,19 @@ def shares(words: int, delays: list[int]) -> list[int]:
     return found
 
 
-ALGORITHMS = (
+ALGORITHMS = tuple(
     Declared(
-        Collective.BROADCAST,
+        collective,
         "packed-trees",
-        rooted(packed_trees_broadcast),
+        make,
         networks="any network",
         steps="1; in a reduction more, where packets meet",
         paper="Edmonds 1973",
         takes=("all_port",),
         ports=(ALL,),
-    ),
-    Declared(
-        Collective.MULTICAST,
-        "packed-trees",
-        multicast(packed_trees_multicast),
-        networks="any network",
-        steps="1; in a reduction more, where packets meet",
-        paper="Edmonds 1973",
-        takes=("all_port",),
-        ports=(ALL,),
-    ),
+    )
+    for collective, make in (
+        (Collective.BROADCAST, rooted(packed_trees_broadcast)),
+        (Collective.MULTICAST, multicast(packed_trees_multicast)),
+    )
 )

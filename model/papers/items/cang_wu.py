@@ -27,12 +27,14 @@ from ...collectives.halving.eye import (
     source_tcd,
 )
 from ...collectives.halving.eye_tcd import (
+    SOURCE_REGIONS,
     cube_eye_tcd,
     cube_source_excess,
     cube_source_tcd,
     grid_eye_tcd,
     grid_eye_tcd_recursive,
     source_offsets,
+    source_region,
 )
 from ...collectives.halving.minimum import best_sources, minimum_tcds, tcds_by_eye
 from ...network.topology import Topology, mesh
@@ -190,13 +192,6 @@ def contention_item(schedules: Mapping[str, Schedule], erratum: str = "") -> Ite
 
 # ---- The regions of a source ------------------------------------------------------------------
 
-ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
-
-
-def level_of(offset: int, inner: int) -> int:
-    """Return 0 for an offset up to 0, 1 up to half of ``inner``, and 2 above."""
-    return 0 if offset <= 0 else 1 if 2 * offset <= inner else 2
-
 
 def lengths_by_step(schedule: Schedule, steps: int) -> list[int]:
     """Return the links that the sends of each of the first steps cross together."""
@@ -207,7 +202,7 @@ def lengths_by_step(schedule: Schedule, steps: int) -> list[int]:
 def region_rows(sums: Mapping[int, Grid]) -> list[Row]:
     """Return a row for each region: its nodes, sums by formulas, and the counted sum."""
     return [
-        Row((f"({ROMAN[number]})", *labels), None, counted)
+        Row((f"({SOURCE_REGIONS[number]})", *labels), None, counted)
         for number, (*labels, counted) in sorted(
             (number, each.tolist()) for number, each in sums.items()
         )
@@ -217,12 +212,12 @@ def region_rows(sums: Mapping[int, Grid]) -> list[Row]:
 def regions_1998(_setting: Setting) -> Item:
     """Return the six regions of Fig. 6: f_k by Eq. 5 beside the links counted in two steps."""
     k = 4
-    topology, inner, eye, half = square(k), eye_square_side(k - 1), eye_line(k)[0], 1 << k - 1
+    topology, eye, half = square(k), eye_line(k)[0], 1 << k - 1
     region, excess = np.zeros((half, half), int), np.zeros((half, half), int)
     sums = {number: np.zeros(3, int) for number in range(6)}
     for x, y in product(range(half), repeat=2):
         u, v = source_offsets(k, (x, y))
-        number = 2 * level_of(u, inner) + (v > 0)
+        number = source_region(k, (x, y))
         counted = sum(lengths_by_step(from_node(topology, (x, y)), 2)) - 3 * eye_square_side(k)
         region[y, x], excess[y, x] = number + 1, counted
         sums[number] += (1, source_excess(k, u, v), counted)
@@ -242,7 +237,7 @@ def regions_3d(_setting: Setting) -> Item:
     sums = {number: np.zeros(4, int) for number in range(9)}
     for place in product(range(half), repeat=3):
         u, v, _ = source_offsets(k, place)
-        number = 3 * level_of(u, inner) + level_of(v, inner)
+        number = source_region(k, place)
         x, y, _ = place
         nine[y, x], four[y, x] = number + 1, 1 + (2 * v > inner) + 2 * (2 * u > inner)
         offsets = (source_offsets(i, [c % (1 << i) for c in place]) for i in range(2, k + 1))
@@ -266,7 +261,7 @@ def first_steps(_setting: Setting) -> Item:
     pictures = {}
     for place in product(range(1 << k - 1), range(1 << k - 1), (2,)):
         u, v, w = source_offsets(k, place)
-        number = 3 * level_of(u, inner) + level_of(v, inner)
+        number = source_region(k, place)
         if number in rows:
             continue
         near_u, near_v = (min(abs(c), abs(c - inner)) for c in (u, v))
@@ -275,7 +270,7 @@ def first_steps(_setting: Setting) -> Item:
         schedule = from_node(topology, place)
         counted = " + ".join(map(str, lengths_by_step(schedule, 3)))
         source = named(topology, [topology.node_at(place)])
-        rows[number] = Row((f"({ROMAN[number]})", source, by_formula), None, counted)
+        rows[number] = Row((f"({SOURCE_REGIONS[number]})", source, by_formula), None, counted)
     for figure, place in (("8", (3, 0, 2)), ("9", (0, 1, 2))):
         small = square(3, 3)
         whole = from_node(small, place)

@@ -16,7 +16,7 @@ from helpers.circuits import circuit_program
 
 import eyecast as package
 from eyecast.model.certificate import circuit_checker
-from eyecast.model.certificate.circuit_certificate import certificate_json
+from eyecast.model.certificate.circuit_certificate import circuit_certificate
 from eyecast.model.certificate.circuit_checker import MalformedError, RefusedError, check
 from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.network.config import NetworkConfig
@@ -58,7 +58,7 @@ def compiled(
 
 def verdict(one: Compiled, program: CircuitProgram) -> str:
     """What the checker says of a program that should do what ``one`` does."""
-    text, certificate = program_json(program), json.loads(certificate_json(one))
+    text, certificate = program_json(program), json.loads(circuit_certificate(one))
     certificate |= {"program": sha256(text.encode()).hexdigest(), "cycles": program.cycles}
     try:
         check(text.encode(), json.dumps(certificate).encode())
@@ -84,7 +84,7 @@ def test_the_certificate_of_a_compiled_program_holds(task: str, network: str) ->
         if one is None:
             continue
         text = program_json(one.program).encode()
-        cycles = check(text, certificate_json(one).encode())
+        cycles = check(text, circuit_certificate(one).encode())
         memory = Payload.random(one, seed=1).memory(one.program.config)
         assert cycles == run_circuits(one.program, memory).cycles
 
@@ -181,7 +181,7 @@ def test_a_value_is_combined_once(gaps: list[int], why: str) -> None:
 def test_a_certificate_of_another_form_is_malformed() -> None:
     one = compiled("tree", "mesh")
     assert one is not None
-    text, certificate = program_json(one.program).encode(), certificate_json(one)
+    text, certificate = program_json(one.program).encode(), circuit_certificate(one)
     for wrong in (
         "",
         "[]",

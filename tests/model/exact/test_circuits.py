@@ -14,11 +14,15 @@ from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.exact.circuits import closed_run
 from eyecast.model.exact.declined import Declined
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import hypercube, line, ring, torus
 from eyecast.model.program.circuits import CircuitProgram
 from eyecast.model.program.payload import random_words
 
-NETWORKS = (torus((3, 3)), torus((2, 3)), ring(5), hypercube(3))
+SWITCHES = graph([[-1, 1, 2, 3], [-1, 0, 2, 3], [-1, 0, 1, 3], [-1, 0, 1, 2]], [0])
+"""Four nodes, each linked with each other one; node 0 is a switch."""
+
+NETWORKS = (torus((3, 3)), torus((2, 3)), ring(5), hypercube(3), SWITCHES)
 """Networks in which every port has a link: drawn programs also send where none is."""
 
 
@@ -30,11 +34,12 @@ TASKS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-def drawn(draw: np.random.Generator) -> CircuitProgram:
+def drawn(draw: np.random.Generator, *, all_port: bool = False) -> CircuitProgram:
     """A program of drawn forks and joins, some of which lose words."""
     config = NetworkConfig(
         topology=NETWORKS[draw.integers(len(NETWORKS))],
         circuits=True,
+        all_port=all_port,
         operators=("", "add,max")[draw.integers(2)],
         link_registers=int(draw.integers(3)),
         message_words=64,
@@ -42,9 +47,11 @@ def drawn(draw: np.random.Generator) -> CircuitProgram:
     )
     made = drawn_circuits(draw, config, cycles=40, sends=0.1 + 0.3 * draw.random())
     # The addresses of a drawn program may lie beyond the memory; here they never do.
-    return replace(
+    made = replace(
         made, send_address=0 * made.send_address, receive_address=0 * made.receive_address
     )
+    port_model = ("full-duplex", "half-duplex")[draw.integers(2)]
+    return replace(made, port_model=port_model)
 
 
 def require_alike(program: CircuitProgram, seen: Counter[str]) -> None:
@@ -62,10 +69,11 @@ def require_alike(program: CircuitProgram, seen: Counter[str]) -> None:
     seen["closed"] += 1
 
 
-def test_drawn_programs_run_as_in_the_cycle_model() -> None:
+@pytest.mark.parametrize("all_port", [False, True], ids=["one port", "all ports"])
+def test_drawn_programs_run_as_in_the_cycle_model(all_port: bool) -> None:
     draw, seen = np.random.default_rng(5), Counter[str]()
     for _ in range(25):
-        require_alike(drawn(draw), seen)
+        require_alike(drawn(draw, all_port=all_port), seen)
     assert seen["closed"] > 3
     assert seen["flagged"] > 8
     assert not seen["declined"]

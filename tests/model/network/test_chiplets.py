@@ -9,7 +9,11 @@ import pytest
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
+from eyecast.model.collectives.groups import part_of
 from eyecast.model.collectives.reductions.backwards import against
+from eyecast.model.collectives.reductions.bounds import reduction_cycles
+from eyecast.model.network.attached_host import with_host
 from eyecast.model.network.chiplets import between_of, chiplets
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
@@ -20,6 +24,7 @@ from eyecast.model.network.topology_file import (
     topology_to_json,
 )
 from eyecast.model.schedule.blocks import Blocks
+from eyecast.model.schedule.duration import expected_cycles
 
 SLOW = chiplets((2, 1), (2, 2), latency=8, rate=4)
 
@@ -45,6 +50,19 @@ def test_a_file_keeps_the_links_and_faults_remove_them(tmp_path: Path) -> None:
     assert topology_to_json(again) == described
     assert (again.rates == broken.rates).all()
     assert "links" not in topology_to_json(mesh((4, 2)))
+
+
+def test_a_host_and_a_group_keep_links_that_differ() -> None:
+    hosted = with_host(with_faults(SLOW, [3]), [0, 7])
+    assert topology_to_json(hosted)["links"] == topology_to_json(SLOW)["links"]
+    again = topology_from_json(topology_to_json(hosted))
+    for topology in (hosted, again):
+        assert topology.registers_of(0)[5].tolist() == [0, 7, 0, 0, 0, 0]
+        assert topology.rates[[1, 2, 8], [1, 2, 1]].tolist() == [4, 4, 1]
+    rows = part_of(SLOW, (4, 5, 6, 7)).topology
+    assert rows.label == "4x1 mesh with 2 links that differ"
+    assert rows.rates.tolist() == SLOW.rates[4:].tolist()
+    assert rows.registers_of(1)[1].tolist() == [0, 7, 1, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -97,3 +115,19 @@ def test_links_turned_round_keep_what_is_said_of_them() -> None:
     registers[0, 1] = 5
     turned = against(replace(line(3), link_registers_of=registers))
     assert turned.registers_of(0).tolist() == [[0, 0, 0], [0, 0, 5], [0, 0, 0]]
+
+
+def test_an_all_reduce_crosses_the_links_between_chiplets() -> None:
+    blocks = Blocks.reduced_to((None,), np.array([100], np.int32), "add")
+    four = chiplets((2, 2), (2, 2), latency=8, rate=4)
+    bound = reduction_cycles(four, blocks, PortModel.ALL_PORT, hop_cycles=1)
+    # Four chiplets need six crossings, and 16 links of rate 4 carry four words in a cycle.
+    assert bound.value == 150
+    assert bound.reason == "16 links between 4 parts share 600 hops of words"
+
+
+def test_an_all_to_all_keeps_slow_links_busy() -> None:
+    made = direct_all_to_all(chiplets((2, 2), (3, 3), latency=8, rate=4), 16)
+    made.check()
+    bound = least_cycles(made.topology, made.blocks, made.port_model).value
+    assert (bound, expected_cycles(made)) == (3457, 4094)

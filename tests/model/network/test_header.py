@@ -83,3 +83,9 @@ def test_a_flit_too_narrow_for_a_field_is_refused_with_the_width_that_is_enough(
     with pytest.raises(InvalidInput, match="flit width must be at least 13, which a route segment"):
         NetworkConfig(topology=topology, flit_width=12, message_words=2, steps=1)
     NetworkConfig(topology=topology, flit_width=13, message_words=2, steps=1)
+
+
+def test_words_of_circuits_need_no_room_for_a_header() -> None:
+    NetworkConfig(topology=mesh((4, 4)), flit_width=8, circuits=True)
+    with pytest.raises(InvalidInput, match="at least 9, which the number of an entry takes here"):
+        NetworkConfig(topology=mesh((4, 4)), flit_width=8, circuits=True, table_words=256)

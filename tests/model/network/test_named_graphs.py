@@ -17,7 +17,6 @@ from eyecast.model.network.attached_host import with_host
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import (
     binary_tree,
-    complete_binary_tree,
     de_bruijn,
     de_bruijn_size,
     diagonal_mesh,
@@ -56,8 +55,8 @@ def test_binary_trees_as_the_paper_numbers_them(nodes: int) -> None:
 
 
 def test_complete_binary_tree() -> None:
-    assert complete_binary_tree(4).label == "binary tree of 15"
-    away = distances(links_of(complete_binary_tree(4)), 0)
+    assert binary_tree(15).label == "binary tree of 15"
+    away = distances(links_of(binary_tree(15)), 0)
     assert sorted(away.values()) == [0, *[1] * 2, *[2] * 4, *[3] * 8]
 
 
@@ -106,7 +105,6 @@ def test_de_bruijn_graphs(base: int, length: int) -> None:
 
 SIZES = [
     (binary_tree, (0,), "nodes of binary tree must be 1 to 16777216, not 0"),
-    (complete_binary_tree, (0,), "height of binary tree must be 1 to 24, not 0"),
     (star_tree, (0, 3), "arms of star tree 0x3 must be at least 1, not 0"),
     (star_tree, (3, 0), "length of star tree 3x0 must be at least 1, not 0"),
     (

@@ -13,6 +13,7 @@ from helpers.schedules import Send, build
 from helpers.tree_networks import graph_of
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.circuits import light_trees
 from eyecast.model.collectives.circuits.joining_trees import joining_all_reduce, joining_reduce
 from eyecast.model.collectives.circuits.light_trees import light_broadcast
 from eyecast.model.collectives.declared.request import Request
@@ -114,6 +115,35 @@ def test_a_relay_sends_on_four_cycles_after_a_word_has_left() -> None:
     assert one.predicted.cycles == 10 + 3 + 2
 
 
+@pytest.mark.parametrize("ports", ["full-duplex", "all-port"])
+def test_a_stream_forks_in_the_router_and_passes_no_memory(ports: str) -> None:
+    """Node 1 gets the words as they pass; node 2 sends them back, and so reads its memory."""
+    blocks = Blocks(np.array([0]), ((1, 2, 4),), np.array([4]))
+    sends = [Send(1, [0, 1]), Send(1, [1, 2]), Send(1, [1, 4])]
+    streaming = {"circuits": True, "stream": np.array([False, True, True])}
+    made = replace(build((3, 2), sends, blocks, "custom", ports), **streaming)
+    made.check()
+    one = case(made)
+    assert delivers(one)
+    assert one.predicted.cycles == 2 + 4 + 5
+    sends.append(Send(1, [2, 1, 0, 3]))
+    streaming["stream"] = np.array([False, True, True, True])
+    blocks = Blocks(np.array([0]), ((1, 2, 3, 4),), np.array([4]))
+    back = replace(build((3, 2), sends, blocks, "custom", ports), **streaming)
+    assert delivers(case(back))
+    assert case(back).predicted.cycles == 2 + 4 + 3 + 4 + 5
+
+
+def test_a_large_broadcast_streams_over_single_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = light_broadcast(mesh((4, 4)), 0, 16)
+    monkeypatch.setattr(light_trees, "MOST_NODES", 15)
+    streamed = light_broadcast(mesh((4, 4)), 0, 16)
+    streamed.check()
+    assert (streamed.hops, streamed.tcd) == (15, 15) == (streamed.links_used, made.tcd)
+    assert delivers(case(streamed))
+    assert case(streamed).predicted.cycles == case(made).predicted.cycles == 6 + 16 + 5
+
+
 def test_joins_meet_in_one_cycle_and_take_one_more() -> None:
     blocks = joining_reduce(line(4), 3, 2, "add").blocks
     sends = [Send(1, [*range(node, 4)], combine=True) for node in range(3)]
@@ -128,6 +158,30 @@ def test_joins_meet_in_one_cycle_and_take_one_more() -> None:
     assert one.predicted.cycles == 8 + 1 + 5
     assert isinstance(one.program, CircuitProgram)
     assert (one.program.operator > 0).sum() == 2
+
+
+def test_an_all_reduce_is_as_deep_as_the_network_is_wide() -> None:
+    """Of 64 nodes the first sum comes after 37 cycles; a chain of 32 nodes alone takes 62."""
+    for words in (16, 64):
+        made = joining_all_reduce(mesh((8, 8)), words, "add")
+        made.check()
+        assert case(made).predicted.cycles == words + 37
+
+
+@pytest.mark.parametrize("ports", ["full-duplex", "all-port"])
+def test_own_words_leave_by_another_link_than_the_sum_of_two_children(ports: str) -> None:
+    """Node 1 joins the words of 2 and 4; its own words go to 4, and come back in a sum."""
+    blocks = joining_reduce(mesh((3, 2)), 0, 2, "add").blocks
+    paths = [[1, 4, 1, 0], [2, 1, 0], [3, 0], [4, 1, 0], [5, 2, 1, 0]]
+    sends = [Send(1, path, combine=True) for path in paths]
+    made = build((3, 2), sends, blocks, "reduce", ports)
+    made = replace(made, root=0, circuits=True)
+    made.check()
+    one = case(made)
+    assert delivers(one)
+    # Of the first word, node 1's part passes 3 hops, and joins at 4, 1 and 0. It leaves port 0 in
+    # cycle 4 + 3 + 3, by the entry of cycle 7; the second one comes a cycle later.
+    assert one.predicted.cycles == 7 + 1 + 1 + 5
 
 
 @pytest.mark.parametrize("words", [1, 2, 3, 9])
@@ -216,12 +270,20 @@ def test_a_broadcast_by_all_ports_has_a_tree_for_each_link(words: int) -> None:
     one = case(light_broadcast(torus((4, 4)), 5, words, all_port=True))
     assert delivers(one)
     assert one.schedule.port_model == PortModel.ALL_PORT
-    assert len(one.schedule.blocks) == {1: 1, 6: 3, 40: 4}[words]
+    assert len(one.schedule.blocks) == {1: 1, 6: 4, 40: 4}[words]
     depth = max(
         int(one.schedule.distances[send]) + int(one.schedule.send_words[send])
         for send in range(one.schedule.sends)
     )
     assert one.predicted.cycles == depth + 5
+
+
+def test_trees_that_share_no_link_are_as_shallow_as_they_can_be() -> None:
+    """Four trees of an 8x8 torus, 9 hops deep, each for 4 words, and 5 cycles more."""
+    made = light_broadcast(torus((8, 8)), 0, 16, all_port=True)
+    made.check()
+    assert [int(made.distances.max()), made.blocks.words.tolist()] == [9, [4, 4, 4, 4]]
+    assert case(made).predicted.cycles == 9 + 4 + 5
 
 
 def test_all_ports_take_further_children_by_lanes_of_their_own() -> None:

@@ -14,7 +14,8 @@ import pytest
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
-from eyecast.model.network.config import NetworkConfig
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.program import compiler as compiler_module
@@ -142,6 +143,18 @@ def test_rows_of_one_send_are_continued_but_for_the_last() -> None:
             assert row is not None
             goes_on = following is not None and following.step == row.step
             assert row.continued == goes_on
+
+
+def test_a_network_with_timed_rows_awaits_continued_packets() -> None:
+    """Their headers carry step 0, as those of timed rows do, and a node counts all of them."""
+    schedule = exchange(3, 1)
+    config = NetworkConfig(topology=schedule.topology, table_words=128, timed_rows=True)
+    one = Compiled.of(schedule, config)
+    memory = Payload.random(one, seed=1).memory(config)
+    found = run(one.program, memory, timing=Timing.BARRIER, cycle_limit=1000)
+    assert found.finished
+    assert not found.flags.any()
+    assert one.program.awaited.tolist() == [4] * 8
 
 
 @pytest.mark.parametrize(("words", "room"), [(15, 16), (16, 16), (17, 32)])

@@ -19,6 +19,7 @@ from eyecast.model.collectives.cube.spanning_graphs import spanning_graph
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh
 from eyecast.model.papers.costs.printed import PRINTED
+from eyecast.model.schedule.cost import count_cost
 from eyecast.model.schedule.schedule import Schedule
 
 SERVED = [
@@ -301,3 +302,11 @@ def test_all_to_all_of_128_nodes(all_port: bool) -> None:
     schedule = make("all-to-all", all_port, "sbt", 7, 1)
     schedule.check()
     assert schedule.steps == 7
+
+
+@pytest.mark.parametrize(("words", "busiest"), [(1, 8), (2, 10), (3, 14), (6, 25)])
+def test_rotations_of_a_remainder_are_spread(words: int, busiest: int) -> None:
+    made = make("scatter", True, "nrsbt", 4, words)
+    made.check()
+    assert made.steps == 4
+    assert count_cost(made).busiest_link == busiest

@@ -15,7 +15,6 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import (
     binary_tree,
-    complete_binary_tree,
     de_bruijn,
     diagonal_mesh,
     star_tree,
@@ -62,7 +61,7 @@ def test_the_papers_example_of_a_binary_tree() -> None:
 
 def test_one_send_takes_the_diameter_and_one_step() -> None:
     """Section 1: there is always a (D + 1, 1) scheme."""
-    for topology in (line(6), hypercube(4), complete_binary_tree(4), de_bruijn(2, 4)):
+    for topology in (line(6), hypercube(4), binary_tree(15), de_bruijn(2, 4)):
         links = links_of(topology)
         diameter = max(max(distances(links, node).values()) for node in links)
         slowest = max(Plan(topology, ((1, node),), "one").time for node in links)

@@ -1,0 +1,293 @@
+"""A checker of certificates of packet programs, which shares no code with the compiler.
+
+It reads the files of a program and of its certificate. What it accepts has these properties:
+
+* each route leads along links to a node with an interface, and its channels, ejection included,
+  rise in the certificate's order: no packets wait in a circle (Dally & Seitz, 1987);
+* each node expects exactly the packets that come, so each step ends;
+* with the "timing", and whatever the words are, each owed word is made of each of its values, once.
+
+The file runs alone: ``python packet_checker.py PROGRAM CERTIFICATE``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from hashlib import sha256
+from math import prod
+from pathlib import Path
+from typing import Any, NamedTuple
+
+Far = Callable[[int, int], tuple[int, int] | None]
+"""The node and the input port behind an output port of a node; None without a link."""
+GRIDS, WRAPPED = ("mesh", "line", "torus", "ring"), ("torus", "ring")
+Place = tuple[int, int]
+"""A node and an address."""
+Word = tuple[int, int, int]
+"""Word i of each value whose bit is set, combined by an operator; 0 for a word of one value."""
+
+
+class RefusedError(ValueError):
+    """A certificate that does not hold; the message says in one line why."""
+
+
+class MalformedError(ValueError):
+    """Files that are no packet program with a certificate."""
+
+
+class Packet(NamedTuple):
+    """A row of a node, its channels [node, port, VC] with the ejection, and its last input port."""
+
+    node: int
+    place: int
+    row: dict[str, Any]
+    channels: list[tuple[int, int, int]]
+    lane: int
+
+    @property
+    def name(self) -> str:
+        """The row's name in messages."""
+        return f"node {self.node}, row {self.place}"
+
+
+def check(program_text: bytes, certificate_text: bytes) -> dict[str, int]:
+    """Return what holds: "channels" and "packets", and "words" that are owed.
+
+    Raises :class:`RefusedError` if the certificate does not hold, and :class:`MalformedError` for
+    files of another form.
+    """
+    try:
+        program, certificate = json.loads(program_text), json.loads(certificate_text)
+        for file, name in ((program, "eyecast-program"), (certificate, "eyecast-certificate")):
+            if [file["format"], file["version"]] != [name, 1]:
+                raise ValueError(f"{name} is not a format of version 1 there")
+        digest = sha256(program_text).hexdigest()
+        require(certificate["program"] == digest, "the certificate is of another program")
+        return _check(program, certificate)
+    except RefusedError:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        why = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise MalformedError(f"no program and certificate of version 1: {why}") from error
+
+
+def _check(program: dict[str, Any], certificate: dict[str, Any]) -> dict[str, int]:
+    if certificate["timing"] not in ("barrier", "self-timed"):
+        raise ValueError(f"the timing {certificate['timing']} does not exist")
+    order = certificate["channel_order"]
+    rank = {(node, port, vc): number for number, (node, port, vc) in enumerate(order)}
+    require(len(rank) == len(order), "a channel is in the order twice")
+    far = links(program["network"]["topology"], certificate.get("links", []))
+    packets = [
+        packet(program["network"], far, node, place, row)
+        for node, table in enumerate(program["nodes"])
+        for place, row in enumerate(table["rows"])
+    ]
+    for each in packets:
+        numbers = [rank.get(channel, -1) for channel in each.channels]
+        rises = all(a < b for a, b in zip([-1, *numbers], numbers, strict=False))
+        require(rises, f"{each.name}: the channels do not rise in the order")
+    require_steps(program, packets)
+    words = require_owed(program["network"], packets, certificate)
+    return {"channels": len(order), "packets": len(packets), "words": words}
+
+
+def require(holds: bool, why: str) -> None:
+    """Raise :class:`RefusedError` unless a condition holds."""
+    if not holds:
+        raise RefusedError(why)
+
+
+def links(topology: dict[str, Any], listed: list[list[int]]) -> Far:
+    """Return the links of a topology: of a kind that is known here, otherwise as ``listed``."""
+    kind, table = topology["kind"], topology.get("neighbor", [])
+    dims = topology.get("dims") or [topology.get("nodes", 1)]
+    faulty, gone = {*topology["faulty_nodes"]}, {(a, b) for a, b in topology["faulty_links"]}
+    others = {(a, p): (b, q) for a, p, b, q in listed}
+    listed_only = topology.get("host") or kind not in (*GRIDS, "hypercube", "graph")
+
+    def ports(a: int, b: int) -> list[int]:
+        return [port for port, node in enumerate(table[a]) if node == b]
+
+    def far(node: int, port: int) -> tuple[int, int] | None:
+        if listed_only:
+            return others.get((node, port))
+        if kind == "graph":
+            to = table[node][port] if 0 < port < len(table[node]) else -1
+            return None if to < 0 else (to, ports(to, node)[ports(node, to).index(port)])
+        if kind == "hypercube":
+            inside = 0 < port <= topology["dimension"]
+            return (node ^ 1 << (port - 1), port) if inside else None
+        axis, down = divmod(port - 1, 2)
+        if not 0 <= axis < len(dims):
+            return None
+        below, side = prod(dims[:axis]), dims[axis]
+        at = node // below % side
+        to = at + 1 - 2 * down
+        if kind in WRAPPED and side > 1:
+            to %= side
+        return (node + (to - at) * below, port + 1 - 2 * down) if 0 <= to < side else None
+
+    def working(node: int, port: int) -> tuple[int, int] | None:
+        to = far(node, port)
+        bad = to and ({node, to[0]} & faulty or (node, to[0]) in gone)
+        return None if bad else to
+
+    return working
+
+
+def packet(network: dict[str, Any], far: Far, node: int, place: int, row: dict[str, Any]) -> Packet:
+    """Follow a row's route along the links."""
+    here, came, channels, vc = node, 0, [], 0
+    for port, hops, vc in row["route"]:
+        for _ in range(hops):
+            to = far(here, port)
+            name = f"node {node}, row {place}"
+            if to is None:
+                raise RefusedError(f"{name}: no link leaves node {here} by port {port}")
+            require(port != came, f"{name}: the route turns back at node {here}")
+            require(0 <= vc < network["vcs"], f"{name}: VC {vc} does not exist")
+            channels.append((here, port, vc))
+            here, came = to
+    one = Packet(node, place, row, [*channels, (here, 0, vc)], came)
+    require(bool(channels), f"{one.name}: the route has no hop")
+    require(here not in network["topology"].get("switches", []), f"{one.name}: ends at a switch")
+    require(not row.get("stream", 0), f"{one.name}: a row that streams has no certificate")
+    for address in () if row.get("window", 0) else (row["source_address"], row["target_address"]):
+        inside = 0 <= address <= network["message_words"] - row["length"]
+        require(inside, f"{one.name}: its words are not in the memory")
+    return one
+
+
+def require_steps(program: dict[str, Any], packets: list[Packet]) -> None:
+    """Require that rows are in order of step, and that each node expects what comes."""
+    network, latest = program["network"], defaultdict[tuple[int, int], int](int)
+    come, uncounted = Counter[tuple[int, int, int]](), Counter[int]()
+    all_port = network.get("all_port", False)
+    for each in packets:
+        sender, step = sender_of(network, each), each.row["step"]
+        require(step >= max(1, latest[sender]), f"{each.name}: its step is before the last row's")
+        latest[sender] = step
+        target = each.channels[-1][0]
+        if each.row.get("continued", False) or "start" in each.row:
+            uncounted[target] += 1
+        else:
+            come[target, step, each.lane if all_port else 0] += 1
+    for node, table in enumerate(program["nodes"]):
+        ports = table["receive_ports"] if all_port else [0] * len(table["receives"])
+        for step, port in zip(table["receives"], ports, strict=True):
+            one = come.pop((node, step, port), 0) == 1
+            require(one, f"node {node} expects one packet in step {step}, and another number comes")
+        awaited, counts = table.get("awaited", 0), network.get("timed_rows", False)
+        right = awaited == (uncounted[node] if counts else 0)
+        require(right, f"node {node} does not await the timed packets that come")
+    for node, step, _ in come:
+        require(False, f"node {node} does not expect the packet of step {step} that comes")
+
+
+def sender_of(network: dict[str, Any], each: Packet) -> tuple[int, int]:
+    """Return the node and the injection port of a packet."""
+    return each.node, each.channels[0][1] if network.get("all_port", False) else 0
+
+
+class Memories:
+    """The values that all memories hold, while the steps go by."""
+
+    def __init__(self, network: dict[str, Any], certificate: dict[str, Any]) -> None:
+        self.barrier = certificate["timing"] == "barrier"
+        self.half = 1 << (network["message_words"] - 1).bit_length() - 1
+        self.words: dict[Place, Word | None] = {}
+        self.used: dict[Place, int] = {}
+        for held in certificate["held"]:
+            inside = 0 <= held["address"] <= network["message_words"] - held["words"]
+            require(inside, f"node {held['node']} holds a value beyond its memory")
+            for i in range(held["words"]):
+                self.words[held["node"], held["address"] + i] = i, 1 << held["value"], 0
+
+    def go(self, step: int, packets: list[Packet]) -> None:
+        """Carry out a step: all packets read, and then all are written."""
+        arriving = []
+        for each in packets:
+            for i in range(each.row["length"]):
+                at = each.node, wrapped(each.row, each.row["source_address"], i)
+                to = each.channels[-1][0], wrapped(each.row, each.row["target_address"], i)
+                arriving.append((each, to, self.words.get(at)))
+                self.used[at] = step
+        written: dict[Place, Word | None] = {}
+        summed: set[Place] = set()
+        for each, to, word in arriving:
+            code = each.row.get("operator", 0)
+            in_place = code % 2 == 1
+            alike = to in summed if in_place else not code and to not in summed
+            once = to not in written or (alike and (in_place or written[to] == word))
+            require(once, f"{each.name}: another packet of step {step} writes word {to[1]}, too")
+            written[to] = self.combined(each, to, word, written, step) if code else word
+            summed |= {to} if in_place else set()
+        for to, word in written.items():
+            early = to in self.used and (not self.barrier or self.used[to] == step)
+            free = not early or self.words.get(to) == word
+            require(free, f"node {to[0]} may read word {to[1]} while it is written")
+        self.words |= written
+        if not self.barrier:
+            self.used |= dict.fromkeys(written, step)
+
+    def combined(
+        self, each: Packet, to: Place, y: Word | None, written: dict[Place, Word | None], step: int
+    ) -> Word:
+        """Return the result of a row's operator, for words that have no value in common."""
+        operator, across = divmod(each.row["operator"] + 1, 2)
+        x = self.words.get(to) if to not in written else written[to]
+        if across:
+            other = to[0], to[1] ^ self.half
+            x, self.used[other] = self.words.get(other), step
+        require(self.barrier, f"{each.name}: combines words without a barrier")
+        if x is None or y is None:
+            raise RefusedError(f"{each.name}: combines a word of no value")
+        alike = x[0] == y[0] and {x[2], y[2]} <= {0, operator}
+        require(alike and not x[1] & y[1], f"{each.name}: combines other words, or a value twice")
+        return x[0], x[1] | y[1], operator
+
+
+def require_owed(
+    network: dict[str, Any], packets: list[Packet], certificate: dict[str, Any]
+) -> int:
+    """Require that the packets bring each owed word; return the number of these words."""
+    memories, words = Memories(network, certificate), 0
+    steps = defaultdict[int, list[Packet]](list)
+    for each in packets if certificate["owed"] else ():
+        steps[each.row["step"]].append(each)
+    for step in sorted(steps):
+        memories.go(step, steps[step])
+    for owed in certificate["owed"]:
+        values = sum(1 << value for value in {*owed["values"]})
+        for i in range(owed["words"]):
+            there = memories.words.get((owed["node"], owed["address"] + i))
+            right = there == (i, values, owed["operator"])
+            require(right, f"node {owed['node']} lacks the word at {owed['address'] + i}")
+        words += owed["words"]
+    return words
+
+
+def wrapped(row: dict[str, Any], address: int, i: int) -> int:
+    """Return the address of word ``i`` of a message, in its window if it has one."""
+    mask = (1 << row.get("window", 0)) - 1
+    return address & ~mask | address + i & mask if mask else address + i
+
+
+def main() -> None:
+    """Check the two files that the command line names; exit with status 1 if it does not hold."""
+    program, certificate = (Path(name).read_bytes() for name in sys.argv[1:3])
+    try:
+        found = check(program, certificate)
+    except (RefusedError, MalformedError) as error:
+        sys.exit(f"does not hold: {error}")
+    sys.stdout.write(
+        "holds: {channels} channels, {packets} packets, {words} words\n".format(**found)
+    )
+
+
+if __name__ == "__main__":
+    main()

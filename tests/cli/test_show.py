@@ -1,0 +1,79 @@
+"""``eyecast show``: its options draw what the functions of pictures draw, or are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from helpers.command import Command, refusal
+from matplotlib.patches import Rectangle
+
+import eyecast as package
+from eyecast.model.collectives.notes import landmarks
+from eyecast.model.network.topology import hypercube, mesh
+from eyecast.picture.file import save_picture
+from eyecast.picture.schedule import draw_schedule
+from eyecast.picture.tree import draw_trees
+
+FAULTY = ("--mesh", "8x8", "--source", "0,0", "--algorithm", "jiang-wu", "--faulty-node", "3,3")
+CUBE = ("--hypercube", "3", "--source", "0", "--algorithm", "sbt")
+
+
+def test_layers_are_drawn_under_the_schedule(eyecast: Command, here: Path) -> None:
+    layers = ("channels", "blocks")
+    asked = [word for name in layers for word in ("--layer", name)]
+    assert eyecast("show", *FAULTY, *asked, "-o", "shown.svg").status == 0
+    network = package.with_faults(mesh((8, 8)), faulty_nodes=[(3, 3)])
+    made = package.schedule(network, "jiang-wu", source=(0, 0))
+    save_picture(draw_schedule(made, marked=landmarks(made), layers=layers), "drawn.svg")
+    save_picture(draw_schedule(made, marked=landmarks(made)), "plain.svg")
+    shown, drawn, plain = (Path(f"{name}.svg").read_bytes() for name in ("shown", "drawn", "plain"))
+    assert shown == drawn != plain
+
+
+def test_the_regions_of_a_source_are_those_of_the_paper(eyecast: Command, here: Path) -> None:
+    """In Fig. 6 with k = 3, no node is between an eye and the middle: (iii) and (iv) are empty."""
+    asked = ("--mesh", "8x8", "--source", "0,0", "--layer", "eye-regions")
+    assert eyecast("show", *asked, "-o", "shown.svg").status == 0
+    made = package.schedule(mesh((8, 8)), "eye", source=(0, 0))
+    figure = draw_schedule(made, marked=landmarks(made), layers=("eye-regions",))
+    axes = figure.axes[0]
+    boxes = [each.get_xy() for each in axes.patches if isinstance(each, Rectangle)]
+    texts = [each.get_text() for each in axes.texts if set(each.get_text()) <= set("iv")]
+    assert len(boxes) == len(texts) == 64
+    regions = {(x + 0.5, y + 0.5): text for (x, y), text in zip(boxes, texts, strict=True)}
+    quarter = [" ".join(regions[x, y] for x in range(4)) for y in range(4)]
+    assert quarter == ["vi vi ii ii", "vi vi ii ii", "v v i i", "v v i i"]
+    assert all(regions[x, y] == regions[7 - x, y] == regions[x, 7 - y] for x, y in regions)
+
+
+def test_a_cube_s_broadcast_is_drawn_as_a_tree(eyecast: Command, here: Path) -> None:
+    assert eyecast("show", *CUBE, "--as-tree", "-o", "shown.svg").status == 0
+    save_picture(draw_trees(package.schedule(hypercube(3), "sbt", source=0)), "drawn.svg")
+    assert Path("shown.svg").read_bytes() == Path("drawn.svg").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            (*CUBE, "--as-tree", "--layer", "blocks"),
+            "--layer must be left out with --as-tree: it is about a mesh",
+        ),
+        (
+            ("--mesh", "2x2", "--collective", "all-reduce", "--algorithm", "ring", "--as-tree"),
+            "schedule drawn as trees must be one with a root, not without",
+        ),
+        (
+            ("--mesh", "5x5", "--source", "0,0", "--algorithm", "tree", "--layer", "eye-regions"),
+            "network for eye-regions must be a 2^k x 2^k mesh of 4x4 nodes or more, without "
+            "faults, not 5x5 mesh",
+        ),
+        ((*CUBE, "--layer", "blocks"), "network for layers must be a 2-D mesh, not 3-cube"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    eyecast: Command, here: Path, words: tuple[str, ...], said: str
+) -> None:
+    assert eyecast("show", *words, "-o", "shown.svg") == refusal(said)
+    assert not list(here.iterdir())

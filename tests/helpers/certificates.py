@@ -1,0 +1,72 @@
+"""Drawn and damaged programs of packets, with what their certificates' checker says."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+import eyecast as package
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.certificate.packet_checker import RefusedError, check
+from eyecast.model.compare.drawn_schedules import NETWORKS, draw_network, draw_schedules
+from eyecast.model.network.config import TIMINGS, Timing
+from eyecast.model.program.certified import Room
+from eyecast.model.program.compiler import Compiled, fit
+from eyecast.model.program.file import program_json
+from eyecast.model.program.program import Program
+
+SEGMENTS = ("port", "hops", "vc")
+FIELDS = (
+    *("step", "source_address", "target_address", "length", "operator", "route", "receive_step"),
+    *SEGMENTS,
+)
+
+
+def drawn(seed: int) -> Iterator[tuple[Compiled, Timing]]:
+    """Programs of the soak's networks and schedules, each with a timing that it allows."""
+    draw = np.random.default_rng(seed)
+    _, make = NETWORKS[draw.integers(len(NETWORKS))]
+    topology = make()
+    config = draw_network(draw, topology)
+    for one in fit(config, [*draw_schedules(draw, topology, config)], fixed=("vcs",))[1]:
+        if isinstance(one.program, Program) and not one.program.stream.any():
+            combines = one.program.operator.any()
+            yield one, Timing.BARRIER if combines else TIMINGS[draw.integers(2)]
+
+
+def verdict(program: Program, certificate: dict[str, Any]) -> str:
+    """What the checker says of a program with a certificate, made for it or for another one."""
+    text = program_json(program).encode()
+    certificate = certificate | {"program": sha256(text).hexdigest()}
+    try:
+        check(text, json.dumps(certificate).encode())
+    except RefusedError as error:
+        return str(error)
+    return "holds"
+
+
+def damaged(program: Program, draw: np.random.Generator) -> Program:
+    """The program with one value of a row, of a segment or of a receive changed."""
+    shift = int(draw.choice([-1, 1, 2]))
+    name = FIELDS[draw.integers(len(FIELDS))]
+    owner: Any = program.routes if name in SEGMENTS else program
+    column = getattr(owner, name).copy()
+    if not column.size:
+        return program
+    column[draw.integers(column.size)] += shift
+    changes: dict[str, Any] = {name: np.maximum(column, 0)}
+    if name in SEGMENTS:
+        changes = {"routes": replace(program.routes, **changes)}
+    try:
+        return replace(program, **changes)
+    except InvalidInput:
+        return program
+
+
+def compiled(algorithm: str = "eye", request: dict[str, Any] | None = None) -> Compiled:
+    options = {"flits": 4} | (request or {"source": 0})
+    made = package.schedule(package.mesh((4, 4)), algorithm, **options)
+    return Room().compile_one(made)

@@ -1,0 +1,157 @@
+"""Certificates of packet programs: the checker accepts compiled programs, and no wrong one."""
+
+import ast
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers.certificates import compiled, damaged, drawn, verdict
+from helpers.programs import UP, program, put
+
+import eyecast as package
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.certificate import packet_checker
+from eyecast.model.certificate.certificate import certificate_json
+from eyecast.model.certificate.packet_checker import MalformedError, RefusedError, check
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import TIMINGS, Timing
+from eyecast.model.program.certified import Room
+from eyecast.model.program.compiler import Compiled
+from eyecast.model.program.deadlock import DeadlockError, certify
+from eyecast.model.program.file import program_json
+from eyecast.model.program.payload import Payload
+from eyecast.model.program.program import Program
+
+
+def works(one: Compiled, program: Program, timing: Timing, *, words: bool) -> bool:
+    """Whether a run of the cycle model has no flags and, if asked, delivers every word."""
+    payload = Payload.random(one, seed=5)
+    try:
+        program.check()
+        certify(program)
+        found = run(program, payload.memory(program.config), timing=timing, cycle_limit=5000)
+    except InvalidInput:
+        return False
+    topology = program.config.topology
+    served = one.schedule.blocks.served(topology)
+    delivered = payload.delivered(found.memory, topology).sum() == len(served)
+    return bool(found.finished and not found.flags.any() and (delivered or not words))
+
+
+def compare_damaged(programs: Iterable[tuple[Compiled, Timing]], each: int) -> Counter[str]:
+    """Count what the checker says of programs and damaged ones; what it accepts always works."""
+    seen, draw = Counter[str](), np.random.default_rng(7)
+    for one, timing in programs:
+        certificate = json.loads(certificate_json(one, timing))
+        assert isinstance(one.program, Program)
+        assert verdict(one.program, certificate) == "holds", one.schedule
+        seen["good"] += 1
+        for number in range(each):
+            program = damaged(one.program, draw)
+            held = verdict(program, certificate) == "holds"
+            right = works(one, program, timing, words=bool(certificate["owed"]))
+            assert right or not held, (one.schedule, number)
+            seen["holds" if held else "refused, right" if right else "refused, wrong"] += 1
+    return seen
+
+
+def test_damaged_programs_are_refused_unless_they_work() -> None:
+    tasks = (
+        ("eye", {"source": 0}),
+        ("recursive-doubling", {"collective": "all-reduce"}),
+        ("ring", {"collective": "reduce-scatter", "flits": 16}),
+    )
+    seen = compare_damaged([(compiled(*task), Timing.BARRIER) for task in tasks], 20)
+    assert seen["refused, wrong"] > 40
+    assert seen["holds"] > 1
+
+
+@pytest.mark.slow
+def test_many_drawn_programs_hold_and_damaged_ones_do_not() -> None:
+    seen = compare_damaged((each for seed in (3, 5, 9) for each in drawn(seed)), 4)
+    assert seen["good"] > 60
+    assert seen["refused, wrong"] > 100
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "why"),
+    [
+        ("program", lambda _: "0", "the certificate is of another program"),
+        ("channel_order", lambda order: order[::-1], "node 0, row 0: the channels do not rise"),
+        ("channel_order", lambda order: order[1:], "the channels do not rise"),
+        ("channel_order", lambda order: [*order, order[0]], "a channel is in the order twice"),
+        ("held", lambda _: [], "node 0 lacks the word at 0"),
+        ("owed", lambda owed: [owed[1] | {"values": [0, 1]}], "node 1 lacks the word at 0"),
+        ("owed", lambda owed: [owed[1] | {"operator": 1}], "node 1 lacks the word at 0"),
+    ],
+)
+def test_a_changed_certificate_is_refused(name: str, change: Any, why: str) -> None:
+    one = compiled()
+    text, certificate = program_json(one.program).encode(), certificate_json(one, Timing.BARRIER)
+    check(text, certificate.encode())
+    changed = json.loads(certificate)
+    changed[name] = change(changed[name])
+    with pytest.raises(RefusedError, match=why):
+        check(text, json.dumps(changed).encode())
+
+
+def test_a_certificate_of_another_form_is_malformed() -> None:
+    one = compiled()
+    text, certificate = program_json(one.program).encode(), certificate_json(one, Timing.BARRIER)
+    timing = certificate.replace("barrier", "never")
+    for wrong in ("", "[]", "{}", certificate.replace('"version": 1', '"version": 2'), timing):
+        with pytest.raises(MalformedError, match="no program and certificate of version 1: "):
+            check(text, wrong.encode())
+
+
+@pytest.mark.parametrize(("step", "timings"), [(1, ()), (2, ("barrier",))])
+def test_no_word_is_read_while_it_may_be_written(step: int, timings: tuple[str, ...]) -> None:
+    """Node 1 sends word 0 in step 1; node 0 replaces that word in step 1, or in step 2."""
+    rows = {0: [put(step, (UP, 1), length=1)], 1: [put(1, (UP, 1), length=1)]}
+    made = program(rows, {1: [step], 2: [1]}, steps=2)
+    one: dict[str, Any] = {"address": 0, "words": 1}
+    certificate = {
+        **{"format": "eyecast-certificate", "version": 1, "links": []},
+        "channel_order": [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]],
+        "held": [one | {"node": node, "value": node} for node in (0, 1)],
+        "owed": [one | {"node": 2, "values": [1], "operator": 0}],
+    }
+    for timing in TIMINGS:
+        said = verdict(made, certificate | {"timing": timing})
+        refused = "node 1 may read word 0 while it is written"
+        assert said == ("holds" if timing in timings else refused)
+
+
+def test_rows_that_stream_have_no_certificate() -> None:
+    one = compiled()
+    assert isinstance(one.program, Program)
+    program = replace(one.program, stream=np.ones_like(one.program.stream))
+    with pytest.raises(InvalidInput, match="rows of a certificate must be ones that do not stream"):
+        certificate_json(one._replace(program=program), Timing.BARRIER)
+    certificate = json.loads(certificate_json(one, Timing.BARRIER))
+    assert verdict(program, certificate) == "node 0, row 0: a row that streams has no certificate"
+
+
+def test_packets_in_a_circle_have_no_certificate() -> None:
+    made = package.schedule(package.ring(5), "direct", flits=16, collective="all-to-all")
+    one = Room().compile_one(made)
+    assert isinstance(one.program, Program)
+    routes = replace(one.program.routes, vc=np.zeros_like(one.program.routes.vc))
+    one = one._replace(program=replace(one.program, routes=routes))
+    with pytest.raises(DeadlockError):
+        certificate_json(one, Timing.BARRIER)
+
+
+def test_the_checker_shares_no_code_with_the_project() -> None:
+    tree = ast.parse(Path(packet_checker.__file__).read_text())
+    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    plain = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
+    names = {node.module for node in froms} | {each.name for node in plain for each in node.names}
+    assert all(node.level == 0 for node in froms)
+    assert names <= {*sys.stdlib_module_names, "collections.abc"}
