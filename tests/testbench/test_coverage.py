@@ -131,8 +131,8 @@ def test_only_traces_with_packets_are_counted() -> None:
     counts = points_of(made.config, predicted)
     assert counts[AWAITED] == 3
     assert counts == counted(made, predicted).counts
-    for other in ({"all_port": True}, {"circuits": True}):
-        assert not points_of(replace(made.config, **other), predicted)
+    for other in (replace(made.config, all_port=True), replace(made.config, circuits=True)):
+        assert not points_of(other, predicted)
 
 
 def test_files_add_up_runs(tmp_path: Path) -> None:
