@@ -175,8 +175,10 @@ def draw_panel(axes: Axes, drawing: Drawing, cell: float, step: int | None) -> N
     axes.add_collection(
         LineCollection(drawing.links, colors=FAINT, lw=_LINK_WIDTH * cell, zorder=1)
     )
-    band = {"colors": SLOW, "lw": _BAND_WIDTH * cell, "ls": SLOW_DASHES, "zorder": 0.9}
-    axes.add_collection(LineCollection(drawing.differing, **band))
+    band = _BAND_WIDTH * cell
+    axes.add_collection(
+        LineCollection(drawing.differing, colors=SLOW, lw=band, ls=SLOW_DASHES, zorder=0.9)
+    )
     for node in drawing.marked:
         eye = PathPatch(Curve(EYE.vertices + drawing.places.points[node], EYE.codes), zorder=2)
         eye.set(fc=EYE_WHITE, ec=EYE_LINE, lw=0.03 * cell)

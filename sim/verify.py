@@ -54,7 +54,7 @@ def run_traffic(
         yield compare_traffic(case, measured)
 
 
-def _only_network(cases: Sequence[Case] | Sequence[TrafficCase]) -> NetworkConfig:
+def _only_network(cases: Sequence[Case | TrafficCase]) -> NetworkConfig:
     """Return the network of all ``cases``; raise :class:`.InvalidInput` if they have several."""
     first = network_to_json(cases[0].program.config)
     for number, case in enumerate(cases):

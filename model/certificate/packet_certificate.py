@@ -68,8 +68,8 @@ def channel_order(program: Program) -> list[list[int]]:
     certify(program)
     topology, vcs = program.config.topology, program.config.vcs
     used = np.unique(_channels(program))
-    pairs = np.searchsorted(used, dependencies(program))
-    rounds = peeling_rounds(*pairs.T, used.size)
+    before, after = np.searchsorted(used, dependencies(program)).T
+    rounds = peeling_rounds(before, after, used.size)
     ejection = used // vcs % topology.ports == 0
     order = used[np.lexsort((used, rounds, ejection))]
     lines, numbers = np.divmod(order, vcs)
