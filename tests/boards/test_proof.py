@@ -140,6 +140,12 @@ def test_an_all_reduce_is_what_the_model_says(level):
 
 
 @pytest.mark.slow
+def test_circuits_fork_and_join_on_the_netlist_as_the_model_says():
+    config = replace(CIRCUITS, operators="add")
+    agrees(prove(design("netlist", config=config), _proof_case(config)))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["ice40-hx8k", "icebreaker"])
 def test_a_broadcast_on_the_bitstream_is_what_the_model_says(name):
     agrees(prove(design("bitstream", find_board(name)), broadcast_of(SMALL)))
