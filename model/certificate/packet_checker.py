@@ -166,21 +166,31 @@ def require_steps(program: dict[str, Any], packets: list[Packet]) -> None:
     """Require that rows are in order of step, and that each node expects what comes."""
     network, latest = program["network"], defaultdict[tuple[int, int], int](int)
     come, uncounted = Counter[tuple[int, int, int]](), Counter[int]()
+    begun: dict[tuple[int, int], Packet] = {}
     all_port = network.get("all_port", False)
     for each in packets:
         sender, step = sender_of(network, each), each.row["step"]
         require(step >= max(1, latest[sender]), f"{each.name}: its step is before the last row's")
         latest[sender] = step
+        if one := begun.pop(sender, None):
+            alike = all(one.row[field] == each.row[field] for field in ("step", "route"))
+            require(alike, f"{one.name}: the next row does not continue its message")
+        if each.row.get("continued", False):
+            begun[sender] = each
         target = each.channels[-1][0]
         if each.row.get("continued", False) or "start" in each.row:
             uncounted[target] += 1
         else:
             come[target, step, each.lane if all_port else 0] += 1
+    for each in begun.values():
+        require(False, f"{each.name}: no row continues its message")
     for node, table in enumerate(program["nodes"]):
         ports = table["receive_ports"] if all_port else [0] * len(table["receives"])
         for step, port in zip(table["receives"], ports, strict=True):
-            one = come.pop((node, step, port), 0) == 1
-            require(one, f"node {node} expects one packet in step {step}, and another number comes")
+            single = come.pop((node, step, port), 0) == 1
+            require(
+                single, f"node {node} expects one packet in step {step}, and another number comes"
+            )
         awaited, counts = table.get("awaited", 0), network.get("timed_rows", False)
         right = awaited == (uncounted[node] if counts else 0)
         require(right, f"node {node} does not await the timed packets that come")

@@ -1,6 +1,7 @@
-"""Compiled and damaged programs of packets, with what their certificates' checker says."""
+"""Drawn and damaged programs of packets, with what their certificates' checker says."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -10,8 +11,10 @@ import numpy as np
 import eyecast as package
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.certificate.packet_checker import RefusedError, check
+from eyecast.model.compare.drawn_schedules import NETWORKS, draw_network, draw_schedules
+from eyecast.model.network.config import TIMINGS, Timing
 from eyecast.model.program.certified import Room
-from eyecast.model.program.compiler import Compiled
+from eyecast.model.program.compiler import Compiled, fit
 from eyecast.model.program.file import program_json
 from eyecast.model.program.program import Program
 
@@ -20,6 +23,18 @@ FIELDS = (
     *("step", "source_address", "target_address", "length", "operator", "route", "receive_step"),
     *SEGMENTS,
 )
+
+
+def drawn(seed: int) -> Iterator[tuple[Compiled, Timing]]:
+    """Programs of the soak's networks and schedules, each with a timing that it allows."""
+    draw = np.random.default_rng(seed)
+    _, make = NETWORKS[draw.integers(len(NETWORKS))]
+    topology = make()
+    config = draw_network(draw, topology)
+    for one in fit(config, [*draw_schedules(draw, topology, config)], fixed=("vcs",))[1]:
+        if isinstance(one.program, Program) and not one.program.stream.any():
+            combines = one.program.operator.any()
+            yield one, Timing.BARRIER if combines else TIMINGS[draw.integers(2)]
 
 
 def verdict(program: Program, certificate: dict[str, Any]) -> str:

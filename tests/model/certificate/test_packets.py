@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.certificates import compiled, damaged, verdict
+from helpers.certificates import compiled, damaged, drawn, verdict
 from helpers.programs import UP, program, put
 
 import eyecast as package
@@ -72,6 +72,12 @@ def test_damaged_programs_are_refused_unless_they_work() -> None:
     assert seen["holds"] > 1
 
 
+def test_many_drawn_programs_hold_and_damaged_ones_do_not() -> None:
+    seen = compare_damaged((each for seed in (3, 5, 9) for each in drawn(seed)), 4)
+    assert seen["good"] > 60
+    assert seen["refused, wrong"] > 100
+
+
 @pytest.mark.parametrize(
     ("name", "change", "why"),
     [
@@ -119,6 +125,24 @@ def test_no_word_is_read_while_it_may_be_written(step: int, timings: tuple[str, 
         said = verdict(made, certificate | {"timing": timing})
         refused = "node 1 may read word 0 while it is written"
         assert said == ("holds" if timing in timings else refused)
+
+
+@pytest.mark.parametrize(
+    ("steps", "why"),
+    [
+        ((1, 2), "the next row does not continue its message"),
+        ((1,), "no row continues its message"),
+    ],
+)
+def test_a_continued_message_goes_on_in_the_next_row(steps: tuple[int, ...], why: str) -> None:
+    rows = [put(step, (UP, 1), length=1) for step in steps]
+    rows[0] = replace(rows[0], continued=True)
+    made = program({0: rows}, {1: [2]} if len(rows) > 1 else {}, steps=2)
+    certificate = {
+        **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "barrier"},
+        **{"channel_order": [[0, 1, 0], [1, 0, 0]], "held": [], "owed": []},
+    }
+    assert verdict(made, certificate) == f"node 0, row 0: {why}"
 
 
 def test_rows_that_stream_have_no_certificate() -> None:
