@@ -156,6 +156,8 @@ def packet(network: dict[str, Any], far: Far, node: int, place: int, row: dict[s
     require(bool(channels), f"{one.name}: the route has no hop")
     require(here not in network["topology"].get("switches", []), f"{one.name}: ends at a switch")
     require(not row.get("stream", 0), f"{one.name}: a row that streams has no certificate")
+    exists = 0 <= row.get("operator", 0) <= 2 * len(network.get("operators", []))
+    require(exists, f"{one.name}: its operator does not exist")
     for address in () if row.get("window", 0) else (row["source_address"], row["target_address"]):
         inside = 0 <= address <= network["message_words"] - row["length"]
         require(inside, f"{one.name}: its words are not in the memory")

@@ -145,6 +145,14 @@ def test_a_continued_message_goes_on_in_the_next_row(steps: tuple[int, ...], why
     assert verdict(made, certificate) == f"node 0, row 0: {why}"
 
 
+def test_an_operator_that_the_network_lacks_is_refused() -> None:
+    one = compiled()
+    assert isinstance(one.program, Program)
+    wrong = replace(one.program, operator=np.ones_like(one.program.operator))
+    certificate = json.loads(certificate_json(one, Timing.BARRIER))
+    assert verdict(wrong, certificate) == "node 0, row 0: its operator does not exist"
+
+
 def test_rows_that_stream_have_no_certificate() -> None:
     one = compiled()
     assert isinstance(one.program, Program)
