@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from ..model.base.arrays import Words
 from ..model.base.errors import InvalidInput
-from ..model.cycle.circuits import run_circuits
+from ..model.cycle.any_run import run_any
 from ..model.cycle.control import Control
-from ..model.cycle.model import run
 from ..model.image.host_port import Space
 from ..model.image.image import Image
 from ..model.network.config import NetworkConfig, Timing
@@ -21,7 +20,6 @@ from ..model.network.port_model import PortModel
 from ..model.network.segment import Segment
 from ..model.network.topology import NO_LINK
 from ..model.program.any_program import AnyProgram
-from ..model.program.circuits import CircuitProgram
 from ..model.program.payload import empty_memory, random_words
 from ..model.program.program import Program
 from ..model.program.row import Row
@@ -122,9 +120,7 @@ def _again(image: Image, control: Control) -> Image:
 
 def predict(image: Image, memory: Words, control: Control | None = None) -> Prediction:
     """Predict a run of the program of ``image`` with other messages, by the cycle model."""
-    if isinstance(image.program, CircuitProgram):
-        return run_circuits(image.program, memory, control=control)
-    return run(image.injection, memory, timing=image.timing, control=control)
+    return run_any(image.program, memory, timing=image.timing, control=control)
 
 
 def _limited(image: Image) -> Scenario:

@@ -80,7 +80,10 @@ class Scoreboard:
         predicted: Prediction | None = None,
     ) -> None:
         if predicted is None:
-            predicted = _predicted(program, memory, Timing(timing))
+            # Import late: it loads the compiled cycle models.
+            from ..model.cycle.any_run import run_any  # noqa: PLC0415
+
+            predicted = run_any(program, memory, timing=Timing(timing))
         self.program, self.predicted = program, predicted
         self.delivered: Counter[Delivery] = Counter()
         self.steps = 0
@@ -175,18 +178,6 @@ class Scoreboard:
 
     def _last_step(self) -> int:
         return max((step for _, step, _, _ in self.owed), default=0)
-
-
-def _predicted(program: AnyProgram, memory: npt.NDArray[np.uint64], timing: Timing) -> Prediction:
-    """Return the run that the cycle model predicts."""
-    # Import late: it loads the compiled cycle models.
-    if isinstance(program, Program):
-        from ..model.cycle.model import run  # noqa: PLC0415
-
-        return run(program, memory, timing=timing)
-    from ..model.cycle.circuits import run_circuits  # noqa: PLC0415
-
-    return run_circuits(program, memory)
 
 
 def owed_deliveries(program: Program) -> Counter[Delivery]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,9 +11,8 @@ import numpy.typing as npt
 from ..base.arrays import Words
 from ..base.errors import InvalidInput
 from ..collectives.shown_bounds import schedule_bound
-from ..cycle.circuits import run_circuits
+from ..cycle.any_run import run_any
 from ..cycle.control import Control
-from ..cycle.model import run
 from ..exact.arithmetic import predict
 from ..network.config import Timing
 from ..program.any_program import AnyProgram, manner
@@ -98,17 +96,14 @@ class Case:
         payload = Payload.random(compiled, seed, messages)
         memory, control = payload.memory(config), Control(hold=hold)
 
-        def made(model: Callable[..., Prediction], control: Control) -> Prediction:
-            if isinstance(program, CircuitProgram):
-                return run_circuits(program, memory, control=control)
-            return model(program, memory, timing=timing, control=control)
-
         if isinstance(program, Program):
             require_timing(program, timing)
-        predicted = made(run if simulated else predict, control)
+        model = run_any if simulated else predict
+        predicted = model(program, memory, timing=timing, control=control)
         if config.programs and not predicted.finished:
             # The run does not end by itself, so the controller's limit must end it.
-            predicted = made(run, replace(control, limit=watchdog(predicted)))
+            control = replace(control, limit=watchdog(predicted))
+            predicted = run_any(program, memory, timing=timing, control=control)
         if config.contention_free and predicted.stalled_flits.any():
             allowed = f"none in a contention-free network, with {timing} timing"
             raise InvalidInput.of("flits that wait", allowed, int(predicted.stalled_flits.sum()))

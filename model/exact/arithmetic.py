@@ -14,6 +14,7 @@ trace are made on first access.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +27,6 @@ from ..network.config import Timing
 from ..network.topology import Topology
 from ..program.any_program import AnyProgram
 from ..program.checks import check_program
-from ..program.circuits import CircuitProgram
 from ..program.program import Program
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
@@ -131,16 +131,12 @@ def predict(
 
     Arguments and result are those of :func:`~..cycle.model.run`. Circuits are simulated.
     """
-    if isinstance(program, CircuitProgram):
-        from ..cycle.circuits import run_circuits  # noqa: PLC0415 - loads what is compiled
+    if isinstance(program, Program):
+        with suppress(Declined):
+            return run(program, memory, timing=timing, control=control)
+    from ..cycle.any_run import run_any  # noqa: PLC0415 - loads compiled code
 
-        return run_circuits(program, memory, control=control)
-    try:
-        return run(program, memory, timing=timing, control=control)
-    except Declined:
-        from ..cycle.model import run as simulated  # noqa: PLC0415 - loads compiled code
-
-        return simulated(program, memory, timing=timing, control=control)
+    return run_any(program, memory, timing=timing, control=control)
 
 
 def _require_simple(program: Program, control: Control | None) -> None:

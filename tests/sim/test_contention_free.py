@@ -64,7 +64,7 @@ def test_a_program_that_waits_is_refused(monkeypatch):
         predicted = run(*arguments, **options)
         return dataclasses.replace(predicted, stalled_flits=np.ones(TOPOLOGY.nodes, dtype=int))
 
-    monkeypatch.setattr(case_module, "run", waiting)
+    monkeypatch.setattr(case_module, "run_any", waiting)
     with pytest.raises(InvalidInput, match="flits that wait must be none in a contention-free"):
         Case.of(Compiled.of(eye_broadcast(TOPOLOGY, 0, 5), CONFIG), timing="barrier", seed=0)
 

@@ -1,12 +1,9 @@
 """Certificates of programs on circuits: the checker accepts compiled programs, and no wrong one."""
 
-import ast
 import json
-import sys
 from collections import Counter
 from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -15,7 +12,6 @@ import pytest
 from helpers.circuits import circuit_program
 
 import eyecast as package
-from eyecast.model.certificate import circuit_checker
 from eyecast.model.certificate.circuit_certificate import circuit_certificate
 from eyecast.model.certificate.circuit_checker import MalformedError, RefusedError, check
 from eyecast.model.cycle.circuits import run_circuits
@@ -201,12 +197,3 @@ def test_a_certificate_of_another_form_is_malformed() -> None:
     ):
         with pytest.raises(RefusedError, match=why):
             check(text, json.dumps(changed | {name: value}).encode())
-
-
-def test_the_checker_shares_no_code_with_the_project() -> None:
-    tree = ast.parse(Path(circuit_checker.__file__).read_text())
-    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    plain = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
-    names = {node.module for node in froms} | {each.name for node in plain for each in node.names}
-    assert all(node.level == 0 for node in froms)
-    assert names <= {*sys.stdlib_module_names, "collections.abc"}

