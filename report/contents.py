@@ -48,7 +48,8 @@ port 0 is delivery::
     held              words of blocks that each node has at the start
     contributions     null, or of a run that combines: start and goal (contributions of each node,
                       each counted once for each word), of (the most of a word), owed (whether a
-                      node is owed a block), and by rows gained (by the send) and words (of it).
+                      node is owed a block), and by rows gained (by the send) and words (that the
+                      send has).
                       With circuits instead of these two: size (words of a memory), and marks of
                       each word of all memories (1: it counts, 2: a contribution of its node is
                       there at the start, 3: both)

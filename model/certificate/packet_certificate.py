@@ -28,7 +28,7 @@ from ..network.attached_host import HostedTopology
 from ..network.config import Timing
 from ..program.checks import require_timing
 from ..program.compiler import Compiled
-from ..program.deadlock import certify, dependencies
+from ..program.deadlock import DeadlockError, dependencies, find_cycle, remedy
 from ..program.program import Program
 from ..program.route_ends import hops_of
 from .contributions import links_of, numbered_values, owed_words, to_json
@@ -65,11 +65,12 @@ def channel_order(program: Program) -> list[list[int]]:
     """Return each channel in use, [node, port, VC], so that each route rises; ejections last."""
     if program.stream.any():
         raise InvalidInput.of("rows of a certificate", "ones that do not stream", "streams")
-    certify(program)
     topology, vcs = program.config.topology, program.config.vcs
     used = np.unique(_channels(program))
     before, after = np.searchsorted(used, dependencies(program)).T
     rounds = peeling_rounds(before, after, used.size)
+    if (rounds < 0).any():
+        raise DeadlockError(find_cycle(program), remedy(program))
     ejection = used // vcs % topology.ports == 0
     order = used[np.lexsort((used, rounds, ejection))]
     lines, numbers = np.divmod(order, vcs)

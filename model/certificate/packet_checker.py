@@ -1,6 +1,6 @@
 """A checker of certificates of packet programs, which shares no code with the compiler.
 
-It reads the files of a program and of its certificate. What it accepts has these properties:
+It reads the files of a program and of its certificate. An accepted program has these properties:
 
 * each route leads along links to a node with an interface, and its channels, ejection included,
   rise in the certificate's order: no packets wait in a circle (Dally & Seitz, 1987);
@@ -165,7 +165,7 @@ def packet(network: dict[str, Any], far: Far, node: int, place: int, row: dict[s
 
 
 def require_steps(program: dict[str, Any], packets: list[Packet]) -> None:
-    """Require that rows are in order of step, and that each node expects what comes."""
+    """Require that rows are in order of step, and that each node expects the arriving packets."""
     network, latest = program["network"], defaultdict[tuple[int, int], int](int)
     come, uncounted = Counter[tuple[int, int, int]](), Counter[int]()
     begun: dict[tuple[int, int], Packet] = {}

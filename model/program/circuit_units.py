@@ -2,9 +2,9 @@
 
 A *unit* is one tree of sends (:mod:`..schedule.trees`), and the trees that stream the words of its
 targets on: they fork in the routers of these targets, and read no memory. All times of a unit are
-known relative to the cycle in which its first word is read: after that, nothing of it waits. Times
-are those of run tables (docs/router.md, section 23): an entry that is current in cycle t reads a
-word in cycle t, and its router moves words in cycle t + 2. With R link registers::
+known relative to the cycle in which its first word is read: after that, none of its words waits.
+Times are those of run tables (docs/router.md, section 23): an entry that is current in cycle t
+reads a word in cycle t, and its router moves words in cycle t + 2. With R link registers::
 
     0 -> 2 by 1, L words     node 0    t          t + L           reads; output 1 takes input 0
                              node 1      t+R+1      t+R+1+L       output 1 takes input 2

@@ -43,7 +43,7 @@ TRIES = 4
 
 
 class Growing(NamedTuple):
-    """What a tree grows in: the nodes with a link to each node, and those with a link from it.
+    """A network for a tree: the nodes with a link to each node, and those with a link from it.
 
     ``hops`` has the hops of each node to the root. ``free_from`` has the delay that a further child
     of each node must have at least, so that the returning sums find its port free. If

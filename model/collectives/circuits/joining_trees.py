@@ -102,7 +102,7 @@ def _back(growing: Growing, tree: JoiningTree, words: int) -> int:
 
 
 def _parts(tree: JoiningTree) -> list[tuple[int, list[int]]]:
-    """Return step and nodes of each part of a tree: the nodes of which the words become one sum.
+    """Return step and nodes of each part of a tree: the nodes whose words become one sum.
 
     A part comes after the parts that end at its nodes. No two parts end at the same node in one
     step. The part that the root's router joins has the last step.
