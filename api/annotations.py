@@ -31,7 +31,7 @@ CollectiveName = Literal[
 PortsName = Literal["one", "half-duplex", "full-duplex", "all"]
 """The ports that a node may use in a step (:class:`.Ports`)."""
 PortModelName = Literal["half-duplex", "exchange", "full-duplex", "all"]
-"""What a node may do in a step of a custom schedule (:class:`.PortModel`)."""
+"""Sends and receives allowed to a node in a step of a custom schedule (:class:`.PortModel`)."""
 TimingName = Literal["barrier", "self-timed"]
 """The way in which steps follow each other (:class:`.Timing`)."""
 PatternName = Literal[

@@ -1,4 +1,4 @@
-"""How a notebook shows schedules, programs, runs, comparisons and tables: pictures and HTML."""
+"""Pictures and HTML of schedules, programs, runs, comparisons and tables for notebooks."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ WHEELS = {
 READ_BACK = "icebox_vlog"
 """The program that makes Verilog of a routed iCE40."""
 INSTALLED = {READ_BACK: "installed (in Debian: fpga-icestorm)"}
-"""How to install the programs that no wheel contains."""
+"""Commands that install the programs that no wheel contains."""
 
 LOADER = "openFPGALoader"
 

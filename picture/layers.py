@@ -115,4 +115,4 @@ LAYERS: dict[str, Callable[[Axes, FaultRegions, float], Patch | Line2D]] = {
     "regions": _regions,
     "channels": _channels,
 }
-"""What can be drawn under a schedule around faults, by name."""
+"""Layers under a schedule around faults, by name."""

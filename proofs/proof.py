@@ -64,7 +64,7 @@ class Refuted(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found about a proof.
+    """The outcome of a proof.
 
     Attributes
     ----------

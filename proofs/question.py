@@ -20,7 +20,7 @@ class Undecided(Exception):
 
 @dataclass(frozen=True)
 class Question:
-    """Whether all assumptions can have held until a cycle in which a claim does not hold.
+    """A search for a run in which a claim fails while all assumptions hold.
 
     Attributes
     ----------

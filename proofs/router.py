@@ -25,7 +25,7 @@ def slot_of(config: NetworkConfig, word: Value) -> tuple[Value, Value, Value]:
 
 
 class Spec:
-    """What must happen to the flits of one buffer (i, a), told from the flits that arrive.
+    """The fate of the flits of one buffer (i, a), derived from the arriving flits.
 
     Attributes
     ----------

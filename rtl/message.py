@@ -1,4 +1,4 @@
-"""What :class:`.LoadedMessage` and :class:`.SharedMessage` have in common."""
+"""Base of :class:`.LoadedMessage` and :class:`.SharedMessage`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

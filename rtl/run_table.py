@@ -65,7 +65,7 @@ def code_of(config: NetworkConfig, setting: data.View, output: int) -> Value:
 
 
 class CurrentRun(Signature):
-    """What a run table tells the network interface; the directions are the table's.
+    """Signals from a run table to the network interface, with the table's directions.
 
     Members
     -------

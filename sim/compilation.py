@@ -34,7 +34,7 @@ def require_convertible(config: NetworkConfig) -> None:
 
 
 class Tiles(enum.Enum):
-    """How the tiles of a network become C++."""
+    """The way from the tiles of a network to C++."""
 
     APART = "a tile is compiled by itself, once for all nodes"
     WHOLE = "the network is compiled as a whole, of tiles that are modules of their own"

@@ -33,7 +33,7 @@ CASES_PER_NETWORK = 150
 
 
 class By(StrEnum):
-    """What a case is checked by.
+    """The check of a case.
 
     Traces compare model and hardware flit for flit; signatures do so by one number for each router,
     on the fastest simulator; rules check the cycle model alone, by the rules that need no model.

@@ -25,7 +25,7 @@ from .frame import (
 )
 
 ATTEMPTS = 5
-"""How often a request is sent before the line is given up."""
+"""Attempts to send a request before the computer gives the line up."""
 LATENCY_SECONDS = 0.25
 """Longest wait for a reply, with the delays of a USB adapter and a computer."""
 

@@ -1,4 +1,4 @@
-"""What computes at a node: a few rows of a matrix times a vector, by a state machine.
+"""A processor at a node: a state machine that multiplies a few rows of a matrix by a vector.
 
 ::
 

@@ -39,7 +39,7 @@ class NamedGroups(NamedTuple):
 
     @property
     def alike(self) -> bool:
-        """Whether all groups carry out the task's collective; groups of a file name their own."""
+        """True if all groups carry out the task's collective; groups of a file name their own."""
         return all(group.collective is None for group in self.groups)
 
 

@@ -165,7 +165,7 @@ class Task:
 
     @property
     def _is_canonical(self) -> bool:
-        """Whether sums are asked for in the canonical order."""
+        """True if the task asks for sums in the canonical order."""
         return self.order == CANONICAL and self.title in REDUCTIONS
 
     @property

@@ -55,7 +55,7 @@ class Case:
 
     @property
     def manner(self) -> str:
-        """How the run goes, for titles: its timing, or "circuits", which have no steps."""
+        """The run's timing, for titles; "circuits" on circuits, which have no steps."""
         return manner(self.program, self.timing)
 
     @property

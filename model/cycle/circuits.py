@@ -99,7 +99,7 @@ class _Rows(NamedTuple):
 
 
 class _Registers(NamedTuple):
-    """What changes during a run, for each node.
+    """The registers that change during a run, for each node.
 
     ``entry`` and ``begun`` have shape (nodes, 4): the entries that were current in this cycle and
     in the three before, and the cycle in which each became current. ``until`` is the last cycle of

@@ -21,7 +21,7 @@ from ..base.errors import InvalidInput, require_range
 from .topology import LONGEST_RATE, MOST_LINK_REGISTERS, NO_LINK, UNSAID, Topology, mesh
 
 BETWEEN = ("latency", "rate")
-"""What is said of the links between chiplets."""
+"""Parameters of the links between chiplets."""
 
 
 def chiplets(

@@ -324,7 +324,7 @@ class NetworkConfig:
 
     @property
     def differing_links(self) -> bool:
-        """Whether the topology says the registers or the rate of any link."""
+        """True if the topology gives the registers or the rate of any link."""
         return self.topology.links_differ
 
     @property
@@ -410,7 +410,7 @@ class NetworkConfig:
 
     @property
     def waits_for_tiles(self) -> bool:
-        """Whether a run starts only when no tile holds its node: with circuits and tile ports."""
+        """True if a run starts only when no tile holds its node: with circuits and tile ports."""
         return self.circuits and self.tile_ports
 
     @property

@@ -113,7 +113,7 @@ class Topology:
 
     @property
     def links_differ(self) -> bool:
-        """Whether the topology says the registers or the rate of any link."""
+        """True if the topology gives the registers or the rate of any link."""
         return self.link_registers_of is not None or self.link_rate_of is not None
 
     @property
@@ -160,7 +160,7 @@ class Topology:
 
     @property
     def whole_grid(self) -> bool:
-        """Whether this is a mesh, torus, line, ring or hypercube without faults."""
+        """True if this is a mesh, torus, line, ring or hypercube without faults."""
         return bool(self.dims) and self.without_faults is None
 
     @property

@@ -39,7 +39,7 @@ COMBINED = 3
 
 
 class _Plan(NamedTuple):
-    """What to place: :class:`.Units` as the loop reads them.
+    """Units to place: :class:`.Units` as arrays for the compiled loop.
 
     ``order`` has the units of all gangs, from ``first_of_gang[i]`` on those of gang i.
     ``first_read`` and ``first_write`` have the first row of each unit in the columns of reads and
@@ -66,7 +66,7 @@ class _Plan(NamedTuple):
 
 
 class _Placed(NamedTuple):
-    """What is taken by the units placed so far.
+    """Resources that the units placed so far take.
 
     ``there`` has for each pair the entry that let its last words leave output 0 (its first words,
     if the block is not reduced), ``written`` the latest such entry in any case, and ``read_at`` the

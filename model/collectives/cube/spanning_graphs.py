@@ -92,7 +92,7 @@ class SpanningTree:
 
     @property
     def greedy(self) -> bool:
-        """Whether every node is as near to the root as in the cube (section 2)."""
+        """True if every node is as near to the root as in the cube (section 2)."""
         return bool((self.level == count_ones(np.arange(self.nodes) ^ self.root)).all())
 
     @property
@@ -123,12 +123,12 @@ class SpanningGraph:
 
     @property
     def greedy(self) -> bool:
-        """Whether all trees are greedy."""
+        """True if all trees are greedy."""
         return all(tree.greedy for tree in self.trees)
 
     @property
     def edge_disjoint(self) -> bool:
-        """Whether no two trees share a directed link."""
+        """True if no two trees share a directed link."""
         links = np.concatenate([tree.links for tree in self.trees])
         return np.unique(links).size == links.size
 

@@ -72,7 +72,7 @@ class GridCollective:
 
     @property
     def rooted(self) -> bool:
-        """Whether the collective has a root."""
+        """True if the collective has a root."""
         return Collective(self.name).rooted
 
     @property
