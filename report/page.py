@@ -1,6 +1,6 @@
-"""The page as a file: template, styles, scripts, the plot library, and the packed data.
+"""The page as a file: template, styles, script, and the packed data.
 
-A page loads nothing from elsewhere: its policy allows only its own script and styles, by their
+A page loads nothing from elsewhere: its policy allows only its own script and style, by their
 digests. Texts from files are only in the packed data and in the title, where they are escaped.
 """
 
@@ -13,7 +13,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from ..model.base.errors import printable
@@ -47,56 +46,45 @@ def _docs_from(page: Path) -> str | None:
 
 def page_text(title: str, data: str, docs: str | None = None, *, circuits: bool = False) -> str:
     """Return the text of the page, with links into the docs at the address ``docs``, if any."""
-    folder = files(__package__)
-    vendor, page = folder / "vendor", folder / "page"
-    styles = "\n".join(map(_packed, (vendor / "uPlot.min.css", page / "page.css")))
-    script = _script(SCRIPTS, circuits)
-    library = (vendor / "uPlot.iife.min.js").read_text("utf-8")
-    parts = {
-        "policy": _policy((library, script), styles),
-        "title": html.escape(printable(title)),
-        "styles": styles,
-        "library": library,
-        "script": script,
-        "data": data,
-        "docs": _docs_text(docs),
-        "controls": _packed(page / "controls.html"),
-    }
-    return _filled(_packed(page / "page.html"), parts)
+    body = {"docs": _docs_text(docs), "controls": _part("controls.html")}
+    return _document(title, data, _filled(_part("page.html"), body), _script(SCRIPTS, circuits))
 
 
 def player_text(title: str, data: str, *, circuits: bool = False) -> str:
     """Return the text of a small page for a notebook: the network and its time alone."""
-    page = files(__package__) / "page"
-    styles, script = _packed(page / "page.css"), _script((*_SHARED, "embedded.js"), circuits)
+    body = _filled(_part("player.html"), {"controls": _part("controls.html")})
+    return _document(title, data, body, _script((*_SHARED, "embedded.js"), circuits))
+
+
+def _document(title: str, data: str, body: str, script: str) -> str:
+    """Return the text of an HTML document that shows packed data."""
+    styles = _part("page.css")
     parts = {
-        "policy": _policy((script,), styles),
+        "policy": _policy(script, styles),
         "title": html.escape(printable(title)),
-        "styles": styles,
-        "script": script,
-        "data": data,
-        "controls": _packed(page / "controls.html"),
+        **{"styles": styles, "body": body, "data": data, "script": script},
     }
-    return _filled(_packed(page / "player.html"), parts)
+    return _filled(_part("document.html"), parts)
 
 
 def _script(names: Iterable[str], circuits: bool) -> str:
     """Return parts of a script as one, with the part of circuits if it is needed."""
     parts = [CIRCUITS, *names] if circuits else names
-    return "\n".join(_packed(files(__package__) / "page" / name) for name in parts)
+    return "\n".join(map(_part, parts))
 
 
 _COMMENT = ("//", "/**", "* ", "*/")
 """Beginnings of the lines of comments, in our scripts."""
 
 
-def _packed(path: Traversable) -> str:
+def _part(name: str) -> str:
     """Return a file without indentation, a script without comments, a style sheet tight."""
-    lines: Iterable[str] = map(str.strip, path.read_text("utf-8").splitlines())
-    if path.name.endswith(".js"):
+    text = (files(__package__) / "page" / name).read_text("utf-8")
+    lines: Iterable[str] = map(str.strip, text.splitlines())
+    if name.endswith(".js"):
         lines = (line for line in lines if line != "*" and not line.startswith(_COMMENT))
     text = "\n".join(lines)
-    return re.sub(r" ?([{}]) ?|([:;,]) ", r"\1\2", text) if path.name.endswith(".css") else text
+    return re.sub(r" ?([{}]) ?|([:;,]) ", r"\1\2", text) if name.endswith(".css") else text
 
 
 _DOCS = {
@@ -124,11 +112,10 @@ def _filled(template: str, parts: Mapping[str, str]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
 
 
-def _policy(scripts: tuple[str, ...], styles: str) -> str:
+def _policy(script: str, styles: str) -> str:
     """Return the content security policy: only the page's own script and styles."""
-    own = " ".join(map(_digest, scripts))
     return (
-        f"default-src 'none'; script-src {own}; style-src {_digest(styles)}; "
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(styles)}; "
         "base-uri 'none'; form-action 'none'"
     )
 

@@ -1,7 +1,6 @@
 // The page: unpacks its data, and connects the drawing, the time and the panels.
 
 const byId = (id) => document.getElementById(id);
-const plots = new Set();
 
 class Page {
   constructor(content) {
@@ -18,7 +17,6 @@ class Page {
     byId("rows").addEventListener("toggle", () => this.writeRows(this.player.cycle));
     this.watchTheme();
     this.use(content.chosen);
-    this.activity = this.keep(activityPlot(byId("activity"), this.player));
     this.open();
   }
 
@@ -78,19 +76,15 @@ class Page {
     const width = Math.max(1, Math.ceil((most + 1) / 80));
     const packets = new Array(Math.floor(most / width) + 1).fill(0);
     latency.cycles.forEach((cycles, i) => { packets[Math.floor(cycles / width)] += latency.packets[i]; });
-    this.keep(new Plot(home, () => ({
-      x: packets.map((_, i) => i * width),
-      series: [{ values: packets, color: themed("--flow"), fill: themed("--flow-fill") }],
+    new Plot(home, {
+      each: width,
+      series: [{ values: packets, look: "flow" }],
       bars: true,
-      height: 170,
+      height: 136,
       label: `Latencies of packets, in cycles: from ${latency.cycles[0]} to ${most}`,
-      xLabel: width === 1 ? "latency in cycles" : `latency in cycles, ${width} to a bar`,
-    })));
-  }
-
-  keep(made) {
-    plots.add(made);
-    return made;
+      axis: width === 1 ? "latency in cycles" : `latency in cycles, ${width} to a bar`,
+      textOf: (bin) => `${width === 1 ? bin : `${bin * width} to ${(bin + 1) * width - 1}`} cycles: ${count(packets[bin], "packet")}`,
+    });
   }
 
   /** Return a run; if it differs from its prediction, with the predicted arrivals. */
@@ -113,8 +107,8 @@ class Page {
     this.drawing.showRun(this.run);
     this.writeRun();
     this.offerColors();
+    this.activity = activityPlot(byId("activity"), this.player, run);
     this.player.use(this.run);
-    this.activity?.draw();
     this.showChosen(this.drawing.chosen);
   }
 
@@ -178,7 +172,7 @@ class Page {
   cycle(cycle) {
     const heat = this.run.detailed ? byId("heat").value : { plain: "bin" }[byId("heat").value] ?? byId("heat").value;
     this.drawing.show(this.run, cycle, heat);
-    this.activity?.mark();
+    this.activity.mark(cycle);
     const now = performance.now();
     // While it plays, update texts less often than the drawing.
     if (this.player.playing && now - (this.written ?? 0) < 200) return;
@@ -186,7 +180,6 @@ class Page {
     byId("now").textContent = sentence(this.run, cycle);
     byId("seen").textContent = seen(this.run, cycle);
     this.panel?.update(cycle);
-    this.panelPlot?.mark();
     const step = this.run.stepAt(cycle);
     document.querySelectorAll("[data-steps] tbody tr").forEach((line, place) => line.classList.toggle("now", place + 1 === step));
     this.writeRows(cycle);
@@ -202,9 +195,6 @@ class Page {
   }
 
   showChosen(what) {
-    this.panelPlot?.remove();
-    plots.delete(this.panelPlot);
-    this.panelPlot = null;
     const home = byId("selected");
     if (!what) {
       home.replaceChildren(make("p", { class: "quiet" }, "Choose a node or a link in the drawing to see what is in it."));
@@ -214,16 +204,14 @@ class Page {
       ? linkPanel(this.run, this.drawing, what.link, this.player)
       : nodePanel(this.run, this.drawing, what.node);
     home.replaceChildren(...this.panel.elements);
-    if (this.panel.home) this.panelPlot = this.keep(new Plot(this.panel.home, this.panel.options));
     this.panel.update(this.player.cycle);
   }
 
-  /** Colours of plots and flits follow light and dark mode; printing is light, with all parts open. */
+  /** Colours of flits follow light and dark mode; printing is light, with all parts open. */
   watchTheme() {
     const again = () => {
       this.recolor();
       this.cycle(this.player.cycle);
-      for (const each of plots) each.draw();
     };
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
     const print = matchMedia("print");

@@ -163,7 +163,7 @@ function linksPart(drawing, node) {
   return make("div", {}, make("h3", {}, "Links"), make("ul", { class: "chips" }, ...buttons));
 }
 
-/** Return the panel of a link: {elements, update, plot}. */
+/** Return the panel of a link: {elements, update}. */
 function linkPanel(run, drawing, link, player) {
   const way = drawing.ways[link];
   const total = run.load(way.line, run.cycles);
@@ -178,6 +178,7 @@ function linkPanel(run, drawing, link, player) {
   const back = drawing.ways.findIndex((other) => other.from === way.to && other.to === way.from);
   if (back >= 0) ends.push(make("li", {}, make("button", { type: "button", onclick: () => drawing.choose({ link: back }) }, "the other way")));
   elements.push(home);
+  const plot = linkLoad(home, run, way, player, drawing.linkName(link));
   const counts = run.loadBySteps(way.line);
   const made = counts && table("Flits in each step", ["step", "flits"], counts.map((count, step) => [step + 1, count]));
   if (made) elements.push(made);
@@ -185,9 +186,8 @@ function linkPanel(run, drawing, link, player) {
   const lines = made ? [...made.querySelectorAll("tbody tr")] : [];
   return {
     elements,
-    home,
-    options: () => linkLoad(run, way, player, drawing.linkName(link)),
     update: (cycle) => {
+      plot.mark(cycle);
       const share = run.cycles ? Math.round((100 * total) / run.cycles) : 0;
       text.textContent = `port ${way.port} · ${run.load(way.line, cycle)} of ${total} ${run.unit}s before this cycle · in use ${share}% of the time${slow}`;
       lines.forEach((line, place) => line.classList.toggle("now", place + 1 === run.stepAt(cycle)));
@@ -195,14 +195,17 @@ function linkPanel(run, drawing, link, player) {
   };
 }
 
-function linkLoad(run, way, player, name) {
-  const [begins, counts, width] = run.loadOverTime(way.line, MOST_BARS);
-  return {
-    x: begins,
-    series: [{ values: counts, color: themed("--flow"), fill: themed("--flow-fill") }],
-    label: `${name}: ${run.unit}s in each ${width === 1 ? "cycle" : `${width} cycles`}, at most ${counts.reduce((a, b) => Math.max(a, b), 0)}`,
-    xLabel: width === 1 ? `${run.unit}s in each cycle` : `${run.unit}s in every ${width} cycles`,
-    marks: (u) => { drawSteps(u, run.steps); drawNow(u, player.cycle); },
+/** Plot the flits of a link over time. */
+function linkLoad(home, run, way, player, name) {
+  const [counts, each] = run.loadOverTime(way.line, MOST_BARS);
+  const over = each === 1 ? `${run.unit}s in each cycle` : `${run.unit}s in every ${each} cycles`;
+  return new Plot(home, {
+    each,
+    series: [{ values: counts, look: "flow" }],
+    label: `${name}: ${over}, at most ${counts.reduce((a, b) => Math.max(a, b), 0)}`,
+    axis: over,
+    steps: run.steps,
+    textOf: (bin) => `${cyclesText(bin, each)}: ${count(counts[bin], run.unit)}`,
     onPick: (cycle) => player.go(cycle),
-  };
+  });
 }

@@ -1,112 +1,135 @@
-// Plots by uPlot: the flits of each cycle, the load of a link, latencies.
+// Plots over cycles as SVG: the flits of each cycle, the load of a link, latencies.
 
-const PLOT_HEIGHT = 110;
-const INCREMENTS = [0, 1, 2, 3, 4, 5, 6].flatMap((power) => [1, 2, 5].map((each) => each * 10 ** power)).concat([25, 250, 2500]).sort((a, b) => a - b);
+const PLOT_HEIGHT = 76;
+const MOST_BINS = 2000;
+const LABELS_WIDTH = 280; // pixels of the narrowest plot, which its labels must not fill
+const LABEL_GAP = 24; // least pixels between labels of the vertical axis
 
-/** Plot steps or bars over cycles; `marks` draws on top, `onPick` gets a clicked cycle. */
-function plot(home, { x, series, height = PLOT_HEIGHT, label, bars = false, marks, onPick, xLabel }) {
-  home.setAttribute("role", "img");
-  home.setAttribute("aria-label", label);
-  const axis = { stroke: themed("--quiet"), grid: { stroke: themed("--faint"), width: 1 }, ticks: { show: false }, font: "11px system-ui, sans-serif" };
-  const path = bars ? uPlot.paths.bars({ size: [0.9, 40, 1], align: 1 }) : uPlot.paths.stepped({ align: 1 });
-  const chart = new uPlot({
-    width: Math.max(200, home.clientWidth),
-    height,
-    cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
-    legend: { show: false },
-    scales: { x: { time: false }, y: { range: (_, least, most) => [0, Math.max(1, most)] } },
-    axes: [
-      { ...axis, size: 20, gap: 2, incrs: INCREMENTS, label: xLabel, labelSize: 16, labelGap: 0, labelFont: axis.font },
-      { ...axis, size: 40, gap: 2, space: 24, incrs: INCREMENTS },
-    ],
-    series: [{}, ...series.map(({ color, fill }) => ({ stroke: color, fill, width: 1, paths: path, points: { show: false } }))],
-    hooks: { draw: marks ? [(u) => marks(u)] : [] },
-  }, [x, ...series.map((each) => each.values)], home);
-  if (onPick) {
-    const pick = (event) => {
-      if (event.type === "mousemove" && !(event.buttons & 1)) return;
-      onPick(Math.round(chart.posToVal(chart.cursor.left, "x")));
-    };
-    for (const type of ["mousedown", "mousemove"]) chart.over.addEventListener(type, pick);
-  }
-  return chart;
+/** Return the round numbers 1, 2, 5 and 10, times the power of ten that is next below a number. */
+function roundNumbers(number) {
+  const power = 10 ** Math.floor(Math.log10(number));
+  return [1, 2, 5, 10].map((each) => each * power);
 }
 
-/** A plot that is redrawn when its container changes its width, or the colours change. */
+/** Return round whole numbers from 0 to `most`, evenly spaced: at most `count` or two after the 0. */
+function ticks(most, count) {
+  const least = Math.max(1, most / count);
+  const few = roundNumbers(least).find((each) => each >= least);
+  const apart = Math.min(few, roundNumbers(most).findLast((each) => each <= most));
+  return Array.from({ length: Math.floor(most / apart) + 1 }, (_, i) => i * apart);
+}
+
+/** Return the outline of bins that touch, from the axis up to each value and back down. */
+function stairs(values, most) {
+  return `M0 ${most}${values.map((value, i) => `V${most - value}H${i + 1}`).join("")}V${most}`;
+}
+
+/** Return the outline of bins with gaps between them. */
+function bars(values, most) {
+  return values.map((value, i) => (value ? `M${i + 0.05} ${most}V${most - value}H${i + 0.95}V${most}Z` : "")).join("");
+}
+
+/** A plot of bins of `each` cycles, from cycle 0 on: series of {values, look}, a label, and the text
+ * of a bin for the pointer; optionally the axis, steps, height, bars in place of stairs, and onPick,
+ * which gets a clicked cycle. The style sheet has the colours, and horizontal places are shares of
+ * the width, so that a plot follows its page without being drawn again. */
 class Plot {
-  constructor(home, options) {
-    Object.assign(this, { home, options });
-    this.observer = new ResizeObserver(() => {
-      if (this.chart && home.clientWidth) this.chart.setSize({ width: home.clientWidth, height: this.chart.height });
+  constructor(home, shown) {
+    const { each, series, height = PLOT_HEIGHT, label, axis, steps } = shown;
+    const bins = series[0].values.length;
+    const most = series.flatMap(({ values }) => values).reduce((a, b) => Math.max(a, b), 1);
+    Object.assign(this, { shown, bins, height, end: bins * each });
+    const outline = shown.bars ? bars : stairs;
+    const lines = series.map(({ values, look }) => svg("path", { class: look, d: outline(values, most) }));
+    this.now = svg("g");
+    this.pointed = svg("g", { class: "pointed" });
+    const chart = svg("svg", { class: "chart", height: height + (axis ? 34 : 18) },
+      ...(steps ? this.bands(steps) : []), ...this.grid(most),
+      svg("svg", { width: "100%", height, viewBox: `0 0 ${bins} ${most}`, preserveAspectRatio: "none" }, ...lines),
+      axis ? svg("text", { x: "50%", y: height + 30 }, axis) : null,
+      this.now, this.pointed);
+    for (const type of ["pointerdown", "pointermove"]) chart.addEventListener(type, (event) => this.point(event));
+    chart.addEventListener("pointerleave", () => this.pointed.replaceChildren());
+    home.setAttribute("role", "img");
+    home.setAttribute("aria-label", label);
+    home.replaceChildren(chart);
+  }
+
+  /** Return the share of the width before a cycle. */
+  across(cycle) {
+    return `${(100 * cycle) / this.end}%`;
+  }
+
+  vertical(look, cycle) {
+    const x = this.across(cycle);
+    return svg("line", { class: look, x1: x, x2: x, y2: this.height });
+  }
+
+  /** Return bands behind every other step. */
+  bands({ first, end }) {
+    return end.flatMap((after, place) => (place % 2 || !after ? [] : [
+      svg("rect", { class: "band", x: this.across(first[place]), width: this.across(after - first[place]), height: this.height }),
+    ]));
+  }
+
+  /** Return the lines and the numbers of both axes. */
+  grid(most) {
+    const widest = 10 + 7 * `${this.end}`.length;
+    const cycles = ticks(this.end, Math.floor(LABELS_WIDTH / widest)).flatMap((cycle) => [
+      this.vertical("grid", cycle),
+      svg("text", { class: cycle > 0.95 * this.end ? "last" : null, x: this.across(cycle), y: this.height + 14 }, cycle),
+    ]);
+    const values = ticks(most, Math.floor(this.height / LABEL_GAP)).flatMap((value) => {
+      const y = this.height * (1 - value / most);
+      return [svg("line", { class: "grid", x2: "100%", y1: y, y2: y }), svg("text", { class: "last", x: -6, y: y + 4 }, value)];
     });
-    this.observer.observe(home);
-    this.draw();
+    return [...cycles, ...values];
   }
 
-  draw() {
-    this.chart?.destroy();
-    this.chart = plot(this.home, this.options());
+  /** Say what is below the pointer; a pressed pointer picks its cycle. */
+  point(event) {
+    const { left, width } = event.currentTarget.getBoundingClientRect();
+    const bin = Math.max(0, Math.min(this.bins - 1, Math.floor((this.bins * (event.clientX - left)) / width)));
+    const { each, textOf, onPick } = this.shown;
+    const middle = each * (bin + 0.5);
+    const [look, dx] = 2 * bin < this.bins ? ["first", 6] : ["last", -6];
+    this.pointed.replaceChildren(this.vertical(null, middle), svg("text", { class: look, x: this.across(middle), dx, y: 11 }, textOf(bin)));
+    if (event.type === "pointerdown" || event.buttons & 1) onPick?.(bin * each);
   }
 
-  mark() {
-    this.chart?.redraw(false, false);
-  }
-
-  remove() {
-    this.observer.disconnect();
-    this.chart?.destroy();
-    this.chart = null;
+  /** Move the line that marks the current cycle. */
+  mark(cycle) {
+    this.now.replaceChildren(this.vertical("now", Math.min(cycle, this.end)));
   }
 }
 
-/** Draw a vertical line at a cycle. */
-function drawNow(u, cycle) {
-  const x = Math.round(u.valToPos(cycle, "x", true));
-  const { ctx } = u;
-  ctx.save();
-  ctx.fillStyle = themed("--accent");
-  ctx.fillRect(x - devicePixelRatio, u.bbox.top, 2 * devicePixelRatio, u.bbox.height);
-  ctx.restore();
-}
-
-/** Draw bands for every other step. */
-function drawSteps(u, steps) {
-  const { ctx } = u;
-  ctx.save();
-  ctx.globalCompositeOperation = "destination-over";
-  ctx.fillStyle = themed("--band");
-  steps.end.forEach((end, place) => {
-    if (place % 2 || !end) return;
-    const [left, right] = [steps.first[place], end].map((cycle) => u.valToPos(cycle, "x", true));
-    ctx.fillRect(left, u.bbox.top, right - left, u.bbox.height);
-  });
-  ctx.restore();
+/** Return the text of a bin of cycles: "cycle 12", "cycles 12 to 14". */
+function cyclesText(bin, each) {
+  return each === 1 ? `cycle ${bin}` : `cycles ${bin * each} to ${(bin + 1) * each - 1}`;
 }
 
 /** Plot the flits on links in each cycle, and the flits that are held up. */
-function activityPlot(home, player) {
-  return new Plot(home, () => {
-    const { run } = player;
-    const width = run.bin ?? 1;
-    // Plot at most as many points as are visible: the largest value of several cycles.
-    const several = Math.max(1, Math.ceil(run.moving.length / 2000));
-    const most = (list) => {
-      const found = [];
-      for (let i = 0; i < list.length; i += several) found.push(Math.max(...list.subarray(i, i + several)));
-      return found;
-    };
-    const moving = most(run.moving);
-    const series = [{ values: moving, color: themed("--flow"), fill: themed("--flow-fill") }];
-    const held = run.detailed ? most(run.held_up) : [];
-    if (held.some(Boolean)) series.push({ values: held, color: themed("--red"), fill: themed("--red-fill") });
-    const peak = moving.reduce((a, b) => Math.max(a, b), 0);
-    return {
-      x: moving.map((_, i) => i * several * width),
-      series,
-      height: 84,
-      label: `Flits on links in each ${width === 1 ? "cycle" : `${width} cycles`}: at most ${peak}`,
-      marks: (u) => { drawSteps(u, run.steps); drawNow(u, player.cycle); },
-      onPick: (cycle) => player.go(width * Math.floor(cycle / width)),
-    };
+function activityPlot(home, player, run) {
+  // Plot at most as many bins as are visible: the largest value of several cycles.
+  const several = Math.max(1, Math.ceil(run.moving.length / MOST_BINS));
+  const most = (list) => {
+    const found = [];
+    for (let i = 0; i < list.length; i += several) found.push(Math.max(...list.subarray(i, i + several)));
+    return found;
+  };
+  const moving = most(run.moving);
+  const held = run.detailed ? most(run.held_up) : [];
+  const jammed = held.some(Boolean);
+  const each = several * (run.bin ?? 1);
+  const counted = several === 1 ? "" : "at most ";
+  const peak = moving.reduce((a, b) => Math.max(a, b), 0);
+  return new Plot(home, {
+    each,
+    series: [{ values: moving, look: "flow" }, ...(jammed ? [{ values: held, look: "stall" }] : [])],
+    height: 62,
+    label: `${run.unit}s on links in ${run.bin > 1 ? `every ${run.bin} cycles` : "each cycle"}: at most ${peak}`,
+    steps: run.steps,
+    textOf: (bin) => `${cyclesText(bin, each)}: ${counted}${count(moving[bin], run.unit)} on links${jammed ? `, ${held[bin]} held up` : ""}`,
+    onPick: (cycle) => player.go(cycle),
   });
 }

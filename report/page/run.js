@@ -333,16 +333,14 @@ class Run {
     return above(this.flitCycle, cycle - 1, this.first[place], this.first[place + 1]) - this.first[place];
   }
 
-  /** Count flits of an output in each of at most `most` bins: [begins of bins, counts, width]. */
+  /** Count flits of an output in each of at most `most` bins: [counts, cycles of a bin]. */
   loadOverTime(line, most) {
     const width = this.detailed ? Math.max(1, Math.ceil(this.cycles / most)) : this.bin;
-    const begins = [];
     const counts = [];
     for (let begin = 0; begin < this.cycles; begin += width) {
-      begins.push(begin);
       counts.push(this.load(line, begin + width) - this.load(line, begin));
     }
-    return [begins, counts, width];
+    return [counts, width];
   }
 
   /** Count flits of an output in each step; null if steps are not known. */

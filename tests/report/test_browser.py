@@ -503,12 +503,39 @@ def test_links_and_nodes_are_chosen_with_keys(opened: Opened, tmp_path: Path) ->
     assert loads
     shown = {int(row[0]): int(row[1]) for row in table_rows(page, "Flits in each step")}
     assert +Counter(shown) == loads
-    assert page.locator("#selected .plot canvas").count() == 1
+    assert page.locator("#selected .plot .chart").count() == 1
     assert "at most 1" in page.get_attribute("#selected .plot", "aria-label")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     assert page.inner_text("#selected h2") == "Node (2,1)"
     assert page.locator('#network [tabindex="0"]').count() == 1
+
+
+def test_a_plot_says_the_flits_below_the_pointer(opened: Opened, tmp_path: Path) -> None:
+    page = opened(crowded())
+    data = content(tmp_path)
+    cycles = data["runs"][0]["cycles"]
+    moving = Counter(each["cycle"] for each in flits(data) if each["port"])
+    held = Counter(
+        cycle
+        for each in flits(data)
+        if each["port"]
+        for cycle in range(
+            each["cycle"] + each["stay"] - each["stalled"], each["cycle"] + each["stay"]
+        )
+    )
+    box = page.locator("#activity .chart").bounding_box()
+    for cycle in (0, 20, 60, cycles - 1):
+        # The plot has the cycle after the end, too.
+        at = box["x"] + box["width"] * (cycle + 0.5) / (cycles + 1)
+        page.mouse.move(at, box["y"] + 20)
+        flit = "flit" if moving[cycle] == 1 else "flits"
+        said = f"cycle {cycle}: {moving[cycle]} {flit} on links, {held[cycle]} held up"
+        assert page.text_content("#activity .pointed") == said
+    page.mouse.down()
+    assert page.inner_text("#cycle-text") == f"{cycles - 1} / {cycles}"
+    page.mouse.move(0, 0)
+    assert page.text_content("#activity .pointed") == ""
 
 
 def test_what_is_wrong_is_red(opened: Opened) -> None:
@@ -574,7 +601,7 @@ def test_a_run_of_too_many_flits_is_watched_as_loads(
     crossing = sum(n for n, line in zip(counts, loads["lines"], strict=True) if line % ports)
     assert f": {crossing} flits cross links" in page.inner_text("#now")
     page.locator('[data-link="3"] .hit').dispatch_event("click")
-    assert page.locator("#selected .plot canvas").count() == 1
+    assert page.locator("#selected .plot .chart").count() == 1
     page.locator("#play").click()
     wait_until(page, "+document.getElementById('cycle').value > 3")
 
