@@ -27,7 +27,6 @@ from .console import (
     progress,
     say,
     say_written,
-    times_least,
 )
 from .options.collective import chosen_task, request_options
 from .options.hardware import (
@@ -180,7 +179,7 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
             bound = entry.label.replace(entry.name, "lower bound")
             rows.append(_bound_row(bound, entry.least))
         predicted = (entry.cycles.get(timing) for timing in TIMINGS)
-        times = times_least(entry.bound, min(entry.cycles.values())) if entry.cycles else None
+        times = entry.bound.times(min(entry.cycles.values())) if entry.cycles else None
         measures = (entry.schedule.steps, entry.schedule.tcd, *predicted, times)
         measures += (entry.busiest_link,)
         priced_at = _costs(entry) if priced else ()

@@ -115,12 +115,7 @@ def bound_line(bound: CycleBound, cycles: int, *, estimated: bool = False) -> st
     if not bound.value:
         return bound.reason
     about = "about " if estimated else ""
-    return f"{about}{times_least(bound, cycles)} times the lower bound: {bound.reason}"
-
-
-def times_least(bound: CycleBound, cycles: int) -> str:
-    """Return cycles divided by the bound, as text: "1.23"."""
-    return f"{cycles / max(1, bound.value):.2f}"
+    return f"{about}{bound.times(cycles)} times the lower bound: {bound.reason}"
 
 
 def print_json(

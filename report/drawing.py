@@ -9,7 +9,7 @@ import numpy as np
 from ..model.network.attached_host import HostedTopology
 from ..model.network.config import NetworkConfig
 from ..model.network.node_names import node_name, port_name
-from ..model.network.topology import NO_LINK, Topology
+from ..model.network.topology import NO_LINK
 from ..picture.links import Lines
 from ..picture.places import Places, Points
 from .packing import Pack
@@ -44,7 +44,7 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
         "points": _rounded(places.points),
         "low": _rounded(low),
         "high": _rounded(high),
-        "names": [_name(topology, each) for each in range(topology.nodes)],
+        "names": [node_name(topology, each) for each in range(topology.nodes)],
         "written": {str(each): name for each, name in places.names.items()},
         "rulers": [
             {"across": ruler.direction == 0, "level": ruler.level, "name": ruler.name}
@@ -71,12 +71,6 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
             },
         },
     }
-
-
-def _name(topology: Topology, node: int) -> str:
-    """Return the name of a node, a single coordinate without parentheses."""
-    name = node_name(topology, node)
-    return name if "," in name else name.strip("()")
 
 
 def _rounded(points: Points) -> Any:

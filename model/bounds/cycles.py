@@ -32,6 +32,7 @@ import numpy.typing as npt
 from ..base.arrays import Numbers
 from ..base.texts import counted
 from ..network.links import directed_links
+from ..network.node_names import node_name
 from ..network.port_model import PortModel
 from ..network.topology import NO_LINK, Topology
 from ..schedule.blocks import Blocks
@@ -56,6 +57,10 @@ class CycleBound:
 
     value: int
     reason: str
+
+    def times(self, cycles: int) -> str:
+        """Return cycles divided by the bound, as text: "1.23"."""
+        return f"{cycles / max(1, self.value):.2f}"
 
 
 def least_cycles(
@@ -187,7 +192,7 @@ class _Search:
         count = int(ports[node])
         by = "one port" if count == 1 else f"{count} ports"
         carried, way = counted(int(words[place]), "word"), self._way(hops)
-        reason = f"node {node} must {verb} {carried} by {by}, {way} away"
+        reason = f"node {node_name(self._topology, node)} must {verb} {carried} by {by}, {way} away"
         return CycleBound(cycles + hops * self._hop_cycles if cycles else 0, reason)
 
     def _way(self, hops: int) -> str:

@@ -17,11 +17,13 @@ def node_coordinates(topology: Topology, node: int | None) -> list[int] | str | 
 
 
 def node_name(topology: Topology, node: int) -> str:
-    """Return the name of a node: "(1,0)", of a cube "01" with bit 0 last, or "host"."""
+    """Return the name of a node: "(1,0)", "3", of a cube "01" with bit 0 last, or "host"."""
     if topology.kind == "hypercube":
         return f"{node:0{len(topology.dims)}b}"
     numbers = node_coordinates(topology, node)
-    return numbers if isinstance(numbers, str) else f"({','.join(map(str, numbers or ()))})"
+    if isinstance(numbers, list) and len(numbers) > 1:
+        return f"({','.join(map(str, numbers))})"
+    return numbers if isinstance(numbers, str) else str(node)
 
 
 _COMPASS = ("east", "west", "south", "north")
