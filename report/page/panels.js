@@ -42,10 +42,8 @@ function nodeState(run, node, cycle) {
   const all = run.held[node] + run.due[node];
   const has = run.held[node] + run.wordsGot(node, cycle);
   const unit = run.detailed || run.run_tables ? "words" : "flits";
-  if (run.brought) {
-    const { of } = run.contributions;
-    parts.push(`${Math.floor(of * (run.share(node, cycle) ?? 0))} of ${of} contributions combined`);
-  } else parts.push(all ? `${has} of ${all} ${unit} there` : "gets no data");
+  if (run.brought) parts.push(`${run.contributionsAt(node, cycle)} combined`);
+  else parts.push(all ? `${has} of ${all} ${unit} there` : "gets no data");
   if (run.stalled && !run.run_tables) parts.push(`${run.stalled[node]} stalled flits in the whole run`);
   return `${parts.join(" · ")}`;
 }

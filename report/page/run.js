@@ -220,6 +220,12 @@ class Run {
     return goal ? Math.min(1, Math.round(1e9 * (got / goal)) / 1e9) : null;
   }
 
+  /** Return the contributions that a node has combined before a cycle: "3 of 16 contributions". */
+  contributionsAt(node, cycle) {
+    const { of } = this.contributions;
+    return `${Math.floor(of * (this.share(node, cycle) ?? 0))} of ${count(of, "contribution")}`;
+  }
+
   /** Return whether a node must end up with data. */
   isServed(node) {
     return this.brought ? this.contributions.owed[node] && this.contributions.goal[node] > 0 : this.held[node] + this.due[node] > 0;

@@ -17,14 +17,7 @@ const PURPOSES = {
 /** Describe the events of a cycle in one line. */
 function sentence(run, cycle) {
   const step = run.stepAt(cycle);
-  const nodes = run.network.points.map((_, node) => run.share(node, cycle));
-  const served = nodes.filter((_, node) => run.isServed(node));
-  const full = served.filter((share) => share === 1).length;
-  const due = served.length;
-  const [packets, there] = [run.program?.step.length, run.deliveredBefore(cycle)];
-  const has = run.collective === "traffic" && run.detailed && packets
-    ? `${there} of ${count(packets, "packet")} delivered`
-    : `${full} of ${count(due, "node")} ${due === 1 ? "has all its" : "have all their"} data`;
+  const has = achieved(run, cycle);
   const held = run.detailed && run.held_up[cycle] ? `, ${count(run.held_up[cycle], "flit")} held up` : "";
   if (cycle >= run.cycles) return `End, after ${run.cycles} cycles: ${has}${held}.`;
   const place = `${run.steps.end.length ? `, step ${step} of ${run.steps.end.length}` : ""}`;
@@ -35,6 +28,18 @@ function sentence(run, cycle) {
   const moving = run.moving[cycle];
   const delivered = run.flitsOf(cycle).length - moving;
   return `Cycle ${cycle}${place}: ${count(moving, run.unit)} on links, ${delivered} delivered${held}; ${has}.`;
+}
+
+/** Return which part of its work a run has done before a cycle. */
+function achieved(run, cycle) {
+  const packets = run.program?.step.length;
+  if (run.collective === "traffic" && run.detailed && packets) return `${run.deliveredBefore(cycle)} of ${count(packets, "packet")} delivered`;
+  const { names } = run.network;
+  const served = names.map((_, node) => node).filter((node) => run.isServed(node));
+  if (run.brought && served.length === 1) return `${names[served[0]]} has ${run.contributionsAt(served[0], cycle)}`;
+  const full = served.filter((node) => run.share(node, cycle) === 1).length;
+  const [has, data] = served.length === 1 ? ["has", "its data"] : ["have", "their data"];
+  return `${full} of ${count(served.length, "node")} ${has} all ${run.brought ? "contributions" : data}`;
 }
 
 function count(number, noun) {

@@ -202,8 +202,13 @@ def test_contributions_fill_the_nodes_of_a_reduction(opened: Opened) -> None:
     page.locator("#cycle").focus()
     page.keyboard.press("End")
     assert "16 of 16 contributions combined" in page.inner_text("#selected .state")
-    assert page.inner_text("#now").endswith("1 of 1 node has all its data.")
+    assert page.inner_text("#now").endswith("(1,1) has 16 of 16 contributions.")
     assert page.locator("#network .node.full").count() == 1
+    go(page, 0)
+    assert page.inner_text("#now").endswith("(1,1) has 1 of 16 contributions.")
+    made = eyecast.schedule(mesh((4, 4)), "ring", collective="all-reduce", flits=16)
+    page = opened(report_case(predicted(made, operators=("add",))))
+    assert page.inner_text("#now").endswith("0 of 16 nodes have all contributions.")
 
 
 COUNTED = {
