@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -152,7 +153,7 @@ def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool, Timin
         raise InvalidInput(f"{image} must be for the network of {file}")
     if not read.loads(subject.program):
         raise InvalidInput(f"{image} must load the program of {file}, it loads another one")
-    return subject._replace(memory=read.memory), chosen["any_words"], read.timing
+    return replace(subject, memory=read.memory), chosen["any_words"], read.timing
 
 
 def _read(path: str, config: NetworkConfig, chosen: OptionValues) -> RecordedRun:

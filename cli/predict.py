@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from functools import partial
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -144,7 +144,8 @@ def predict_command(
         raise RuntimeError(f"the program does not finish: {why}")
 
 
-class Subject(NamedTuple):
+@dataclass(frozen=True)
+class Subject:
     """A program with its initial message memories, its title and its facts.
 
     ``schedule`` and ``layout`` are None for a program file. ``known`` is the run, if choosing the
@@ -159,7 +160,7 @@ class Subject(NamedTuple):
     layout: Layout | None = None
     known: Prediction | None = None
 
-    @property
+    @cached_property
     def bound(self) -> CycleBound | None:
         """Lower bound of the cycles; None for a program file."""
         if self.schedule is None:
@@ -177,7 +178,7 @@ def _write_report(subject: Subject, predicted: Prediction, timing: Timing, repor
     from ..report.reports import report_prediction
 
     with busy("writing the page"):
-        parts = subject.schedule, subject.layout
+        parts = subject.schedule, subject.layout, subject.bound
         page = report_prediction(subject.title, subject.program, predicted, timing, *parts)
         page.write(report)
 

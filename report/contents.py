@@ -23,6 +23,7 @@ port 0 is delivery::
     of each run:
     name, title, timing, root (or null), cycles (shown), finished
     collective        its name, "traffic", or null
+    about             sentences on its schedule
     steps             {"first": [cycle], "end": [cycle after]}, step 1 first, from the trace
     measures          the model's measures of each step, or []
     trace             null, or rows, lines and counts (outputs and their flits), words {low, high},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,10 +29,14 @@ from .contents import Contents, Report
 from .following import moving_cycles
 from .runs import Watched
 
+if TYPE_CHECKING:
+    from ..model.bounds.cycles import CycleBound
+
 Table = dict[str, Any]
 
 MODEL, HARDWARE, RECORDED = "model", "hardware", "trace"
 _MEASURES = {
+    "cycles": "cycles",
     "steps": "steps",
     "tcd": "TCD, in links",
     "word_hops": "words times links",
@@ -48,13 +52,14 @@ def report_prediction(
     timing: str,
     schedule: Schedule | None = None,
     layout: Layout | None = None,
+    bound: CycleBound | None = None,
 ) -> Report:
-    """Return the page of a prediction; schedule and layout are None if unknown.
+    """Return the page of a prediction; schedule, layout and bound are None if unknown.
 
     Raises :class:`.InvalidInput` for a network that is too large to draw.
     """
     contents = Contents(title, program.config)
-    tables = [] if schedule is None else [_bounds(schedule)]
+    tables = [] if schedule is None else [_bounds(schedule, predicted, bound)]
     watched = Watched(
         name=MODEL,
         title=title,
@@ -65,6 +70,7 @@ def report_prediction(
         layout=layout,
         waiting=troubles(program, predicted),
         tables=tables,
+        bound=bound,
     )
     contents.add(watched, predicted)
     return contents.report(_prediction_verdict(watched))
@@ -73,7 +79,7 @@ def report_prediction(
 def report_case(case: Case) -> Report:
     """Return the page of a case's prediction, as :func:`report_prediction` does."""
     schedule, program = case.schedule, case.program
-    parts = case.timing, schedule, case.payload.layout
+    parts = case.timing, schedule, case.payload.layout, case.bound
     return report_prediction(schedule_title(schedule), program, case.predicted, *parts)
 
 
@@ -84,10 +90,10 @@ def report_verification(result: Verification) -> Report:
     """
     title = schedule_title(result.case.schedule)
     contents = Contents(title, result.case.program.config)
-    tables = [_checks(result.checks), _bounds(result.case.schedule)]
-    run = contents.add(_of_case(result.case, HARDWARE, tables, result), result.case.predicted)
+    case, checks = result.case, _checks(result.checks)
+    run = contents.add(_of_case(case, HARDWARE, [checks], case.bound, result), case.predicted)
     if result.difference is not None:
-        model = contents.add(_of_case(result.case, MODEL, tables), result.case.predicted)
+        model = contents.add(_of_case(case, MODEL, [checks], case.bound), case.predicted)
         contents.note_difference(run, result.difference, model)
     return contents.report(_verdict(result))
 
@@ -206,9 +212,9 @@ def report_comparison(comparison: SideBySide) -> Report:
     for entry, case in ((one, case) for one in comparison.entries for case in one.cases.values()):
         result = entry.verified.get(case.timing)
         name = f"{entry.name}, {case.timing}"
-        tables = [*([_checks(result.checks)] if result else []), _bounds(case.schedule)]
+        tables = [_checks(result.checks)] if result else []
         # The table's columns are known by their timing, also of circuits.
-        watched = replace(_of_case(case, name, tables, result), timing=case.timing)
+        watched = replace(_of_case(case, name, tables, entry.bound, result), timing=case.timing)
         number = contents.add(watched, case.predicted)
         numbers[entry.name, case.timing] = number
         contents.note_difference(number, result.difference if result else None)
@@ -250,7 +256,11 @@ def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -
 
 
 def _of_case(
-    case: Case, name: str, tables: Sequence[Table], result: Verification | None = None
+    case: Case,
+    name: str,
+    tables: Sequence[Table],
+    bound: CycleBound,
+    result: Verification | None = None,
 ) -> Watched:
     """Return a case as the hardware ran it or, without a result, as predicted."""
     run = case.predicted if result is None else result.measured
@@ -264,7 +274,8 @@ def _of_case(
         schedule=case.schedule,
         layout=case.payload.layout,
         waiting=lines,
-        tables=tables,
+        tables=[*tables, _bounds(case.schedule, run, bound)],
+        bound=bound,
     )
 
 
@@ -279,10 +290,11 @@ def _checks(checks: Sequence[Check], measured: str = HARDWARE) -> Table:
     return {"title": f"Model and {measured}", "columns": columns, "rows": rows, "wrong": wrong}
 
 
-def _bounds(schedule: Schedule) -> Table:
+def _bounds(schedule: Schedule, run: Run, bound: CycleBound | None) -> Table:
     """Return the table of measures beside their lower bounds."""
-    least = least_counts(schedule)
-    measures = {"steps": schedule.steps, "tcd": schedule.tcd, **word_measures(schedule)}
+    least = least_counts(schedule) | ({"cycles": bound.value} if bound else {})
+    measures = {"cycles": run.cycles} if run.finished else {}
+    measures |= {"steps": schedule.steps, "tcd": schedule.tcd, **word_measures(schedule)}
     rows = [
         [_MEASURES[name], str(value), str(least.get(name, ""))] for name, value in measures.items()
     ]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..model.base.arrays import Numbers
+from ..model.base.texts import counted
 from ..model.network.config import NetworkConfig
 from ..model.program.any_program import AnyProgram
 from ..model.program.circuit_file import RUN_FIELDS
@@ -25,9 +26,13 @@ from ..model.run.standstill import standstill
 from ..model.run.trace import Trace
 from ..model.schedule.reduction import contributions_gained
 from ..model.schedule.schedule import Schedule
+from .first_target import first_target
 from .flits import MOST_FLITS, StepTimes, pack_flits, pack_loads
 from .following import follow, follow_words, moving_cycles
 from .packing import Pack
+
+if TYPE_CHECKING:
+    from ..model.bounds.cycles import CycleBound
 
 MOST_ROWS = 1 << 18
 """Most program rows on a page."""
@@ -40,9 +45,9 @@ MOST_WORDS = 1 << 20
 class Watched:
     """A run to show, with its program and schedule.
 
-    ``schedule`` and ``layout`` are None for a program without them. ``waiting`` has a line for each
-    node that has not finished or has set a flag; ``tables`` are shown unchanged. ``has_status`` is
-    False if only the trace is known, without stalled flits of nodes.
+    ``schedule``, ``layout`` and ``bound`` are None for a program without them. ``waiting`` has a
+    line for each node that has not finished or has set a flag; ``tables`` are shown unchanged.
+    ``has_status`` is False if only the trace is known, without stalled flits of nodes.
     """
 
     name: str
@@ -54,6 +59,7 @@ class Watched:
     layout: Layout | None = None
     waiting: Sequence[str] = ()
     tables: Sequence[dict[str, Any]] = ()
+    bound: CycleBound | None = None
     has_status: bool = True
 
 
@@ -82,6 +88,7 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
         "title": watched.title,
         "timing": watched.timing,
         "collective": _collective(watched),
+        "about": _about(watched),
         "root": None if watched.schedule is None else watched.schedule.root,
         "cycles": end,
         "finished": run.finished,
@@ -110,6 +117,18 @@ def _collective(watched: Watched) -> str | None:
     program = watched.program
     timed = isinstance(program, Program) and (program.start != NO_START).any()
     return "traffic" if timed else None
+
+
+def _about(watched: Watched) -> list[str]:
+    """Return sentences on the schedule: its first target, and its cycles beside their bound."""
+    lines = [] if watched.schedule is None else [first_target(watched.schedule)]
+    bound, run = watched.bound, watched.run
+    if bound is not None and bound.value and run.finished:
+        lines.append(
+            f"No schedule takes fewer than {counted(bound.value, 'cycle')}: {bound.reason}. "
+            f"This one takes {run.cycles}, {bound.times(run.cycles)} times as many."
+        )
+    return [*filter(None, lines)]
 
 
 def _stalled(watched: Watched) -> Numbers:

@@ -32,6 +32,12 @@ def landmarks(schedule: Schedule) -> tuple[int, ...]:
     return () if len(marked) == schedule.topology.nodes else marked
 
 
+def first_choice(schedule: Schedule) -> str:
+    """Return how the algorithm of ``schedule`` describes the root's first target; may be empty."""
+    algorithm = _algorithm_of(schedule)
+    return "" if algorithm is None else algorithm.first
+
+
 def upper_bounds(schedule: Schedule) -> dict[str, int]:
     """Return upper bounds on measures of ``schedule`` from its algorithm's paper, by name."""
     algorithm = _algorithm_of(schedule)

@@ -258,6 +258,7 @@ ALGORITHMS = tuple(
             networks=networks,
             steps="⌈log2 N⌉",
             paper=paper,
+            first="the node next to the cut in the other half of the list of nodes",
         ),
         Declared(
             Collective.MULTICAST,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,7 +68,7 @@ class Case:
             held = int(self.hold.max())
         return watchdog(self.predicted) + held
 
-    @property
+    @cached_property
     def bound(self) -> CycleBound:
         """Lower bound on the cycles of any schedule for the same promise on these links."""
         return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)

@@ -116,6 +116,7 @@ class Page {
     const { run } = this;
     byId("tables").replaceChildren(...runTables(run));
     byId("purpose").textContent = PURPOSES[run.collective] ?? "";
+    byId("about").replaceChildren(...run.about.map((line) => make("p", {}, line)));
     byId("of-circuits").hidden = !run.run_tables;
     byId("of-packets").hidden = Boolean(run.run_tables);
     byId("rows").firstElementChild.textContent = `${run.circuits ? "Words" : "Flits"} in this cycle`;

@@ -34,6 +34,8 @@ class Declared:
         The parts of a request, among ``CHOICES``, that it supports.
     landmarks
         A function that returns the nodes named in its papers; a picture marks them.
+    first
+        The node that the root sends to first, described for a reader who asks why.
     keeps_whole
         Whether an all-reduce sends whole messages, not a part for each node.
     copies
@@ -56,6 +58,7 @@ class Declared:
     ports: tuple[str, ...] = (ONE,)
     takes: tuple[str, ...] = ()
     landmarks: Callable[[Topology], tuple[int, ...]] = lambda _topology: ()
+    first: str = ""
     keeps_whole: bool = True
     copies: bool = False
     leaves_out: str = ""

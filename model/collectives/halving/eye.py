@@ -250,6 +250,8 @@ def corner_tcd(k: int) -> int:
     return ((36 << 2 * k) + (40 << k) - 60 * k - _sign(k) - 75) // 30
 
 
+FIRST = "the nearest eye of the other half (from an eye, a broadcast crosses the fewest links)"
+
 ALGORITHM = Declared(
     Collective.BROADCAST,
     "eye",
@@ -258,4 +260,5 @@ ALGORITHM = Declared(
     steps="log2 N",
     paper="Cang & Wu 1998",
     landmarks=eyes,
+    first=FIRST,
 )

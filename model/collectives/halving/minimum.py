@@ -172,4 +172,5 @@ ALGORITHM = Declared(
     networks="meshes",
     steps="sum of ⌈log2 n⌉",
     landmarks=best_sources,
+    first="the node beyond the cut by which all messages cross the fewest links",
 )

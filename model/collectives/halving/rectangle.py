@@ -46,6 +46,7 @@ from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared, rooted
 from .boxes import Broadcast, Coordinates, Numbering, halving_schedule, is_whole_grid, node_numbers
+from .eye import FIRST
 
 
 @cache
@@ -210,4 +211,5 @@ ALGORITHM = Declared(
     steps="sum of ⌈log2 n⌉",
     paper="Jiang & Wu, section 3",
     landmarks=rectangle_eyes,
+    first=FIRST,
 )

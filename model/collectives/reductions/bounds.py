@@ -82,7 +82,7 @@ def reduction_cycles(
             np.array([*alone.values()], np.int32),
         )
         bound = least_cycles(against(topology), turned, port_model, hop_cycles=hop_cycles)
-        found.append(replace(bound, reason=f"backwards {bound.reason}"))
+        found.append(replace(bound, reason=f"backwards, {bound.reason}"))
     # The words of any one contributor must reach all nodes that are owed the block: try the first
     # contributor and the last.
     for end in (0, -1) if several else ():
