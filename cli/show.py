@@ -40,8 +40,8 @@ from .options.values import complete_files
     type=click.Choice(["blocks", "polygons", "regions", "channels", "eye-regions"]),
     multiple=True,
     help="Draw under a schedule on a 2-D mesh its fault blocks, the polygons and regions between "
-    "them, their virtual channel paths, or the regions of a source of the eye broadcast; "
-    "repeatable.",
+    "them, their virtual channel paths, or on a mesh of two or three axes the regions of a source "
+    "of the eye broadcast; repeatable.",
 )
 @click.option(
     "--as-tree",

@@ -33,7 +33,7 @@ from ..model.network.chiplets import BETWEEN
 from ..model.network.node_names import node_name
 from ..model.network.topology import UNSAID, Topology
 from ..model.schedule.schedule import Schedule
-from .layers import draw_layers
+from .layers import draw_layers, layer_legend
 from .panel import Drawing, draw_panel
 from .places import Points, Ruler
 from .style import (
@@ -72,7 +72,8 @@ def draw_schedule(
     (:func:`~.places.require_drawable`), and for a marked node outside the network.
     """
     drawing = Drawing.of(schedule, marked)
-    page = _Page.of(drawing, len(layers))
+    layered = layer_legend(schedule.topology, layers)
+    page = _Page.of(drawing, [str(entry.get_label()) for entry in layered])
     font = page.font
     figure = Figure(figsize=(page.size[0] / 72, page.size[1] / 72), facecolor="white")
 
@@ -86,7 +87,7 @@ def draw_schedule(
     where = (page.left / page.size[0], 1 - font / page.size[1])
     figure.text(*where, "\n".join(page.title), va="top", size=1.3 * font, weight="bold", color=INK)
     whole = panel(page.whole, drawing.cell, None)
-    layered = draw_layers(whole, schedule.topology, layers, drawing.cell)
+    draw_layers(whole, schedule.topology, drawing.places.points, layers, drawing.cell)
     _label_axes(whole, drawing, font)
     for step, corner in enumerate(page.panels, start=1):
         _label_step(panel(corner, page.small, step), drawing, step, font)
@@ -115,10 +116,10 @@ class _Page:
     title: list[str]
 
     @classmethod
-    def of(cls, drawing: Drawing, layers: int) -> _Page:
+    def of(cls, drawing: Drawing, layers: list[str]) -> _Page:
         """Return the page for ``drawing``; a larger network gets a larger page and text.
 
-        The legend also has an entry for each of this many ``layers``.
+        The legend also has these texts of ``layers``.
         """
         cell, (width, height) = drawing.cell, drawing.high - drawing.low
         rows, columns = _panel_grid(drawing)
@@ -129,8 +130,9 @@ class _Page:
         name = max((len(ruler.name) for ruler in drawing.places.rulers), default=1)
         beside = left + cell * width + gap
         beside += 0.5 * font * (name - 1)
-        legend = [len(str(entry.get_label())) for entry in _legend(drawing, steps=not rows)]
-        lines, letters = layers + len(legend), _LETTER * font
+        entries = [str(entry.get_label()) for entry in _legend(drawing, steps=not rows)]
+        legend = [*map(len, layers), *map(len, entries)]
+        lines, letters = len(legend), _LETTER * font
         wide = rows > 0 and _is_wide(drawing)
         under = (_PILL + max(map(len, _all_sends(drawing.schedule)), default=0)) * letters
         if wide:

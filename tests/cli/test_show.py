@@ -12,6 +12,7 @@ import eyecast as package
 from eyecast.model.collectives.notes import landmarks
 from eyecast.model.network.topology import hypercube, mesh
 from eyecast.picture.file import save_picture
+from eyecast.picture.places import Places
 from eyecast.picture.schedule import draw_schedule
 from eyecast.picture.tree import draw_trees
 
@@ -47,6 +48,30 @@ def test_the_regions_of_a_source_are_those_of_the_paper(eyecast: Command, here: 
     assert all(regions[x, y] == regions[7 - x, y] == regions[x, 7 - y] for x, y in regions)
 
 
+def test_the_regions_of_a_3d_source_are_drawn_in_every_plane() -> None:
+    """Fig. 7 of the 3-D paper: a third of the nine regions for each range of u, and so of v.
+
+    With k = 3 the eye is at 2 and a_2 is 1: no node is between an eye and half of a_2.
+    """
+    made = package.schedule(mesh((8, 8, 8)), "eye", source=(0, 0, 0), flits=1)
+    figure = draw_schedule(made, layers=("eye-regions",))
+    shades = [each for each in figure.axes[0].patches if isinstance(each, Rectangle)]
+    texts = [
+        each.get_text()
+        for each in figure.axes[0].texts
+        if "i" in each.get_text() or each.get_text() == "v"
+    ]
+    points = Places.of(made.topology).points
+    assert [(*each.get_xy(),) for each in shades] == [(x - 0.5, y - 0.5) for x, y in points]
+    row = "ix ix iii iii iii iii ix ix", "vii vii i i i i vii vii"
+    plane = [row[2 <= y <= 5].split() for y in range(8)]
+    assert texts == [text for _z in range(8) for line in plane for text in line]
+    legend = [each.get_text() for each in figure.legends[0].get_texts()]
+    assert legend[:4] == [f"source in region ({name})" for name in ("i", "iii", "vii", "ix")]
+    box = figure.legends[0].get_window_extent()
+    assert box.x1 <= figure.bbox.x1 and box.y0 >= 0
+
+
 def test_a_cube_s_broadcast_is_drawn_as_a_tree(eyecast: Command, here: Path) -> None:
     assert eyecast("show", *CUBE, "--as-tree", "-o", "shown.svg").status == 0
     save_picture(draw_trees(package.schedule(hypercube(3), "sbt", source=0)), "drawn.svg")
@@ -66,8 +91,8 @@ def test_a_cube_s_broadcast_is_drawn_as_a_tree(eyecast: Command, here: Path) -> 
         ),
         (
             ("--mesh", "5x5", "--source", "0,0", "--algorithm", "tree", "--layer", "eye-regions"),
-            "network for eye-regions must be a 2^k x 2^k mesh of 4x4 nodes or more, without "
-            "faults, not 5x5 mesh",
+            "network for eye-regions must be a mesh of 4x4, 4x4x4 or more nodes, with sides of 2^k "
+            "and without faults, not 5x5 mesh",
         ),
         ((*CUBE, "--layer", "blocks"), "network for layers must be a 2-D mesh, not 3-cube"),
     ],
