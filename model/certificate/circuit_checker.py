@@ -196,7 +196,12 @@ class Run:
         self.writes[written][place] = word
 
     def combined(self, node: int, cycle: int, operator: int, x: Any, y: Any) -> Word:
-        """Return the result of an operator for words that have no value in common."""
+        """Return the result of an operator for words that have no value in common.
+
+        The sum of tokens is a token: a word of no value, which no memory may receive.
+        """
+        if x == y == UNKNOWN and operator <= self.operators:
+            return UNKNOWN
         alike = x.place == y.place >= 0 and {x.operator, y.operator} <= {0, operator}
         require(alike and operator <= self.operators, f"{name(node, cycle)} combines other words")
         require(not x.values & y.values, f"{name(node, cycle)} combines a value twice")

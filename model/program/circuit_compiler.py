@@ -43,13 +43,16 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
 
     streams = streams_of(schedule)
     found: list[tuple[int, int, Units, Numbers]] = []
-    parts = [(schedule, np.arange(schedule.sends), streams)]
+    mixed = _several_operators(schedule)
+    parts = [] if mixed else [(schedule, np.arange(schedule.sends), streams)]
     if len(schedule.block_ids) > schedule.sends:
         # With a port for every link, sends of some common blocks may become one wrong tree.
         with suppress(ScheduleError):
             by_block = split(schedule)
             check_trees(by_block[0])
             parts.append((*by_block, NO_STREAMS))
+    if mixed and not parts:
+        raise InvalidInput("sends that combine must have one operator each on all ports")
     if (packed := _packed(schedule, config)) is not None:
         units = units_of(schedule, config, layout, streams)
         found.append((int((packed + units.span).max()), 0, units, packed))
@@ -69,6 +72,18 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
     program = tables_of(units, begin, config)
     require_room(program)
     return program
+
+
+def _several_operators(schedule: Schedule) -> bool:
+    """Tell whether a send combines blocks of several operators, as no entry of a table can."""
+    sends, blocks = schedule.block_sends, schedule.block_ids
+    combined = schedule.combine[sends] & (schedule.blocks.words[blocks] > 0)
+    names = np.array([each or "" for each in schedule.blocks.operator])
+    _, number = np.unique(names, return_inverse=True)
+    least, most = np.full(schedule.sends, len(names)), np.full(schedule.sends, -1)
+    np.minimum.at(least, sends[combined], number[blocks[combined]])
+    np.maximum.at(most, sends[combined], number[blocks[combined]])
+    return bool((least < most).any())
 
 
 def _packed(schedule: Schedule, config: NetworkConfig) -> Numbers | None:

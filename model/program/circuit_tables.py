@@ -85,8 +85,11 @@ def _operators(units: Units, config: NetworkConfig) -> tuple[Numbers, Numbers]:
     """Return the number of each unit's operator, 0 for none, and its value of ``receive``."""
     schedule = units.schedule
     of_block = operator_numbers(schedule, config)
-    block = schedule.block_ids[schedule.block_offsets[units.first]]
-    operator = np.where(schedule.combine[units.first], of_block[block], 0)
+    # All blocks with words of a send have one operator; without words, a token has any of them.
+    carried, token = schedule.blocks.words[schedule.block_ids] > 0, schedule.send_words == 0
+    numbers = np.where(carried | token[schedule.block_sends], of_block[schedule.block_ids], 0)
+    of_send = np.maximum.reduceat(numbers, schedule.block_offsets[:-1]) if len(numbers) else numbers
+    operator = np.where(schedule.combine[units.first], of_send[units.first], 0)
     return operator, np.where(operator > 0, 1 + operator, REPLACE)
 
 

@@ -43,8 +43,9 @@ class _Plan(NamedTuple):
 
     ``order`` has the units of all gangs, from ``first_of_gang[i]`` on those of gang i.
     ``first_read`` and ``first_write`` have the first row of each unit in the columns of reads and
-    writes. Their pairs are numbered; ``reduced`` tells which have reduced blocks. ``read_delay``
-    and ``write_delay`` are ``READ`` and ``WRITTEN`` in this network.
+    writes. Their pairs are numbered; ``changing`` tells which are written while the node has the
+    block: those of reduced blocks, and blocks that come again. ``read_delay`` and ``write_delay``
+    are ``READ`` and ``WRITTEN`` in this network.
     """
 
     order: Numbers
@@ -60,7 +61,7 @@ class _Plan(NamedTuple):
     write_pair: Numbers
     write_time: Numbers
     combine: npt.NDArray[np.bool_]
-    reduced: npt.NDArray[np.bool_]
+    changing: npt.NDArray[np.bool_]
     read_delay: int
     write_delay: int
 
@@ -69,7 +70,7 @@ class _Placed(NamedTuple):
     """Resources that the units placed so far take.
 
     ``there`` has for each pair the entry that let its last words leave output 0 (its first words,
-    if the block is not reduced), ``written`` the latest such entry in any case, and ``read_at`` the
+    if the pair does not change), ``written`` the latest such entry in any case, and ``read_at`` the
     entry that read it last. ``begin`` has the cycle of each unit, or ``NEVER``.
     """
 
@@ -94,6 +95,9 @@ def begins_of(
     first_read, read = _by_unit(units, reads)
     first_write, written = _by_unit(units, writes)
     pairs, numbers = np.unique(np.concatenate((reads.pair, writes.pair)), return_inverse=True)
+    held, written_pair = _held(units, pairs), numbers[len(read) :]
+    # A word that comes again is the same, but a memory may not show it while it is written.
+    again = held + np.bincount(written_pair, minlength=len(pairs)) > 1
     plan = _Plan(
         order=np.fromiter((unit for gang in gangs for unit in gang), np.int64, len(units.first)),
         first_of_gang=offsets_of([len(gang) for gang in gangs]),
@@ -105,10 +109,10 @@ def begins_of(
         read_pair=numbers[: len(read)][read],
         read_time=reads.time[read],
         first_write=first_write,
-        write_pair=numbers[len(read) :][written],
+        write_pair=written_pair[written],
         write_time=writes.time[written],
         combine=schedule.combine[writes.send][written],
-        reduced=schedule.blocks.reduced[pairs % len(schedule.blocks)],
+        changing=schedule.blocks.reduced[pairs % len(schedule.blocks)] | again,
         read_delay=READ + late,
         write_delay=WRITTEN + late,
     )
@@ -116,7 +120,7 @@ def begins_of(
     start, end = np.empty((2, len(units.resource)), np.int64)
     placed = _Placed(
         busy=Busy(uses, np.zeros(units.resources, np.int64), start, end),
-        there=np.where(_held(units, pairs), ALWAYS, NEVER),
+        there=np.where(held, ALWAYS, NEVER),
         written=np.full(len(pairs), ALWAYS),
         read_at=np.full(len(pairs), ALWAYS),
         begin=np.full(len(units.first), NEVER),
@@ -209,7 +213,7 @@ def _ready(plan: _Plan, placed: _Placed, unit: int) -> int:
         # No two lanes may write a word in the same cycle.
         gap = COMBINED if plan.combine[row] else 1
         cycle = max(cycle, placed.written[pair] + gap - time)
-        if plan.reduced[pair]:
+        if plan.changing[pair]:
             cycle = max(cycle, placed.read_at[pair] - plan.write_delay - time)
     return cycle
 
@@ -238,7 +242,7 @@ def _take(plan: _Plan, placed: _Placed, unit: int, cycle: int) -> None:
         pair, time = plan.write_pair[row], cycle + plan.write_time[row]
         placed.written[pair] = max(placed.written[pair], time)
         before = placed.there[pair]
-        if before == NEVER or not plan.reduced[pair]:
+        if before == NEVER or not plan.changing[pair]:
             placed.there[pair] = min(before, time)
         else:
             placed.there[pair] = max(before, time)

@@ -103,11 +103,13 @@ class Units:
 def split(schedule: Schedule) -> tuple[Schedule, Numbers]:
     """Return the schedule with a send of its own for each block, and the send that each was.
 
-    A block of no words is left out, except the first one of a send without words.
+    A block of no words is left out, except the lowest one of a send without words: sends of one
+    tree may list their blocks in different orders.
     """
     sends = schedule.block_sends
     kept = schedule.blocks.words[schedule.block_ids] > 0
-    kept[schedule.block_offsets[:-1][schedule.send_words == 0]] = True
+    lowest = np.lexsort((schedule.block_ids, sends))[schedule.block_offsets[:-1]]
+    kept[lowest[schedule.send_words == 0]] = True
     sends, blocks = sends[kept], schedule.block_ids[kept]
     alone = np.arange(len(sends) + 1)
     return schedule.with_sends(sends, schedule.step[sends], alone, blocks), sends
@@ -248,7 +250,9 @@ def units_of(schedule: Schedule, config: NetworkConfig, layout: Layout, streams:
     carried = _Carried.of(schedule, paths, layout)
     reads, _ = carried.at(sources, paths.time[sources], paths.lanes_out(sources))
     _, sends = carried.at(senders, paths.time[senders], paths.lanes_out(senders))
-    sends = sends.followed_by(_tokens(paths, senders[words[unit[paths.send[senders]]] == 0]))
+    if layout.token is not None:
+        tokens = senders[words[unit[paths.send[senders]]] == 0]
+        sends = sends.followed_by(_tokens(paths, tokens, layout.token))
     leaving = paths.time[targets] + paths.joins_at(targets)
     writes, receives = carried.at(targets, paths.time[targets], paths.lanes_in(targets))
     late = np.repeat(leaving - paths.time[targets], carried.counts(targets))
@@ -274,11 +278,11 @@ def units_of(schedule: Schedule, config: NetworkConfig, layout: Layout, streams:
     )
 
 
-def _tokens(paths: _Paths, sources: Numbers) -> Settings:
-    """Return where units without words read their tokens: at address 0."""
+def _tokens(paths: _Paths, sources: Numbers, address: int) -> Settings:
+    """Return the reads of units without words: a token is the word at ``address``."""
     unit, one = paths.unit[paths.send[sources]], np.ones(len(sources), np.int64)
     node = paths.schedule.path_nodes[sources].astype(np.int64)
-    return Settings(unit, node, paths.time[sources], one, paths.lanes_out(sources), 0 * one)
+    return Settings(unit, node, paths.time[sources], one, paths.lanes_out(sources), address * one)
 
 
 def _codes(paths: _Paths, targets: Numbers, length: Numbers) -> Settings:

@@ -204,7 +204,7 @@ def _room_for_circuits(
             config = replace(config, message_words=words)
     if "operators" not in fixed:
         config = replace(config, operators=_operators(config, schedules))
-    return config, [layout.aligned_if_within(config.message_words) for layout in layouts]
+    return config, [Layout.of_circuits(each, config.message_words) for each in schedules]
 
 
 def _operators(config: NetworkConfig, schedules: Sequence[Schedule]) -> tuple[Operator, ...]:

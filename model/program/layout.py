@@ -43,7 +43,8 @@ class Layout:
     layout. ``packed`` is None for an aligned layout; otherwise it maps ``node * blocks + block`` to
     an address. ``size`` is the largest number of words that a node uses, from address 0 on.
     ``halves`` tells when a block is in the upper half of the memory, or how many copies it has.
-    ``in_runs`` tells that blocks are packed in the order in which they stream.
+    ``in_runs`` tells that blocks are packed in the order in which they stream. ``token`` is the
+    address of a word behind all blocks, which sends without words carry on circuits; else None.
     """
 
     starts: npt.NDArray[np.int64]
@@ -51,6 +52,7 @@ class Layout:
     size: int
     halves: Halves
     in_runs: bool = False
+    token: int | None = None
 
     @classmethod
     def of(cls, schedule: Schedule, message_words: int) -> Layout:
@@ -81,12 +83,13 @@ class Layout:
         Words are read before others change them (``circuit_times``), and addresses may be cut
         anywhere.
         """
-        starts = block_starts(schedule.blocks)
+        starts, packed = block_starts(schedule.blocks), None
         one_place = Halves(len(schedule.blocks), np.zeros(0, np.int64))
-        if starts[-1] <= message_words:
-            return cls(starts, None, int(starts[-1]), one_place)
-        packed, size = _pack(schedule)
-        return cls(starts, packed, size, one_place)
+        tokens = bool((schedule.send_words == 0).any())
+        size = int(starts[-1])
+        if size + tokens > message_words:
+            packed, size = _pack(schedule)
+        return cls(starts, packed, size + tokens, one_place, token=size if tokens else None)
 
     @property
     def room(self) -> int:

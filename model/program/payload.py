@@ -23,7 +23,8 @@ class Payload:
     nodes must hold them at the end. For a reduced block, ``contributions[block]`` has the values of
     its contributors, shape (contributors, words of the block), and ``holders[block]`` their nodes.
     Only for a custom operator, ``results`` has the words of each (node, block) at the end: they
-    depend on the order (``model/compare/combined.py``), and ``words`` is 0 there.
+    depend on the order (``model/compare/combined.py``), and ``words`` is 0 there. ``tokens`` are
+    the nodes that send tokens on circuits: a word of 0 at the address :attr:`.Layout.token`.
     """
 
     blocks: Blocks
@@ -32,6 +33,7 @@ class Payload:
     contributions: dict[int, Words]
     holders: dict[int, tuple[int, ...]]
     results: dict[tuple[int, int], Words] = field(default_factory=dict)
+    tokens: tuple[int, ...] = ()
 
     @classmethod
     def random(cls, compiled: Compiled, seed: int, messages: Words | None = None) -> Payload:
@@ -58,7 +60,9 @@ class Payload:
             result = operators[name].reduce(own, config.flit_width) if known else 0
             words[layout.starts[block] : layout.starts[block + 1]] = result
             contributions[block], holders[block] = own, nodes
-        return cls(blocks, layout, words, contributions, holders)
+        empty = schedule.source[schedule.send_words == 0] if layout.token is not None else ()
+        tokens = tuple(np.unique(empty).tolist())
+        return cls(blocks, layout, words, contributions, holders, tokens=tokens)
 
     def loads(self, config: NetworkConfig) -> list[tuple[int, int, Words]]:
         """Return (node, address, words) for all words that nodes have before the start.
@@ -82,6 +86,8 @@ class Payload:
                 for node, high, words in own
                 for place in range(0 if halves.copied else high, high + 1)
             ]
+        if self.layout.token is not None:
+            owned += [(node, self.layout.token, np.zeros(1, np.uint64)) for node in self.tokens]
         return owned
 
     def memory(self, config: NetworkConfig) -> Words:

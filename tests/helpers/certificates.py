@@ -1,4 +1,4 @@
-"""Drawn and damaged programs of packets, with what their certificates' checker says."""
+"""Drawn and damaged programs of packets; answers of both checkers of certificates."""
 
 import json
 from collections.abc import Iterator
@@ -10,10 +10,13 @@ import numpy as np
 
 import eyecast as package
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.certificate import circuit_checker
+from eyecast.model.certificate.circuit_certificate import circuit_certificate
 from eyecast.model.certificate.packet_checker import RefusedError, check
 from eyecast.model.compare.drawn_schedules import NETWORKS, draw_network, draw_schedules
 from eyecast.model.network.config import TIMINGS, Timing
 from eyecast.model.program.certified import Room
+from eyecast.model.program.circuits import CircuitProgram
 from eyecast.model.program.compiler import Compiled, fit
 from eyecast.model.program.file import program_json
 from eyecast.model.program.program import Program
@@ -44,6 +47,17 @@ def verdict(program: Program, certificate: dict[str, Any]) -> str:
     try:
         check(text, json.dumps(certificate).encode())
     except RefusedError as error:
+        return str(error)
+    return "holds"
+
+
+def circuit_verdict(one: Compiled, program: CircuitProgram) -> str:
+    """What the checker says of a program that should do what ``one`` does."""
+    text, certificate = program_json(program), json.loads(circuit_certificate(one))
+    certificate |= {"program": sha256(text.encode()).hexdigest(), "cycles": program.cycles}
+    try:
+        circuit_checker.check(text.encode(), json.dumps(certificate).encode())
+    except circuit_checker.RefusedError as error:
         return str(error)
     return "holds"
 

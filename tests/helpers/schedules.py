@@ -24,6 +24,7 @@ class Send:
     source: int | None = None
     target: int | None = None
     combine: bool = False
+    stream: bool = False
 
 
 def offsets(lists: list[list[int]]) -> np.ndarray:
@@ -61,6 +62,7 @@ def build(
         block_offsets=offsets([s.blocks for s in sends]),
         block_ids=np.array(joined([s.blocks for s in sends])),
         combine=np.array([s.combine for s in sends], np.bool_),
+        stream=np.array([s.stream for s in sends], np.bool_),
     )
 
 
@@ -79,6 +81,7 @@ def listed(schedule: Schedule) -> list[Send]:
                 source=int(schedule.source[i]),
                 target=int(schedule.target[i]),
                 combine=bool(schedule.combine[i]),
+                stream=bool(schedule.stream[i]),
             )
         )
     return sends

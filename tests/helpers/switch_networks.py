@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from helpers.tree_networks import graph_of
 
+from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology
+
+SIX_NODES = graph(
+    [
+        *([-1, 1, 2, 3], [-1, 0, 4, -1], [-1, 0, 5, 4]),
+        *([-1, 0, -1, -1], [-1, 1, 2, -1], [-1, 2, -1, -1]),
+    ],
+    [0, 2],
+)
+"""Six nodes; nodes 0 and 2 are switches."""
 
 
 def switch_star(leaves: int) -> Topology:

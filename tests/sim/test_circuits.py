@@ -1,13 +1,16 @@
 """Circuits on the hardware: the page's example, and drawn tables beside the cycle model."""
 
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers import drawn_trees
 from helpers.circuits import circuit_program, example
 from helpers.drawn_circuits import drawn_circuits, with_faults
 from helpers.router_page import blocks, host_words, section
+from helpers.switch_networks import SIX_NODES
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.circuits.joining_trees import joining_all_reduce, joining_reduce
@@ -15,7 +18,6 @@ from eyecast.model.collectives.circuits.light_trees import light_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.network.config import NetworkConfig, Timing
-from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import line, mesh, ring, torus
 from eyecast.model.program.certified import Room
 from eyecast.model.run.run import CIRCUIT_FLAGS
@@ -51,15 +53,6 @@ def test_the_example_of_the_page() -> None:
     assert measured.sender_state.tolist() == [[ENDED]] * 3
     assert measured.arrived.size == 0
 
-
-SWITCHES = graph(
-    [
-        *([-1, 1, 2, 3], [-1, 0, 4, -1], [-1, 0, 5, 4]),
-        *([-1, 0, -1, -1], [-1, 1, 2, -1], [-1, 2, -1, -1]),
-    ],
-    [0, 2],
-)
-"""Six nodes; nodes 0 and 2 are switches."""
 
 NETWORKS = {
     "without operators": {"topology": line(3), "message_words": 5, "table_words": 33},
@@ -98,13 +91,13 @@ NETWORKS = {
         "barrier_registers": 2,
     },
     "with switches": {
-        "topology": SWITCHES,
+        "topology": SIX_NODES,
         "operators": "add",
         "message_words": 16,
         "signature": True,
     },
     "with all ports and switches, half-duplex": {
-        "topology": SWITCHES,
+        "topology": SIX_NODES,
         "all_port": True,
         "operators": "add,xor",
         "message_words": 9,
@@ -117,7 +110,7 @@ NETWORKS = {
         "barrier_registers": 3,
     },
     "with tiles, switches and all ports": {
-        "topology": SWITCHES,
+        "topology": SIX_NODES,
         "all_port": True,
         "operators": "add",
         "message_words": 9,
@@ -196,6 +189,16 @@ def run_drawn(name: str, seeds: range) -> tuple[set[str], int]:
             assert (measured.signature == signatures(run.trace, config)).all(), seed
     flags = {CIRCUIT_FLAGS[bit] for bit in range(8) if seen >> bit & 1}
     return flags, sum(run.finished for run in predicted)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("network", drawn_trees.NETWORKS)
+def test_drawn_schedules_do_what_the_cycle_model_predicts(network: str) -> None:
+    config = drawn_trees.config_of(network)
+    drawn = [drawn_trees.drawn_case(Random(seed), config) for seed in range(PROGRAMS)]
+    cases = [case for case in drawn if case is not None]
+    assert len(cases) > PROGRAMS * 3 // 4
+    assert all(result.agrees for result in verify(cases))
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.certificates import circuit_verdict as verdict
 from helpers.circuits import circuit_program
 
 import eyecast as package
@@ -50,17 +51,6 @@ def compiled(
     except package.InvalidInput:
         return None
     return Room({"circuits": True, "link_registers": link_registers}).compile_one(made)
-
-
-def verdict(one: Compiled, program: CircuitProgram) -> str:
-    """What the checker says of a program that should do what ``one`` does."""
-    text, certificate = program_json(program), json.loads(circuit_certificate(one))
-    certificate |= {"program": sha256(text.encode()).hexdigest(), "cycles": program.cycles}
-    try:
-        check(text.encode(), json.dumps(certificate).encode())
-    except RefusedError as error:
-        return str(error)
-    return "holds"
 
 
 def works(one: Compiled, program: CircuitProgram) -> bool:
