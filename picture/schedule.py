@@ -148,7 +148,7 @@ class _Page:
         top += 1.6 * font * (len(title) - 1)
         bottom = top + cell * height
         below = (
-            (1.7 * -(-lines // 3) + 1) * font
+            max(2, 1.7 * -(-lines // 3) + 1) * font
             if rows
             else max(3 * font, 1.7 * font * (lines + 1) - cell * height)
         )

@@ -222,6 +222,16 @@ def test_faulty_and_disabled_nodes_look_different_below_a_wrapped_title() -> Non
     assert "\n" in title.get_text() and title.get_window_extent().x1 <= figure.bbox.x1
 
 
+def test_no_name_of_an_axis_is_cut() -> None:
+    """Without a legend below them, pictures of cubes had cut the name of their second axis."""
+    figure = draw_schedule(eyecast.schedule(hypercube(3), "sbt", collective="all-to-all", flits=1))
+    figure.draw_without_rendering()
+    names = [each for each in figure.axes[0].texts if each.get_text().startswith("bit")]
+    boxes = [each.get_window_extent() for each in names]
+    assert len(boxes) == 4
+    assert all(box.y0 >= 0 and box.x0 >= 0 and box.x1 <= figure.bbox.x1 for box in boxes)
+
+
 def test_layers_are_the_fault_blocks_and_what_is_between_them() -> None:
     """The one block has a region on each side of it, and a path from above it to row 0."""
     figure = draw_schedule(schedule_around((3, 3)), layers=("blocks", "regions", "channels"))
