@@ -110,11 +110,13 @@ function cyclesText(bin, each) {
 
 /** Plot the flits on links in each cycle, and the flits that are held up. */
 function activityPlot(home, player, run) {
+  // The cycle after the end is no cycle of the run.
+  const bins = run.detailed ? run.cycles : run.moving.length;
   // Plot at most as many bins as are visible: the largest value of several cycles.
-  const several = Math.max(1, Math.ceil(run.moving.length / MOST_BINS));
+  const several = Math.max(1, Math.ceil(bins / MOST_BINS));
   const most = (list) => {
     const found = [];
-    for (let i = 0; i < list.length; i += several) found.push(Math.max(...list.subarray(i, i + several)));
+    for (let i = 0; i < bins; i += several) found.push(Math.max(...list.subarray(i, Math.min(i + several, bins))));
     return found;
   };
   const moving = most(run.moving);

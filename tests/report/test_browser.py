@@ -531,8 +531,7 @@ def test_a_plot_says_the_flits_below_the_pointer(opened: Opened, tmp_path: Path)
     )
     box = page.locator("#activity .chart").bounding_box()
     for cycle in (0, 20, 60, cycles - 1):
-        # The plot has the cycle after the end, too.
-        at = box["x"] + box["width"] * (cycle + 0.5) / (cycles + 1)
+        at = box["x"] + box["width"] * (cycle + 0.5) / cycles
         page.mouse.move(at, box["y"] + 20)
         flit = "flit" if moving[cycle] == 1 else "flits"
         said = f"cycle {cycle}: {moving[cycle]} {flit} on links, {held[cycle]} held up"
