@@ -38,7 +38,7 @@ MODEL, HARDWARE, RECORDED = "model", "hardware", "trace"
 _MEASURES = {
     "cycles": "cycles",
     "steps": "steps",
-    "tcd": "TCD, in links",
+    "tcd": "links crossed by all messages (TCD)",
     "word_hops": "words times links",
     "node_words": "words sent or received by a node",
     "link_words": "words on a link",

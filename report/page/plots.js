@@ -125,11 +125,13 @@ function activityPlot(home, player, run) {
   const each = several * (run.bin ?? 1);
   const counted = several === 1 ? "" : "at most ";
   const peak = moving.reduce((a, b) => Math.max(a, b), 0);
+  const over = `${run.unit}s on links in ${run.bin > 1 ? `every ${run.bin} cycles` : "each cycle"}`;
   return new Plot(home, {
     each,
     series: [{ values: moving, look: "flow" }, ...(jammed ? [{ values: held, look: "stall" }] : [])],
     height: 62,
-    label: `${run.unit}s on links in ${run.bin > 1 ? `every ${run.bin} cycles` : "each cycle"}: at most ${peak}`,
+    label: `${over}: at most ${peak}`,
+    axis: jammed ? `${over}; red: held up` : over,
     steps: run.steps,
     textOf: (bin) => `${cyclesText(bin, each)}: ${counted}${count(moving[bin], run.unit)} on links${jammed ? `, ${held[bin]} held up` : ""}`,
     onPick: (cycle) => player.go(cycle),

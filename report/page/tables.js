@@ -20,7 +20,7 @@ function cellOf(cell) {
 /** Return the steps from the trace, beside their prediction. */
 function stepsTable(run) {
   const predicted = run.measures.length > 0;
-  const columns = ["step", "begins", "ends", ...(predicted ? ["predicted", "sends", "links crossed", "longest", "flits"] : [])];
+  const columns = ["step", "begins", "ends", ...(predicted ? ["predicted", "sends", "links crossed", "longest path", "flits"] : [])];
   const rows = run.steps.end.map((end, place) => {
     const measure = run.measures[place];
     const more = measure ? [measure.ends, measure.sends, measure.distance, measure.longest, measure.flits] : [];
