@@ -100,9 +100,11 @@ def program_command(
     """Compile a schedule to the injection tables of a network.
 
     With --circuits, compile it to run tables. An image also has a random message, and the expected
-    memories after a run with this timing.
+    memories after a run with this timing. A certificate says what holds with this timing.
     """
     image_files = _image_files(image)
+    if was_typed("timing") and image is None and certificate is None:
+        raise InvalidInput("--timing needs --image FILE or --certificate FILE")
     if certificate is not None and output is None:
         raise InvalidInput("--certificate needs -o FILE, the program that it is about")
     require_output_files(output, certificate, *image_files)
@@ -150,7 +152,7 @@ def _require_loadable(program: Program) -> None:
 def _image_files(image: str | None) -> list[str]:
     """Return the files of an image; none without an image."""
     if image is None:
-        for name in ("number", "base", "timing"):
+        for name in ("number", "base"):
             if was_typed(name):
                 raise InvalidInput(f"--{name} needs --image FILE")
         return []

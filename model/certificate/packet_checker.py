@@ -143,6 +143,7 @@ def packet(network: dict[str, Any], far: Far, node: int, place: int, row: dict[s
     """Follow a row's route along the links."""
     here, came, channels, vc = node, 0, [], 0
     for port, hops, vc in row["route"]:
+        require(hops > 0, f"node {node}, row {place}: a segment has no hops")
         for _ in range(hops):
             to = far(here, port)
             name = f"node {node}, row {place}"
@@ -238,9 +239,8 @@ class Memories:
             require(once, f"{each.name}: another packet of step {step} writes word {to[1]}, too")
             written[to] = self.combined(each, to, word, written, step) if code else word
             summed |= {to} if in_place else set()
-        for to, word in written.items():
-            early = to in self.used and (not self.barrier or self.used[to] == step)
-            free = not early or self.words.get(to) == word
+        for to in written:
+            free = to not in self.used or (self.barrier and self.used[to] < step)
             require(free, f"node {to[0]} may read word {to[1]} while it is written")
         self.words |= written
         if not self.barrier:

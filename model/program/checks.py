@@ -110,6 +110,14 @@ def check_program(table: Program) -> None:
     require_no_overwriting(table)
 
 
+def require_hops(table: Program) -> None:
+    """Raise :class:`.InvalidInput` for the first row with a segment of no hops.
+
+    To follow such a segment never ends on a ring.
+    """
+    _require_rows(table, [], [_hops_limit(table, 1)])
+
+
 def require_timing(table: Program, timing: Timing) -> None:
     """Raise :class:`InvalidInput` for rows that combine or stream without a barrier between steps.
 

@@ -53,6 +53,7 @@ from ..network.routes import (
     segments_of_paths,
 )
 from ..network.topology import NO_LINK, mesh
+from .checks import require_hops
 from .program import Program
 from .route_ends import hops_of
 from .stream_waits import waiting_packets
@@ -107,7 +108,7 @@ def certify(program: Program) -> None:
 
     The theorem and its assumptions are at the top of this module. ``program`` must keep the limits
     of its network (:func:`.checks.check_program`). Raises :class:`InvalidInput` for a route that
-    leaves the network.
+    leaves the network or has a segment of no hops.
     """
     cycle = find_cycle(program)
     if cycle:
@@ -183,6 +184,7 @@ def _rerouted(
 
 def dependencies(program: Program) -> Channels:
     """Return the distinct pairs of consecutive channels on all routes: (pairs, 2), ascending."""
+    require_hops(program)
     config, topology = program.config, program.config.topology
     # Each pair is kept as one number, because numbers are sorted much faster than rows.
     most = topology.neighbor.size * config.vcs

@@ -1,6 +1,7 @@
 """Certificates of packet programs: the checker accepts compiled programs, and no wrong one."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
@@ -121,6 +122,36 @@ def test_no_word_is_read_while_it_may_be_written(step: int, timings: tuple[str, 
         said = verdict(made, certificate | {"timing": timing})
         refused = "node 1 may read word 0 while it is written"
         assert said == ("holds" if timing in timings else refused)
+
+
+@pytest.mark.parametrize(
+    ("topology", "request_of", "sender"),
+    [
+        (package.mesh((1, 6)), {"collective": "scatter", "source": 0}, 0),
+        (package.ring(7), {"collective": "all-gather"}, 1),
+    ],
+)
+def test_no_word_is_replaced_by_itself_while_it_may_be_read(
+    topology: package.Topology, request_of: dict[str, Any], sender: int
+) -> None:
+    """A longer message brings, once more, words that its target sends in the same step."""
+    made = package.schedule(topology, "ring", flits=4, **request_of)
+    one = Room().compile_one(made)
+    assert isinstance(one.program, Program)
+    certificate = json.loads(certificate_json(one, Timing.BARRIER))
+    length = one.program.length.copy()
+    length[(one.program.step == 2) & (one.program.row_node == sender)] += 1
+    said = verdict(replace(one.program, length=length), certificate)
+    assert re.fullmatch(r"node \d+ may read word \d+ while it is written", said)
+
+
+def test_a_segment_of_no_hops_is_refused() -> None:
+    made = program({0: [put(1, (UP, 0), (UP, 1), length=1)]}, {1: [1]})
+    certificate = {
+        **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "barrier"},
+        **{"channel_order": [[0, 1, 0], [1, 0, 0]], "held": [], "owed": []},
+    }
+    assert verdict(made, certificate) == "node 0, row 0: a segment has no hops"
 
 
 @pytest.mark.parametrize(

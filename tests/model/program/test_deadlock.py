@@ -49,6 +49,13 @@ def routed(topology: Topology, sources: np.ndarray, targets: np.ndarray, vcs: in
     return program(topology, list(zip(sources.tolist(), segments, strict=True)), vcs)
 
 
+def test_a_segment_of_no_hops_is_refused() -> None:
+    """On a ring, a route that is followed until its segment ends would never end."""
+    made = program(ring(4), [(0, (Segment(UP, 0, 0), Segment(UP, 1, 0)))])
+    with pytest.raises(InvalidInput, match="node 0, row 0: hops must be at least 1, not 0"):
+        certify(made)
+
+
 def all_to_all(topology: Topology, vcs: int) -> Program:
     return routed(topology, *np.indices((topology.nodes,) * 2).reshape(2, -1), vcs)
 
