@@ -24,7 +24,7 @@ class Payload:
     its contributors, shape (contributors, words of the block), and ``holders[block]`` their nodes.
     Only for a custom operator, ``results`` has the words of each (node, block) at the end: they
     depend on the order (``model/compare/combined.py``), and ``words`` is 0 there. ``tokens`` are
-    the nodes that send tokens on circuits: a word of 0 at the address :attr:`.Layout.token`.
+    the nodes that send tokens on circuits: a word of 0 at the address ``Layout.token``.
     """
 
     blocks: Blocks
