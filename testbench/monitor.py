@@ -279,13 +279,14 @@ class InterfaceMonitor:
             for direction in ("injections", "ejections")
         )
         tile = f"tile_{node}"
-        self._step = handle_at(network, f"{tile}.network_interface.steps.clock__step")
+        step = "run_table.run__number" if config.circuits else "network_interface.steps.clock__step"
+        self._step = handle_at(network, f"{tile}.{step}")
         self._finished = handle_at(network, f"{tile}.finished")
         self._flagged = handle_at(network, f"{tile}.flagged")
 
     @property
     def step(self) -> int | None:
-        """The node's step in this cycle; None while it is undefined."""
+        """The node's step in this cycle, or its run on circuits; None while it is undefined."""
         return number_of(self._step)
 
     @property

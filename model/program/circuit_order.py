@@ -29,7 +29,8 @@ Behind = Mapping[int, set[int]]
 class Ties:
     """Reads and writes of one block at one node in one step: columns of rows of the units' words.
 
-    ``fed`` tells that the read is of the word that is written; otherwise it is of the word before.
+    ``fed`` tells that the read is of the word that is written, or of one that replaces it later in
+    the step; otherwise it is of the word before.
     """
 
     read: Numbers
@@ -77,7 +78,10 @@ def ties_of(units: Units, streams: Streams, origin: Numbers) -> Ties:
     write = order[np.repeat(low, number) + match]
     feeder = np.full(1 + origin.max(initial=0), -1)
     feeder[streams.send] = streams.feeder
-    fed = feeder[origin[reads.send[row]]] == origin[writes.send[write]]
+    reader, writer = reads.send[row], writes.send[write]
+    fed = feeder[origin[reader]] == origin[writer]
+    # A sum that comes back in the step replaces what was combined; its stream follows both.
+    fed |= schedule.stream[reader] & ~schedule.combine[reader] & schedule.combine[writer]
     kept = fed | schedule.blocks.reduced[reads.pair[row] % count]
     return Ties(row[kept], write[kept], fed[kept])
 

@@ -1,4 +1,4 @@
-"""The drivers of a controller and of tile ports, on correct and faulty exported Verilog."""
+"""Drivers of a controller and of tile ports, and the interface's monitor, on exported Verilog."""
 
 from __future__ import annotations
 
@@ -45,3 +45,11 @@ def test_the_drivers(tmp_path: Path, fault: str) -> None:
     said = failures(tmp_path, "icarus", verilog=text, module="helpers.driver_tests")
     assert {name.partition("/")[0] for name, failure in said.items() if failure} == broken, said
     assert len(said) == 7
+
+
+@pytest.mark.parametrize("circuits", [False, True])
+def test_the_monitor_of_an_interface(tmp_path: Path, circuits: bool) -> None:
+    algorithm = "light-tree" if circuits else "tree"
+    write_run(tmp_path, schedule(mesh((2, 2)), algorithm, source=0, flits=3), circuits=circuits)
+    said = failures(tmp_path, "icarus", module="helpers.interface_monitor_tests")
+    assert [*said.values()] == [None], said

@@ -73,8 +73,8 @@ def require_all(topology: Topology, words: int, *, all_port: bool, seed: int) ->
             refused.add(schedule.algorithm)
             continue
         assert delivers(one), (schedule, one.program.config.link_registers)
-    # Their nodes get a block from two sides while they send it.
-    assert refused <= ({"combs", "trivance-whole"} if all_port else set())
+    # Its nodes get a block from two sides while they send it.
+    assert refused <= ({"trivance-whole"} if all_port else set())
 
 
 def test_every_algorithm_is_carried_out() -> None:
