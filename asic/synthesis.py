@@ -155,10 +155,13 @@ def run_yosys(commands: Iterable[str], folder: Path) -> None:
 
 
 def _tied(name: str, ports_text: str) -> str:
-    """Return the command that makes an input constant."""
+    """Return the command that makes an input constant.
+
+    Without its two options the command would cut the wires that are joined from bits of the input.
+    """
     found = re.search(rf"input wire (?:\[(\d+):0\] )?{name}\b", ports_text)
     width = 1 + int(found[1] or 0) if found else 1
-    return f"connect -set {name} {width}'b{_CONSTANTS[name] * width}"
+    return f"connect -nounset -nomap -set {name} {width}'b{_CONSTANTS[name] * width}"
 
 
 def areas_by_module(

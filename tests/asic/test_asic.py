@@ -16,7 +16,7 @@ from eyecast.asic.library import OSU018, PACKAGE_OF_OSU018, read_library
 from eyecast.asic.measure import Synthesized
 from eyecast.asic.measured import measured_networks
 from eyecast.asic.routed import TOOLS, draw, route, wires_of
-from eyecast.asic.synthesis import areas_by_module, elaborate, macros_of
+from eyecast.asic.synthesis import TILE, areas_by_module, elaborate, macros_of
 from eyecast.asic.tables import guide_with
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
@@ -175,6 +175,37 @@ def test_only_memories_that_read_at_the_edge_are_macros() -> None:
     config = NetworkConfig(topology=mesh((2, 2)), programs=2, parity=True)
     found = macros_of(network_modules(config))
     assert found == {"eyecast_message_memory": (256, 33), "eyecast_table_memory": (64, 33)}
+
+
+JOINED = {
+    TILE: """
+module eyecast_tile;
+  eyecast_part router (
+  );
+  eyecast_interface network_interface (
+  );
+endmodule
+""",
+    "eyecast_part": """
+module eyecast_part (
+    input wire [1:0] linked,
+    input wire a,
+    output wire b
+);
+  wire [2:0] joined;
+  assign joined = {1'h0, linked[1], 1'h0};
+  assign b = a & joined[1];
+endmodule
+""",
+}
+"""A network whose router joins a bit of its constant input ``linked`` into another wire."""
+
+
+@needs_library
+def test_a_constant_input_reaches_wires_that_are_joined_from_its_bits(tmp_path: Path) -> None:
+    elaborate(JOINED, "eyecast_part", tmp_path)
+    logic = (tmp_path / "logic.il").read_text()
+    assert "connect \\b \\a\n" in logic
 
 
 def test_a_layout_needs_a_folder_and_a_library_a_file(eyecast: Command) -> None:
