@@ -5,13 +5,17 @@
 Measures the variants below in the library that Debian's qflow-tech-osu018 has, and in each LIBERTY.
 Prints each result with its change since the last one. Writes ``asic/measured.json``, and the tables
 and pictures of docs/guides/into-silicon.md. Results in other libraries are kept. Needs OpenSTA.
+
+A variant is measured once for its Verilog, its libraries and these tools; an interrupted run
+continues.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +28,15 @@ from eyecast.asic.measure import Energy, Part, Synthesized, record
 from eyecast.asic.measured import MEASURED_FILE, MeasuredNetwork, measured_networks
 from eyecast.asic.picture import draw_measured
 from eyecast.asic.tables import guide_with
+from eyecast.asic.timing import PROGRAM
+from eyecast.boards.tools import tool_version
 from eyecast.model.base.files import write_bytes_atomically
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.operators import as_operators
+from eyecast.sim.cache import cached_folder, digest, source_digest
+from eyecast.sim.verilog import network_modules
 
 DOCS = Path(__file__).parents[1] / "docs"
 GUIDE = DOCS / "guides" / "into-silicon.md"
@@ -53,6 +61,10 @@ VARIANTS: dict[str, tuple[dict[str, Any], str]] = {
     "4 VCs, depth 2": ({"vcs": 4}, "eye"),
 }
 """Parameters of each variant, and the algorithm of its broadcast."""
+SMALL = {"eye": "tree"}
+"""Algorithms of the 3x3 mesh that differ from those of the 8x8 mesh."""
+RECIPE = Path(__file__).read_text(), source_digest("asic/*.py")
+"""Sources that define the figures of a network, given its Verilog."""
 RATE = 0.2
 """Flits that a node injects in a cycle, in uniform traffic."""
 ARBITRATES = {"vcs", "depth"}
@@ -85,11 +97,9 @@ def _areas(
 
 
 def _energies(
-    variant: str, libraries: Iterable[Library], folder: Path
+    broadcast: Case, parameters: dict[str, Any], libraries: Iterable[Library], folder: Path
 ) -> dict[str, dict[str, Energy]]:
     """Return by library and run the energy of the busiest router of a 3x3 mesh."""
-    parameters, algorithm = VARIANTS[variant]
-    broadcast = _broadcast(3, parameters, "tree" if algorithm == "eye" else algorithm)
     runs: dict[str, Case | TrafficCase] = {"broadcast": broadcast}
     if parameters.keys() <= ARBITRATES:
         runs["uniform"] = _uniform(parameters)
@@ -108,16 +118,36 @@ def _energies(
     return found
 
 
-def _measure(variant: str, libraries: Sequence[Library]) -> Iterator[MeasuredNetwork]:
-    """Yield the variant in each library."""
+def _measured(variant: str, libraries: Sequence[Library]) -> list[MeasuredNetwork]:
+    """Return the variant in each library, from the cache if it was measured before."""
     parameters, algorithm = VARIANTS[variant]
     case = _broadcast(8, parameters, algorithm)
-    with tempfile.TemporaryDirectory() as name:
-        parts = _areas(case.program.config, libraries, Path(name) / "parts")
-        energies = _energies(variant, libraries, Path(name) / "recorded")
-    for library, found in parts.items():
-        cycles = case.predicted.cycles
-        yield MeasuredNetwork(variant, library, found, algorithm, cycles, energies[library])
+    small = _broadcast(3, parameters, SMALL.get(algorithm, algorithm))
+    verilog = [network_modules(each.program.config) for each in (case, small)]
+    facts = [variant, *RECIPE, version("pyosys"), tool_version(PROGRAM), str(case.predicted.cycles)]
+    facts += [text for modules in verilog for text in modules.values()]
+    facts += [library.path.read_text() for library in libraries]
+
+    def make(folder: Path) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            parts = _areas(case.program.config, libraries, Path(name) / "parts")
+            energies = _energies(small, parameters, libraries, Path(name) / "recorded")
+        found = [
+            MeasuredNetwork(
+                variant,
+                library,
+                parts[library],
+                algorithm,
+                case.predicted.cycles,
+                energies[library],
+            )
+            for library in parts
+        ]
+        (folder / MEASURED_FILE.name).write_bytes(msgspec.json.encode(found))
+
+    folder = cached_folder(digest(*facts), f"figures of {variant} in silicon", make)
+    data = (folder / MEASURED_FILE.name).read_bytes()
+    return msgspec.json.decode(data, type=list[MeasuredNetwork])
 
 
 def _change(measured: MeasuredNetwork, last: MeasuredNetwork | None) -> str:
@@ -140,7 +170,7 @@ def main() -> None:
     libraries = [read_library(path) for path in (default_library(), *sys.argv[1:])]
     kept = {(each.variant, each.library): each for each in measured_networks()}
     for variant in VARIANTS:
-        for measured in _measure(variant, libraries):
+        for measured in _measured(variant, libraries):
             change = _change(measured, kept.get((variant, measured.library)))
             print(f"{variant}, {measured.library}: {change}", flush=True)
             kept[variant, measured.library] = measured

@@ -164,6 +164,7 @@ def test_the_kept_table_has_twelve_variants_in_two_libraries() -> None:
         by_library.setdefault(each.library, set()).add(each.variant)
         assert each.cycles > 0
         assert all(part.with_setup and part.gates > 0 for part in each.parts.values())
+        assert each.energy["broadcast"].per_byte > 0
     first, second = by_library.values()
     assert first == second
     assert len(first) >= 12
