@@ -377,9 +377,10 @@ def test_verilator_passes_alone(eyecast: Command, kind: str, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_the_driver_loads_and_runs_an_engine(eyecast: Command) -> None:
+@pytest.mark.parametrize("more", [(), ("--circuits", "--algorithm", "light-tree")])
+def test_the_driver_loads_and_runs_an_engine(eyecast: Command, more: tuple[str, ...]) -> None:
     """Run the driver as C, in a program that simulates processor and bus of an engine."""
-    assert eyecast("ip", *LINE, "-o", "package").status == 0
+    assert eyecast("ip", *LINE, *more, "-o", "package").status == 0
     accesses, driver = HERE / "axi.h", Path("package") / "driver"
     compiler = ["gcc", "-std=c99", "-include", accesses, "-c", driver / "eyecast.c"]
     subprocess.run([*compiler, "-o", "eyecast.o"], check=True)
