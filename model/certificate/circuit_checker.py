@@ -52,6 +52,9 @@ class Word(NamedTuple):
 UNKNOWN = Word(-1, 0, 0)
 """A word of a memory of which the certificate says nothing."""
 
+SUM = -1000
+"""In place of a way into a router: the sum of the two words that its run joins."""
+
 Step = tuple[dict[str, Any], int]
 """A run, and the number of cycles for which it was current before."""
 IDLE: Step = ({"codes": []}, 0)
@@ -100,6 +103,8 @@ class Run:
         self.operators = len(network.get("operators", []))
         self.hop = 1 + network.get("link_registers", 0)
         self.half_duplex = program["port_model"] == "half-duplex"
+        self.all_port = network.get("all_port", False)
+        self.switches = {*network["topology"].get("switches", [])}
         self.words = network["message_words"]
         self.ends = {(a, p): (b, q) for a, p, b, q in certificate["links"]}
         require(len({*self.ends.values()}) == len(certificate["links"]), "two links have one end")
@@ -138,61 +143,85 @@ class Run:
         place, steps = cycle - FIRST_CYCLE, self.steps[node]
         return steps[place] if 0 <= place < len(steps) else IDLE
 
+    def ways(self, run: dict[str, Any]) -> dict[int, int]:
+        """Return what each way out of a router takes: a way in, or SUM.
+
+        A positive way is a link port. Way 0 leads from and to the memory; with a port for every
+        link, way -l is lane l.
+        """
+        lane = -1 if self.all_port else 0
+        found = {}
+        for output, code in enumerate(run.get("codes", [])):
+            if code:
+                found[output] = SUM if code == 1 + output else code - 1 or lane * output
+        for number, code in enumerate(run.get("ejections", []), start=1):
+            if code:
+                found[-number] = number if code == 1 else SUM
+        return found
+
+    def joined(self, run: dict[str, Any]) -> list[int]:
+        """Return the ways in whose words a run joins; SUM, which no word takes, for a code of 0."""
+        codes = [run.get(name, 0) for name in ("first", "second")] if run.get("operator") else []
+        return [code - 1 or -self.all_port if code else SUM for code in codes]
+
     def read(self, node: int, cycle: int) -> None:
-        """Read the word that the current run sends."""
+        """Read the words that the current run sends."""
         run, k = self.step(node, cycle)
-        joined = (run.get("first"), run.get("second")) if run.get("operator") else ()
-        if 1 in run.get("codes", [])[1:] or 1 in joined:
-            place = node, self.address(node, cycle, run.get("send_address", 0) + k)
+        for way in {*self.ways(run).values(), *self.joined(run)} - {SUM}:
+            if way > 0:
+                continue
+            require(node not in self.switches, f"{name(node, cycle)} is a switch and reads a word")
+            place = node, self.address(node, cycle, of_lane(run, "send_address", way) + k)
             require(place not in self.writes[cycle], f"{name(node, cycle)} reads what is written")
-            self.inputs[cycle + 2][node, 0] = self.memory.get(place, UNKNOWN)
+            self.inputs[cycle + 2][node, way] = self.memory.get(place, UNKNOWN)
 
     def switch(
         self, node: int, cycle: int, step: Step, before: Step, held: dict[int, Word], made: Any
     ) -> None:
-        """Let words leave a router by the outputs that take them."""
+        """Let words leave a router by the ways that take them."""
         run, outputs = step[0], {}
-        named = set()
-        if run.get("operator", 0):
-            named = {run.get("first", 0) - 1, run.get("second", 0) - 1}
+        named = {*self.joined(run)}
+        if named:
             require(named <= {*held}, f"{name(node, cycle)} joins a word that is not there")
             require(len(named) == 2, f"{name(node, cycle)} joins a word with itself")
             self.sums[node] = self.combined(node, cycle, run["operator"], *map(held.get, named))
-        for output, code in enumerate(run.get("codes", [])):
-            if code == 1 + output:
+        for output, source in self.ways(run).items():
+            if source == SUM:
                 require(node in self.sums, f"{name(node, cycle)} has no sum")
-            elif code:
-                require(code - 1 in held, f"{name(node, cycle)} takes a word that is not there")
-                named.add(code - 1)
-                outputs[output] = held[code - 1], step
-        for output, code in enumerate(before[0].get("codes", [])):
-            if code == 1 + output:
+                continue
+            require(source in held, f"{name(node, cycle)} takes a word that is not there")
+            named.add(source)
+            outputs[output] = held[source], step
+        for output, source in self.ways(before[0]).items():
+            if source == SUM:
                 require(output not in outputs, f"a sum meets a word at {name(node, cycle)}")
                 outputs[output] = made, before
         require(named == {*held}, f"{name(node, cycle)} has a word that nothing takes")
-        both = self.half_duplex and 0 in held and 0 in outputs
+        both = self.half_duplex and min(held, default=1) <= 0 and min(outputs, default=1) <= 0
         require(not both, f"{name(node, cycle)} sends and receives at once")
         for output, (word, of) in outputs.items():
             self.leave(node, cycle, output, word, of)
 
     def leave(self, node: int, cycle: int, output: int, word: Word, step: Step) -> None:
-        """Let a word leave by an output: to the next router, or to the memory."""
-        if output:
+        """Let a word leave by a way out: to the next router, or to the memory."""
+        if output > 0:
             require((node, output) in self.ends, f"{name(node, cycle)} has no link {output}")
             self.inputs[cycle + self.hop][self.ends[node, output]] = word
             return
         run, k = step
-        receive = run.get("receive", 0)
+        require(node not in self.switches, f"{name(node, cycle)} is a switch and gets a word")
+        receive = of_lane(run, "receive", output)
         if not receive:
             return
         require(word is not UNKNOWN, f"{name(node, cycle)} receives a word of no value")
-        place = node, self.address(node, cycle, run.get("receive_address", 0) + k)
+        place = node, self.address(node, cycle, of_lane(run, "receive_address", output) + k)
         written = cycle + (2 if self.operators else 1)
         if receive > REPLACE:
             changing = any(place in self.writes[other] for other in range(cycle, written))
             require(not changing, f"{name(node, cycle)} combines with a word that is being written")
             there = self.memory.get(place, UNKNOWN)
             word = self.combined(node, cycle, receive - REPLACE, there, word)
+        require(place not in self.writes[written], f"{name(node, cycle)} writes a word twice")
         self.writes[written][place] = word
 
     def combined(self, node: int, cycle: int, operator: int, x: Any, y: Any) -> Word:
@@ -220,6 +249,13 @@ class Run:
                 at = each["node"], each["address"] + place
                 right = Word(place, values, each["operator"])
                 require(self.memory.get(at) == right, f"node {at[0]} lacks the word at {at[1]}")
+
+
+def of_lane(run: dict[str, Any], field: str, way: int) -> int:
+    """Return a run's field for the lane of a way: a list has a value for each lane."""
+    given = run.get(field, 0)
+    value: int = given[-way - 1] if isinstance(given, list) else given
+    return value
 
 
 def name(node: int, cycle: int) -> str:
