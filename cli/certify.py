@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import click
 
-from ..model.base.errors import InvalidInput
+from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import read_input
 from ..model.base.json_file import Header, decode_versioned
+from ..model.network.config import Timing
 from .command import command
 from .console import print_json, say
+from .options.hold import LONGEST_HOLD
 from .options.output import json_option
 from .options.values import complete_files
 
@@ -23,8 +27,16 @@ PACKETS, CIRCUITS = 1, 2
 )
 @click.argument("program", shell_complete=complete_files)
 @click.argument("certificate", shell_complete=complete_files)
+@click.option(
+    "--late",
+    type=int,
+    help=(
+        "Also say the most cycles if each tile holds back its node for up to this many cycles at "
+        "the start; for programs in which no two packets of a step need one output."
+    ),
+)
 @json_option
-def certify_command(program: str, certificate: str, as_json: bool) -> None:
+def certify_command(program: str, certificate: str, late: int | None, as_json: bool) -> None:
     """Check the certificate of a program.
 
     For packets the checker follows each route through the certificate's order of channels, in which
@@ -37,10 +49,12 @@ def certify_command(program: str, certificate: str, as_json: bool) -> None:
     from ..model.certificate import circuit_checker, packet_checker
 
     texts = read_input(program), read_input(certificate)
+    if late is not None:
+        require_range("--late", late, 0, LONGEST_HOLD)
     try:
         header = decode_versioned(texts[1], "eyecast-certificate", (PACKETS, CIRCUITS), Header)
         if header.version == PACKETS:
-            found = packet_checker.check(*texts)
+            found = packet_checker.check(*texts, fixed_order=late is not None)
         else:
             found = {"cycles": circuit_checker.check(*texts)}
     except (circuit_checker.MalformedError, packet_checker.MalformedError) as error:
@@ -49,10 +63,25 @@ def certify_command(program: str, certificate: str, as_json: bool) -> None:
         raise RuntimeError(f"the certificate does not hold: {error}") from error
     except InvalidInput as error:
         raise InvalidInput(f"{certificate}: {error}") from error
+    if late is not None:
+        found |= _late(program, texts[1], header.version, late)
     if as_json:
         print_json({"holds": True, **found})
         return
     say("the certificate holds:", *(f"  {line}" for line in _lines(header.version, found)))
+
+
+def _late(program: str, certificate: bytes, version: int, late: int) -> dict[str, int]:
+    """Return the cycles of a program on time, and at most if each tile may be late."""
+    from ..model.certificate.lateness import lateness
+    from ..model.program.file import read_program
+    from ..model.program.program import Program
+
+    read = read_program(program)
+    if version != PACKETS or not isinstance(read, Program):
+        raise InvalidInput("--late needs a program of packets: circuits start with the last tile")
+    cycles = lateness(read, Timing.named(json.loads(certificate)["timing"]), late)
+    return {"on_time": cycles.on_time, "worst": cycles.worst}
 
 
 def _lines(version: int, found: dict[str, int]) -> tuple[str, ...]:
@@ -64,8 +93,17 @@ def _lines(version: int, found: dict[str, int]) -> tuple[str, ...]:
             f"the run takes {found['cycles']} cycles",
         )
     channels, packets, words = (f"{found[name]:,}" for name in ("channels", "packets", "words"))
+    late: tuple[str, ...] = ()
+    if "worst" in found:
+        parts = f"{found['parts']:,} parts of it do not move each other by a cycle"
+        on_time, worst = f"{found['on_time']:,}", f"{found['worst']:,}"
+        late = (
+            f"the run takes {on_time} cycles, and at most {worst} with late tiles",
+            *((parts,) if found["parts"] > 1 else ()),
+        )
     return (
         f"the routes of {packets} packets rise in an order of {channels} channels, so none locks",
         "each node expects the packets that come, so each step ends",
         f"{words} owed words are made of each of their values, once",
+        *late,
     )

@@ -12,7 +12,7 @@ from ...model.network.config import NetworkConfig
 from ...model.network.network_text import node_in_words
 from .values import OptionValues, option_group
 
-_LONGEST = 1_000_000
+LONGEST_HOLD = 1_000_000
 """Most cycles that a tile may hold its node: such a run simulates in a minute."""
 
 hold_option = option_group(
@@ -44,6 +44,6 @@ def chosen_hold(chosen: OptionValues, config: NetworkConfig) -> npt.NDArray[np.i
         node = node_in_words(topology, place, "--hold")
         topology.require_interface("--hold", node)
         (cycles,) = integers("cycles of --hold", "a number", count, ",")[:1]
-        require_range("cycles of --hold", cycles, 0, _LONGEST)
+        require_range("cycles of --hold", cycles, 0, LONGEST_HOLD)
         held[node] = cycles
     return held

@@ -5,7 +5,8 @@ It reads the files of a program and of its certificate. An accepted program has 
 * each route leads along links to a node with an interface, and its channels, ejection included,
   rise in the certificate's order: no packets wait in a circle (Dally & Seitz, 1987);
 * each node expects exactly the packets that come, so each step ends;
-* with the "timing", and whatever the words are, each owed word is made of each of its values, once.
+* with the "timing", and whatever the words are, each owed word is made of each of its values, once;
+* if asked: no output chooses between packets, so tiles that are later never end the run earlier.
 
 The file runs alone: ``python packet_checker.py PROGRAM CERTIFICATE``.
 """
@@ -53,8 +54,13 @@ class Packet(NamedTuple):
         return f"node {self.node}, row {self.place}"
 
 
-def check(program_text: bytes, certificate_text: bytes) -> dict[str, int]:
+def check(
+    program_text: bytes, certificate_text: bytes, *, fixed_order: bool = False
+) -> dict[str, int]:
     """Return what holds: "channels" and "packets", and "words" that are owed.
+
+    ``fixed_order`` also requires that no output chooses between packets, and adds "parts": sets of
+    nodes that do not move each other by a cycle.
 
     Raises :class:`RefusedError` if the certificate does not hold, and :class:`MalformedError` for
     files of another form.
@@ -66,7 +72,7 @@ def check(program_text: bytes, certificate_text: bytes) -> dict[str, int]:
                 raise ValueError(f"{name} is not a format of version 1 there")
         digest = sha256(program_text).hexdigest()
         require(certificate["program"] == digest, "the certificate is of another program")
-        return _check(program, certificate)
+        return _check(program, certificate, fixed_order)
     except RefusedError:
         raise
     except (ValueError, LookupError, TypeError, AttributeError) as error:
@@ -74,7 +80,9 @@ def check(program_text: bytes, certificate_text: bytes) -> dict[str, int]:
         raise MalformedError(f"no program and certificate of version 1: {why}") from error
 
 
-def _check(program: dict[str, Any], certificate: dict[str, Any]) -> dict[str, int]:
+def _check(
+    program: dict[str, Any], certificate: dict[str, Any], fixed_order: bool
+) -> dict[str, int]:
     if certificate["timing"] not in ("barrier", "self-timed"):
         raise ValueError(f"the timing {certificate['timing']} does not exist")
     order = certificate["channel_order"]
@@ -92,7 +100,10 @@ def _check(program: dict[str, Any], certificate: dict[str, Any]) -> dict[str, in
         require(rises, f"{each.name}: the channels do not rise in the order")
     require_steps(program, packets)
     words = require_owed(program["network"], packets, certificate)
-    return {"channels": len(order), "packets": len(packets), "words": words}
+    found = {"channels": len(order), "packets": len(packets), "words": words}
+    if fixed_order:
+        found["parts"] = parts_of(program["network"], packets, certificate["timing"] == "barrier")
+    return found
 
 
 def require(holds: bool, why: str) -> None:
@@ -199,6 +210,29 @@ def require_steps(program: dict[str, Any], packets: list[Packet]) -> None:
         require(right, f"node {node} does not await the timed packets that come")
     for node, step, _ in come:
         require(False, f"node {node} does not expect the packet of step {step} that comes")
+
+
+def parts_of(network: dict[str, Any], packets: list[Packet], barrier: bool) -> int:
+    """Require that packets pass each output in the order of one sender; return the parts.
+
+    All packets of a step, or of all steps without a barrier, come to an output from one buffer.
+    Then a flit leaves as soon as it is there, the flit before has left, and a credit is back: no
+    later tile makes any flit leave earlier. Parts share no node, and none awaits another.
+    """
+    source: dict[tuple[int, int, int, int], tuple[int, int, int]] = {}
+    parts = {node: {node} for each in packets for node in (each.node, each.channels[-1][0])}
+    for each in packets:
+        require("start" not in each.row, f"{each.name}: a timed row has no guarantee of time")
+        step = each.row["step"] if barrier else 0
+        came = (*sender_of(network, each), each.channels[0][2])
+        for node, port, vc in each.channels:
+            lane = each.lane if port == 0 and network.get("all_port", False) else 0
+            alone = source.setdefault((step, node, port, lane), came) == came
+            require(alone, f"{each.name}: other packets may take port {port} of node {node} first")
+            came = node, port, vc
+        joined = parts[each.node] | parts[each.channels[-1][0]]
+        parts |= dict.fromkeys(joined, joined)
+    return min(1, len(parts)) if barrier else len({id(part) for part in parts.values()})
 
 
 def sender_of(network: dict[str, Any], each: Packet) -> tuple[int, int]:

@@ -1,0 +1,49 @@
+"""The worst time of a program whose tiles may be late, from two runs of the cycle model.
+
+The packet checker requires that no output chooses between packets. Then each event, such as a flit
+that leaves an output or a step that ends, comes a fixed time after the latest of a fixed set of
+events. A maximum never falls when one of its values rises. So if every tile is as late as it may
+be, every event is as late as it can be: that run is the worst of all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..base.errors import InvalidInput
+from ..cycle.control import Control
+from ..cycle.model import run
+from ..network.config import Timing
+from ..program.program import Program
+
+
+class Lateness(NamedTuple):
+    """Cycles of a run without late tiles, and the most if each tile may be late."""
+
+    on_time: int
+    worst: int
+
+
+def lateness(program: Program, timing: Timing, late: int) -> Lateness:
+    """Return the cycles of a program that no tile and that every tile holds ``late`` cycles.
+
+    The words do not matter, as the certificate shows. Raises :class:`.InvalidInput` for a network
+    whose nodes have no tiles.
+    """
+    config = program.config
+    if not config.tile_ports:
+        raise InvalidInput("--late needs a program for a network with --tile-ports")
+    topology = config.topology
+    memory = np.zeros((topology.nodes, config.message_words), dtype=np.uint64)
+    held = np.full(topology.nodes, late, dtype=np.int64)
+    held[list(topology.switches)] = 0
+    cycles = []
+    for hold in (None, held):
+        control = Control(hold=hold)
+        found = run(program, memory, timing=timing, record_trace=False, control=control)
+        if not found.finished or found.flags.any():
+            raise RuntimeError("the program does not end without flags")
+        cycles.append(found.cycles)
+    return Lateness(*cycles)
