@@ -17,7 +17,7 @@ from .grid import all_ports
 from .grid import collectives as grid
 from .halving import eye, minimum, rectangle
 from .row_column import all_to_all as row_column
-from .streaming import chain, combs, greedy, packed_chains, rings, trees
+from .streaming import chain, combs, greedy, overlapped, packed_chains, rings, trees
 from .tree import algorithms as tree
 
 _COPYING = tuple(
@@ -73,6 +73,7 @@ _REDUCING = (
     ),
     Algorithm.of(swing.RECURSIVE_DOUBLING),
     Algorithm.of(combs.ALGORITHM),
+    Algorithm.of(overlapped.ALGORITHM),
     Algorithm.of(swing.SWING_WHOLE),
     Algorithm.of(trivance_whole.ALGORITHM),
     *map(Algorithm.of, joining_trees.ALGORITHMS),

@@ -140,7 +140,7 @@ def _between_parts(topology: Topology, asked: dict[_Ends, int]) -> list[CycleBou
     end, rates = topology.neighbor[node, port], topology.rates[node, port]
     found = []
     for rate in np.unique(rates)[1:].tolist():
-        part = _parts(topology.nodes, node[rates < rate], end[rates < rate])
+        part = parts_joined(topology.nodes, node[rates < rate], end[rates < rate])
         between = part[node] != part[end]
         sends = _sends(asked, part)
         if sends and between.any():
@@ -151,7 +151,7 @@ def _between_parts(topology: Topology, asked: dict[_Ends, int]) -> list[CycleBou
     return found
 
 
-def _parts(nodes: int, begins: Numbers, ends: Numbers) -> Numbers:
+def parts_joined(nodes: int, begins: Numbers, ends: Numbers) -> Numbers:
     """Return the least node that links, in either direction, join with each node."""
     part = np.arange(nodes)
     while True:
