@@ -1,31 +1,40 @@
 """``make mutants``: change one line at a time, and ask whether a default test notices.
 
     python bench/mutants.py [--mutants 600] [--minutes 60] [--state build/mutants/state.json]
+    python bench/mutants.py --folders 1        try the nearest tests only
+    python bench/mutants.py --of model/bounds  change lines of this folder only
     python bench/mutants.py --mutant 17        run one mutant alone, and print its tests' output
     python bench/mutants.py --list             print all mutants, with the kept results
+    python bench/mutants.py --table            print the kept results as the table of docs/proofs.md
 
 A mutant is one changed place in a copy of the tree: an exchanged comparison or operator, a constant
 one greater, a removed ``not``, or a removed statement. The places are drawn by a kept seed, equally
 many from each folder of :data:`NEAREST`. The nearest tests run first and then those of further
 folders, until one fails. A mutant that no test notices *survives*. Survivors that change nothing
-that can be observed are in :data:`EQUIVALENT`, each with its reason.
+that can be observed are in ``bench/mutants.json``, each with its reason.
+
+This process imports the libraries once, and forks for the tests of each mutant.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import os
 import random
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple, NoReturn
 
 import click
 from rich.console import Console
@@ -35,8 +44,10 @@ from eyecast.model.base.files import write_atomically
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 34
-LIMIT = 600
+LIMIT = 300
 """Seconds of CPU time for the tests of a folder; a mutant that takes longer never ends."""
+WARM = ("numpy", "numba", "msgspec", "rich.table", "amaranth.back.rtlil", "pytest", "scipy")
+"""Libraries that all tests need, and that are imported once."""
 ENDLESS = "never ends"
 NEAREST = {
     "rtl": ("tests/rtl", "tests/sim", "tests/verilog", "tests/buses", "tests/ip"),
@@ -51,7 +62,7 @@ NEAREST = {
     "formats": ("tests/formats", "tests/cli"),
 }
 """Folders that are changed, and their tests, the nearest first."""
-EXCHANGED = {
+EXCHANGED: dict[type[ast.AST], str] = {
     ast.Lt: "<=",
     ast.LtE: "<",
     ast.Gt: ">=",
@@ -65,13 +76,13 @@ EXCHANGED = {
     ast.And: "or",
     ast.Or: "and",
 }
-WRITTEN = {
+WRITTEN: dict[type[ast.AST], str] = {
     **{ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="},
     **{ast.Add: "+", ast.Sub: "-", ast.BitAnd: "&", ast.BitOr: "|", ast.And: "and", ast.Or: "or"},
 }
 """Operators as they are written, and what takes their places."""
-EQUIVALENT: dict[str, str] = {}
-"""Survivors by ``file:line:column: before -> after``, and why no test can notice each."""
+EQUIVALENT: dict[str, str] = json.loads(Path(__file__).with_suffix(".json").read_text())
+"""Survivors by ``file: line of source: before -> after``, and why no test can notice each."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +99,18 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """Return file, line, column and change, as :data:`EQUIVALENT` names a mutant."""
-        change = f"{self.before} -> {self.text or 'nothing'}"
-        return f"{self.file}:{self.line}:{self.column}: {change}"
+        """Return file, line, column and change."""
+        return f"{self.file}:{self.line}:{self.column}: {self._change}"
+
+    @property
+    def key(self) -> str:
+        """Return file, source and change, as :data:`EQUIVALENT` names a mutant: lines move."""
+        line = (ROOT / self.file).read_text().splitlines()[self.line - 1]
+        return f"{self.file}: {line.strip()}: {self._change}"
+
+    @property
+    def _change(self) -> str:
+        return f"{self.before} -> {self.text or 'nothing'}"
 
 
 def mutants_of(file: str) -> Iterator[Mutant]:
@@ -135,9 +155,9 @@ def mutants_of(file: str) -> Iterator[Mutant]:
                 after = place(left.end_lineno or 0, left.end_col_offset or 0)
                 begin = octets.find(written, after, place(right.lineno, right.col_offset))
                 if begin >= 0:
-                    line = octets.count(b"\n", 0, begin) + 1
+                    number = octets.count(b"\n", 0, begin) + 1
                     end = begin + len(written)
-                    yield mutant(line, begin, end, EXCHANGED[type(operator)])
+                    yield mutant(number, begin, end, EXCHANGED[type(operator)])
 
 
 def drawn_mutants(number: int) -> list[Mutant]:
@@ -161,23 +181,48 @@ def copy_tree(home: Path) -> Path:
     return tree
 
 
-def survives(mutant: Mutant, tree: Path, *, shown: bool = False) -> str | None:
-    """Return the test folder that notices a mutant, or None if it survives.
+class Result(NamedTuple):
+    """The test folder that notices a mutant, or None; and the number of folders that were tried.
 
-    Return :data:`ENDLESS` if the tests of a folder exceed :data:`LIMIT`.
+    Instead of a folder, :data:`ENDLESS` if the tests of a folder exceed :data:`LIMIT`.
     """
-    path = tree / mutant.file
-    octets = path.read_bytes()
-    path.write_bytes(octets[: mutant.begin] + mutant.text.encode() + octets[mutant.end :])
-    folder = next(each for each in NEAREST if mutant.file.startswith(f"{each}/"))
-    try:
-        for tests in [each for each in NEAREST[folder] if (tree / each).exists()]:
-            status = _status(tree, [*_named_alike(tree, mutant, tests), tests], shown=shown)
+
+    by: str | None
+    tried: int
+
+
+def result_of(mutant: Mutant, tree: Path, folders: int, *, shown: bool = False) -> Result:
+    """Run the tests of at most ``folders`` folders, the nearest first, until one fails."""
+    with mutated(mutant, tree):
+        for number, tests in enumerate(tests_of(mutant)[:folders], 1):
+            command = [*_named_alike(tree, mutant, tests), tests]
+            status = _status(tree, command, loops=_has_loops(tree, mutant), shown=shown)
             if status:
-                return ENDLESS if status == -signal.SIGXCPU else tests
-        return None
+                return Result(ENDLESS if status == -signal.SIGXCPU else tests, number)
+    return Result(None, min(folders, len(tests_of(mutant))))
+
+
+@contextmanager
+def mutated(mutant: Mutant, tree: Path) -> Iterator[None]:
+    """Change the mutant's file, and put it back with its time, which caches compare."""
+    path = tree / mutant.file
+    octets, before = path.read_bytes(), path.stat()
+    path.write_bytes(octets[: mutant.begin] + mutant.text.encode() + octets[mutant.end :])
+    try:
+        yield
     finally:
         path.write_bytes(octets)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def folder_of(mutant: Mutant) -> str:
+    """Return the folder of :data:`NEAREST` that has the mutant's file."""
+    return next(each for each in NEAREST if mutant.file.startswith(f"{each}/"))
+
+
+def tests_of(mutant: Mutant) -> list[str]:
+    """Return the folders of tests for a mutant, the nearest first."""
+    return [each for each in NEAREST[folder_of(mutant)] if (ROOT / each).exists()]
 
 
 def _named_alike(tree: Path, mutant: Mutant, tests: str) -> list[str]:
@@ -186,58 +231,133 @@ def _named_alike(tree: Path, mutant: Mutant, tests: str) -> list[str]:
     return sorted(str(each.relative_to(tree)) for each in found)
 
 
-def _status(tree: Path, tests: list[str], *, shown: bool) -> int:
-    """Run default tests in the copy; return the exit status."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    # The tests of names and examples compare the copy with its own files.
-    environment = os.environ | {"PYTHONPATH": str(tree.parent), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(
-        command,
-        cwd=tree,
-        env=environment,
-        capture_output=not shown,
-        check=False,
+def _has_loops(tree: Path, mutant: Mutant) -> bool:
+    """Tell whether Numba compiles functions of the mutant's file.
+
+    Its cache does not notice that a function changes which another file's function calls.
+    """
+    return "base.loops import" in (tree / mutant.file).read_text()
+
+
+def _status(tree: Path, tests: list[str], *, loops: bool, shown: bool) -> int:
+    """Run default tests in a child process; return its exit status, or less than 0 by a signal."""
+    with TemporaryDirectory() as compiled:
+        child = os.fork()
+        if child == 0:
+            _become_tests(tree, tests, compiled if loops else None, shown=shown)
+        try:
+            return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        except BaseException:
+            os.killpg(child, signal.SIGKILL)
+            raise
+
+
+def _become_tests(tree: Path, tests: list[str], compiled: str | None, *, shown: bool) -> NoReturn:
+    """Run tests of the copy in this child process, and end it."""
+    status = 3
+    try:
+        os.setpgid(0, 0)
         # A busy machine must not make a mutant look endless, so the limit is on CPU time.
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 1)),
-    ).returncode
+        resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT + 1))
+        os.chdir(tree)
+        # The tests of names and examples compare the copy with its own files.
+        os.environ |= {"PYTHONPATH": str(tree.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+        sys.path.insert(0, str(tree.parent))
+        sys.dont_write_bytecode = True
+        for name in [each for each in sys.modules if each.split(".")[0] == "eyecast"]:
+            del sys.modules[name]
+        if compiled is not None:
+            importlib.import_module("numba").config.CACHE_DIR = compiled
+        if not shown:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            for number in range(3):
+                os.dup2(nowhere, number)
+        pytest = importlib.import_module("pytest")
+        status = pytest.main(["-q", "-x", "-p", "no:cacheprovider", *tests])
+    finally:
+        os._exit(int(status))
+
+
+def table_of(drawn: list[Mutant], kept: dict[str, Result]) -> str:
+    """Return the results by folder as a table in Markdown."""
+    lines = ["| folder | changed lines | noticed | never end | equivalent | survive |"]
+    lines += ["|---" * 6 + "|"]
+    for folder in NEAREST:
+        here = [each for each in drawn if folder_of(each) == folder and each.name in kept]
+        counts = Counter(_outcome(each, kept[each.name]) for each in here)
+        numbers = [counts[name] for name in OUTCOMES]
+        lines.append("| " + " | ".join(map(str, [f"`{folder}`", len(here), *numbers])) + " |")
+    return "\n".join(lines)
+
+
+OUTCOMES = ("noticed", ENDLESS, "equivalent", "survives")
+
+
+def _outcome(mutant: Mutant, result: Result) -> str:
+    """Return one of :data:`OUTCOMES`."""
+    if result.by is None:
+        return "equivalent" if mutant.key in EQUIVALENT else "survives"
+    return ENDLESS if result.by == ENDLESS else "noticed"
 
 
 @click.command()
 @click.option("--mutants", "number", default=600, show_default=True, help="How many are drawn.")
 @click.option("--minutes", type=float, help="Begin no mutant after so many minutes.")
+@click.option("--folders", default=9, help="The most folders of tests that are tried.")
+@click.option("--of", "chosen", multiple=True, type=click.Choice(list(NEAREST)), help="Only these.")
 @click.option("--state", type=click.Path(path_type=Path), default=Path("build/mutants/state.json"))
 @click.option("--mutant", "one", type=int, help="Run this mutant alone, and show its tests.")
 @click.option("--list", "listed", is_flag=True, help="Print the mutants, and run none.")
-def main(number: int, minutes: float | None, state: Path, one: int | None, listed: bool) -> None:
+@click.option("--table", "tabled", is_flag=True, help="Print the kept results as a table.")
+def main(
+    number: int,
+    minutes: float | None,
+    folders: int,
+    chosen: tuple[str, ...],
+    state: Path,
+    one: int | None,
+    listed: bool,
+    tabled: bool,
+) -> None:
     """Run the mutants that have no kept result."""
-    drawn = drawn_mutants(number)
-    noticed: dict[str, str | None] = json.loads(state.read_text()) if state.exists() else {}
+    drawn = [each for each in drawn_mutants(number) if folder_of(each) in (chosen or NEAREST)]
+    kept = json.loads(state.read_text()) if state.exists() else {}
+    results = {name: Result(*result) for name, result in kept.items()}
     if listed:
         for place, mutant in enumerate(drawn):
-            click.echo(f"{place:4} {mutant.name}  {noticed.get(mutant.name, 'not run')}")
+            by = results[mutant.name].by or "survives" if mutant.name in results else "not run"
+            click.echo(f"{place:4} {mutant.name}  {by}")
         return
-    tree = copy_tree(state.parent)
+    if tabled:
+        click.echo(table_of(drawn, results))
+        return
+    tree = copy_tree(state.parent.resolve())
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    for library in WARM:
+        importlib.import_module(library)
     if one is not None:
-        click.echo(f"{drawn[one].name}: {survives(drawn[one], tree, shown=True) or 'survives'}")
+        found = result_of(drawn[one], tree, folders, shown=True)
+        click.echo(f"{drawn[one].name}: {found.by or 'survives'}")
         return
     begun, console = time.monotonic(), Console(stderr=True)
-    left = [each for each in drawn if each.name not in noticed]
+    left = [each for each in drawn if is_left(each, results, folders)]
     for mutant in track(left, "mutants", console=console, disable=not console.is_terminal):
         if minutes is not None and time.monotonic() - begun > 60 * minutes:
             break
-        noticed[mutant.name] = survives(mutant, tree)
-        write_atomically(state, json.dumps(noticed, indent=1) + "\n")
-        if noticed[mutant.name] is None and mutant.name not in EQUIVALENT:
+        results[mutant.name] = found = result_of(mutant, tree, folders)
+        write_atomically(state, json.dumps(results, indent=1) + "\n")
+        if _outcome(mutant, found) == "survives":
             click.echo(f"survives: {mutant.name}")
-    here = {each.name: noticed[each.name] for each in drawn if each.name in noticed}
-    left_alive = [name for name, by in here.items() if by is None]
-    endless = list(here.values()).count(ENDLESS)
-    equivalent = len(EQUIVALENT.keys() & set(left_alive))
-    click.echo(
-        f"{len(here)} mutants: {len(here) - len(left_alive) - endless} noticed, {endless} never "
-        f"end, {equivalent} equivalent, {len(left_alive) - equivalent} survive"
-    )
-    sys.exit(len(left_alive) > equivalent)
+    counts = Counter(_outcome(each, results[each.name]) for each in drawn if each.name in results)
+    told = ", ".join(f"{counts[name]} {name}" for name in OUTCOMES)
+    click.echo(f"{counts.total()} mutants: {told}")
+    sys.exit(counts["survives"] > 0)
+
+
+def is_left(mutant: Mutant, results: dict[str, Result], folders: int) -> bool:
+    """Tell whether a mutant has not been tried, or survived fewer folders than now are asked."""
+    by, tried = results.get(mutant.name, Result(None, 0))
+    return by is None and tried < min(folders, len(tests_of(mutant)))
 
 
 if __name__ == "__main__":
