@@ -28,7 +28,7 @@ import shutil
 import signal
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -128,7 +128,7 @@ def mutants_of(file: str) -> Iterator[Mutant]:
         column = begin - starts[line - 1] + 1
         return Mutant(file, line, column, begin, end, text, octets[begin:end].decode())
 
-    for node in ast.walk(ast.parse(source)):
+    for node in _carried_out(ast.parse(source)):
         operators: list[tuple[ast.expr, ast.AST, ast.expr]] = []
         match node:
             case ast.Compare():
@@ -158,6 +158,18 @@ def mutants_of(file: str) -> Iterator[Mutant]:
                     number = octets.count(b"\n", 0, begin) + 1
                     end = begin + len(written)
                     yield mutant(number, begin, end, EXCHANGED[type(operator)])
+
+
+def _carried_out(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a tree, except those of annotations, which only type checkers read."""
+    left = deque([tree])
+    while left:
+        node = left.popleft()
+        yield node
+        for name, value in ast.iter_fields(node):
+            if name not in ("annotation", "returns"):
+                values = value if isinstance(value, list) else [value]
+                left += [each for each in values if isinstance(each, ast.AST)]
 
 
 def drawn_mutants(number: int) -> list[Mutant]:

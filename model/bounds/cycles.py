@@ -211,10 +211,9 @@ class _Search:
         rows = np.searchsorted(self._owners, demand.source)
         total += int((self._loads[rows, demand.target] * demand.words).sum())
         links = int(np.count_nonzero(self._topology.neighbor != NO_LINK))
-        share, unit = "shares" if total == 1 else "share", "hop"
-        if self._topology.link_rate_of is not None:
-            unit = "cycle"
-        reason = f"{counted(total, unit)} of words {share} {counted(links, 'link')}"
+        unit = "hop" if self._topology.link_rate_of is None else "cycle"
+        # One hop is a smaller bound than that of a port, so its reason is never said.
+        reason = f"{counted(total, unit)} of words share {counted(links, 'link')}"
         return CycleBound(-(-total // max(links, 1)), reason)
 
     def _tried_cuts(self) -> Iterator[CycleBound]:

@@ -42,7 +42,7 @@ def require_no_races(program: Program, times: Timetable, *, barrier: bool) -> No
         if touched:
             raise Declined("words are written while they may be read")
     several = _several(written)
-    _require_alike(program, several, barrier=barrier)
+    _require_alike(program, several)
     if streams.any():
         _require_in_order(program, times, streams, several)
 
@@ -80,15 +80,18 @@ def _several(written: Pieces) -> Numbers:
     return np.unique(written.row[order[shared]])
 
 
-def _require_alike(program: Program, several: Numbers, *, barrier: bool) -> None:
-    """Decline unless the packets ``several``, which share words, all combine by one operator."""
+def _require_alike(program: Program, several: Numbers) -> None:
+    """Decline unless the packets ``several``, which share words, all combine by one operator.
+
+    Packets that combine have a barrier.
+    """
     if not several.size:
         return
     operator, config = program.operator[several], program.config
     alike = (operator == operator[0]).all() and operator[0] % 2 == 1
     # With a latency, a word may have to wait for one that it is combined with.
     alike = alike and config.operator_latency == 0 and config.operators[operator[0] // 2].built_in
-    if not (barrier and alike):
+    if not alike:
         raise Declined("several packets are written to the same words")
 
 

@@ -71,7 +71,8 @@ def test_trees_on_another_network() -> None:
     schedule.check()
     assert (schedule.collective, schedule.sends) == ("all-gather", 6)
     setting = Setting(topology=hypercube(3), words=2)
-    assert read_forestcoll_on(InputFile("f.xml", CHAINS.encode()), setting).collective == "custom"
+    schedule = read_forestcoll_on(InputFile("f.xml", CHAINS.encode()), setting)
+    assert (schedule.collective, *schedule.blocks.owed) == ("custom", *[(0, 1, 2)] * 3)
 
 
 def test_chunks_of_a_root_go_by_its_trees_in_turn() -> None:

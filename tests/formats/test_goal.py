@@ -202,6 +202,9 @@ REFUSED = {
     program("a: calc 1\nb: calc 1\na requires b\nb irequires a"): (
         "x, line 3: waits for itself, by way of x, line 4"
     ),
+    program("a: calc 1\nb: calc 1\nc: calc 1\na requires c\nb requires a\nc requires b"): (
+        "x, line 3: waits for itself, by way of x, line 5 and 1 more"
+    ),
     program("send 8b to 1", ""): "x, line 3: message 0 -> 1 of tag 0 has no receive",
     program("", "recv 8b from 0 tag 3"): "x, line 6: message 0 -> 1 of tag 3 has no send",
     program("send 8b to 1", "recv 4b from 0"): (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import networkx as nx
@@ -9,8 +10,10 @@ import numpy as np
 import pytest
 
 from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.bounds.sides import NodeSets, sides
 from eyecast.model.bounds.tightest_cut import Cutter
 from eyecast.model.network.faults import draw_faults, with_faults
+from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.schedule.blocks import Blocks
@@ -25,6 +28,21 @@ def links(topology: Topology) -> list[tuple[int, int]]:
 
 
 ONE_WAY = with_faults(mesh((3, 3)), (), [(0, 1), (4, 3), (4, 7), (8, 7), (2, 5)])
+
+
+def held(found: Iterator[NodeSets]) -> set[frozenset[int]]:
+    return {frozenset(np.flatnonzero(each).tolist()) for several in found for each in several}
+
+
+def test_the_tried_cuts_are_planes_and_the_nodes_nearer_to_one_end() -> None:
+    """Without owners the cuts of a line are its planes, and those of a star its subtrees."""
+    no_owners = np.zeros((0, 4), np.int64)
+    below = {frozenset(range(place)) for place in range(1, 4)}
+    above = {frozenset(range(place, 4)) for place in range(1, 4)}
+    assert held(sides(mesh((4,)), no_owners)) == below | above
+    star = graph([[-1, 1, 2, 3], *[[-1, 0, -1, -1]] * 3])
+    leaves = {frozenset({leaf}) for leaf in (1, 2, 3)}
+    assert held(sides(star, no_owners)) == leaves | {frozenset(range(4)) - leaf for leaf in leaves}
 
 
 def best_ratio(

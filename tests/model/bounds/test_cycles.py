@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.bounds.hops import lengths_from
 from eyecast.model.collectives.reductions.bounds import reduction_cycles
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.port_model import PortModel
-from eyecast.model.network.topology import Topology, line, mesh, torus
+from eyecast.model.network.topology import Topology, line, mesh, ring, torus
 from eyecast.model.schedule.blocks import Blocks
 
 ONE, ALL = PortModel.FULL_DUPLEX, PortModel.ALL_PORT
@@ -53,9 +58,28 @@ def test_known_bounds(topology: Topology, blocks: Blocks, ports: PortModel, cycl
     assert least_cycles(topology, blocks, ports).value == cycles
 
 
+def test_words_for_single_nodes_share_all_links() -> None:
+    """Between nodes two hops apart in K(2,3), the links carry more hops than any cut allows."""
+    two_by_three = graph([[-1, 2, 3, 4]] * 2 + [[-1, 0, 1, -1]] * 3)
+    pairs = [*permutations(range(2), 2), *permutations(range(2, 5), 2)]
+    owner, target = np.array(pairs).T
+    blocks = Blocks(owner, tuple((node,) for node in target.tolist()), np.full(len(pairs), 60))
+    bound = least_cycles(two_by_three, blocks, ALL)
+    assert (bound.value, bound.reason) == (80, "960 hops of words share 12 links")
+
+
 def test_link_registers_make_a_hop_longer() -> None:
     blocks = Blocks.of_broadcast(0, 100)
     assert least_cycles(mesh((4, 4)), blocks, ONE, hop_cycles=3).value == 3 * 6 + 100
+
+
+def test_lengths_of_paths_go_around_a_long_link() -> None:
+    """From node 0 of a ring of four, whose link 0 -> 1 has length 9; the link 2 -> 3 is missing."""
+    four = with_faults(ring(4), (), [(2, 3)])
+    lengths = np.ones(four.neighbor.shape, np.int64)
+    lengths[0, four.neighbor[0].tolist().index(1)] = 9
+    found = lengths_from(four, np.array([0, 2]), lengths)
+    assert found.tolist() == [[0, 3, 2, 1], [2, 1, 0, 3]]
 
 
 def test_the_reason_is_said() -> None:

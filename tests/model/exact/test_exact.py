@@ -147,6 +147,28 @@ IN_WINDOW = {"window": 3}
 SLOW = [Operator("slow", 2, lambda there, coming, _bits: there + coming)]
 
 
+@pytest.mark.parametrize("registers", [0, 1])
+def test_packets_meet_exactly_if_a_flit_waits(registers: int) -> None:
+    """Node 1 sends by the same port before, among, and after the flits of node 0."""
+    said = set()
+    for length in range(1, 16):
+        rows = {
+            0: [put(1, (UP, 2), length=6)],
+            1: [put(1, (DOWN, 1), target=64, length=length), put(1, (UP, 2), length=2)],
+        }
+        made = program(rows, {0: [1], 2: [1], 3: [1]}, link_registers=registers, depth=4)
+        simulated = cycle_model.run(made, words(made), timing=Timing.BARRIER)
+        try:
+            run(made, words(made), timing=Timing.BARRIER)
+            meets = False
+        except Declined as declined:
+            meets = "flits meet at node 1" in str(declined)
+            assert meets, declined
+        assert meets == simulated.stalled_flits.any(), length
+        said.add(meets)
+    assert said == {False, True}
+
+
 @pytest.mark.parametrize(
     ("made", "why"),
     [
@@ -189,6 +211,22 @@ SLOW = [Operator("slow", 2, lambda there, coming, _bits: there + coming)]
                 {0: [put(1, (UP, 1), continued=1, operator=1), put(1, (UP, 1), operator=1)]},
                 {1: [1]},
                 operators=SLOW,
+            ),
+            "several packets are written to the same words",
+        ),
+        (
+            program(
+                {0: [put(1, (UP, 1), continued=1, operator=1), put(1, (UP, 1), operator=3)]},
+                {1: [1]},
+                operators="add,max",
+            ),
+            "several packets are written to the same words",
+        ),
+        (
+            program(
+                {0: [put(1, (UP, 1), continued=1, operator=1), put(1, (UP, 1), operator=1)]},
+                {1: [1]},
+                operators=["add", *SLOW],
             ),
             "several packets are written to the same words",
         ),

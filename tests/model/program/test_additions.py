@@ -11,6 +11,7 @@ from helpers.programs import UP, pack, program, put
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config_file import network_to_json
+from eyecast.model.program.checks import require_held
 from eyecast.model.program.file import program_json, read_program, write_program
 from eyecast.model.program.memory_words import table_words
 from eyecast.model.program.program import Program
@@ -55,6 +56,16 @@ def test_a_program_file_has_what_is_not_0(tmp_path: Path) -> None:
     path.write_text(text.replace('"window":3', '"window":-1'))
     with pytest.raises(InvalidInput, match="window"):
         read_program(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"), [("operator", 7), ("stream", 1), ("lead", 511), ("window", 7)]
+)
+def test_a_table_holds_what_its_fields_have_bits_for(name: str, most: int) -> None:
+    row = put(1, (UP, 1))
+    require_held(with_row(replace(row, **{name: most})))
+    with pytest.raises(InvalidInput, match=f"{name} must be 0 to {most}, not {most + 1}"):
+        require_held(with_row(replace(row, **{name: most + 1})))
 
 
 @pytest.mark.parametrize(
