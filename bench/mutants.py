@@ -22,7 +22,6 @@ import ast
 import importlib
 import json
 import os
-import random
 import resource
 import shutil
 import signal
@@ -32,6 +31,7 @@ from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple, NoReturn
@@ -82,7 +82,7 @@ WRITTEN: dict[type[ast.AST], str] = {
 }
 """Operators as they are written, and what takes their places."""
 EQUIVALENT: dict[str, str] = json.loads(Path(__file__).with_suffix(".json").read_text())
-"""Survivors by ``file: line of source: before -> after``, and why no test can notice each."""
+"""Survivors by their names, and why no test can notice each."""
 
 
 @dataclass(frozen=True)
@@ -90,34 +90,30 @@ class Mutant:
     """A changed place: the characters ``begin`` to ``end`` of a file become ``text``."""
 
     file: str
-    line: int
     column: int
     begin: int
     end: int
     text: str
     before: str
+    source: str
 
     @property
     def name(self) -> str:
-        """Return file, line, column and change."""
-        return f"{self.file}:{self.line}:{self.column}: {self._change}"
+        """Return file, source, place in it and change: they stay when other lines change."""
+        before = " ".join(self.before.split())
+        return f"{self.file}: {self.source}: {self.column}: {before} -> {self.text or 'nothing'}"
 
     @property
-    def key(self) -> str:
-        """Return file, source and change, as :data:`EQUIVALENT` names a mutant: lines move."""
-        line = (ROOT / self.file).read_text().splitlines()[self.line - 1]
-        return f"{self.file}: {line.strip()}: {self._change}"
-
-    @property
-    def _change(self) -> str:
-        return f"{self.before} -> {self.text or 'nothing'}"
+    def order(self) -> str:
+        """Return the mutant's place in its folder's draw, drawn by the kept seed."""
+        return sha256(f"{SEED} {self.name}".encode()).hexdigest()
 
 
 def mutants_of(file: str) -> Iterator[Mutant]:
     """Yield every mutant of a Python file of the tree."""
     source = (ROOT / file).read_text()
-    starts = [0]
-    for line in source.splitlines(keepends=True):
+    lines, starts = source.splitlines(keepends=True), [0]
+    for line in lines:
         starts.append(starts[-1] + len(line.encode()))
     octets = source.encode()
 
@@ -125,8 +121,10 @@ def mutants_of(file: str) -> Iterator[Mutant]:
         return starts[line - 1] + column
 
     def mutant(line: int, begin: int, end: int, text: str) -> Mutant:
-        column = begin - starts[line - 1] + 1
-        return Mutant(file, line, column, begin, end, text, octets[begin:end].decode())
+        indented = lines[line - 1]
+        column = begin - starts[line - 1] + 1 - (len(indented) - len(indented.lstrip()))
+        before = octets[begin:end].decode()
+        return Mutant(file, column, begin, end, text, before, indented.strip())
 
     for node in _carried_out(ast.parse(source)):
         operators: list[tuple[ast.expr, ast.AST, ast.expr]] = []
@@ -173,14 +171,15 @@ def _carried_out(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def drawn_mutants(number: int) -> list[Mutant]:
-    """Draw mutants by the kept seed: equally many from each folder of :data:`NEAREST`."""
-    draw = random.Random(SEED)
+    """Draw mutants by the kept seed: equally many from each folder of :data:`NEAREST`.
+
+    A changed line exchanges only its own mutants.
+    """
     pools = []
     for folder in NEAREST:
         files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / folder).rglob("*.py"))
         pool = [mutant for file in files for mutant in mutants_of(file)]
-        draw.shuffle(pool)
-        pools.append(pool)
+        pools.append(sorted(pool, key=lambda mutant: mutant.order))
     return [pools[place % len(pools)][place // len(pools)] for place in range(number)]
 
 
@@ -308,7 +307,7 @@ OUTCOMES = ("noticed", ENDLESS, "equivalent", "survives")
 def _outcome(mutant: Mutant, result: Result) -> str:
     """Return one of :data:`OUTCOMES`."""
     if result.by is None:
-        return "equivalent" if mutant.key in EQUIVALENT else "survives"
+        return "equivalent" if mutant.name in EQUIVALENT else "survives"
     return ENDLESS if result.by == ENDLESS else "noticed"
 
 
