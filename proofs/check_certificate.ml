@@ -48,7 +48,9 @@ let parse text =
 let find key = function Object l -> (try List.assoc key l with Not_found -> Null) | _ -> Null
 let int = function Int i -> i | _ -> failwith "a number is missing"
 let list = function List l -> l | Null -> [] | _ -> failwith "a list is missing"
-let ints each = List.map int (list each)
+(* The list functions of OCaml 4 overflow the stack on the lists of a million channels. *)
+let map f l = List.rev (List.rev_map f l)
+let ints each = map int (list each)
 
 (* The node and the port behind an output port, as in docs/router.md, sections 0 and 8. *)
 let links network certificate =
@@ -60,7 +62,7 @@ let links network certificate =
       | [a; p; b; _] -> Hashtbl.replace listed (a, p) b
       | _ -> failwith "links") (list (find "links" certificate));
   let table = Array.of_list
-      (List.map (fun l -> Array.of_list (ints l)) (list (find "neighbor" topology))) in
+      (map (fun l -> Array.of_list (ints l)) (list (find "neighbor" topology))) in
   let dims = match find "dims" topology with
     | Null -> (match find "nodes" topology with Int n -> [| n |] | _ -> [||])
     | dims -> Array.of_list (ints dims) in
@@ -102,7 +104,7 @@ let channel (node, port, vc) = ((number node, number port), number vc)
 (* The packet of a row: a channel for each hop, and the ejection behind the last one. *)
 let packet far node row =
   let hops = List.concat_map (fun segment -> match ints segment with
-      | [port; hops; vc] -> List.init hops (fun _ -> (port, vc))
+      | [port; hops; vc] when hops > 0 -> List.init hops (fun _ -> (port, vc))
       | _ -> failwith "a segment") (list (find "route" row)) in
   if hops = [] then failwith "a route has no hop";
   let rec go here = function
@@ -127,8 +129,9 @@ let () =
   List.iteri (fun i c -> match ints c with
       | [node; port; vc] -> Hashtbl.replace rank (node, port, vc) (number i)
       | _ -> failwith "a channel") (list (find "channel_order" certificate));
-  let packets = List.concat (List.mapi (fun node table ->
-      List.map (packet far node) (list (find "rows" table))) (list (find "nodes" program))) in
+  let _, packets = List.fold_left (fun (node, found) table ->
+      (node + 1, List.rev_append (map (packet far node) (list (find "rows" table))) found))
+      (0, []) (list (find "nodes" program)) in
   let ahead node port = Option.map number (far (integer node) (integer port)) in
   let rank_of ((node, port), vc) =
     Hashtbl.find_opt rank (integer node, integer port, integer vc) in
