@@ -73,13 +73,15 @@ def certify_command(program: str, certificate: str, late: int | None, as_json: b
 
 def _late(program: str, certificate: bytes, version: int, late: int) -> dict[str, int]:
     """Return the cycles of a program on time, and at most if each tile may be late."""
-    from ..model.certificate.lateness import lateness
+    from ..model.cycle.lateness import lateness
     from ..model.program.file import read_program
     from ..model.program.program import Program
 
     read = read_program(program)
     if version != PACKETS or not isinstance(read, Program):
         raise InvalidInput("--late needs a program of packets: circuits start with the last tile")
+    if not read.config.tile_ports:
+        raise InvalidInput("--late needs a program for a network with --tile-ports")
     cycles = lateness(read, Timing.named(json.loads(certificate)["timing"]), late)
     return {"on_time": cycles.on_time, "worst": cycles.worst}
 

@@ -12,9 +12,9 @@ from helpers.command import Command, refusal, result
 
 import eyecast as package
 from eyecast.model.certificate.certificate import certificate_json
-from eyecast.model.certificate.lateness import lateness
 from eyecast.model.certificate.packet_checker import RefusedError, check
 from eyecast.model.cycle.control import Control
+from eyecast.model.cycle.lateness import lateness
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import Timing
 from eyecast.model.program.certified import Room

@@ -12,11 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.errors import InvalidInput
-from ..cycle.control import Control
-from ..cycle.model import run
 from ..network.config import Timing
 from ..program.program import Program
+from .control import Control
+from .model import run
 
 
 class Lateness(NamedTuple):
@@ -32,11 +31,8 @@ def lateness(program: Program, timing: Timing, late: int) -> Lateness:
     The words do not matter, as the certificate shows. Raises :class:`.InvalidInput` for a network
     whose nodes have no tiles.
     """
-    config = program.config
-    if not config.tile_ports:
-        raise InvalidInput("--late needs a program for a network with --tile-ports")
-    topology = config.topology
-    memory = np.zeros((topology.nodes, config.message_words), dtype=np.uint64)
+    topology = program.config.topology
+    memory = np.zeros((topology.nodes, program.config.message_words), dtype=np.uint64)
     held = np.full(topology.nodes, late, dtype=np.int64)
     held[list(topology.switches)] = 0
     cycles = []
