@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,3 +25,22 @@ def test_drawn_links_are_as_predicted_flit_for_flit(side: int) -> None:
         made = eyecast.schedule(drawn, algorithm, flits=4, **asked)
         result = eyecast.verify(made, depth=4, message_words=256 if side == 8 else 64)
         assert result.agrees, [str(check) for check in result.checks if not check.agrees]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "flits", "asked"),
+    [
+        ("broadcast", "paced", 256, {"source": 0, "ports": "all"}),
+        ("all-gather", "greedy", 16, {"ports": "all"}),
+        ("all-reduce", "overlapped", 512, {"ports": "all"}),
+        ("all-to-all", "direct", 4, {}),
+    ],
+)
+def test_four_chiplets_are_as_predicted_flit_for_flit(
+    collective: str, algorithm: str, flits: int, asked: dict[str, Any]
+) -> None:
+    four = eyecast.chiplets((2, 2), (4, 4), latency=8, rate=4)
+    made = eyecast.schedule(four, algorithm, collective=collective, flits=flits, **asked)
+    result = eyecast.verify(made, depth=4)
+    assert result.agrees, [str(check) for check in result.checks if not check.agrees]
