@@ -32,14 +32,14 @@ class Here:
     route
         The output port of the flit, one-hot, and its VC; no port if no flit leaves.
     lost
-        High if a flit with a wrong route has arrived.
+        High while a flit with a wrong route arrives.
     first
         High if the flit is the first of its packet that leaves. Used in a network with streams.
     """
 
     flit: data.View
     route: data.View
-    lost: Signal
+    lost: Value
     first: Signal
 
 
@@ -69,9 +69,11 @@ class DirectRouter(Component):
         inputs = {port: self._elaborate_input(m, port, link) for port, link in links_in}
         links_out = zip(ports, self.outputs, strict=True)
         collisions = [self._elaborate_output(m, port, link, inputs) for port, link in links_out]
+        bad_route = Signal()
+        m.d.sync += bad_route.eq(Cat(here.lost for here in inputs.values()).any())
         m.d.comb += [
             self.causes.overflow.eq(Cat(collisions).any()),
-            self.causes.bad_route.eq(Cat(here.lost for here in inputs.values()).any()),
+            self.causes.bad_route.eq(bad_route),
         ]
         return m
 
@@ -103,13 +105,10 @@ class DirectRouter(Component):
             # A flit without a route goes nowhere, so reset need not clear the flit.
             Signal.like(item.flit, name=f"flit_{port}", reset_less=True),
             Signal.like(item.route, name=f"route_{port}"),
-            Signal(name=f"lost_{port}"),
+            valid & ~arrival.following & arrival.stray,
             Signal(name=f"first_{port}"),
         )
-        m.d.sync += [
-            here.flit.eq(item.flit),
-            here.lost.eq(valid & ~arrival.following & arrival.stray),
-        ]
+        m.d.sync += here.flit.eq(item.flit)
         if self._config.streams:
             self._elaborate_gaps(m, link.valid, arrival, here)
         else:
