@@ -9,7 +9,7 @@ import numpy.typing as npt
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
-from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.network.topology import Topology, mesh, ring
 from eyecast.model.program.memory_words import expected_words, table_words
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
@@ -71,6 +71,13 @@ def put(
     segments = tuple(Segment(*(*segment, 0)[:3]) for segment in route)
     addresses = fields.pop("source", 0), fields.pop("target", 0)
     return Row(step, segments, *addresses, length, **fields)  # type: ignore[arg-type]
+
+
+def ring_of_packets(nodes: int, hops: int, length: int = 9) -> Program:
+    """Return a program for a ring with one VC: every node sends a packet over ``hops`` links."""
+    config = NetworkConfig(topology=ring(nodes), steps=1, timed_rows=True)
+    rows = [[Row(1, (Segment(1, hops, 0),), 0, 0, length, start=0)] for _ in range(nodes)]
+    return Program.from_rows(config, "full-duplex", rows, [()] * nodes, awaited=[1] * nodes)
 
 
 def words(program: Program) -> npt.NDArray[np.uint64]:

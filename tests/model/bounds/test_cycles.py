@@ -82,6 +82,10 @@ def test_lengths_of_paths_go_around_a_long_link() -> None:
     assert found.tolist() == [[0, 3, 2, 1], [2, 1, 0, 3]]
 
 
+def test_one_node_alone_sends_nothing() -> None:
+    assert least_cycles(mesh((1, 1)), Blocks.of_broadcast(0, 5), ONE).value == 0
+
+
 def test_the_reason_is_said() -> None:
     bound = least_cycles(mesh((8, 8)), all_to_all(64, 4), ONE)
     assert bound.reason == "4096 words must leave 32 nodes by 8 links"

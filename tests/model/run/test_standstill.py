@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from helpers.programs import ring_of_packets
 
 import eyecast
 from eyecast.model.cycle import model
 from eyecast.model.cycle.state import Registers
-from eyecast.model.network.config import NetworkConfig
-from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
-from eyecast.model.program.row import Row
 from eyecast.model.run.run import Prediction
 from eyecast.model.run.standstill import standstill
 from eyecast.model.traffic.program import traffic_program
@@ -38,13 +36,6 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Ran:
         return found, kept[-1]
 
     return run
-
-
-def ring_of_packets(nodes: int, hops: int, length: int = 9) -> Program:
-    """Return a program for a ring with one VC: every node sends a packet over ``hops`` links."""
-    config = NetworkConfig(topology=eyecast.ring(nodes), steps=1, timed_rows=True)
-    rows = [[Row(1, (Segment(1, hops, 0),), 0, 0, length, start=0)] for _ in range(nodes)]
-    return Program.from_rows(config, "full-duplex", rows, [()] * nodes, awaited=[1] * nodes)
 
 
 def test_packets_round_a_ring_wait_in_a_circle(ran: Ran) -> None:
