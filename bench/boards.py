@@ -38,12 +38,13 @@ NETWORKS = (
     ("ice40-hx8k", "--mesh 4x2 --flit-width 16 --circuits"),
     ("icepi-zero", "--mesh 2x2"),
     ("icepi-zero", "--mesh 4x4 --flit-width 16"),
-    ("icepi-zero", f"--mesh 4x4 {RUNS}"),
+    ("icepi-zero", f"--mesh 2x2 {RUNS}"),
+    ("icepi-zero", f"--mesh 4x4 --flit-width 16 {RUNS}"),
     ("ulx3s-85f", "--mesh 4x4"),
     ("ulx3s-85f", f"--mesh 4x4 {SMALL}"),
     ("ulx3s-85f", f"--mesh 8x8 {LARGE}"),
     ("ulx3s-85f", f"--mesh 8x8 {LARGE} --link-registers 1 --depth 4"),
-    ("ulx3s-85f", f"--mesh 8x8 {RUNS} --barrier-registers 5"),
+    ("ulx3s-85f", f"--mesh 8x8 --flit-width 16 {RUNS} --barrier-registers 5"),
 )
 """Boards, and the options of the networks to build for them."""
 
