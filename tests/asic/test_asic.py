@@ -262,7 +262,7 @@ def test_the_areas_of_modules_cover_the_router(tmp_path: Path) -> None:
 @needs_library
 @needs_qflow
 @pytest.mark.slow
-def test_a_small_part_is_placed_and_routed(tmp_path: Path) -> None:
+def test_a_small_part_is_placed_and_routed_always_alike(tmp_path: Path) -> None:
     modules = network_modules(NetworkConfig(topology=mesh((2, 2))))
     logic = tmp_path / "logic"
     logic.mkdir()
@@ -272,3 +272,5 @@ def test_a_small_part_is_placed_and_routed(tmp_path: Path) -> None:
     assert routed.wires > routed.width
     draw(layout, tmp_path / "layout.png")
     assert (tmp_path / "layout.png").stat().st_size > 5000
+    again, second = route(logic, tmp_path / "again")
+    assert (again, second.read_bytes()) == (routed, layout.read_bytes())
