@@ -46,8 +46,9 @@ SERVED = {
     "networks of circuits without switches": {
         name for name in NETWORKS if not NETWORKS[name].switches
     },
-    # Its tests are in streaming/test_paced.py.
+    # Their tests are in streaming/test_paced.py and streaming/test_overlapped.py.
     "networks whose links differ": set(),
+    "networks whose links differ in rate": set(),
     "networks of circuits with a ring of all nodes": {
         *("mesh 4x2", "mesh 2x2x2", "torus 4x4", "torus 5x3", "torus 3x3", "faulty torus"),
         *("ring 4", "hypercube 3"),
