@@ -27,6 +27,7 @@ from .circuit_tables import tables_of
 from .circuit_units import Units, split, units_of
 from .circuits import FIRST_CYCLE, CircuitProgram
 from .layout import Layout
+from .puts import operator_numbers
 
 MOST_TRIES = 40
 TRIED_WORDS = 3_000_000
@@ -43,7 +44,7 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
 
     streams = streams_of(schedule)
     found: list[tuple[int, int, Units, Numbers]] = []
-    mixed = _several_operators(schedule)
+    mixed = _several_operators(schedule, config)
     parts = [] if mixed else [(schedule, np.arange(schedule.sends), streams)]
     if len(schedule.block_ids) > schedule.sends:
         # With a port for every link, sends of some common blocks may become one wrong tree.
@@ -74,15 +75,14 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
     return program
 
 
-def _several_operators(schedule: Schedule) -> bool:
+def _several_operators(schedule: Schedule, config: NetworkConfig) -> bool:
     """Tell whether a send combines blocks of several operators, as no entry of a table can."""
     sends, blocks = schedule.block_sends, schedule.block_ids
     combined = schedule.combine[sends] & (schedule.blocks.words[blocks] > 0)
-    names = np.array([each or "" for each in schedule.blocks.operator])
-    _, number = np.unique(names, return_inverse=True)
-    least, most = np.full(schedule.sends, len(names)), np.full(schedule.sends, -1)
-    np.minimum.at(least, sends[combined], number[blocks[combined]])
-    np.maximum.at(most, sends[combined], number[blocks[combined]])
+    number = operator_numbers(schedule, config)[blocks[combined]]
+    least, most = np.full(schedule.sends, len(config.operators)), np.zeros(schedule.sends, np.int64)
+    np.minimum.at(least, sends[combined], number)
+    np.maximum.at(most, sends[combined], number)
     return bool((least < most).any())
 
 
