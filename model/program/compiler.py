@@ -218,7 +218,9 @@ def with_largest_tables(config: NetworkConfig, *, fixed: Collection[str] = ()) -
     """Return ``config`` with the largest table memories, for a compilation that measures tables."""
     if "table_words" in fixed:
         return config
-    return replace(config, table_words=MOST_MEMORY_WORDS)
+    # The host reads the number of an entry of circuits in one word.
+    most = 1 << (config.flit_width - 1) if config.circuits else MOST_MEMORY_WORDS
+    return replace(config, table_words=min(most, MOST_MEMORY_WORDS))
 
 
 def make_table_room(
