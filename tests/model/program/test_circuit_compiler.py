@@ -235,6 +235,17 @@ def test_a_table_has_room_for_its_end_entry_too() -> None:
             assert delivers(Case.of(room.compile_one(made), timing=Timing.BARRIER, seed=1))
 
 
+def test_tables_of_narrow_words_have_entries_whose_number_fits_a_word() -> None:
+    made = algorithm("direct", "all-to-all")
+    one = case(made, flit_width=8)
+    assert delivers(one)
+    assert one.program.config.table_words == 64 >= int(one.program.table_sizes.max())
+    # 255 is the largest number of a word: a power of two below it is the largest table.
+    long = find_algorithm("all-to-all", "direct").generate(Request(topology=mesh((8, 8)), words=1))
+    with pytest.raises(InvalidInput, match=r"must be at most 128 \(table words\)"):
+        case(long, flit_width=8)
+
+
 def algorithm(name: str, collective: str) -> Schedule:
     request = Request(topology=mesh((4, 4)), words=2)
     return find_algorithm(collective, name).generate(request)
