@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..model.network.config import NetworkConfig
-from ..model.run.run import Run
+from ..model.run.run import CIRCUIT_FLAGS, FLAGS, Run
 from ..model.run.trace import HEAD_MARK, TAIL_MARK, Flit
 from .monitor import NetworkMonitor, Packet, packets_in
 from .packet_headers import delivery_of
@@ -33,22 +33,32 @@ POINTS = {
     "gap in a packet": "3",
     "VCs of an output take turns": "3",
     "packet behind another without a gap": "3",
+    "flag bad_route": "3",
     "delivery that a step waits for": "4",
     "delivery that no step waits for": "4",
     "deliveries of two steps in one cycle": "4",
-    "refused row": "4",
-    "node with an error flag": "6",
+    "flag unexpected_receive": "4",
+    "flag send_and_receive": "4",
+    "flag bad_row": "4",
+    "flag bad_write": "4",
     "VC turn at a dateline": "8",
+    "flit over a link with registers": "9",
     "two deliveries to a node in one cycle": "14",
+    "flit that leaves a switch": "15",
+    "flag parity": "18",
     "delivery that is combined": "19",
     "delivery into a window": "20",
     "window that wraps round": "20",
+    "word of a circuit over a link": "23",
+    "equal words leave a node at once": "23",
+    "flag lost_word": "23",
+    "flag missing_word": "23",
+    "flit as soon as a slow link is free": "24",
 }
-"""Each point with its section of docs/router.md."""
+"""Each point with its section of docs/router.md.
 
-
-_BAD_ROW = 1 << 6
-"""The flag of a sender that refuses a row (docs/router.md, section 6)."""
+The two flags of overflow are no points: they are proved never to be set (docs/proofs.md).
+"""
 
 
 class Coverage:
@@ -64,7 +74,10 @@ class Coverage:
     def __init__(self, config: NetworkConfig) -> None:
         self.counts: Counter[str] = Counter()
         self._config, self._header = config, config.header
+        self._registers = config.registers_of_links.tolist()
+        self._rates = config.link_rates.tolist()
         self._last: dict[tuple[int, int], Flit] = {}
+        self._leaving: tuple[int, set[tuple[int, int]]] = (0, set())
         self._delivered: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
 
     def watch(self, monitor: NetworkMonitor) -> None:
@@ -76,7 +89,14 @@ class Coverage:
         """Count the points of a flit and of the flit in the cycle before at the same output."""
         output = flit.node, flit.port
         last, self._last[output] = self._last.get(output), flit
-        if last is None or last.cycle != flit.cycle - 1:
+        self._count("flit that leaves a switch", flit.node in self._config.topology.switches)
+        if flit.port:
+            self._link(flit, last)
+        if self._config.circuits:
+            self._circuit(flit)
+        # The ejection ports of a node with a port for every link have one number.
+        one_output = flit.port or not self._config.all_port
+        if self._config.circuits or not one_output or last is None or last.cycle != flit.cycle - 1:
             return
         self._count("VCs of an output take turns", last.vc != flit.vc)
         ended = bool(last.kind & TAIL_MARK and flit.kind & HEAD_MARK)
@@ -98,9 +118,28 @@ class Coverage:
 
     def flags(self, flags: Iterable[int]) -> None:
         """Count the points of the nodes' error flags, given as status words."""
+        names = CIRCUIT_FLAGS if self._config.circuits else FLAGS
         for word in flags:
-            self._count("node with an error flag", word != 0)
-            self._count("refused row", bool(word & _BAD_ROW))
+            for bit, name in names.items():
+                if f"flag {name}" in POINTS:
+                    self._count(f"flag {name}", bool(word >> bit & 1))
+
+    def _link(self, flit: Flit, last: Flit | None) -> None:
+        """Count the points of a flit on a link; ``last`` is the one before it there."""
+        registers = self._registers[flit.node][flit.port]
+        self._count("flit over a link with registers", bool(registers))
+        rate = self._rates[flit.node][flit.port]
+        soon = rate > 1 and last is not None and flit.cycle - last.cycle == rate
+        self._count("flit as soon as a slow link is free", soon)
+
+    def _circuit(self, flit: Flit) -> None:
+        """Count the points of a word on a circuit."""
+        self._count("word of a circuit over a link", bool(flit.port))
+        if self._leaving[0] != flit.cycle:
+            self._leaving = flit.cycle, set()
+        word = flit.node, flit.data
+        self._count("equal words leave a node at once", word in self._leaving[1])
+        self._leaving[1].add(word)
 
     def _go_on(self, packet: Packet, flit: int) -> None:
         """Count the points of a packet on a link; ``flit`` has its next slot or delivery."""
@@ -132,11 +171,16 @@ class Coverage:
         self.counts[point] += happened
 
     def run(self, run: Run) -> None:
-        """Count the points of a whole run that is over."""
+        """Count the points of a whole run that is over.
+
+        Words of circuits make no packets. Nor are packets counted with a port for every link,
+        because the trace does not tell the ejection ports of a node apart.
+        """
         for flit in run.trace:
             self.flit(flit)
-        for packet in packets_in(self._config, run.trace):
-            self.packet(packet)
+        if not (self._config.all_port or self._config.circuits):
+            for packet in packets_in(self._config, run.trace):
+                self.packet(packet)
         self.flags(run.flags.tolist())
 
     def merge_into(self, path: str | Path) -> None:
@@ -148,14 +192,9 @@ class Coverage:
 
 
 def points_of(config: NetworkConfig, run: Run) -> Counter[str]:
-    """Return the counts of a run's points.
-
-    A trace with a port for every link does not tell ejection ports apart, and one of circuits has
-    no packets: no point of these is counted.
-    """
+    """Return the counts of a run's points."""
     coverage = Coverage(config)
-    if not (config.all_port or config.circuits):
-        coverage.run(run)
+    coverage.run(run)
     return coverage.counts
 
 

@@ -6,12 +6,15 @@ import textwrap
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.programs import program, put, words
+from helpers.tree_networks import graph_of
 
 import eyecast
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.neighbor_table import with_switches
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.program import Program
 from eyecast.model.run.run import Prediction
@@ -114,7 +117,40 @@ def test_flits_of_one_output_in_two_cycles_in_a_row() -> None:
 def test_flags_of_nodes() -> None:
     coverage = Coverage(CONFIG)
     coverage.flags([0, 1 << 6, 1 << 4 | 1 << 6, 1])
-    assert coverage.counts == {"node with an error flag": 3, "refused row": 2}
+    assert +coverage.counts == {"flag bad_row": 2, "flag unexpected_receive": 1}
+
+
+def test_flags_of_circuits_have_other_names() -> None:
+    coverage = Coverage(NetworkConfig(topology=mesh((2, 2)), circuits=True))
+    coverage.flags([0, 1 << 0 | 1 << 2, 1 << 0])
+    assert +coverage.counts == {"flag lost_word": 2, "flag missing_word": 1}
+
+
+def test_links_with_registers_slow_links_and_switches() -> None:
+    # Node 0 has two leaves: by a slow link, and by a long one with a switch at its end.
+    slow = 3
+    whole = with_switches(graph_of(3, [(0, 1), (0, 2)]), [2])
+    rates, registers = np.ones_like(whole.neighbor), np.zeros_like(whole.neighbor)
+    rates[0, 1], registers[0, 2] = slow, 2
+    topology = replace(whole, link_rate_of=rates, link_registers_of=registers)
+    coverage = Coverage(NetworkConfig(topology=topology))
+    for cycle, node, port in ((5, 0, 1), (5, 0, 2), (5 + slow, 0, 1), (9 + slow, 0, 1), (9, 2, 1)):
+        coverage.flit(Flit(cycle, node, port, 0, 0, 7))
+    assert +coverage.counts == {
+        "flit as soon as a slow link is free": 1,
+        "flit over a link with registers": 1,
+        "flit that leaves a switch": 1,
+    }
+
+
+def test_words_of_circuits() -> None:
+    coverage = Coverage(NetworkConfig(topology=mesh((2, 2)), circuits=True))
+    for cycle, port, data in ((5, 1, 7), (5, 2, 7), (6, 0, 7), (6, 1, 8)):
+        coverage.flit(Flit(cycle, 0, port, 0, 0, data))
+    assert +coverage.counts == {
+        "word of a circuit over a link": 3,
+        "equal words leave a node at once": 1,
+    }
 
 
 def counted(program: Program, predicted: Prediction) -> Coverage:
@@ -124,15 +160,16 @@ def counted(program: Program, predicted: Prediction) -> Coverage:
     return coverage
 
 
-def test_only_traces_with_packets_are_counted() -> None:
+def test_packets_are_counted_where_a_trace_tells_them_apart() -> None:
     """A trace of all ports has the packets of several ejection ports in one."""
     schedule = eyecast.schedule(eyecast.mesh((2, 2)), "eye", source=(0, 0), flits=4)
     made, predicted = eyecast.compile(schedule), eyecast.predict(schedule)
     counts = points_of(made.config, predicted)
     assert counts[AWAITED] == 3
     assert counts == counted(made, predicted).counts
-    for other in (replace(made.config, all_port=True), replace(made.config, circuits=True)):
-        assert not points_of(other, predicted)
+    assert not +points_of(replace(made.config, all_port=True), predicted)
+    words = +points_of(replace(made.config, circuits=True), predicted)
+    assert [*words] == ["word of a circuit over a link"]
 
 
 def test_files_add_up_runs(tmp_path: Path) -> None:
