@@ -16,6 +16,7 @@ from amaranth.back import rtlil
 from amaranth.hdl import Cat, Module, Signal
 from helpers.board_runs import as_predicted
 from helpers.command import Command, refusal, result
+from helpers.refusals import refusal_of
 from helpers.simulated_lines import rtl_board
 
 from eyecast.boards.measured import measured_networks
@@ -147,9 +148,7 @@ def test_what_nextpnr_has_used_is_read_from_its_log():
     board = find_board("ice40-hx8k")
     resources = placed_resources(board, log)
     assert resources == (Resource("logic cells", 8125, 7680), Resource("block RAMs", 4, 32))
-    with pytest.raises(InvalidInput) as refused:
-        require_fits(board, SMALL, resources)
-    assert str(refused.value) == (
+    assert refusal_of(require_fits, board, SMALL, resources) == (
         "logic cells of the 2x2 mesh on ice40-hx8k must be at most 7680, not 8125, 445 too many"
     )
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from amaranth.hdl import ClockDomain, Module, ResetSignal, Shape, Signal
 from helpers.amaranth_simulation import simulate
+from helpers.refusals import refusal_of
 from helpers.router_page import cells, section
 
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.buses import REVISION, HostBus, TileBus, require_buses
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
@@ -305,9 +305,7 @@ def test_nothing_is_asked_before_the_controller_has_left_its_reset() -> None:
 def test_a_bus_in_front_of_nothing_is_refused(
     changes: dict[str, Any], buses: tuple[Any, Any], said: str
 ) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        require_buses(replace(CONFIG, **changes), *buses)
-    assert str(refused.value) == said
+    assert refusal_of(require_buses, replace(CONFIG, **changes), *buses) == said
 
 
 WIDE = replace(CONFIG, flit_width=40, message_words=300, parity=True)

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from helpers.command import Command
 from helpers.foreign import file, owners_tool, said
-from helpers.topologies import assert_same, links, refusal
+from helpers.refusals import refusal_of
+from helpers.topologies import assert_same, links
 
 from eyecast.formats.anynet import read_anynet, write_anynet
 from eyecast.model.base.files import InputFile
@@ -70,18 +71,18 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_cannot_be_read_is_one_line(text: str) -> None:
-    assert refusal(read_anynet, file(text)) == REFUSED[text]
+    assert refusal_of(read_anynet, file(text)) == REFUSED[text]
 
 
 def test_what_anynet_cannot_say_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "network.anynet"
-    assert refusal(write_anynet, with_faults(mesh((2, 2)), [1]), path) == (
+    assert refusal_of(write_anynet, with_faults(mesh((2, 2)), [1]), path) == (
         "faulty nodes of a network for BookSim2 must be none, not 1"
     )
-    assert refusal(write_anynet, with_faults(mesh((2, 2)), [], [(0, 1)]), path) == (
+    assert refusal_of(write_anynet, with_faults(mesh((2, 2)), [], [(0, 1)]), path) == (
         "faulty links of a network for BookSim2 must be none, not 1"
     )
-    assert refusal(write_anynet, torus((2, 3)), path) == (
+    assert refusal_of(write_anynet, torus((2, 3)), path) == (
         "links between nodes 0 and 1 for BookSim2 must be one, not 2"
     )
     assert not path.exists()

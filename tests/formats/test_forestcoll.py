@@ -6,11 +6,11 @@ import itertools
 
 import pytest
 from helpers.algorithms import promises
+from helpers.refusals import refusal_of
 
 from eyecast.formats.forestcoll import FORESTCOLL, read_forestcoll, read_forestcoll_on
 from eyecast.formats.format import Setting, Wishes
 from eyecast.formats.registry import format_of
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import InputFile
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import hypercube, mesh
@@ -131,6 +131,4 @@ REFUSED = {
 
 @pytest.mark.parametrize(("text", "line"), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_is_refused_with_its_line(text: str, line: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        alone(text)
-    assert str(caught.value).startswith(f"f.xml, {line}")
+    assert refusal_of(alone, text).startswith(f"f.xml, {line}")

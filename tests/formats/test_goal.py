@@ -17,7 +17,7 @@ from helpers.operations import (
     order_kept,
     require_in_time,
 )
-from helpers.topologies import refusal
+from helpers.refusals import refusal_of
 from hypothesis import given, settings
 
 from eyecast.formats import operations
@@ -219,7 +219,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_cannot_be_read_is_one_line(text: str) -> None:
-    assert refusal(read_goal, file(text), LINE) == REFUSED[text]
+    assert refusal_of(read_goal, file(text), LINE) == REFUSED[text]
 
 
 def test_waits_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,7 +231,7 @@ def test_waits_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     text = program("\n".join(receives + chain + sends), "\n".join(other))
     assert rows(text)[-1][0] == 2 * count
     monkeypatch.setattr(operations, "LARGEST_SEARCH", 10_000)
-    line = refusal(read_goal, file(text), LINE)
+    line = refusal_of(read_goal, file(text), LINE)
     assert line.endswith(": has more before it than can be followed")
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from helpers.command import Command, result
 from helpers.foreign import file, said
-from helpers.topologies import assert_same, links, refusal
+from helpers.refusals import refusal_of
+from helpers.topologies import assert_same, links
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -279,7 +280,7 @@ REFUSED: list[tuple[Reader, str | bytes, str]] = [
 
 @pytest.mark.parametrize(("reader", "text", "line"), REFUSED, ids=range(len(REFUSED)))
 def test_what_cannot_be_read_is_one_line(reader: Reader, text: str | bytes, line: str) -> None:
-    given_line = refusal(reader, file(text))
+    given_line = refusal_of(reader, file(text))
     assert given_line.startswith(line) and "\n" not in given_line
 
 

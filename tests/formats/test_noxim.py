@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers.command import Command, result
 from helpers.foreign import file, owners_tool
-from helpers.topologies import refusal
+from helpers.refusals import refusal_of
 
 from eyecast.formats.format import TrafficSetting
 from eyecast.formats.noxim import read_noxim_list, read_noxim_table
@@ -118,21 +118,23 @@ Reader = Callable[[InputFile, TrafficSetting], Traffic]
 
 @pytest.mark.parametrize(("reader", "text", "line"), REFUSED)
 def test_what_cannot_be_read_is_one_line(reader: Reader, text: str, line: str) -> None:
-    assert refusal(reader, file(text), setting()) == line
+    assert refusal_of(reader, file(text), setting()) == line
 
 
 def test_nodes_that_take_no_part_are_refused() -> None:
     broken = TrafficSetting(topology=with_faults(MESH, [5]), flits=4, cycles=10, seed=1)
     line = "x, line 1: dst must be a node that takes part, not 5"
-    assert refusal(read_noxim_table, file("0 5 0.1"), broken) == line
+    assert refusal_of(read_noxim_table, file("0 5 0.1"), broken) == line
 
 
 def test_more_than_can_be_drawn_is_refused() -> None:
     many = "0 1 0.1\n" * 2000
-    assert refusal(read_noxim_table, file(many), setting(cycles=1_000_000)) == (
+    assert refusal_of(read_noxim_table, file(many), setting(cycles=1_000_000)) == (
         "x: rows x cycles must be at most 1073741824, not 2000000000"
     )
-    assert refusal(read_noxim_table, file("0 1 1"), setting(cycles=0)).startswith("cycles must be")
+    assert refusal_of(read_noxim_table, file("0 1 1"), setting(cycles=0)).startswith(
+        "cycles must be"
+    )
 
 
 def test_the_command_takes_both(eyecast: Command, here: Path) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pytest
+from helpers.refusals import refusal_of
 
 from eyecast.formats.format import Setting
 from eyecast.formats.msccl_reader import read_msccl
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import InputFile
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology
@@ -27,10 +26,7 @@ def read(
 
 def refusal(text: str, topology: Topology) -> str:
     """Return the one-line error that refuses an algorithm."""
-    with pytest.raises(InvalidInput) as caught:
-        read(text, topology)
-    (said,) = str(caught.value).splitlines()
-    return said
+    return refusal_of(read, text, topology)
 
 
 def step(place: int, kind: str, source: str, target: str, **more: object) -> str:

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
+from helpers.refusals import refusal_of
 
 from eyecast.model.network.topology import Topology, mesh
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.collective import ROOTLESS
+from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 
 
@@ -85,3 +87,8 @@ def listed(schedule: Schedule) -> list[Send]:
             )
         )
     return sends
+
+
+def complaint(schedule: Schedule) -> str:
+    """Return the rule that a schedule breaks, as ``check()`` says it."""
+    return refusal_of(schedule.check, kind=ScheduleError)

@@ -1,14 +1,10 @@
-"""Links, equality and refusals of topologies, for tests."""
+"""Links and equality of topologies, for tests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
-import pytest
-
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.topology import Topology
 
 
@@ -18,12 +14,6 @@ def links(topology: Topology) -> Iterator[tuple[int, int, int, int]]:
         if topology.neighbor[node, port] >= 0:
             end = int(topology.neighbor[node, port]), int(topology.peer[node, port])
             yield node, port, *end
-
-
-def refusal(function: Callable[..., object], *arguments: Any) -> str:
-    with pytest.raises(InvalidInput) as caught:
-        function(*arguments)
-    return str(caught.value)
 
 
 def assert_same(one: Topology, other: Topology) -> None:

@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from helpers.refusals import refusal_of
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.path import Path as Curve
 from matplotlib.text import Text
 
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.grid.collectives import ring as ring_collective
 from eyecast.model.network.attached_host import with_host
 from eyecast.model.network.faults import with_faults
@@ -389,6 +389,4 @@ def test_the_host_is_called_so() -> None:
 )
 def test_what_is_too_large_to_see(topology: Topology, message: str) -> None:
     schedule = schedule_of(topology, [[0, int(topology.neighbor[0].max())]], [1])
-    with pytest.raises(InvalidInput) as refusal:
-        draw_schedule(schedule)
-    assert str(refusal.value) == message
+    assert refusal_of(draw_schedule, schedule) == message

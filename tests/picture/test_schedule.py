@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.refusals import refusal_of
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
@@ -145,9 +146,7 @@ def test_what_cannot_be_written_leaves_nothing_behind(
 ) -> None:
     (tmp_path / "folder.png").mkdir()
     figure = draw_schedule(eye_broadcast(mesh((2, 2)), 0, 16))
-    with pytest.raises(InvalidInput) as refusal:
-        save_picture(figure, tmp_path / name)
-    assert str(refusal.value) == message.format(tmp_path)
+    assert refusal_of(save_picture, figure, tmp_path / name) == message.format(tmp_path)
     assert [path.name for path in tmp_path.rglob("*")] == ["folder.png"]
 
 
@@ -173,9 +172,7 @@ def test_an_interrupted_write_leaves_the_old_file(
 )
 def test_what_is_not_drawn(topology: Topology, marked: list[int], message: str) -> None:
     schedule = replace(one_after_another((1,)), topology=topology)
-    with pytest.raises(InvalidInput) as refusal:
-        draw_schedule(schedule, marked=marked)
-    assert str(refusal.value) == message
+    assert refusal_of(draw_schedule, schedule, marked=marked) == message
 
 
 @pytest.mark.parametrize(

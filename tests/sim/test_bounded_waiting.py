@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from helpers.programs import HEAD, UP, put, simulated, words
 from helpers.programs import program as by_hand
+from helpers.refusals import refusal_of
 from helpers.traffic import timed, traffic
 
 from eyecast.model.cycle import model as cycle_model
@@ -130,9 +131,7 @@ def test_a_vc_that_is_passed_over_is_found_out() -> None:
         flits[second] = other._replace(cycle=one.cycle)
         trace = Trace.from_flits(flits)
     what = f"grants: cycle {begin + 2}, node 1, port 1, VC 0: VC 1 was ready, and it was its turn"
-    with pytest.raises(TraceError) as caught:
-        check_trace(shared, trace)
-    assert str(caught.value) == what
+    assert refusal_of(check_trace, shared, trace, kind=TraceError) == what
 
 
 # ---- The line of five -------------------------------------------------------------------------

@@ -15,8 +15,8 @@ from types import SimpleNamespace
 
 import pytest
 from helpers.command import CORNER_4X4, Command, result
+from helpers.refusals import refusal_of
 
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.sim import cache, cache_entry, process, run_worker, toolchain
@@ -112,9 +112,7 @@ def test_a_folder_that_others_may_write_is_refused(home: Path, mode: int) -> Non
     keep()
     home.chmod(mode)
     for key in (KEY, OTHER):
-        with pytest.raises(InvalidInput) as refusal:
-            keep(key)
-        assert str(refusal.value) == (
+        assert refusal_of(keep, key) == (
             f"cache folder {home} must be writable by its owner alone (remove it, or name another "
             f"in EYECAST_CACHE), not of mode {mode:o}"
         )
@@ -137,9 +135,7 @@ def test_a_folder_of_another_user_is_refused(
     if trusted:
         cache.require_own(home)
         return
-    with pytest.raises(InvalidInput) as refusal:
-        cache.require_own(home)
-    assert str(refusal.value) == (
+    assert refusal_of(cache.require_own, home) == (
         f"cache folder {home} must be your own (name another in EYECAST_CACHE), not of user {owner}"
     )
 
@@ -322,9 +318,7 @@ def test_a_temporary_folder_with_a_space_is_refused_where_links_are_needed(
     spaced = str(tmp_path / "a b")
     monkeypatch.setattr(toolchain.tempfile, "gettempdir", lambda: spaced)
     monkeypatch.setenv(cache.CACHE_VARIABLE, spaced)
-    with pytest.raises(InvalidInput) as refusal:
-        toolchain._require_place_for_links({})
-    assert str(refusal.value) == (
+    assert refusal_of(toolchain._require_place_for_links, {}) == (
         "temporary folder (TMPDIR) must be a path without spaces and the like where another path "
         f"that is used has one, not {spaced}"
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command import INSTALLED
+from helpers.refusals import refusal_of
 
 from eyecast.model.base import files
 from eyecast.model.base.errors import InvalidInput
@@ -31,9 +32,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def refusal(path: Path) -> str:
-    with pytest.raises(InvalidInput) as caught:
-        read_input(path)
-    return str(caught.value)
+    return refusal_of(read_input, path)
 
 
 def test_a_file_may_be_as_large_as_the_limit(tmp_path: Path) -> None:
@@ -94,9 +93,7 @@ def test_a_file_that_nobody_may_write_is_refused(tmp_path: Path) -> None:
     path.write_text("old")
     path.chmod(0o444)
     for write in (require_writable, lambda path: write_atomically(path, "new")):
-        with pytest.raises(InvalidInput) as caught:
-            write(path)
-        assert str(caught.value) == f"output file {path} must be writable, not read-only"
+        assert refusal_of(write, path) == f"output file {path} must be writable, not read-only"
     assert (path.read_text(), path.stat().st_mode & 0o777) == ("old", 0o444)
     assert list(tmp_path.iterdir()) == [path]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.refusals import refusal_of
 from helpers.schedule_judge import problems
 
 from eyecast.model.base.errors import InvalidInput
@@ -266,9 +267,9 @@ MOST = 2**30
     ],
 )
 def test_words_that_cannot_be(collective: str, words: BlockWords, line: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        require_block_words(words, collective, with_faults(mesh((2, 2)), [3]))
-    assert str(caught.value) == line
+    assert (
+        refusal_of(require_block_words, words, collective, with_faults(mesh((2, 2)), [3])) == line
+    )
 
 
 def test_what_streams_in_windows_takes_equal_blocks() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.refusals import refusal_of
 from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
@@ -89,9 +90,7 @@ def test_a_send_that_leaves_its_group_is_refused() -> None:
     ],
 )
 def test_groups_that_cannot_be(groups: list[tuple[int, ...]], words: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        require_groups(with_faults(mesh((4, 4)), [5]), groups)
-    assert str(caught.value).startswith(words)
+    assert refusal_of(require_groups, with_faults(mesh((4, 4)), [5]), groups).startswith(words)
 
 
 def groups_that_cross(vc: int, step: int) -> Schedule:
@@ -226,9 +225,7 @@ def test_groups_take_the_words_of_their_nodes() -> None:
     ],
 )
 def test_what_a_group_may_not_say(group: dict[str, object], line: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        grouping([group])
-    assert str(caught.value) == line
+    assert refusal_of(grouping, [group]) == line
 
 
 def test_a_group_that_is_not_served_is_named() -> None:
@@ -237,6 +234,6 @@ def test_a_group_that_is_not_served_is_named() -> None:
         return find_algorithm("broadcast", "tree").generate(request)
 
     asked = grouping([{"nodes": [0, 1], "root": 0}, {"nodes": [4, 6], "root": 4}])
-    with pytest.raises(InvalidInput) as caught:
-        asked.schedule(make)
-    assert str(caught.value).startswith("group 1 (all other nodes are faulty to it): ")
+    assert refusal_of(asked.schedule, make).startswith(
+        "group 1 (all other nodes are faulty to it): "
+    )

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.all_port_programs import all_port
 from helpers.programs import HEAD, TAIL, C, changed, departures, flags, put, simulated, words
+from helpers.refusals import refusal_of
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle import model as cycle_model
@@ -77,9 +78,7 @@ def test_packet_that_turns_back_is_a_bad_route() -> None:
 def test_what_no_sender_or_receiver_holds_is_refused(
     rows: dict[int, list[Row]], receives: dict[int, list[tuple[int, int]]], message: str
 ) -> None:
-    with pytest.raises(InvalidInput) as refusal:
-        simulated(all_port(rows, receives))
-    assert str(refusal.value).startswith(message)
+    assert refusal_of(simulated, all_port(rows, receives)).startswith(message)
 
 
 def test_receives_without_ports_are_refused() -> None:

@@ -14,6 +14,7 @@ from helpers.programs import (
     simulated,
     words,
 )
+from helpers.refusals import refusal_of
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle import model as cycle_model
@@ -186,9 +187,10 @@ SOURCE = "node 0, row 0: source address must be 0 to 255, not 256"
     ],
 )  # fmt: skip
 def test_row_that_no_table_holds_is_refused(rows: dict[int, list[Row]], message: str) -> None:
-    with pytest.raises(InvalidInput) as refusal:
-        simulated(program(rows, {}, operators="add,max,min", streams=True), "barrier")
-    assert str(refusal.value) == message
+    assert (
+        refusal_of(simulated, program(rows, {}, operators="add,max,min", streams=True), "barrier")
+        == message
+    )
 
 
 def test_bad_arguments_are_refused() -> None:
@@ -205,8 +207,9 @@ def test_bad_arguments_are_refused() -> None:
         ({"memory": signed}, f"memory must be {right}, not int64 of shape (4, 256)"),
         ({"memory": too_wide}, "a word of memory must be at most 32 bits wide, not 0x100000000"),
     ]:  # fmt: skip
-        with pytest.raises(InvalidInput) as refusal:
-            run(**({"program": empty, "memory": memory, "timing": "barrier"} | arguments))
-        assert str(refusal.value) == message
+        assert (
+            refusal_of(run, **{"program": empty, "memory": memory, "timing": "barrier"} | arguments)
+            == message
+        )
     with pytest.raises(InvalidInput, match="receives of node 1 must be 0 to 15, not 16"):
         simulated(program({}, {1: [16]}))

@@ -22,6 +22,7 @@ from helpers.programs import (
     put,
     simulated,
 )
+from helpers.refusals import refusal_of
 from helpers.traffic import cycles, refusing, timed, traffic
 
 from eyecast.model.base.errors import InvalidInput
@@ -245,6 +246,4 @@ def test_bad_input_is_refused() -> None:
         (traffic({1: [*row, timed(2**32 - 1, (UP, 1))]}, {}), None, "node 1, row 1: start must be"),
         (program({0: row}, {}), None, "node 0, row 0: start must be left out here, not 3"),
     ]:  # fmt: skip
-        with pytest.raises(InvalidInput) as refused:
-            simulated(made, refusal=refusal)
-        assert str(refused.value).startswith(message)
+        assert refusal_of(simulated, made, refusal=refusal).startswith(message)

@@ -7,6 +7,7 @@ from typing import Any
 from zlib import crc32
 
 import pytest
+from helpers.refusals import refusal_of
 
 from eyecast.cli.options.hardware import HARDWARE_NAMES, exported_hardware_options
 from eyecast.cli.options.network import NETWORK_NAMES
@@ -82,10 +83,9 @@ def test_a_number_outside_its_limits_is_refused(name: str) -> None:
     limits = PARAMETERS[name].limits
     assert limits is not None
     for value in (limits[0] - 1, limits[1] + 1):
-        with pytest.raises(InvalidInput) as refused:
-            NetworkConfig(topology=mesh((2, 2)), **{name: value})
+        told = refusal_of(NetworkConfig, topology=mesh((2, 2)), **{name: value})
         words = name.replace("_", " ")
-        assert str(refused.value) == f"{words} must be {limits[0]} to {limits[1]}, not {value}"
+        assert told == f"{words} must be {limits[0]} to {limits[1]}, not {value}"
 
 
 @pytest.mark.parametrize(

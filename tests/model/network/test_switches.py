@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from helpers.refusals import refusal_of
 from helpers.switch_networks import fat_tree, switch_mesh, switch_star, switch_tree
-from helpers.topologies import assert_same, refusal
+from helpers.topologies import assert_same
 
 from eyecast.model.network.attached_host import with_host
 from eyecast.model.network.config import NetworkConfig
@@ -87,7 +88,7 @@ def test_node_link_files() -> None:
     ],
 )
 def test_what_is_no_switch(switches: list[int], message: str) -> None:
-    assert refusal(graph, PATH, switches) == message
+    assert refusal_of(graph, PATH, switches) == message
 
 
 @pytest.mark.parametrize(
@@ -118,10 +119,10 @@ def test_what_is_no_switch(switches: list[int], message: str) -> None:
 def test_wrong_files_are_one_line(fields: dict[str, object], message: str, tmp_path: Path) -> None:
     path = tmp_path / "network.json"
     path.write_text(json.dumps(fields))
-    assert refusal(read_topology, path) == f"{path}: {message}"
+    assert refusal_of(read_topology, path) == f"{path}: {message}"
 
 
 def test_what_a_switch_is_asked_for() -> None:
     graph(PATH, [1]).require_interface("source", 0)
     wanted = "source must be a node with a network interface, not switch 1"
-    assert refusal(graph(PATH, [1]).require_interface, "source", 1) == wanted
+    assert refusal_of(graph(PATH, [1]).require_interface, "source", 1) == wanted

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.topologies import links, refusal
+from helpers.refusals import refusal_of
+from helpers.topologies import links
 
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
@@ -312,7 +313,7 @@ def test_labels() -> None:
     ],
 )
 def test_what_is_no_topology(make: Callable[..., Topology], argument: Any, message: str) -> None:
-    assert refusal(make, argument) == message
+    assert refusal_of(make, argument) == message
 
 
 @pytest.mark.parametrize(
@@ -326,7 +327,7 @@ def test_what_is_no_topology(make: Callable[..., Topology], argument: Any, messa
     ],
 )
 def test_what_is_no_fault(nodes: list[int], pairs: list[tuple[int, int]], message: str) -> None:
-    assert refusal(with_faults, mesh((4, 4)), nodes, pairs) == message
+    assert refusal_of(with_faults, mesh((4, 4)), nodes, pairs) == message
 
 
 @pytest.mark.parametrize(
@@ -345,4 +346,4 @@ def test_what_is_no_fault(nodes: list[int], pairs: list[tuple[int, int]], messag
     ],
 )
 def test_what_is_no_node(topology: Topology, coordinates: tuple[int, ...], message: str) -> None:
-    assert refusal(topology.node_at, coordinates) == message
+    assert refusal_of(topology.node_at, coordinates) == message

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.refusals import refusal_of
 from helpers.topologies import assert_same
 
 from eyecast.model.base.errors import InvalidInput
@@ -150,9 +151,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("fields", "message"), WRONG, ids=lambda value: str(value)[:60])
 def test_a_wrong_topology_is_one_line(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        topology_from_json(fields)
-    assert str(caught.value) == message
+    assert refusal_of(topology_from_json, fields) == message
 
 
 def test_a_file_is_named(tmp_path: Path) -> None:
@@ -161,9 +160,10 @@ def test_a_file_is_named(tmp_path: Path) -> None:
     file["network"]["topology"]["faulty_links"] = [[0, 0]]
     path = tmp_path / "program.json"
     path.write_text(json.dumps(file))
-    with pytest.raises(InvalidInput) as caught:
-        read_program(path)
-    assert str(caught.value) == f"{path}: faulty link must be a link of the ring of 3, not 0 -> 0"
+    assert (
+        refusal_of(read_program, path)
+        == f"{path}: faulty link must be a link of the ring of 3, not 0 -> 0"
+    )
 
 
 def test_a_file_that_nests_too_deeply_is_one_line(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.circuits import example
+from helpers.refusals import refusal_of
 
 import eyecast as package
 from eyecast.model.base.errors import InvalidInput
@@ -89,9 +90,7 @@ def test_each_defect_is_one_line(path: str, value: Any, why: str, tmp_path: Path
     place[last] = value
     file = tmp_path / "p.json"
     file.write_text(json.dumps(described))
-    with pytest.raises(InvalidInput) as refused:
-        read_program(file)
-    message = str(refused.value)
+    message = refusal_of(read_program, file)
     assert message.startswith(f"{file}: ")
     assert why in message
     assert "\n" not in message

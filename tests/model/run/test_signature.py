@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from helpers.programs import LINE, UP, program, put, simulated
+from helpers.refusals import refusal_of
 
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, mesh
 from eyecast.model.run.signature import signatures
@@ -137,6 +137,7 @@ def test_swapped_ports_show() -> None:
 def test_a_node_that_is_not_there_is_refused() -> None:
     config = NetworkConfig(topology=LINE)
     for node in (-1, 4):
-        with pytest.raises(InvalidInput) as refused:
-            signatures(Trace.from_flits([Flit(5, node, 1, 0, 1, 77)]), config)
-        assert str(refused.value) == f"nodes in the trace must be 0 to 3, not {node}"
+        assert (
+            refusal_of(signatures, Trace.from_flits([Flit(5, node, 1, 0, 1, 77)]), config)
+            == f"nodes in the trace must be 0 to 3, not {node}"
+        )

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.refusals import refusal_of
 
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import write_atomically
 from eyecast.model.run.trace import HEAD_MARK, KINDS, TAIL_MARK, Flit, Trace, first_difference
 
@@ -102,17 +102,17 @@ def test_random_trace_survives_its_file(tmp_path: Path) -> None:
 def test_bad_file_is_one_line(tmp_path: Path, text: str, line: int, problem: str) -> None:
     path = tmp_path / "trace.csv"
     path.write_bytes(text.encode())
-    with pytest.raises(InvalidInput) as refusal:
-        Trace.read_csv(path)
+    told = refusal_of(Trace.read_csv, path)
     before = f"{path}, line {line}"
-    assert str(refusal.value) in (f"{before}: {problem}", f"{before} {problem}")
+    assert told in (f"{before}: {problem}", f"{before} {problem}")
 
 
 def test_missing_file_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "trace.csv"
-    with pytest.raises(InvalidInput) as refusal:
-        Trace.read_csv(path)
-    assert str(refusal.value) == f"trace {path} must be readable, not No such file or directory"
+    assert (
+        refusal_of(Trace.read_csv, path)
+        == f"trace {path} must be readable, not No such file or directory"
+    )
 
 
 def test_equal_traces_have_no_difference() -> None:
@@ -185,9 +185,7 @@ def test_refused_write_is_one_line_and_leaves_the_old_file(
         raise error
 
     monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(InvalidInput) as refusal:
-        write_atomically(path, "new")
-    assert str(refusal.value) == "output " + problem.format(tmp_path)
+    assert refusal_of(write_atomically, path, "new") == "output " + problem.format(tmp_path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -199,6 +197,4 @@ def test_output_place_that_cannot_be_is_one_line(tmp_path: Path) -> None:
         (tmp_path / "no" / "x", f"folder {tmp_path}/no must be an existing folder, not missing"),
         (tmp_path / "file" / "x", f"folder {tmp_path}/file must be an existing folder, not a file"),
     ]:
-        with pytest.raises(InvalidInput) as refusal:
-            write_atomically(path, "")
-        assert str(refusal.value) == f"output {problem}"
+        assert refusal_of(write_atomically, path, "") == f"output {problem}"

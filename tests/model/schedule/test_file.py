@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.refusals import refusal_of
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import eye_broadcast
@@ -199,9 +200,7 @@ def test_a_wrong_value_is_one_line(edit: Edit, message: str, tmp_path: Path) -> 
     file = json.loads(schedule_json(eye_broadcast(mesh((4, 4)), 0, 16)))
     edit(file)
     path.write_text(json.dumps(file))
-    with pytest.raises(InvalidInput) as caught:
-        read_schedule(path)
-    assert str(caught.value) == f"{path}: {message}"
+    assert refusal_of(read_schedule, path) == f"{path}: {message}"
 
 
 @pytest.mark.parametrize("left_out", [("steps",), ("tcd",), ("steps", "tcd")])
@@ -232,9 +231,10 @@ def test_a_key_that_is_given_twice_is_refused(key: str, tmp_path: Path) -> None:
     once = re.search(rf'"{key}":("?\w+"?),', text)
     assert once is not None
     path.write_text(text.replace(once[0], once[0] * 2, 1))
-    with pytest.raises(InvalidInput) as caught:
-        read_schedule(path)
-    assert str(caught.value) == f"{path}: keys of an object must be different, not '{key}' twice"
+    assert (
+        refusal_of(read_schedule, path)
+        == f"{path}: keys of an object must be different, not '{key}' twice"
+    )
 
 
 @pytest.mark.parametrize(
@@ -252,9 +252,7 @@ def test_a_key_that_is_given_twice_is_refused(key: str, tmp_path: Path) -> None:
 def test_a_foreign_file_is_one_line(content: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "schedule.json"
     path.write_bytes(content)
-    with pytest.raises(InvalidInput) as caught:
-        read_schedule(path)
-    assert str(caught.value) == f"{path}: {message}"
+    assert refusal_of(read_schedule, path) == f"{path}: {message}"
 
 
 def test_every_truncation_is_one_line(tmp_path: Path) -> None:
@@ -268,12 +266,11 @@ def test_every_truncation_is_one_line(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     missing = tmp_path / "missing.json"
-    with pytest.raises(InvalidInput) as caught:
-        read_schedule(missing)
-    assert str(caught.value) == f"{missing}: cannot be read: No such file or directory"
-    with pytest.raises(InvalidInput) as caught:
-        read_schedule(tmp_path)
-    assert str(caught.value) == f"{tmp_path}: cannot be read: Is a directory"
+    assert (
+        refusal_of(read_schedule, missing)
+        == f"{missing}: cannot be read: No such file or directory"
+    )
+    assert refusal_of(read_schedule, tmp_path) == f"{tmp_path}: cannot be read: Is a directory"
 
 
 def test_nothing_is_written_where_it_cannot_be(tmp_path: Path) -> None:

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.schedules import Send, build
+from helpers.schedules import Send, build, complaint
 
 from eyecast.model.network.topology import mesh, ring
 from eyecast.model.schedule.blocks import NO_OWNER, Blocks
-from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 
 LINE = mesh((4, 1))
@@ -41,12 +40,6 @@ def everywhere() -> list[Send]:
     near = [Send(1, [a, b]) for a, b in ((0, 1), (1, 0), (2, 3), (3, 2))]
     far = [[0, 1, 2], [1, 2, 3], [2, 1, 0], [3, 2, 1]]
     return near + [Send(2, path, vcs=[path[0] % 2] * 2) for path in far]
-
-
-def complaint(schedule: Schedule) -> str:
-    with pytest.raises(ScheduleError) as caught:
-        schedule.check()
-    return str(caught.value)
 
 
 def test_right_ones() -> None:

@@ -10,7 +10,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from helpers.schedules import Send, build
+from helpers.schedules import Send, build, complaint
 from helpers.streamed_contributions import Held, Packet, carried_out
 
 from eyecast.model.network.topology import mesh, ring
@@ -36,12 +36,6 @@ def reduction(
     made = build(ring(4), sends, blocks, "custom", "all-port")
     combine = ~np.isin(np.arange(len(sends)), replaced)
     return replace(made, root=None, combine=combine, stream=np.array([s == "+" for s in streams]))
-
-
-def complaint(schedule: Schedule) -> str:
-    with pytest.raises(ScheduleError) as caught:
-        schedule.check()
-    return str(caught.value)
 
 
 CHAIN = [Send(1, [3, 2]), Send(1, [2, 1]), Send(1, [1, 0])]

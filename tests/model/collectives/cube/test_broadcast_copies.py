@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers.refusals import refusal_of
 from helpers.schedules import listed
 
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh
@@ -102,5 +101,4 @@ def test_faulty_nodes_are_left_out() -> None:
     ],
 )
 def test_bad_input(topology: Topology, source: int, words: int, line: str) -> None:
-    with pytest.raises(InvalidInput, match=f"^{re.escape(line)}$"):
-        nesbt_copies(topology, source, words)
+    assert refusal_of(nesbt_copies, topology, source, words) == line

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers.irregular_networks import KINDS, drawn_network
+from helpers.refusals import refusal_of
 from helpers.switch_networks import fat_tree
 
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
 from eyecast.model.collectives.shown_bounds import schedule_bound
@@ -140,6 +140,4 @@ def test_steps_rise_at_each_place_in_the_order_of_the_cycles() -> None:
     ],
 )
 def test_what_is_refused(topology: Topology, words: int, line_of_error: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        direct_all_to_all(topology, words)
-    assert str(caught.value) == line_of_error
+    assert refusal_of(direct_all_to_all, topology, words) == line_of_error

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from helpers.irregular_networks import drawn_networks
+from helpers.refusals import refusal_of
 from helpers.switch_networks import fat_tree
-from helpers.topologies import refusal
 
 from eyecast.model.collectives.direct.rooted import direct_gather, direct_scatter
 from eyecast.model.collectives.shown_bounds import schedule_bound
@@ -49,7 +49,9 @@ def test_long_ways_are_hidden_behind_short_ones() -> None:
 
 def test_what_is_refused() -> None:
     apart = with_faults(line(3), [1])
-    assert refusal(direct_scatter, apart, 1, 4) == "source must be a node that is not faulty, not 1"
+    assert (
+        refusal_of(direct_scatter, apart, 1, 4) == "source must be a node that is not faulty, not 1"
+    )
     unreached = "target of a route from node 2 must be a node that it can reach, not 0"
-    assert refusal(direct_gather, apart, 0, 4) == unreached
+    assert refusal_of(direct_gather, apart, 0, 4) == unreached
     assert direct_scatter(with_faults(line(2), [1]), 0, 4).sends == 0

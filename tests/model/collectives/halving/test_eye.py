@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from helpers.refusals import refusal_of
 
-from eyecast.model.base.errors import InvalidInput, with_article
+from eyecast.model.base.errors import with_article
 from eyecast.model.collectives.halving.eye import (
     corner_tcd,
     corner_tcd_recursive,
@@ -236,8 +236,7 @@ def test_a_million_nodes(source: Node) -> None:
 def test_other_networks_are_refused(topology: Topology, allowed: str) -> None:
     given = with_article(topology.label)
     message = f"network for the eye broadcast must be {allowed}, not {given}"
-    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
-        eye_broadcast(topology, 0, 1)
+    assert refusal_of(eye_broadcast, topology, 0, 1) == message
 
 
 @pytest.mark.parametrize(

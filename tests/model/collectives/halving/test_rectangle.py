@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from itertools import product
 from math import prod
 
 import numpy as np
 import pytest
+from helpers.refusals import refusal_of
 
-from eyecast.model.base.errors import InvalidInput, with_article
+from eyecast.model.base.errors import with_article
 from eyecast.model.collectives.halving.eye import eye_broadcast, eye_line, eye_square_side, eye_tcd
 from eyecast.model.collectives.halving.eye_tcd import (
     grid_eye_tcd,
@@ -223,5 +223,4 @@ def test_other_networks_are_refused(topology: Topology, allowed: str) -> None:
     message = (
         f"network for the rectangle broadcast must be {allowed}, not {with_article(topology.label)}"
     )
-    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
-        rectangle_broadcast(topology, 0, 1)
+    assert refusal_of(rectangle_broadcast, topology, 0, 1) == message

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.refusals import refusal_of
 from helpers.switch_networks import fat_tree, switch_mesh, switch_star, switch_tree
-from helpers.topologies import refusal
 from helpers.tree_networks import (
     drawn_edges,
     drawn_graph,
@@ -101,10 +101,10 @@ def test_switches_that_nobody_needs_may_be_out_of_reach() -> None:
 
 
 def test_a_source_that_is_a_switch_and_a_node_out_of_reach() -> None:
-    assert refusal(tree_broadcast, switch_star(3), 0, 2) == (
+    assert refusal_of(tree_broadcast, switch_star(3), 0, 2) == (
         "source must be a node with a network interface, not switch 0"
     )
-    assert refusal(tree_broadcast, with_faults(switch_star(3), [0]), 1, 2) == (
+    assert refusal_of(tree_broadcast, with_faults(switch_star(3), [0]), 1, 2) == (
         "network for a broadcast from node 1 must be one in which it reaches all nodes, "
         "not a graph of 4 with 1 switch and 1 faulty node, where no path leads to node 2"
     )
@@ -143,7 +143,7 @@ def test_multicasts_over_links_of_one_way() -> None:
     schedule = tree_multicast(one_way, 1, [5, 3, 4], 2)
     schedule.check()
     assert schedule.steps == 2
-    assert refusal(tree_multicast, one_way, 1, [0, 3], 2) == (
+    assert refusal_of(tree_multicast, one_way, 1, [0, 3], 2) == (
         "network for a multicast from node 1 must be one in which it reaches its targets, "
         "not a line of 6 with 5 faulty links, where no path leads to node 0"
     )
@@ -158,4 +158,4 @@ def test_multicasts_over_links_of_one_way() -> None:
     ],
 )
 def test_targets_that_are_refused(targets: list[int], message: str) -> None:
-    assert refusal(tree_multicast, with_faults(switch_star(4), [3]), 1, targets, 2) == message
+    assert refusal_of(tree_multicast, with_faults(switch_star(4), [3]), 1, targets, 2) == message

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from helpers.topologies import refusal
+from helpers.refusals import refusal_of
 
 from eyecast.model.network.named_graphs import diagonal_mesh
 from eyecast.model.network.topology import mesh
@@ -156,7 +156,7 @@ def test_algorithm_ta_covers_the_mesh(sides: Sequence[int]) -> None:
 
 
 def test_algorithm_ta_has_no_end_for_147() -> None:
-    assert refusal(ta_squares, 147) == (
+    assert refusal_of(ta_squares, 147) == (
         "steps of Algorithm TA must be enough for the 51 x 51 nodes left, which have no m (step "
         "5), not 4"
     )
@@ -264,8 +264,8 @@ def test_squares_are_balls() -> None:
 
 def test_other_networks_are_refused() -> None:
     expected = "network must be a diagonal-mesh without faults, not a 3x3 mesh"
-    assert refusal(cover_plan, mesh((3, 3))) == refusal(ta_plan, mesh((3, 3))) == expected
-    assert refusal(cover_plan, diagonal_mesh(1025)) == (
+    assert refusal_of(cover_plan, mesh((3, 3))) == refusal_of(ta_plan, mesh((3, 3))) == expected
+    assert refusal_of(cover_plan, diagonal_mesh(1025)) == (
         "side of a diagonal mesh to be covered must be 1 to 1024, not 1025"
     )
-    assert refusal(table_1_row, 0) == "side of diagonal mesh must be at least 1, not 0"
+    assert refusal_of(table_1_row, 0) == "side of diagonal mesh must be at least 1, not 0"

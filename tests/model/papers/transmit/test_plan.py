@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.topologies import refusal
+from helpers.refusals import refusal_of
 from helpers.transmit import covered, distances, drawn_graphs, links_of, node_link
 
 from eyecast.model.base.errors import InvalidInput
@@ -119,7 +119,7 @@ BAD_PLANS: list[tuple[tuple[tuple[int, int], ...], str]] = [
 
 @pytest.mark.parametrize(("sends", "message"), BAD_PLANS)
 def test_plans_that_cannot_be(sends: Any, message: str) -> None:
-    assert refusal(Plan, with_faults(line(4), [0]), sends, "bad") == message
+    assert refusal_of(Plan, with_faults(line(4), [0]), sends, "bad") == message
 
 
 # ---- Counting -------------------------------------------------------------------------------
@@ -145,15 +145,15 @@ def test_networks_that_hang_together() -> None:
 
 
 def test_networks_in_pieces_are_refused() -> None:
-    assert refusal(require_connected, with_faults(line(4), [1])) == (
+    assert refusal_of(require_connected, with_faults(line(4), [1])) == (
         "network to transmit on must be connected, not a line of 4 with 1 faulty node, where "
         "nothing links node 2 to node 0"
     )
-    assert refusal(require_connected, node_link(4, [(0, 1), (2, 3)])) == (
+    assert refusal_of(require_connected, node_link(4, [(0, 1), (2, 3)])) == (
         "network to transmit on must be connected, not a graph of 4, where nothing links node 2 "
         "to node 0"
     )
-    assert refusal(require_connected, with_faults(line(2), [0, 1])) == (
+    assert refusal_of(require_connected, with_faults(line(2), [0, 1])) == (
         "network to transmit on must be one with a node that is not faulty, not none"
     )
 
@@ -218,4 +218,4 @@ def test_the_check_notices_a_link_that_works_the_other_way_only() -> None:
 
 
 def test_messages_without_words_are_refused() -> None:
-    assert refusal(transmit_schedule, path_plan(line(4)), 0) == "flits must be at least 1, not 0"
+    assert refusal_of(transmit_schedule, path_plan(line(4)), 0) == "flits must be at least 1, not 0"

@@ -6,7 +6,7 @@ from itertools import chain
 from math import isqrt
 
 import pytest
-from helpers.topologies import refusal
+from helpers.refusals import refusal_of
 from helpers.transmit import least_cost, links_of, node_link
 
 from eyecast.model.base.errors import with_article
@@ -102,10 +102,10 @@ def test_lemma_1() -> None:
 
 def test_lemma_1_needs_a_multiple() -> None:
     for parts, n in ((3, 3), (3, 4), (2, 0), (1, 1)):
-        assert refusal(odd_partition, parts, n) == (
+        assert refusal_of(odd_partition, parts, n) == (
             f"n of the odd numbers must be a multiple of {parts}, and more, not {n}"
         )
-    assert refusal(odd_partition, 0, 3) == "parts of the odd numbers must be at least 1, not 0"
+    assert refusal_of(odd_partition, 0, 3) == "parts of the odd numbers must be at least 1, not 0"
 
 
 def test_theorem_3_is_reached_and_optimal() -> None:
@@ -201,7 +201,7 @@ def test_plans_want_their_networks() -> None:
         (antipodal_plan, with_faults(hypercube(2), [0]), "a hypercube"),
     ):
         expected = f"network must be {wanted} without faults, not {with_article(topology.label)}"
-        assert refusal(make, topology) == expected
+        assert refusal_of(make, topology) == expected
 
 
 # ---- All together ---------------------------------------------------------------------------
