@@ -1,4 +1,4 @@
-"""Links and equality of topologies, for tests."""
+"""Links, distances and equality of topologies, for tests."""
 
 from __future__ import annotations
 
@@ -14,6 +14,27 @@ def links(topology: Topology) -> Iterator[tuple[int, int, int, int]]:
         if topology.neighbor[node, port] >= 0:
             end = int(topology.neighbor[node, port]), int(topology.peer[node, port])
             yield node, port, *end
+
+
+def neighbors(topology: Topology) -> dict[int, set[int]]:
+    """Return the nodes to which each node has a link."""
+    rows = enumerate(topology.neighbor.tolist())
+    return {node: {end for end in row if end >= 0} for node, row in rows}
+
+
+def distances(ends: dict[int, set[int]], source: int) -> dict[int, int]:
+    """Return the number of links to each node in reach of ``source``, without the product's code.
+
+    ``ends`` has the nodes to which each node has a link.
+    """
+    found = {source: 0}
+    ahead = [source]
+    for node in ahead:
+        for end in ends[node]:
+            if end not in found:
+                found[end] = found[node] + 1
+                ahead.append(end)
+    return found
 
 
 def assert_same(one: Topology, other: Topology) -> None:

@@ -6,30 +6,12 @@ import random
 from collections.abc import Iterator
 from itertools import combinations, product
 
+from helpers.topologies import distances
+
 from eyecast.model.network.node_link import from_node_link
 from eyecast.model.network.topology import Topology
 
 Links = dict[int, set[int]]
-
-
-def links_of(topology: Topology) -> Links:
-    """Return the nodes to which each node has a link."""
-    return {
-        node: {end for end in row if end >= 0}
-        for node, row in enumerate(topology.neighbor.tolist())
-    }
-
-
-def distances(links: Links, source: int) -> dict[int, int]:
-    """Return the number of links to each node that ``source`` can reach."""
-    found = {source: 0}
-    ahead = [source]
-    for node in ahead:
-        for end in links[node]:
-            if end not in found:
-                found[end] = found[node] + 1
-                ahead.append(end)
-    return found
 
 
 def covered(links: Links, sends: tuple[tuple[int, int], ...], time: int) -> set[int]:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 from helpers.schedules import listed
+from helpers.topologies import distances, neighbors
 
 from eyecast.model.collectives.tree.broadcast import partial_tree_broadcast
 from eyecast.model.network.faults import with_faults
@@ -61,22 +62,9 @@ def with_drawn_faults(
     return with_faults(whole, faulty.tolist(), links), source
 
 
-def neighbors(topology: Topology) -> dict[int, set[int]]:
-    rows = enumerate(topology.neighbor.tolist())
-    return {node: {end for end in row if end >= 0} for node, row in rows}
-
-
 def two_way_neighbors(topology: Topology) -> dict[int, set[int]]:
     ends = neighbors(topology)
     return {node: {end for end in ends[node] if node in ends[end]} for node in ends}
-
-
-def reach(ends: dict[int, set[int]], source: int) -> set[int]:
-    found = border = {source}
-    while border:
-        border = {other for node in border for other in ends[node]} - found
-        found = found | border
-    return found
 
 
 def judge(schedule: Schedule, source: int) -> None:
@@ -97,9 +85,10 @@ def judge(schedule: Schedule, source: int) -> None:
         nodes_of_step[send.step] += [send.source, send.target]
     for used in (*links_of_step.values(), *nodes_of_step.values()):
         assert len(set(used)) == len(used)
-    assert served.keys() == reach(ends, source) - switches
+    assert served.keys() == distances(ends, source).keys() - switches
     assert 2 ** max(served.values()) >= len(served)
-    if served.keys() == reach(two_way_neighbors(schedule.topology), source) - switches:
+    two_way = two_way_neighbors(schedule.topology)
+    if served.keys() == distances(two_way, source).keys() - switches:
         assert len(served) > 2 ** max(served.values()) // 2
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from helpers.topologies import distances, neighbors
 
 from eyecast.model.network.topology import Topology
 
@@ -29,17 +30,6 @@ def links_of(topology: Topology) -> list[tuple[int, int]]:
     return [(node, end) for node, row in rows for end in row if end >= 0]
 
 
-def distances(topology: Topology) -> list[list[int]]:
-    """Return the hops between all pairs of nodes, without code of the bounds."""
-    links = links_of(topology)
-    hops = [[0 if a == b else 10**6 for b in range(topology.nodes)] for a in range(topology.nodes)]
-    for _ in range(topology.nodes):
-        for row in hops:
-            for begin, end in links:
-                row[end] = min(row[end], row[begin] + 1)
-    return hops
-
-
 def cycles_of(
     topology: Topology,
     asked: list[tuple[int, tuple[int, ...], int]],
@@ -53,7 +43,8 @@ def cycles_of(
     A word that goes h hops takes h cycles, and one more for the port. The search ends at ``enough``
     cycles, or after ``tries`` tries.
     """
-    hops, links = distances(topology), links_of(topology)
+    links, ends = links_of(topology), neighbors(topology)
+    hops = [distances(ends, node) for node in ends]
     best = 10**6
     for seed in range(tries):
         best = min(best, 1 + _try(asked, hops, links, all_port, np.random.default_rng(seed)))
@@ -64,7 +55,7 @@ def cycles_of(
 
 def _try(
     asked: list[tuple[int, tuple[int, ...], int]],
-    hops: list[list[int]],
+    hops: list[dict[int, int]],
     links: list[tuple[int, int]],
     all_port: bool,
     draw: np.random.Generator,

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers.word_search import cycles_of, distances, links_of
+from helpers.topologies import distances, neighbors
+from helpers.word_search import cycles_of, links_of
 
 from eyecast.model.bounds import cycles
 from eyecast.model.bounds.cycles import least_cycles
@@ -59,9 +60,9 @@ def draw_network(draw: np.random.Generator) -> Topology:
     if kind == 1:
         links = draw.permutation(sorted(set(links_of(topology))))[:3].tolist()
         topology = with_faults(topology, (), [(begin, end) for begin, end in links])
-    working = topology.working_nodes
-    hops = np.array(distances(topology))[np.ix_(working, working)]
-    return topology if hops.max() < topology.nodes and len(working) > 1 else draw_network(draw)
+    working, ends = {*topology.working_nodes.tolist()}, neighbors(topology)
+    joined = all(working <= distances(ends, node).keys() for node in working)
+    return topology if joined and len(working) > 1 else draw_network(draw)
 
 
 def equal_bounds(seed: int, number: int) -> int:

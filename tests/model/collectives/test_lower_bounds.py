@@ -7,6 +7,7 @@ from itertools import combinations, pairwise, permutations, product
 
 import pytest
 from helpers.schedules import Send, build
+from helpers.topologies import distances, neighbors
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.lower_bounds import Costs, counted_costs, lower_bounds
@@ -90,8 +91,7 @@ def label(topology: Topology) -> str:
 
 
 def links_of(topology: Topology) -> list[tuple[int, int]]:
-    rows = enumerate(topology.neighbor.tolist())
-    return sorted({(node, to) for node, row in rows for to in row if to >= 0})
+    return [(node, to) for node, ends in neighbors(topology).items() for to in sorted(ends)]
 
 
 def ways(links: list[tuple[int, int]], path: list[int], goal: int) -> list[set[tuple[int, int]]]:
@@ -100,15 +100,6 @@ def ways(links: list[tuple[int, int]], path: list[int], goal: int) -> list[set[t
         return [set(pairwise(path))]
     onward = [to for node, to in links if node == path[-1] and to not in path]
     return [way for to in onward for way in ways(links, [*path, to], goal)]
-
-
-def distances(links: list[tuple[int, int]], start: int) -> dict[int, int]:
-    """Return the hops from ``start`` to each node that it can reach."""
-    found, rim = {start: 0}, {start}
-    while rim:
-        rim = {to for node, to in links if node in rim} - set(found)
-        found |= dict.fromkeys(rim, max(found.values()) + 1)
-    return found
 
 
 @pytest.mark.parametrize("topology", TINY, ids=label)
@@ -158,7 +149,11 @@ def test_words_of_links_of_all_gathers(topology: Topology) -> None:
     trees: list[list[set[tuple[int, int]]]] = [[] for _ in range(topology.nodes)]
     for chosen in combinations(links, topology.nodes - 1):
         for root in range(topology.nodes):
-            if len(distances(list(chosen), root)) == topology.nodes:
+            below = {
+                node: {to for begin, to in chosen if begin == node}
+                for node in range(topology.nodes)
+            }
+            if len(distances(below, root)) == topology.nodes:
                 trees[root].append(set(chosen))
     loads = [busiest_and_all(choice) for choice in product(*trees)]
     bounds = lower_bounds("all-gather", topology, None, 1, "exchange")
@@ -181,7 +176,7 @@ def busiest_and_all(choice: tuple[set[tuple[int, int]], ...]) -> tuple[int, int]
 def test_distances_and_cuts_against_a_search(topology: Topology) -> None:
     """No cut across an axis gives a larger bound."""
     everyone = range(topology.nodes)
-    apart = {node: distances(links_of(topology), node) for node in everyone}
+    apart = {node: distances(neighbors(topology), node) for node in everyone}
     assert lower_bounds("all-to-all", topology, None, 3, "exchange").word_hops.value == 3 * sum(
         apart[a][b] for a in everyone for b in everyone
     )
@@ -216,7 +211,7 @@ def most_by_cuts(topology: Topology, collective: str, root: int | None) -> int:
     sources = everyone if root is None or collective == "gather" else {root}
     targets = everyone if root is None or collective == "scatter" else {root}
     pairs = [(s, d) for s in sources for d in targets if s != d]
-    hops = sum(distances(links, s)[d] for s, d in pairs)
+    hops = sum(distances(neighbors(topology), s)[d] for s, d in pairs)
     if collective == "all-gather":
         hops = topology.nodes * (topology.nodes - 1)
     needs = [-(-hops // len(links))]

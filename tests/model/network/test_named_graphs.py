@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.refusals import refusal_of
-from helpers.topologies import assert_same, links
-from helpers.transmit import distances, links_of, node_link
+from helpers.topologies import assert_same, distances, links, neighbors
+from helpers.transmit import node_link
 
 from eyecast.model.network.attached_host import with_host
 from eyecast.model.network.faults import with_faults
@@ -56,14 +56,14 @@ def test_binary_trees_as_the_paper_numbers_them(nodes: int) -> None:
 
 def test_complete_binary_tree() -> None:
     assert binary_tree(15).label == "binary tree of 15"
-    away = distances(links_of(binary_tree(15)), 0)
+    away = distances(neighbors(binary_tree(15)), 0)
     assert sorted(away.values()) == [0, *[1] * 2, *[2] * 4, *[3] * 8]
 
 
 @pytest.mark.parametrize(("arms", "length"), [(1, 3), (2, 3), (3, 1), (4, 5)])
 def test_star_trees(arms: int, length: int) -> None:
     topology = star_tree(arms, length)
-    away = distances(links_of(topology), 0)
+    away = distances(neighbors(topology), 0)
     assert sorted(away.values()) == [0, *sorted([*range(1, length + 1)] * arms)]
     for arm, place in product(range(arms), range(length)):
         assert away[1 + arm * length + place] == place + 1

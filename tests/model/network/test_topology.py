@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.refusals import refusal_of
-from helpers.topologies import links
+from helpers.topologies import distances, links, neighbors
 
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
@@ -31,20 +31,9 @@ EVERY_KIND = [
 ]
 
 
-def distances(topology: Topology, source: int) -> list[int]:
-    """Return the hops from ``source`` to each node."""
-    found = {source: 0}
-    ahead = [source]
-    for node in ahead:
-        for end in topology.neighbor[node].tolist():
-            if end >= 0 and end not in found:
-                found[end] = found[node] + 1
-                ahead.append(end)
-    return [found[node] for node in range(topology.nodes)]
-
-
 def all_distances(topology: Topology) -> list[int]:
-    return [d for source in range(topology.nodes) for d in distances(topology, source)]
+    ends = neighbors(topology)
+    return [hops for source in ends for hops in distances(ends, source).values()]
 
 
 # ---- Drawings -------------------------------------------------------------------------------
@@ -182,7 +171,7 @@ def test_hypercube_in_numbers(dimension: int) -> None:
     assert (topology.nodes, topology.ports) == (2**dimension, 1 + dimension)
     assert len(list(links(topology))) == dimension * 2**dimension
     for source in (0, 2**dimension - 1):
-        assert Counter(distances(topology, source)) == {
+        assert Counter(distances(neighbors(topology), source).values()) == {
             k: comb(dimension, k) for k in range(dimension + 1)
         }
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers.refusals import refusal_of
-from helpers.tree_networks import (
-    drawn_graph,
-    graph_of,
-    neighbors,
-    proved,
-    reach,
-    star,
-    with_drawn_faults,
-)
+from helpers.topologies import distances, neighbors
+from helpers.tree_networks import drawn_graph, graph_of, proved, star, with_drawn_faults
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -161,8 +154,7 @@ def test_partial_broadcasts_serve_what_can_be_reached() -> None:
     topology = corner_cut_off()
     assert proved(topology, 5).sends == 12
     assert proved(topology, 0).sends == 0
-    ends = neighbors(topology)
-    assert reach(ends, 5) == set(range(16)) - {0, 1, 4}
+    assert distances(neighbors(topology), 5).keys() == set(range(16)) - {0, 1, 4}
 
 
 @pytest.mark.parametrize("broadcast", [tree_broadcast, partial_tree_broadcast])

@@ -7,29 +7,14 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from helpers.tree_networks import drawn_graph, reach, two_way_neighbors
+from helpers.topologies import distances
+from helpers.tree_networks import drawn_graph, two_way_neighbors
 
 from eyecast.model.collectives.tree.exact_cuts import exact_cuts
 from eyecast.model.collectives.tree.graph import UNKNOWN, halves, two_way_graph
 from eyecast.model.collectives.tree.intervals import cut_intervals, interval_sends, tree_path
 
 NEVER = 10**6
-
-
-def hops_within(ends: dict[int, set[int]], members: frozenset[int], start: int) -> dict[int, int]:
-    hops = {start: 0}
-    for node in hops_in_order(hops):
-        for other in ends[node] & members:
-            hops.setdefault(other, hops[node] + 1)
-    return hops
-
-
-def hops_in_order(hops: dict[int, int]):
-    """Yield the nodes of ``hops`` in order of insertion, including nodes inserted meanwhile."""
-    at = 0
-    while at < len(hops):
-        yield list(hops)[at]
-        at += 1
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -46,12 +31,12 @@ def test_exact_cuts_are_the_best(seed: int) -> None:
         if steps == 0:
             return NEVER
         best = NEVER
-        hops = hops_within(ends, members, source)
+        hops = distances({n: ends[n] & members for n in members}, source)
         for size in range(1, len(members)):
             for own in map(frozenset, combinations(sorted(members), size)):
                 other = members - own
                 connected = all(
-                    reach({n: ends[n] & half for n in half}, min(half)) == half
+                    distances({n: ends[n] & half for n in half}, min(half)).keys() == half
                     for half in (own, other)
                 )
                 if source in own and connected:
@@ -82,7 +67,7 @@ def test_halves_are_connected_and_fit(seed: int) -> None:
     for which in range(2):
         half = set(np.flatnonzero(side == which).tolist())
         assert nodes - most <= len(half) <= most
-        assert reach({n: ends[n] & half for n in half}, min(half)) == half
+        assert distances({n: ends[n] & half for n in half}, min(half)).keys() == half
     assert links == sum(side[a] < side[b] for a in ends for b in ends[a])
 
 
@@ -96,7 +81,7 @@ def test_spread_is_the_least_of_hops_and_costs(seed: int) -> None:
     costs[0] = 7
     total, following = two_way_graph(topology).spread(costs)
     for node in range(30):
-        hops = hops_within(ends, frozenset(range(30)), node)
+        hops = distances(ends, node)
         assert total[node] == min(hops[q] + int(costs[q]) for q in range(30))
         assert total[node] == costs[node] or total[following[node]] == total[node] - 1
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.refusals import refusal_of
-from helpers.transmit import covered, distances, drawn_graphs, links_of, node_link
+from helpers.topologies import distances, neighbors
+from helpers.transmit import covered, drawn_graphs, node_link
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.faults import with_faults
@@ -62,7 +63,7 @@ def test_the_papers_example_of_a_binary_tree() -> None:
 def test_one_send_takes_the_diameter_and_one_step() -> None:
     """Section 1: there is always a (D + 1, 1) scheme."""
     for topology in (line(6), hypercube(4), binary_tree(15), de_bruijn(2, 4)):
-        links = links_of(topology)
+        links = neighbors(topology)
         diameter = max(max(distances(links, node).values()) for node in links)
         slowest = max(Plan(topology, ((1, node),), "one").time for node in links)
         assert slowest == diameter + 1
@@ -77,7 +78,7 @@ def test_alon_on_a_cube() -> None:
     "topology", [*NETWORKS, *drawn_graphs(40, 9, seed=1)], ids=lambda t: t.label
 )
 def test_flood_is_the_union_of_neighborhoods(topology: Topology) -> None:
-    links = links_of(topology)
+    links = neighbors(topology)
     draw = np.random.default_rng(topology.nodes)
     for _ in range(5):
         steps = np.flatnonzero(draw.random(6) < 0.5).tolist() or [0]

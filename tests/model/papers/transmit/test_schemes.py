@@ -7,7 +7,8 @@ from math import isqrt
 
 import pytest
 from helpers.refusals import refusal_of
-from helpers.transmit import least_cost, links_of, node_link
+from helpers.topologies import neighbors
+from helpers.transmit import least_cost, node_link
 
 from eyecast.model.base.errors import with_article
 from eyecast.model.network.faults import with_faults
@@ -64,7 +65,7 @@ def test_theorem_1_and_corollary_1_are_optimal_for_squares_alone(make: type) -> 
         best = optimum(make(nodes))
         assert best == path_plan(make(nodes)).cost == (root, root - isqrt(root * root - nodes))
         assert (best == (root, root)) == (root * root == nodes)
-    assert least_cost(links_of(make(2))) == (2, 1)
+    assert least_cost(neighbors(make(2))) == (2, 1)
 
 
 # ---- Binary trees ---------------------------------------------------------------------------
@@ -149,7 +150,7 @@ def test_no_smaller_star_tree_breaks_theorem_4() -> None:
         for length in range(1, 8 // arms + 1):
             tree = star_tree(arms, length)
             assert (arms, length) != (3, 3)
-            assert least_cost(links_of(tree)) <= (theorem_4_plan(tree).claim or (0, 0))
+            assert least_cost(neighbors(tree)) <= (theorem_4_plan(tree).claim or (0, 0))
 
 
 def test_star_plans_of_large_trees() -> None:
@@ -181,7 +182,7 @@ def test_theorem_6_is_reached_and_optimal() -> None:
         assert plan.cost == plan.claim == SCHEMES["de-bruijn"].bound(topology)
     for base, length in ((1, 1), (2, 1), (2, 2), (3, 1)):
         topology = de_bruijn(base, length)
-        assert least_cost(links_of(topology)) == theorem_6_plan(topology).cost
+        assert least_cost(neighbors(topology)) == theorem_6_plan(topology).cost
 
 
 def test_de_bruijn_second_send_in_any_later_step() -> None:

@@ -7,7 +7,8 @@ from math import isqrt
 
 import pytest
 from helpers.refusals import refusal_of
-from helpers.transmit import drawn_graphs, least_cost, links_of, node_link
+from helpers.topologies import neighbors
+from helpers.transmit import drawn_graphs, least_cost, node_link
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.faults import with_faults
@@ -31,7 +32,7 @@ def test_as_brute_force_on_small_graphs() -> None:
     for topology in drawn_graphs(150, 7, seed=3):
         answer = best_plan(topology, LONG)
         assert answer.proved
-        assert answer.plan.cost == least_cost(links_of(topology))
+        assert answer.plan.cost == least_cost(neighbors(topology))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_as_brute_force_on_small_graphs() -> None:
     ids=lambda topology: topology.label,
 )
 def test_as_brute_force_on_named_networks(topology: Topology) -> None:
-    assert best_plan(topology, LONG).plan.cost == least_cost(links_of(topology))
+    assert best_plan(topology, LONG).plan.cost == least_cost(neighbors(topology))
 
 
 def test_faulty_nodes_need_no_message() -> None:
