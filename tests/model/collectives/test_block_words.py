@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.carried_out import carried_out
+from helpers.drawn_requests import as_asked
 from helpers.refusals import refusal_of
 from helpers.schedule_judge import problems
 
@@ -27,12 +29,9 @@ from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for, find_algorithm
 from eyecast.model.collectives.shown_bounds import least_counts, schedule_bound, word_measures
 from eyecast.model.collectives.streaming.rings import stream_ring
-from eyecast.model.compare.case import Case
-from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh
-from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.collective import Collective
 from eyecast.model.schedule.cost import message_words
@@ -66,23 +65,13 @@ def drawn_words(nodes: int, collective: str, seed: int) -> BlockWords:
     return as_block_words((draw.integers(0, 12, shape) * draw.integers(0, 2, shape)).tolist())
 
 
-def moved_words(schedule: Schedule) -> dict[object, int]:
-    """Return the words of all blocks of each node, or of each pair, added one by one."""
-    blocks, total = schedule.blocks, {}
-    for block, (owner, owed) in enumerate(zip(blocks.owner.tolist(), blocks.owed, strict=True)):
-        if schedule.collective in ("scatter", "reduce-scatter"):
-            key = owed[0]
-        else:
-            key = (owner, owed[0]) if schedule.collective == "all-to-all" else owner
-        total[key] = total.get(key, 0) + int(blocks.words[block])
-    return total
-
-
 @pytest.mark.parametrize("collective", SERVED)
 @pytest.mark.parametrize("topology", [mesh((3, 2)), hypercube(3)], ids=lambda each: each.label)
 def test_every_node_gets_the_words_that_there_are(collective: str, topology: Topology) -> None:
     words = drawn_words(topology.nodes, collective, seed=3)
     assert 0 in np.array(words)
+    asked = {"network": topology, "collective": collective, "block_words": words}
+    asked |= {"source": 1} if Collective(collective).rooted else {}
     made = made_of(topology, collective, words)
     assert len(made) > 1
     for name, schedule in made.items():
@@ -90,14 +79,10 @@ def test_every_node_gets_the_words_that_there_are(collective: str, topology: Top
         assert problems(schedule) == set(), name
         assert schedule.send_words.all(), name
         assert {*schedule.step.tolist()} == {*range(1, schedule.steps + 1)}, name
-        for key, count in moved_words(schedule).items():
-            assert count == np.array(words)[key], name
+        assert as_asked({**asked, "algorithm": schedule.algorithm}, schedule), name
         measured = {"steps": schedule.steps, "tcd": schedule.tcd, **word_measures(schedule)}
         assert all(measured[each] >= least for each, least in least_counts(schedule).items()), name
-        case = Case.of(compile_certified(schedule, {}), timing=Timing.BARRIER, seed=1)
-        served = {node for owed in schedule.blocks.owed for node in owed or range(topology.nodes)}
-        assert case.payload.delivered(case.predicted.memory, topology).sum() == len(served), name
-        assert case.predicted.cycles >= schedule_bound(schedule).value, name
+        assert carried_out(schedule).predicted.cycles >= schedule_bound(schedule).value, name
 
 
 @pytest.mark.parametrize("collective", SERVED)
@@ -128,12 +113,10 @@ def test_what_has_no_words_costs_nothing() -> None:
         Request(topology=line(6), words=1, source=0, block_words=(0, 5, 0, 0, 0, 0))
     )
     assert (one.sends, one.steps, one.send_words.tolist()) == (1, 1, [5])
-    case = Case.of(compile_certified(one, {}), timing=Timing.BARRIER, seed=0)
     alone = find_algorithm("broadcast", "tree").generate(
         Request(topology=line(2), words=5, source=0)
     )
-    pair = Case.of(compile_certified(alone, {}), timing=Timing.BARRIER, seed=0)
-    assert case.predicted.cycles == pair.predicted.cycles
+    assert carried_out(one).predicted.cycles == carried_out(alone).predicted.cycles
     none = ring.generate(Request(topology=line(6), words=1, source=0, block_words=(0,) * 6))
     none.check()
     assert (none.sends, none.steps, schedule_bound(none).value) == (0, 0, 0)
@@ -285,11 +268,9 @@ def test_unequal_blocks_stream_round_one_ring(collective: str) -> None:
     made = find_algorithm(collective, "stream-ring").generate(
         Request(topology=topology, words=1, block_words=words)
     )
-    made.check()
     assert made.stream.any()
     assert made.blocks.words.tolist() == [each for each in words if each]
-    case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
-    assert case.payload.delivered(case.predicted.memory, topology).sum() == 8
+    carried_out(made)
 
 
 def test_a_block_that_streams_has_words() -> None:

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from helpers.carried_out import cycles_of
 from helpers.irregular_networks import drawn_networks
 from helpers.refusals import refusal_of
 from helpers.switch_networks import fat_tree
 
 from eyecast.model.collectives.direct.rooted import direct_gather, direct_scatter
 from eyecast.model.collectives.shown_bounds import schedule_bound
-from eyecast.model.compare.case import Case
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line, mesh, torus
-from eyecast.model.program.certified import compile_certified
-from eyecast.model.schedule.schedule import Schedule
 
 NETWORKS = [fat_tree(4), torus((5, 3)), mesh((4, 5)), *drawn_networks(2, seed=2)]
-
-
-def cycles(made: Schedule) -> int:
-    """Return a schedule's cycles; require all owed blocks, and that no flit waited."""
-    made.check()
-    case = Case.of(compile_certified(made, {}), timing="barrier", seed=1)
-    assert case.predicted.finished
-    assert not case.predicted.stalled_flits.any()
-    served = made.blocks.served(made.topology)
-    assert case.payload.delivered(case.predicted.memory, made.topology).sum() == len(served)
-    return case.predicted.cycles
 
 
 @pytest.mark.parametrize("topology", NETWORKS, ids=lambda topology: topology.label)
@@ -37,14 +24,14 @@ def test_near_the_bound(topology: Topology) -> None:
         (direct_gather(topology, root, 64), 1.05),
     ):
         bound = schedule_bound(made).value
-        assert bound <= cycles(made) <= most * bound
+        assert bound <= cycles_of(made) <= most * bound
         assert made.blocks.words.tolist() == [64] * len(topology.working_nodes)
 
 
 def test_long_ways_are_hidden_behind_short_ones() -> None:
     """The root sends eight messages, each of 64 words and a header, one after another."""
-    assert cycles(direct_scatter(line(9), 0, 64)) == 8 * (64 + 1 + 2) + 2
-    assert cycles(direct_gather(line(9), 0, 64)) == 8 * (64 + 1) + 4
+    assert cycles_of(direct_scatter(line(9), 0, 64)) == 8 * (64 + 1 + 2) + 2
+    assert cycles_of(direct_gather(line(9), 0, 64)) == 8 * (64 + 1) + 4
 
 
 def test_what_is_refused() -> None:

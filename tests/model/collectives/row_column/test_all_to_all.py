@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from helpers.carried_out import cycles_of
 from helpers.refusals import refusal_of
 
 from eyecast.model.collectives.row_column.all_to_all import row_column_all_to_all
 from eyecast.model.collectives.row_column.messages import Message, passage_of, way_of
 from eyecast.model.collectives.shown_bounds import schedule_bound
-from eyecast.model.compare.case import Case
-from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, mesh, torus
-from eyecast.model.program.certified import compile_certified
-from eyecast.model.schedule.schedule import Schedule
-
-
-def carried_out(made: Schedule) -> int:
-    """Return a schedule's cycles; require all blocks, and that no flit waited."""
-    made.check()
-    case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
-    assert case.predicted.finished
-    assert not case.predicted.stalled_flits.any()
-    assert case.payload.delivered(case.predicted.memory, made.topology).all()
-    return case.predicted.cycles
 
 
 @pytest.mark.parametrize("all_port", [False, True])
@@ -36,7 +23,7 @@ def carried_out(made: Schedule) -> int:
 def test_all_get_all(topology: Topology, all_port: bool) -> None:
     made = row_column_all_to_all(topology, 2, all_port=all_port)
     assert made.port_model == (PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX)
-    carried_out(made)
+    cycles_of(made)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +42,7 @@ def test_all_ports_take_as_few_steps_as_the_middle_needs(topology: Topology, ste
 @pytest.mark.parametrize("topology", [mesh((4, 4)), torus((4, 4))], ids=lambda made: made.label)
 def test_all_ports_are_near_the_bound(topology: Topology) -> None:
     made = row_column_all_to_all(topology, 64, all_port=True)
-    assert carried_out(made) <= 1.07 * schedule_bound(made).value
+    assert cycles_of(made) <= 1.07 * schedule_bound(made).value
 
 
 @pytest.mark.parametrize(

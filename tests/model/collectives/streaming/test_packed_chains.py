@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from helpers.carried_out import cycles_of
 from helpers.irregular_networks import KINDS, drawn_network
 from helpers.refusals import refusal_of
 from helpers.schedules import listed
@@ -15,26 +16,12 @@ from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.collectives.streaming.packed_chains import packed_chains
-from eyecast.model.compare.case import Case
-from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
-from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.duration import expected_cycles
 from eyecast.model.schedule.schedule import Schedule
 
 FAULTY = with_faults(mesh((6, 6)), [8, 21], [(0, 1)])
-
-
-def carried_out(made: Schedule) -> int:
-    """Return a schedule's cycles; require all blocks, and that no flit waited."""
-    made.check()
-    case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
-    assert case.predicted.finished
-    assert not case.predicted.stalled_flits.any()
-    owed = {node for nodes in made.blocks.owed for node in nodes or ()}
-    assert case.payload.delivered(case.predicted.memory, made.topology)[[*owed]].all()
-    return case.predicted.cycles
 
 
 def words_of(made: Schedule) -> dict[tuple[int, int], int]:
@@ -66,7 +53,7 @@ def test_cycles_beside_the_bound(topology: Topology, root: int, most: float, gat
     assert all(len({*send.path}) == len(send.path) for send in listed(made))
     ends = ((node, root) if gather else (root, node) for node in topology.working_nodes.tolist())
     assert words_of(made) == {(owner, goal): 64 for owner, goal in ends if owner != goal}
-    cycles = carried_out(made)
+    cycles = cycles_of(made)
     assert cycles <= most * schedule_bound(made).value
     assert abs(cycles - expected_cycles(made)) <= 2 * made.steps
 
@@ -81,7 +68,7 @@ def test_small_ones(topology: Topology, words: int, gather: bool) -> None:
     root = int(topology.working_nodes[-1])
     made = packed_chains(topology, root, words, gather=gather)
     assert {*words_of(made).values()} == {words}
-    carried_out(made)
+    cycles_of(made)
 
 
 @pytest.mark.parametrize("collective", ["scatter", "gather"])
@@ -93,7 +80,7 @@ def test_unequal_blocks(collective: str) -> None:
     found = words_of(made)
     for node in range(1, 36):
         assert found.get((0, node) if collective == "scatter" else (node, 0), 0) == words[node]
-    carried_out(made)
+    cycles_of(made)
 
 
 @pytest.mark.slow
@@ -104,7 +91,7 @@ def test_drawn_networks(kind: str, seed: int) -> None:
     root = int(np.random.default_rng(seed).choice(topology.working_nodes))
     for gather in (False, True):
         made = packed_chains(topology, root, 64, gather=gather)
-        assert carried_out(made) <= 1.6 * schedule_bound(made).value
+        assert cycles_of(made) <= 1.6 * schedule_bound(made).value
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.carried_out import carried_out
 from helpers.drawn_reductions import case_of, wrong_nodes
 from helpers.irregular_networks import KINDS, drawn_network
 from helpers.refusals import refusal_of
@@ -22,11 +23,8 @@ from eyecast.model.collectives.streaming.trees import (
     packed_trees_broadcast,
     packed_trees_multicast,
 )
-from eyecast.model.compare.case import Case
-from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, line, mesh
-from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.schedule import Schedule
 
 FAULTY = with_faults(hypercube(4), [], [(3, 7)])
@@ -35,13 +33,7 @@ ONE_WAY = with_faults(switch_mesh(2, 3, 2), [], [(1, 3)])
 
 def ratio(made: Schedule) -> float:
     """Return the ratio of cycles to bound; require that all targets get the message."""
-    made.check()
-    case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
-    assert case.predicted.finished
-    owed = made.blocks.owed[0]
-    served = made.topology.working_nodes if owed is None else np.array(owed)
-    assert case.payload.delivered(case.predicted.memory, made.topology)[served].all()
-    return case.predicted.cycles / schedule_bound(made).value
+    return carried_out(made).predicted.cycles / schedule_bound(made).value
 
 
 @pytest.mark.parametrize(

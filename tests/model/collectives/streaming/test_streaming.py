@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from helpers.carried_out import cycles_of
 from helpers.refusals import refusal_of
 
 from eyecast.model.collectives.shown_bounds import schedule_bound
@@ -16,26 +17,12 @@ from eyecast.model.collectives.streaming.passing import links_past
 from eyecast.model.collectives.streaming.rings import hamiltonian, stream_ring
 from eyecast.model.collectives.streaming.snakes import mesh_cycle, snake, torus_cycles
 from eyecast.model.collectives.streaming.trees import packed_trees_broadcast, shares
-from eyecast.model.compare.case import Case
-from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import draw_faults, with_faults
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.duration import expected_cycles
 from eyecast.model.schedule.schedule import Schedule
 
 FAULTY = with_faults(mesh((8, 8)), draw_faults(mesh((8, 8)), 4 / 64, seed=1, keep=(0,)))
-
-
-def carried_out(made: Schedule) -> int:
-    """Return a schedule's cycles; require all blocks, and that no flit waited."""
-    made.check()
-    case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
-    assert case.predicted.finished
-    assert not case.predicted.stalled_flits.any()
-    got = case.payload.delivered(case.predicted.memory, made.topology)
-    assert got.sum() == len(made.topology.working_nodes)
-    return case.predicted.cycles
 
 
 @pytest.mark.parametrize(
@@ -52,7 +39,7 @@ def carried_out(made: Schedule) -> int:
     ids=lambda value: value.algorithm if isinstance(value, Schedule) else None,
 )
 def test_cycles_beside_the_bound(made: Schedule, most: float) -> None:
-    cycles, bound = carried_out(made), schedule_bound(made).value
+    cycles, bound = cycles_of(made), schedule_bound(made).value
     assert bound <= cycles <= most * bound
     # The estimate leaves out the cycles to read the first row, and those of the last step's end.
     assert abs(cycles - expected_cycles(made)) <= 2
@@ -79,7 +66,7 @@ def test_cycles_beside_the_bound(made: Schedule, most: float) -> None:
     ids=lambda made: f"{made.algorithm}-{made.topology.label}-{made.blocks.words.sum()}",
 )
 def test_all_get_all(made: Schedule) -> None:
-    carried_out(made)
+    cycles_of(made)
 
 
 @pytest.mark.parametrize(
