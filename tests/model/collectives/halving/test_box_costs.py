@@ -26,7 +26,7 @@ def cost(low: Node, sides: Node, steps: int, source: Node) -> int:
     """Return cost(box, s, p) by trying every axis, cut and q; FAR if the steps are too few."""
     if prod(sides) == 1:
         return 0
-    if steps == 0:
+    if prod(sides) > 1 << steps:
         return FAR
     return min(
         cost(*own, steps - 1, source)
@@ -56,6 +56,8 @@ def cuts(low: Node, sides: Node, source: Node) -> list[tuple[tuple[Node, Node], 
         *((side,) for side in (3, 5, 6, 7, 9, 11, 12)),
         *((2, 3), (3, 3), (3, 5), (6, 2), (4, 5), (5, 5)),
         *((2, 3, 2), (3, 3, 2), (1, 5, 3), (2, 2, 3, 1)),
+        *((1,), (2,), (16,), (2, 2), (2, 4), (4, 4), (8, 4), (8, 8)),
+        *((2, 4, 2), (4, 4, 4), (1, 4, 1, 2)),
     ],
 )
 def test_costs_are_the_recursion(sides: Node) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import product
 from math import prod
 
 import numpy as np
 import pytest
+from helpers.eyes import Node, Sends, distance, eyes_by_definition, sends_of
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.halving.eye import (
@@ -35,38 +35,11 @@ from eyecast.model.network.topology import hypercube, line, mesh, ring, torus
 from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps
 from eyecast.model.schedule.schedule import Schedule
 
-Node = tuple[int, ...]
-Sends = set[tuple[int, Node, Node]]
-
 
 def cube(k: int, source: Node) -> Schedule:
     """Return the eye broadcast in a 3-D 2^k mesh."""
     topology = mesh((2**k,) * 3)
     return eye_broadcast(topology, topology.node_at(source), 16)
-
-
-def distance(a: Node, b: Node) -> int:
-    return sum(abs(x - y) for x, y in zip(a, b, strict=True))
-
-
-@cache
-def eyes_by_definition(axes: int, k: int) -> dict[Node, Node]:
-    """Return the eyes by Definition 7, by their corner (0 or 1 on each axis)."""
-    corners = list(product((0, 1), repeat=axes))
-    if k == 1:
-        return {corner: corner for corner in corners}
-    center = (2**k - 1,) * axes
-    submeshes = {
-        corner: [
-            tuple(c * 2**k // 2 + e for c, e in zip(corner, eye, strict=True))
-            for eye in eyes_by_definition(axes, k - 1).values()
-        ]
-        for corner in corners
-    }
-    return {
-        corner: min(inner, key=lambda eye: distance(tuple(2 * c for c in eye), center))
-        for corner, inner in submeshes.items()
-    }
 
 
 def first_three_steps(k: int, start: Node) -> list[tuple[int, Node, Node]]:
@@ -124,11 +97,6 @@ def sends_by_definition(k: int, source: Node, before: int = 0) -> Sends:
     return sends
 
 
-def sends_of(schedule: Schedule) -> Sends:
-    ends = (schedule.topology.coordinates(n).tolist() for n in (schedule.source, schedule.target))
-    return set(zip(schedule.step.tolist(), *(map(tuple, nodes) for nodes in ends), strict=True))
-
-
 @pytest.mark.parametrize("k", range(4))
 def test_sends_are_those_of_algorithm_2(k: int) -> None:
     sources = list(product(range(2**k), repeat=3))
@@ -137,7 +105,8 @@ def test_sends_are_those_of_algorithm_2(k: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("axes", "k"), [(1, 5), (2, 4), (3, 1), (3, 2), (3, 3), (4, 1), (4, 2), (5, 1)]
+    ("axes", "k"),
+    [(1, 5), *((2, k) for k in range(5)), (3, 1), (3, 2), (3, 3), (4, 1), (4, 2), (5, 1)],
 )
 def test_every_source_is_proved(axes: int, k: int) -> None:
     topology = mesh((2**k,) * axes)
@@ -145,6 +114,8 @@ def test_every_source_is_proved(axes: int, k: int) -> None:
         schedule = eye_broadcast(topology, source, 1)
         schedule.check()
         assert schedule.steps == axes * k == least_broadcast_steps(topology.nodes)
+        assert schedule.tcd >= topology.nodes - 1
+        assert schedule.largest_link_load == min(k, 1)
 
 
 @pytest.mark.parametrize("k", range(4))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import product
 from math import prod
 
@@ -24,43 +23,6 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 
 Node = tuple[int, ...]
-
-
-@cache
-def cost(low: Node, sides: Node, source: Node) -> int:
-    """Return cost(box, p) by trying every axis and every q."""
-    if prod(sides) == 1:
-        return 0
-    return min(
-        cost(*own, source)
-        + min(
-            sum(abs(a - b) for a, b in zip(source, q, strict=True)) + cost(*other, q)
-            for q in product(*(range(c, c + s) for c, s in zip(*other, strict=True)))
-        )
-        for own, other in cuts(low, sides, source)
-    )
-
-
-def cuts(low: Node, sides: Node, source: Node) -> list[tuple[tuple[Node, Node], ...]]:
-    """Return the source's half and the other half, as corner and sides, for each axis."""
-    found = []
-    for axis, side in enumerate(sides):
-        if side > 1:
-            half = (*sides[:axis], side // 2, *sides[axis + 1 :])
-            middle = (*low[:axis], low[axis] + side // 2, *low[axis + 1 :])
-            halves = ((low, half), (middle, half))
-            found.append(halves if source[axis] < middle[axis] else halves[::-1])
-    return found
-
-
-@pytest.mark.parametrize(
-    "sides",
-    [(1,), (2,), (16,), (2, 2), (2, 4), (4, 4), (8, 4), (8, 8), (2, 4, 2), (4, 4, 4), (1, 4, 1, 2)],
-)
-def test_costs_are_the_recursion(sides: Node) -> None:
-    found = minimum_tcds(mesh(sides)).reshape(sides[::-1])
-    for source in product(*map(range, sides)):
-        assert found[source[::-1]] == cost((0,) * len(sides), sides, source)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from helpers.eyes import Node, Sends, distance, sends_of
 from helpers.refusals import refusal_of
 
 from eyecast.model.base.errors import with_article
@@ -27,10 +28,6 @@ from eyecast.model.collectives.halving.rectangle import (
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.schedule.schedule import Schedule
-
-Node = tuple[int, ...]
-Sends = set[tuple[int, Node, Node]]
 
 
 def sends_by_definition(low: Node, sides: Node, source: Node, step: int = 1) -> Sends:
@@ -66,15 +63,6 @@ def eyes_of(low: Node, sides: Node) -> list[Node]:
 def distance_by_definition(k: int) -> int:
     """Return D_k of the paper."""
     return 0 if k == 1 else -(-k // 2) - 1 - distance_by_definition(-(-k // 2))
-
-
-def distance(a: Node, b: Node) -> int:
-    return sum(abs(x - y) for x, y in zip(a, b, strict=True))
-
-
-def sends_of(schedule: Schedule) -> Sends:
-    ends = (schedule.topology.coordinates(n).tolist() for n in (schedule.source, schedule.target))
-    return set(zip(schedule.step.tolist(), *(map(tuple, nodes) for nodes in ends), strict=True))
 
 
 MESHES = [
