@@ -18,6 +18,7 @@ from eyecast.model.program.row import Row
 HALF = 128
 REGION = 16
 """The half of a lane's words that an arriving packet is written to."""
+MESSAGE_WORDS = 2 * HALF
 
 NETWORKS = [mesh((4,)), mesh((3, 2)), torus((5,)), torus((3, 3)), hypercube(3)]
 
@@ -36,7 +37,7 @@ def draw_network(draw: np.random.Generator) -> NetworkConfig:
         vcs=int(draw.integers(2, 4)),
         depth=int(draw.integers(1, 5)),
         flit_width=int(draw.choice([24, 32, 64])),
-        message_words=2 * HALF,
+        message_words=MESSAGE_WORDS,
         table_words=1 << 12,
         link_registers=int(draw.integers(3)),
         barrier_registers=int(draw.integers(3)),
@@ -65,6 +66,9 @@ class Drawn:
         source, target = self.draw.choice(topology.nodes, 2, replace=False).tolist()
         offsets, nodes, vcs = route(topology, np.array([source]), np.array([target]), 2)
         segments = segments_of_paths(topology, offsets, nodes, vcs)[0]
+        if not topology.wrapped:
+            vcs = self.draw.integers(self.config.vcs, size=len(segments)).tolist()
+            segments = tuple(each._replace(vc=vc) for each, vc in zip(segments, vcs, strict=True))
         before = int(nodes[-2])
         port = int(topology.peer[before, segments[-1].port]) if self.config.all_port else 0
         if (step, port) in self.receives[target]:
@@ -117,3 +121,15 @@ class Drawn:
             [[step for step, _ in ports[node]] for node in ports],
             receive_ports=[[port for _, port in ports[node]] for node in ports],
         )
+
+
+def drawn_program(
+    draw: np.random.Generator, config: NetworkConfig, steps: int, packets: tuple[int, int]
+) -> Program:
+    """Draw a program with this many steps, and in each a number of packets from a range."""
+    drawn = Drawn(draw, config)
+    for step in range(1, steps + 1):
+        drawn.came = {}
+        for _ in range(drawn.number(*packets)):
+            drawn.add_packet(step)
+    return drawn.program()

@@ -1,4 +1,4 @@
-"""One step of a schedule that combines and streams, word by word, by contributions.
+"""One step of a schedule that may combine and stream, word by word, by contributions.
 
 A second reading of docs/router.md, sections 19 and 20, without any import from the checks: every
 word waits before it leaves, takes some time on its way, and is a count of contributions.
@@ -7,8 +7,11 @@ word waits before it leaves, takes some time on its way, and is a count of contr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+
+from eyecast.model.schedule.schedule import Schedule
 
 Word = tuple[int, int]
 """A block, and the index of a word in it."""
@@ -28,10 +31,28 @@ class Packet:
     lead: int
 
 
+def packets_of(
+    schedule: Schedule, feeders: Mapping[int, int], leads: Mapping[int, int]
+) -> list[Packet]:
+    """Return the sends of a schedule; ``feeders`` and ``leads`` are those of sends that stream."""
+    words = schedule.blocks.words.tolist()
+    return [
+        Packet(
+            int(schedule.source[send]),
+            int(schedule.target[send]),
+            [(b, w) for b in schedule.block_ids[begin:end].tolist() for w in range(words[b])],
+            bool(schedule.combine[send]),
+            feeders.get(send),
+            leads.get(send, 0),
+        )
+        for send, (begin, end) in enumerate(pairwise(schedule.block_offsets.tolist()))
+    ]
+
+
 def carried_out(
     packets: Sequence[Packet], held: Held, waits: Sequence[int], ways: Sequence[int]
 ) -> Held | None:
-    """Return the values after the step; None if packets wait for ever.
+    """Return the values after the step; None if packets wait for ever, or lack a word to send.
 
     A packet that streams reads the value at the time when a word leaves; any other packet reads the
     value before the step. Delays before a word leaves, and on its way, are given in cycles.
@@ -58,6 +79,8 @@ def carried_out(
             last = max(last, cycle + 1)
             if may[number] > waits[number]:
                 there = before if packet.feeder is None else now
+                if (packet.source, packet.words[place]) not in there:
+                    return None
                 value = there[packet.source, packet.words[place]].copy()
                 under_way.append((cycle + ways[number], number, packet.words[place], value))
                 sent[number], may[number] = place + 1, 0

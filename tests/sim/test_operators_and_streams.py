@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
-from helpers.drawn_combinations import drawn_program
+from helpers.drawn import MESSAGE_WORDS, drawn_program
 from helpers.own_operator import TWICE
 from helpers.untimed import Memory, carried_out
 
@@ -25,8 +26,8 @@ from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
 
-WORDS, LIMIT = 32, 1500
-STEPS = 4
+LIMIT = 1500
+ROOM: dict[str, Any] = {"message_words": MESSAGE_WORDS, "table_words": 1 << 10}
 
 
 def require_same(seed: int, predicted: Run, measured: Run) -> None:
@@ -41,9 +42,13 @@ def require_same(seed: int, predicted: Run, measured: Run) -> None:
 Drawn = tuple[int, Program, Memory]
 
 
-def drawn(config: NetworkConfig, seeds: range, steps: int = STEPS) -> list[Drawn]:
+def drawn(
+    config: NetworkConfig, seeds: range, steps: int = 4, packets: tuple[int, int] = (4, 16)
+) -> list[Drawn]:
     """Return seed, program and memories of each case."""
-    programs = [drawn_program(config, seed, steps) for seed in seeds]
+    programs = [
+        drawn_program(np.random.default_rng(seed), config, steps, packets) for seed in seeds
+    ]
     shape = (config.topology.nodes, config.message_words)
     return [(s, p, random_words(config, shape, s)) for s, p in zip(seeds, programs, strict=True)]
 
@@ -55,7 +60,7 @@ def on_hardware(config: NetworkConfig, cases: list[Drawn]) -> Iterator[Run]:
             made,
             [(node, 0, words) for node, words in enumerate(memory)],
             timing=Timing.BARRIER,
-            read_words=WORDS,
+            read_words=MESSAGE_WORDS,
             cycle_limit=LIMIT,
         )
         for _, made, memory in cases
@@ -93,19 +98,19 @@ def compare(config: NetworkConfig, seeds: range) -> int:
     ],
 )
 def test_drawn_programs(topology: Topology, limits: dict[str, Any]) -> None:
-    config = NetworkConfig(topology=topology, message_words=WORDS, **limits)
+    config = NetworkConfig(topology=topology, **ROOM, **limits)
     assert compare(config, range(80)) > 20
 
 
 @pytest.mark.slow
 def test_routers_without_arbitration() -> None:
     """A program in which no flit waits runs the same there; any other program sets a flag."""
-    options: dict[str, Any] = {"message_words": WORDS, "streams": True, "vcs": 2}
+    options: dict[str, Any] = {**ROOM, "streams": True, "vcs": 2}
     buffered = NetworkConfig(topology=mesh((6,)), **options)
     direct = NetworkConfig(topology=mesh((6,)), contention_free=True, **options)
     free = waited = 0
-    cases = drawn(direct, range(100), steps=1)
-    same = drawn(buffered, range(100), steps=1)
+    cases = drawn(direct, range(100), 1, (1, 6))
+    same = drawn(buffered, range(100), 1, (1, 6))
     for (seed, made, memory), measured in zip(same, on_hardware(direct, cases), strict=True):
         predicted = run(made, memory, timing=Timing.BARRIER, cycle_limit=LIMIT)
         if predicted.finished and not predicted.stalled_flits.any():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from helpers.drawn import Drawn, draw_network
+from helpers.drawn import draw_network, drawn_program
 from helpers.untimed import carried_out
 
 from eyecast.model.cycle.model import run
@@ -20,12 +20,7 @@ from eyecast.model.program.program import Program
 def draw_program(seed: int) -> Program:
     draw = np.random.default_rng(seed)
     config = draw_network(draw)
-    drawn = Drawn(draw, config)
-    for step in range(1, int(draw.integers(2, 5))):
-        drawn.came = {}
-        for _ in range(3 * config.topology.nodes):
-            drawn.add_packet(step)
-    made = drawn.program()
+    made = drawn_program(draw, config, int(draw.integers(1, 4)), (3 * config.topology.nodes,) * 2)
     made.check()
     return made
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.all_port_programs import all_port
-from helpers.drawn import Drawn, draw_network
+from helpers.drawn import draw_network, drawn_program
 from helpers.programs import DOWN, NORTH, UP, program, put, words
 
 from eyecast.model.base.errors import InvalidInput
@@ -60,17 +60,13 @@ def compared(made: Program, memory: Any, timing: Timing) -> bool:
     return True
 
 
-def drawn_program(seed: int) -> Program | None:
+def few_packets(seed: int) -> Program | None:
     """Draw a program of few packets, many of which never meet; None for a wrong one."""
     draw = np.random.default_rng(seed)
     config = draw_network(draw)
     depth, width = int(draw.integers(2, 12)), int(draw.choice([24, 28, 32, 64]))
-    drawn = Drawn(draw, replace(config, depth=depth, flit_width=width))
-    for step in range(1, int(draw.integers(2, 6))):
-        drawn.came = {}
-        for _ in range(int(draw.integers(1, 6))):
-            drawn.add_packet(step)
-    made = drawn.program()
+    config = replace(config, depth=depth, flit_width=width)
+    made = drawn_program(draw, config, int(draw.integers(1, 5)), (1, 5))
     try:
         made.check()
     except InvalidInput:
@@ -81,7 +77,7 @@ def drawn_program(seed: int) -> Program | None:
 def worked_out(seeds: range) -> int:
     count = 0
     for seed in seeds:
-        made = drawn_program(seed)
+        made = few_packets(seed)
         if made is not None:
             memory = random_words(made.config, (made.nodes, made.config.message_words), seed)
             count += sum(compared(made, memory, timing) for timing in Timing)

@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 from helpers.schedules import Send, build, complaint
-from helpers.streamed_contributions import Held, Packet, carried_out
+from helpers.streamed_contributions import Held, carried_out, packets_of
 
 from eyecast.model.network.topology import mesh, ring
 from eyecast.model.schedule.blocks import Blocks
@@ -127,27 +127,12 @@ def drawn(random: Random) -> Schedule:
     return reduction(sends, streams, ((), ()), tuple(replaced), words)
 
 
-def packets_of(schedule: Schedule) -> list[Packet]:
-    words = schedule.blocks.words.tolist()
-    streams = streams_of(schedule)
-    feeder = dict(zip(streams.send.tolist(), streams.feeder.tolist(), strict=True))
-    lead = dict(zip(streams.send.tolist(), streams.lead.tolist(), strict=True))
-    return [
-        Packet(
-            int(schedule.source[send]),
-            int(schedule.target[send]),
-            [(b, w) for b in schedule.block_ids[begin:end].tolist() for w in range(words[b])],
-            bool(schedule.combine[send]),
-            feeder.get(send),
-            lead.get(send, 0),
-        )
-        for send, (begin, end) in enumerate(pairwise(schedule.block_offsets.tolist()))
-    ]
-
-
 def outcomes(schedule: Schedule, random: Random) -> list[Held]:
     """Return the values after the step, one for each choice of delays."""
-    packets, words = packets_of(schedule), schedule.blocks.words.tolist()
+    streams, words = streams_of(schedule), schedule.blocks.words.tolist()
+    feeders = dict(zip(streams.send.tolist(), streams.feeder.tolist(), strict=True))
+    leads = dict(zip(streams.send.tolist(), streams.lead.tolist(), strict=True))
+    packets = packets_of(schedule, feeders, leads)
     held = {
         (node, (block, word)): Counter([node])
         for node, block in product(range(4), range(2))

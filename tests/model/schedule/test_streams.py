@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from itertools import product
 from random import Random
 
 import numpy as np
 import pytest
 from helpers.schedules import Send, build, complaint
-from helpers.stream_words import Packet, all_leads, works
+from helpers.streamed_contributions import carried_out, packets_of
 
 from eyecast.model.network.topology import ring
 from eyecast.model.schedule.blocks import Blocks
@@ -126,18 +127,20 @@ def drawn(random: Random) -> Schedule:
     return streaming(sends, streams, Blocks(np.array(blocks), ((),) * 3, lengths))
 
 
-def packets_of(schedule: Schedule) -> list[Packet]:
+def works(schedule: Schedule, leads: dict[int, int], delays: list[int]) -> bool:
+    """Tell whether all words leave, each after its arrival at the source."""
+    into = {target: send for send, target in enumerate(schedule.target.tolist())}
+    streams, sources = schedule.stream.tolist(), schedule.source.tolist()
+    # A send to whose source nothing comes waits for itself, and so for ever.
+    feeders = {n: into.get(sources[n], n) for n in range(schedule.sends) if streams[n]}
     words = schedule.blocks.words.tolist()
-    bounds = schedule.block_offsets.tolist()
-    return [
-        Packet(
-            int(schedule.source[send]),
-            int(schedule.target[send]),
-            [(b, w) for b in schedule.block_ids[begin:end].tolist() for w in range(words[b])],
-            bool(schedule.stream[send]),
-        )
-        for send, (begin, end) in enumerate(pairwise(bounds))
-    ]
+    held = {
+        (owner, (block, word)): Counter([owner])
+        for block, owner in enumerate(schedule.blocks.owner.tolist())
+        for word in range(words[block])
+    }
+    packets = packets_of(schedule, feeders, leads)
+    return carried_out(packets, held, [0] * len(packets), delays) is not None
 
 
 def test_drawn_schedules_are_accepted_exactly_if_their_words_are_there() -> None:
@@ -146,26 +149,19 @@ def test_drawn_schedules_are_accepted_exactly_if_their_words_are_there() -> None
         made = drawn(random)
         if not made.sends:
             continue
-        packets = packets_of(made)
-        words = made.blocks.words.tolist()
-        held = {
-            (int(owner), (block, word))
-            for block, owner in enumerate(made.blocks.owner)
-            for word in range(words[block])
-        }
-        delays = [[1] * len(packets), [9] * len(packets)]
-        delays += [[random.choice((1, 2, 9)) for _ in packets]]
+        delays = [[1] * made.sends, [9] * made.sends]
+        delays += [[random.choice((1, 2, 9)) for _ in range(made.sends)]]
         try:
             made.check()
         except ScheduleError as error:
             refused += 1
             if "nothing of it comes" not in str(error):
-                for leads in all_leads(packets):
-                    assert not all(works(packets, held, leads, each) for each in delays), str(error)
+                most = np.where(made.stream, made.send_words, 1).tolist()
+                for leads in product(*map(range, most)):
+                    chosen = dict(enumerate(leads))
+                    assert not all(works(made, chosen, each) for each in delays), str(error)
         else:
             accepted += 1
             found = streams_of(made)
-            leads = [0] * len(packets)
-            for send, lead in zip(found.send.tolist(), found.lead.tolist(), strict=True):
-                leads[send] = lead
-            assert all(works(packets, held, leads, each) for each in delays)
+            leads = dict(zip(found.send.tolist(), found.lead.tolist(), strict=True))
+            assert all(works(made, leads, each) for each in delays)
