@@ -7,12 +7,14 @@ reduced block it counts how often each node's contribution is in a node's value.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 from helpers.schedules import Send, listed
 
+from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 
 KINDS = {
@@ -33,6 +35,18 @@ REDUCED_KINDS = KINDS | {
     "order": "and one of the two replaces it",
 }
 """Kinds of rules for a schedule with reduced blocks."""
+
+
+def named(schedule: Schedule, kinds: dict[str, str]) -> str | None:
+    """Return the kind of rule that check() names as broken; None if it finds nothing."""
+    try:
+        schedule.check()
+    except ScheduleError as error:
+        found = [kind for kind, words in kinds.items() if re.search(words, str(error))]
+        assert len(found) == 1, str(error)
+        assert "\n" not in str(error)
+        return found[0]
+    return None
 
 
 def problems(schedule: Schedule) -> set[str]:

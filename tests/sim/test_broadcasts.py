@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from helpers.verified import verified
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
@@ -20,7 +21,6 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, mesh, torus
 from eyecast.model.program.compiler import Compiled
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.sim.verify import verify
 
 TIMINGS = ("barrier", "self-timed")
 
@@ -83,9 +83,6 @@ def test_drawn_sources_and_faults(whole: Topology, times: int) -> None:
     ]
     assert {"tree", "chain"} < {case.schedule.algorithm for case in cases}
     assert sum(bool(case.schedule.topology.faulty_nodes) for case in cases) >= times
-    for result in verify(cases):
-        schedule, timing = result.case.schedule, result.case.timing
-        disagreeing = [check for check in result.checks if not check.agrees]
-        assert not disagreeing, (schedule.algorithm, schedule.root, timing, disagreeing)
-        if timing == "barrier" and schedule.largest_link_load <= 1:
+    for result in verified(cases):
+        if result.case.timing == "barrier" and result.case.schedule.largest_link_load <= 1:
             assert result.measured.stalled_flits.sum() == 0

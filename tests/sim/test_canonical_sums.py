@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.verified import verified
 
 import eyecast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.payload import Payload
-from eyecast.sim.verify import verify
 
 pytest.importorskip("ml_dtypes", reason="pip install 'eyecast[dev]'")
 
@@ -102,8 +102,7 @@ def test_the_hardware_has_the_same_bits_by_every_schedule(topology: Any) -> None
             assert algorithm == "recursive-doubling"
     expected = bits_of(added(messages(words)))
     for case in cases:
-        (result,) = verify([case])
-        assert result.agrees
+        (result,) = verified([case])
         for sums in sums_in(case.payload, case, result.measured.memory):
             assert (sums == expected).all()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.verified import require_agreement
 
 import eyecast
 
@@ -23,8 +24,7 @@ def test_drawn_links_are_as_predicted_flit_for_flit(side: int) -> None:
     )
     for algorithm, asked in (("tree", {"source": 0}), ("ring", {"collective": "all-gather"})):
         made = eyecast.schedule(drawn, algorithm, flits=4, **asked)
-        result = eyecast.verify(made, depth=4, message_words=256 if side == 8 else 64)
-        assert result.agrees, [str(check) for check in result.checks if not check.agrees]
+        require_agreement(eyecast.verify(made, depth=4, message_words=256 if side == 8 else 64))
 
 
 @pytest.mark.slow
@@ -42,5 +42,4 @@ def test_four_chiplets_are_as_predicted_flit_for_flit(
 ) -> None:
     four = eyecast.chiplets((2, 2), (4, 4), latency=8, rate=4)
     made = eyecast.schedule(four, algorithm, collective=collective, flits=flits, **asked)
-    result = eyecast.verify(made, depth=4)
-    assert result.agrees, [str(check) for check in result.checks if not check.agrees]
+    require_agreement(eyecast.verify(made, depth=4))

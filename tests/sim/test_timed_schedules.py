@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from helpers.verified import verified
 
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
@@ -16,7 +17,6 @@ from eyecast.model.network.topology import mesh, torus
 from eyecast.model.program.compiler import fit
 from eyecast.model.program.deadlock import certify
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.sim.verify import verify
 
 pytestmark = pytest.mark.slow
 
@@ -48,9 +48,8 @@ def test_the_hardware_keeps_the_timetable(made: list[Schedule], parameters: dict
         for each in compiled
         for timing in ("barrier", "self-timed")
     ]
-    for result in verify(cases):
+    for result in verified(cases):
         program = result.case.program
-        assert not [check for check in result.checks if not check.agrees]
         assert not result.measured.stalled_flits.any()
         last = program.start + program.header_flits + program.length
         last += 1 + program.row_hops * (1 + program.config.link_registers)
