@@ -142,7 +142,7 @@ bench-collectives: $(COMPILED)
 
 # Cycles of short messages with packets and with circuits, beside the lower bound.
 bench-circuits: $(COMPILED)
-	$(BIN)/python bench/circuits.py
+	$(BIN)/python bench/wires.py --circuits
 
 # Every warning fails, for example a missing name, file or heading. After a failure all pages are
 # built anew, because a kept page does not warn again.

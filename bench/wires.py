@@ -1,109 +1,150 @@
-"""``make bench-collectives``: cycles of collectives beside the lower bound of the wires.
+"""Cycles of collectives beside the lower bound of the wires, with packets and with circuits.
 
-    python bench/wires.py [--rtl]
+    python bench/wires.py [--circuits] [--rtl]
 
-The table has the cycles of the cycle model, the lower bound of docs/guides/fast.md, their ratio and
-the target ratio. With --rtl, networks of up to 64 nodes also run on the hardware, flit for flit.
-The simulator of an 8x8 network takes a minute or two to build, once.
+``make bench-collectives``: the cycles of the cycle model, the lower bound of docs/guides/fast.md,
+their ratio and the target ratio. ``make bench-circuits`` (--circuits): the cycles of the fastest
+algorithm with packets, those with circuits, the lower bound of what the schedule for circuits
+promises, the largest number of entries of a run table, and the cycles aimed at.
+
+With --rtl, networks of up to 64 nodes also run on the hardware, word for word. The simulator of an
+8x8 network takes a minute or two to build, once for each set of operators.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import click
 from rich.console import Console
 from rich.table import Table
 
+from eyecast.cli.console import progress
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
-from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.best import choose_best
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import draw_faults, with_faults
 from eyecast.model.network.topology import Topology, mesh, torus
 from eyecast.model.program.certified import compile_certified
-from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.schedule.collective import Collective
 from eyecast.sim.verify import verify
 
 MOST_ON_HARDWARE = 64
 """Most nodes of a network that runs on the hardware."""
+SQUARE, TORUS = mesh((8, 8)), torus((8, 8))
+FAULTY = with_faults(SQUARE, draw_faults(SQUARE, 4 / 64, seed=1, keep=(0,)))
+SMALL = with_faults(mesh((5, 7)), draw_faults(mesh((5, 7)), 2 / 35, seed=1, keep=(0,)))
 
 
 class Aim(NamedTuple):
-    """A collective to measure, and the target ratio of its cycles to the bound."""
+    """A collective to measure, and the ratio or, with circuits, the cycles aimed at."""
 
-    what: str
-    make: Callable[[], Schedule]
-    ratio: float | None
+    topology: Topology
+    collective: str
+    words: int
+    aim: float | None = None
+    all_port: bool = False
+    targets: tuple[int, ...] | None = None
+
+    @property
+    def named(self) -> str:
+        """Describe what is measured."""
+        ports = "all ports" if self.all_port else "one port"
+        return f"{self.topology.label}, {self.collective}, {self.words} words, {ports}"
+
+    def case(self, **network: bool) -> Case:
+        """Return the predicted run of the fastest algorithm on a network with these parameters."""
+        request = Request(
+            topology=self.topology,
+            words=self.words,
+            source=0 if Collective(self.collective).rooted else None,
+            targets=self.targets,
+            all_port=self.all_port,
+        )
+        chosen = choose_best(
+            self.collective, request, lambda made: compile_certified(made, network), **network
+        )
+        compiled = compile_certified(chosen.schedule, network)
+        return Case.of(compiled, timing=Timing.BARRIER, seed=0)
 
 
-def _best(collective: str, topology: Topology, words: int, *, all_port: bool) -> Schedule:
-    source = 0 if collective in ("broadcast", "reduce", "scatter", "gather") else None
-    request = Request(topology=topology, words=words, source=source, all_port=all_port)
-    return choose_best(collective, request, lambda made: compile_certified(made, {})).schedule
-
-
-def _aims() -> Iterator[Aim]:
-    """Yield the collectives to measure, with their targets."""
-    square, faulty = mesh((8, 8)), mesh((8, 8))
-    faulty = with_faults(square, draw_faults(square, 4 / 64, seed=1, keep=(0,)))
-
-    def aim(
-        collective: str, topology: Topology, words: int, all_port: bool, ratio: float | None
-    ) -> Aim:
-        ports = "all ports" if all_port else "one port"
-        what = f"{topology.label}, {collective}, {words} words, {ports}"
-        return Aim(what, lambda: _best(collective, topology, words, all_port=all_port), ratio)
-
+def _ratios() -> Iterator[Aim]:
+    """Yield the collectives to measure with packets, and the ratios aimed at."""
     for words, ratio in ((16, None), (1024, 1.30), (16384, 1.05)):
-        yield aim("broadcast", square, words, False, ratio)
+        yield Aim(SQUARE, "broadcast", words, ratio)
     for words, ratio in ((1024, 1.15), (16384, 1.03)):
-        yield aim("broadcast", square, words, True, ratio)
-    yield aim("all-gather", square, 16, False, 1.05)
-    for topology in (square, torus((8, 8)), torus((16, 16))):
-        yield aim("all-gather", topology, 256, True, 1.05)
+        yield Aim(SQUARE, "broadcast", words, ratio, all_port=True)
+    yield Aim(SQUARE, "all-gather", 16, 1.05)
+    for topology in (SQUARE, TORUS, torus((16, 16))):
+        yield Aim(topology, "all-gather", 256, 1.05, all_port=True)
     for words, ratio in ((1, None), (4, 1.5), (16, None), (64, 1.25)):
-        yield aim("all-to-all", square, words, False, ratio)
-    for topology in (square, torus((8, 8))):
-        yield aim("all-to-all", topology, 64, True, 1.25)
-    yield aim("all-to-all", torus((4, 4, 4)), 64, True, None)
-    yield aim("all-to-all", torus((8, 8)), 64, False, None)
+        yield Aim(SQUARE, "all-to-all", words, ratio)
+    for topology, ratio in ((SQUARE, 1.25), (TORUS, 1.25), (torus((4, 4, 4)), None)):
+        yield Aim(topology, "all-to-all", 64, ratio, all_port=True)
+    yield Aim(TORUS, "all-to-all", 64)
     for words, ratio in ((256, None), (1024, None), (16384, 1.05)):
-        yield aim("all-reduce", square, words, False, ratio)
-    for topology, ratio in ((square, 1.10), (torus((8, 8)), None)):
-        yield aim("all-reduce", topology, 16384, True, ratio)
-    yield aim("reduce", square, 1024, False, None)
-    yield aim("reduce-scatter", square, 16, False, None)
-    yield aim("reduce-scatter", square, 256, True, None)
+        yield Aim(SQUARE, "all-reduce", words, ratio)
+    for topology, ratio in ((SQUARE, 1.10), (TORUS, None)):
+        yield Aim(topology, "all-reduce", 16384, ratio, all_port=True)
+    yield Aim(SQUARE, "reduce", 1024)
+    yield Aim(SQUARE, "reduce-scatter", 16)
+    yield Aim(SQUARE, "reduce-scatter", 256, all_port=True)
     for collective in ("broadcast", "all-gather"):
-        yield aim(collective, faulty, 1024, True, 1.25)
+        yield Aim(FAULTY, collective, 1024, 1.25, all_port=True)
     for collective in ("scatter", "gather"):
-        yield aim(collective, square, 64, True, None)
-    yield aim("all-to-all", faulty, 64, False, 1.6)
+        yield Aim(SQUARE, collective, 64, all_port=True)
+    yield Aim(FAULTY, "all-to-all", 64, 1.6)
+
+
+def _circuits() -> Iterator[Aim]:
+    """Yield the collectives to measure with circuits, and the cycles aimed at."""
+    for words, cycles in ((1, 20), (16, 35), (64, 83), (256, 275), (1024, 1043)):
+        yield Aim(SQUARE, "broadcast", words, cycles)
+    yield Aim(SQUARE, "multicast", 16, 36, targets=(63, 35, 49))
+    for words, cycles in ((1, 40), (16, 55), (256, 300)):
+        yield Aim(SQUARE, "reduce", words, cycles)
+    for words, cycles in ((1, 42), (16, 57), (64, 110), (1024, 1075)):
+        yield Aim(SQUARE, "all-reduce", words, cycles)
+    yield Aim(SQUARE, "barrier", 1, 42)
+    for words, cycles in ((1, 170), (4, 580), (16, 2200)):
+        yield Aim(SQUARE, "all-to-all", words, cycles)
+    for words, cycles in ((1, 72), (16, 1028)):
+        yield Aim(SQUARE, "all-gather", words, cycles)
+    for collective, words in (("broadcast", 16), ("all-reduce", 16), ("all-reduce", 1024)):
+        yield Aim(TORUS, collective, words, all_port=True)
+    for collective, words in (("broadcast", 16), ("all-gather", 64), ("all-to-all", 16)):
+        yield Aim(SMALL, collective, words)
 
 
 @click.command()
+@click.option("--circuits", is_flag=True, help="Measure circuits beside packets.")
 @click.option("--rtl", is_flag=True, help="Run networks of up to 64 nodes on the hardware too.")
-def main(rtl: bool) -> None:
+def main(circuits: bool, rtl: bool) -> None:
     """Measure the collectives and print the table."""
     table = Table(title="cycles beside the least that the wires allow")
-    columns = ("what", "algorithm", "cycles", "bound", "ratio", "at most", "hardware")
-    for column in columns if rtl else columns[:-1]:
+    columns = ["what", "by", *["packets"] * circuits, "cycles", "bound", "ratio"]
+    columns += [*["entries"] * circuits, "aim", *["hardware"] * rtl]
+    for column in columns:
         table.add_column(column, justify="left" if column in columns[:2] else "right")
-    for what, make, ratio in _aims():
-        made = make()
-        case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=0)
-        bound, cycles = schedule_bound(made).value, case.predicted.cycles
-        reached = f"{cycles / bound:.3f}"
-        aimed = "" if ratio is None else f"{ratio:.2f}"
-        cells = [what, made.algorithm, str(cycles), str(bound), reached, aimed]
-        table.add_row(*cells, *([_on_hardware(case)] if rtl else []))
+    aims = [*(_circuits() if circuits else _ratios())]
+    with progress("measuring", len(aims), shown=True) as (say, advance):
+        for aim in aims:
+            say(aim.named)
+            case = aim.case(circuits=True) if circuits else aim.case()
+            cycles, bound = case.predicted.cycles, case.bound.value
+            cells = [aim.named, case.schedule.algorithm]
+            cells += [aim.case().predicted.cycles] if circuits else []
+            cells += [cycles, bound, f"{cycles / bound:.3f}"]
+            cells += [case.program.table_sizes.max()] if circuits else []
+            cells += ["" if aim.aim is None else aim.aim, *([_on_hardware(case)] if rtl else [])]
+            table.add_row(*map(str, cells))
+            advance()
     Console(width=130).print(table)
-    for name in ("ring", "direct"):
+    for name in () if circuits else ("ring", "direct"):
         click.echo(_large_all_to_all(name))
 
 
