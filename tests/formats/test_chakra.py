@@ -14,7 +14,7 @@ import pytest
 from helpers.command import Command, refusal
 from helpers.foreign import said
 from helpers.operations import carried_out, message_rows, order_kept
-from helpers.topologies import refusal as refused
+from helpers.refusals import refusal_of
 
 from eyecast.formats.chakra import read_chakra, write_chakra
 from eyecast.formats.chakra_schema import COLLECTIVE, COMPUTATION, RECEIVE, SEND, Protobuf
@@ -159,17 +159,17 @@ REFUSED: list[tuple[bytes, str]] = [
 def test_what_cannot_be_read_is_one_line(content: bytes, line: str, tmp_path: Path) -> None:
     file = files(tmp_path, content, trace())
     place = tmp_path / "t.0.et"
-    assert refused(read_chakra, file, RING).startswith(f"{place}, {line}")
+    assert refusal_of(read_chakra, file, RING).startswith(f"{place}, {line}")
 
 
 def test_sets_that_are_not_whole_are_refused(eyecast: Command, here: Path) -> None:
     file = files(here, trace(SENDER), trace(RECEIVER), trace(), trace(), trace())
     first = here / "t.0.et"
-    assert refused(read_chakra, file, RING) == (
+    assert refusal_of(read_chakra, file, RING) == (
         f"ranks of {first} must be at most 4, the working nodes of the ring of 4, not 5"
     )
     (here / "t.2.et").unlink()
-    assert refused(read_chakra, file, RING) == f"{here / 't.2.et'}: is missing, of NPUs 0 to 4"
+    assert refusal_of(read_chakra, file, RING) == f"{here / 't.2.et'}: is missing, of NPUs 0 to 4"
     (here / "x").write_bytes(trace(SENDER))
     assert eyecast("predict", "--schedule", "x", "--ring", "4") == refusal(
         "file of a Chakra trace must be NAME.N.et, one of a file for each NPU, not x"
@@ -177,10 +177,10 @@ def test_sets_that_are_not_whole_are_refused(eyecast: Command, here: Path) -> No
     (here / "s.json").write_text("")
     write_chakra(all_gather(), here / "g.0.et")
     (here / "g.7.et").write_bytes(b"")
-    assert refused(write_chakra, all_gather(), here / "g.0.et") == (
+    assert refusal_of(write_chakra, all_gather(), here / "g.0.et") == (
         f"output file {here / 'g.7.et'} must be removed: it would be part of the trace"
     )
-    assert refused(write_chakra, all_gather(), here / "g.et") == (
+    assert refusal_of(write_chakra, all_gather(), here / "g.et") == (
         f"output file {here / 'g.et'} must be called NAME.0.et, as there is a file for each NPU, "
         "not otherwise"
     )
@@ -190,7 +190,7 @@ def test_without_protobuf_a_line_says_how_it_is_installed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "google.protobuf", None)
-    assert refused(write_chakra, all_gather(), tmp_path / "x.0.et") == (
+    assert refusal_of(write_chakra, all_gather(), tmp_path / "x.0.et") == (
         "protobuf, for Chakra traces, must be installed (pip install 'eyecast[chakra]'), "
         "not missing"
     )
