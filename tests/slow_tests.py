@@ -39,7 +39,7 @@ SECONDS = {
     "model/papers/test_items.py": 5,
     "model/collectives/halving/test_eye.py": 3,
     "sim/test_interruption.py": 40,
-    "sim/test_links_that_differ.py::test_four_chiplets_are_as_predicted_flit_for_flit": 125,
+    "sim/test_links_that_differ.py::test_four_chiplets_are_as_predicted_flit_for_flit": 185,
     "model/collectives/halving/test_minimum.py": 3,
     "model/collectives/halving/test_rectangle.py": 3,
     "sim/test_soak.py": 45,

@@ -34,6 +34,7 @@ def test_drawn_links_are_as_predicted_flit_for_flit(side: int) -> None:
         ("broadcast", "paced", 256, {"source": 0, "ports": "all"}),
         ("all-gather", "greedy", 16, {"ports": "all"}),
         ("all-reduce", "overlapped", 512, {"ports": "all"}),
+        ("all-reduce", "overlapped", 2048, {"ports": "all"}),
         ("all-to-all", "direct", 4, {}),
     ],
 )

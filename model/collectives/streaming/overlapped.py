@@ -14,10 +14,10 @@ tree grows along the links that earlier trees used least, between parts above al
 between parts are equally busy, and the lower bound (:mod:`..reductions.bounds`) is near.
 
 **Steps.** A step takes as long as the slowest link needs for one piece. A faster link carries
-several pieces in it, but all of them up or all of them down: a port sends one packet in a step. Its
-steps up and down alternate in the ratio of its uses. Nodes an odd number of hops apart begin one
-step apart: a piece that moves one link in a step then need not wait. Pieces take the first free
-places, in their order.
+several pieces in it, but all of them up or all of them down: a port sends one packet in a step. In
+each step every link takes the most urgent pieces that have arrived at its node. A piece is urgent
+if it came early in the message, and if it has many links before it. A link that has a full packet
+in one direction only takes that one, so that links within parts keep up with those between parts.
 
 More pieces keep slow links idle for a shorter time at both ends, but each step takes more than its
 words. The number of pieces with the fewest estimated cycles is chosen.
@@ -25,8 +25,7 @@ words. The number of pieces with the fewest estimated cycles is chosen.
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from math import isqrt
@@ -35,7 +34,6 @@ import numpy as np
 
 from ...base.errors import InvalidInput, require_range, with_article
 from ...base.ragged import even_shares
-from ...bounds.hops import hops_from
 from ...network.links import linked_pairs
 from ...network.port_model import PortModel
 from ...network.topology import Topology
@@ -50,18 +48,22 @@ NAME = "overlapped"
 MOST_MOVES = 1 << 18
 """Most pieces times nodes: half of the moves."""
 MOST_NODES = 1 << 12
-TREES = 1 << 14
+TREES = 1 << 17
 """Trees times nodes."""
-ROOTS = 4
+FEW = 64
+"""Trees from which the number of pieces is estimated."""
+ROOTS = 8
 """Roots that are tried for each tree."""
 BETWEEN_PARTS, WITHIN = 100.0, 0.5
 """Hops that an earlier tree on a link counts for, between parts and within a part."""
-AVOIDED = 0.1
+AVOIDED = 0.03
 """Levels that an earlier tree on a link counts for, when a root is chosen."""
 CLOSING_CYCLES = 6
 """Cycles of a step in addition to its flits and the registers of the slowest link, about."""
-FILLING = 2
+FILLING = 1.2
 """Steps in which links wait at both ends, for each level of the deepest tree, about."""
+PACE = 0.5
+"""Hops that a piece is less urgent for each step that the busiest link takes for it."""
 
 Link = tuple[int, int]
 """The node at which a link begins, and the node at which it ends."""
@@ -77,23 +79,21 @@ class _Graph:
         The neighbours of each node.
     part
         The part of each node.
-    odd
-        Whether each node is an odd number of hops from the first, 0 or 1.
     room
         Pieces that each link carries while the slowest link carries one.
     """
 
     beside: dict[int, list[int]]
     part: list[int]
-    odd: list[int]
     room: dict[Link, int]
 
 
 @dataclass
 class _Tree:
-    """A tree of links: the parent and the level of each node, the root first; it has no parent."""
+    """A tree of links: level, parent and children of each node. The first has no parent."""
 
     parent: dict[int, int] = field(default_factory=dict)
+    children: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     level: dict[int, int] = field(default_factory=dict)
 
     @property
@@ -103,9 +103,8 @@ class _Tree:
 
     @property
     def down(self) -> list[Link]:
-        """The links away from the root, those near it first."""
-        order = sorted(self.parent, key=self.level.__getitem__)
-        return [(self.parent[node], node) for node in order]
+        """The links away from the root."""
+        return [(parent, node) for node, parent in self.parent.items()]
 
 
 def overlapped_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
@@ -117,15 +116,13 @@ def overlapped_all_reduce(topology: Topology, words: int, operator: str) -> Sche
     require_range("flits", words, 1)
     require_range(f"nodes for {NAME}", topology.nodes, 1, MOST_NODES)
     graph = _graph(topology)
-    trees, busiest = _trees(graph, min(TREES // topology.nodes, words))
-    levels = max(tree.levels for tree in trees)
+    few, busiest = _trees(graph, min(FEW, words))
+    levels = max(tree.levels for tree in few)
     number = _likely_number(topology, levels, busiest, words)
-    # The first and the last steps are not steady, and the last step is not known before.
-    first = _moves(graph, trees, number, range(levels, sys.maxsize))
-    last = max((step for step, _, _ in first), default=0)
-    moves = _moves(graph, trees, number, range(levels, last - 3 * levels // 2))
+    trees, busiest = _trees(graph, min(number, TREES // topology.nodes))
+    moves = _moves(graph, trees, number, PACE * busiest)
     sends = SendList()
-    for (step, link, combine), pieces in sorted(moves.items()):
+    for (step, link, combine), pieces in moves.items():
         sends.add(step, link, pieces, combine=combine)
     blocks = Blocks.reduced_to((None,) * number, even_shares(words, number), operator)
     return sends.schedule(NAME, topology, Collective.ALL_REDUCE, PortModel.ALL_PORT, None, blocks)
@@ -159,9 +156,8 @@ def _graph(topology: Topology) -> _Graph:
         beside[begin].append(end)
     fast = np.array([link for link in both if both[link] < slowest], np.int64).reshape(-1, 2)
     part = parts_joined(topology.nodes, *fast.T)
-    odd = hops_from(topology, working[:1])[0] % 2
     room = {link: slowest // each for link, each in both.items()}
-    return _Graph(beside, part.tolist(), odd.tolist(), room)
+    return _Graph(beside, part.tolist(), room)
 
 
 def _trees(graph: _Graph, number: int) -> tuple[list[_Tree], float]:
@@ -200,6 +196,7 @@ def _grown(graph: _Graph, root: int, uses: dict[Link, float]) -> _Tree:
         tree.level[node] = level
         if parent is not None:
             tree.parent[node] = parent
+            tree.children[parent].append(node)
         for end in graph.beside[node]:
             weight = WITHIN if graph.part[end] == part else BETWEEN_PARTS
             if end not in tree.level:
@@ -221,66 +218,90 @@ def _likely_number(topology: Topology, levels: int, busiest: float, words: int) 
     return max(1, min(number, words, MOST_MOVES // topology.nodes))
 
 
-def _moves(graph: _Graph, trees: list[_Tree], number: int, steady: range) -> dict[Move, list[int]]:
-    """Return the pieces of each packet: every piece moves as early as its link has room.
-
-    In ``steady`` steps links alternate.
-    """
-    places = _Places(graph, trees, steady)
-    moves: dict[Move, list[int]] = {}
+def _moves(graph: _Graph, trees: list[_Tree], number: int, pace: float) -> dict[Move, list[int]]:
+    """Return the pieces of each packet; each piece is ``pace`` hops less urgent than the last."""
+    queues = _Queues(graph, trees, pace)
     for piece in range(number):
-        links = trees[piece % len(trees)].down
-        ready = dict.fromkeys(graph.beside, 1)
-        for parent, node in reversed(links):
-            step = places.take((node, parent), ready[node], combine=True)
-            moves.setdefault((step, (node, parent), True), []).append(piece)
-            ready[parent] = max(ready[parent], step + 1)
-        for parent, node in links:
-            step = places.take((parent, node), ready[parent], combine=False)
-            moves.setdefault((step, (parent, node), False), []).append(piece)
-            ready[node] = step + 1
+        queues.begin(piece)
+    moves: dict[Move, list[int]] = {}
+    step = 0
+    while packets := queues.packets():
+        step += 1
+        for link, combine, pieces in packets:
+            moves[step, link, combine] = sorted(pieces)
+            for piece in pieces:
+                queues.arrive(piece, link, combine=combine)
     return moves
 
 
-class _Places:
-    """The room that each link has in each step.
+class _Queues:
+    """The pieces that wait for each link, to be combined or copied: the most urgent ones first.
 
-    A link with room for one piece carries one in any step, either up or down. In steady steps any
-    other link alternates in the ratio of its uses; in all others the first piece decides.
+    Pieces with many hops left are more urgent, and late pieces are less urgent.
     """
 
-    def __init__(self, graph: _Graph, trees: list[_Tree], steady: range) -> None:
-        self._graph, self._steady = graph, steady
-        self._downs = Counter(link for tree in trees for link in tree.down)
-        self._taken: Counter[tuple[Link, int]] = Counter()
-        self._combines: dict[tuple[Link, int], bool] = {}
-        self._full: dict[tuple[Link, bool], int] = {}
+    def __init__(self, graph: _Graph, trees: list[_Tree], pace: float) -> None:
+        self._graph, self._trees, self._pace = graph, trees, pace
+        self._waiting: dict[tuple[Link, bool], list[tuple[float, int]]] = {
+            (link, combine): [] for link in graph.room for combine in (True, False)
+        }
+        self._missing: dict[tuple[int, int], int] = {}
 
-    def take(self, link: Link, ready: int, *, combine: bool) -> int:
-        """Take a place on the link, and return its step: the first free one from ``ready`` on."""
-        full = self._full.get((link, combine), 1)
-        step = max(ready, full)
-        while not self._free(link, step, combine=combine):
-            step += 1
-        self._taken[link, step] += 1
-        self._combines[link, step] = combine
-        while not self._free(link, full, combine=combine):
-            full += 1
-        self._full[link, combine] = full
-        return step
+    def begin(self, piece: int) -> None:
+        """Let a piece wait at the nodes that receive nothing before they send it."""
+        tree = self._trees[piece % len(self._trees)]
+        for node in tree.level:
+            self._missing[piece, node] = len(tree.children[node])
+        for node in tree.level:
+            if not tree.children[node]:
+                self._complete(piece, node)
 
-    def _free(self, link: Link, step: int, *, combine: bool) -> bool:
-        """Tell whether the link has room in a step for a piece that combines or is copied."""
-        room, taken = self._graph.room[link], self._taken[link, step]
-        if taken:
-            return taken < room and self._combines[link, step] == combine
-        return room == 1 or step not in self._steady or self._turn(link, step) == combine
+    def packets(self) -> list[tuple[Link, bool, list[int]]]:
+        """Take the pieces of the next step: for each link, whether they combine, and the pieces."""
+        taken = []
+        for link, room in self._graph.room.items():
+            combine = self._combines(link, room)
+            queue = self._waiting[link, combine]
+            pieces = [heappop(queue)[1] for _ in range(min(room, len(queue)))]
+            if pieces:
+                taken.append((link, combine, pieces))
+        return taken
 
-    def _turn(self, link: Link, step: int) -> bool:
-        """Tell whether a link combines in a steady step."""
-        up, down = self._downs[link[::-1]], self._downs[link]
-        place = (step + self._graph.odd[link[0]]) * up + (up + down) // 2
-        return (place + up) // (up + down) > place // (up + down)
+    def arrive(self, piece: int, link: Link, *, combine: bool) -> None:
+        """Let a piece that arrived by a link wait for the next links of its tree."""
+        node = link[1]
+        if not combine:
+            self._copy(piece, node)
+            return
+        self._missing[piece, node] -= 1
+        if not self._missing[piece, node]:
+            self._complete(piece, node)
+
+    def _combines(self, link: Link, room: int) -> bool:
+        """Tell whether the next packet combines: the more urgent one, but a full one first."""
+        up, down = self._waiting[link, True], self._waiting[link, False]
+        if (len(up) < room) != (len(down) < room):
+            return len(down) < room
+        return bool(up) and (not down or up[0] < down[0])
+
+    def _complete(self, piece: int, node: int) -> None:
+        """Send a piece on that is combined of all values below a node."""
+        tree = self._trees[piece % len(self._trees)]
+        if node in tree.parent:
+            hops_left = tree.levels + tree.level[node]
+            self._wait(piece, (node, tree.parent[node]), hops_left, combine=True)
+        else:
+            self._copy(piece, node)
+
+    def _copy(self, piece: int, node: int) -> None:
+        """Send a piece that is whole from a node to its children."""
+        tree = self._trees[piece % len(self._trees)]
+        for child in tree.children[node]:
+            hops_left = tree.levels - tree.level[node]
+            self._wait(piece, (node, child), hops_left, combine=False)
+
+    def _wait(self, piece: int, link: Link, hops_left: int, *, combine: bool) -> None:
+        heappush(self._waiting[link, combine], (piece * self._pace - hops_left, piece))
 
 
 ALGORITHM = Declared(

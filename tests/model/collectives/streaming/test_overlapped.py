@@ -50,6 +50,12 @@ def test_pieces_are_combined_while_others_are_copied(made: Schedule) -> None:
     assert np.intersect1d(combining, copying).size > made.steps / 2
 
 
+def test_few_steps_leave_a_slow_link_idle() -> None:
+    """Four chiplets need six crossings of a piece; 32 slow links share them."""
+    made = overlapped_all_reduce(chiplets((2, 2), (4, 4), latency=8, rate=4), 4096, "add")
+    assert made.steps <= 6 * len(made.blocks) / 32 + 20
+
+
 def test_a_message_of_one_word_is_one_piece() -> None:
     made = overlapped_all_reduce(SLOW, 1, "add")
     made.check()
