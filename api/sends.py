@@ -8,14 +8,13 @@ from itertools import chain
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput, one_of, require_range
-from ..model.base.ragged import offsets_of
 from ..model.collectives.task import MOST_FLITS
 from ..model.network.operators import BUILT_IN, Operator
 from ..model.network.topology import Topology
 from ..model.schedule.blocks import NO_OWNER, Blocks
+from ..model.schedule.builder import path_columns
 from ..model.schedule.requested_blocks import Nodes
 from ..model.schedule.rules import LARGEST_STEP, LARGEST_VC
 from .annotations import Node, OperatorName
@@ -173,20 +172,10 @@ def _integers(name: str, given: int | Sequence[int], high: int, count: int) -> t
 
 def send_columns(sends: Sequence[ReadSend]) -> dict[str, Any]:
     """Return the columns of the table of ``sends``."""
-    return {
+    columns = path_columns([send.path for send in sends], [send.blocks for send in sends])
+    return columns | {
         "step": np.array([send.step for send in sends], np.int32),
-        "source": np.array([send.path[0] for send in sends], np.int32),
-        "target": np.array([send.path[-1] for send in sends], np.int32),
-        "path_offsets": offsets_of([len(send.path) for send in sends]),
-        "path_nodes": _joined(send.path for send in sends),
-        "vcs": _joined(send.vcs for send in sends),
-        "block_offsets": offsets_of([len(send.blocks) for send in sends]),
-        "block_ids": _joined(send.blocks for send in sends),
+        "vcs": np.fromiter(chain.from_iterable(send.vcs for send in sends), np.int32),
         "combine": np.array([send.combine for send in sends], np.bool_),
         "stream": np.array([send.stream for send in sends], np.bool_),
     }
-
-
-def _joined(lists: Iterable[Sequence[int]]) -> npt.NDArray[np.int32]:
-    """Return the numbers of all ``lists``, end to end."""
-    return np.fromiter(chain.from_iterable(lists), np.int32)

@@ -1,4 +1,4 @@
-"""Schedules built from rows (a block crosses a link in a step), or from paths of one block.
+"""Schedules built from rows (a block crosses a link in a step), or from paths.
 
 A generator writes one row for each block that a send carries. Rows of the same step and link
 become one send::
@@ -11,17 +11,38 @@ become one send::
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers
+from ..base.ragged import offsets_of
 from ..network.port_model import PortModel
 from ..network.topology import Topology
 from .blocks import Blocks
 from .collective import Collective
 from .schedule import Schedule
+
+
+def path_columns(
+    paths: Collection[Sequence[int]], blocks: Collection[Sequence[int]]
+) -> dict[str, Any]:
+    """Return the columns of sends on VC 0, each along a path with a list of blocks."""
+    nodes = np.fromiter(chain.from_iterable(paths), np.int32)
+    offsets = offsets_of([*map(len, paths)])
+    return {
+        "source": nodes[offsets[:-1]],
+        "target": nodes[offsets[1:] - 1],
+        "path_offsets": offsets,
+        "path_nodes": nodes,
+        "vcs": np.zeros(nodes.size - len(paths), np.int32),
+        "block_offsets": offsets_of([*map(len, blocks)]),
+        "block_ids": np.fromiter(chain.from_iterable(blocks), np.int32),
+    }
 
 
 def one_block_schedule(

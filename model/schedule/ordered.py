@@ -35,6 +35,7 @@ from ..network.port_model import PortModel
 from ..network.route_layers import layered_vcs, safe_routes
 from ..network.topology import Topology
 from .blocks import Blocks
+from .builder import path_columns
 from .schedule import Schedule
 
 
@@ -104,7 +105,8 @@ def packed_schedule(
     order = np.argsort(steps, kind="stable")
     rows = order.tolist()
     hops = np.split(vcs, bounds[1:-1] - np.arange(1, len(rows))) if rows else []
-    carried = [sends.blocks[row] for row in rows]
+    columns = path_columns([paths[row] for row in rows], [sends.blocks[row] for row in rows])
+    columns["vcs"] = np.concatenate([np.zeros(0, np.int32), *(hops[row] for row in rows)])
     return Schedule(
         topology=topology,
         collective=collective,
@@ -113,16 +115,10 @@ def packed_schedule(
         root=root,
         blocks=blocks,
         step=steps[order],
-        source=source[order],
-        target=target[order],
-        path_offsets=offsets_of(np.diff(path_offsets)[order]),
-        path_nodes=np.array([node for row in rows for node in paths[row]], np.int32),
-        vcs=np.concatenate([np.zeros(0, np.int32), *(hops[row] for row in rows)]),
-        block_offsets=offsets_of(np.fromiter(map(len, carried), np.int64, len(carried))),
-        block_ids=np.fromiter(chain.from_iterable(carried), np.int32),
         combine=np.array(sends.combine, np.bool_)[order]
         if sends.combine
         else np.zeros(0, np.bool_),
+        **columns,
     )
 
 

@@ -10,6 +10,7 @@ from helpers.refusals import refusal_of
 
 from eyecast.model.network.topology import Topology, mesh
 from eyecast.model.schedule.blocks import Blocks
+from eyecast.model.schedule.builder import path_columns
 from eyecast.model.schedule.collective import ROOTLESS
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
@@ -29,14 +30,6 @@ class Send:
     stream: bool = False
 
 
-def offsets(lists: list[list[int]]) -> np.ndarray:
-    return np.cumsum([0, *map(len, lists)])
-
-
-def joined(lists: list[list[int]]) -> list[int]:
-    return list(chain.from_iterable(lists))
-
-
 def build(
     network: tuple[int, ...] | Topology,
     sends: list[Send],
@@ -46,8 +39,12 @@ def build(
 ) -> Schedule:
     """Build a schedule on a mesh of given sides, or on any network."""
     blocks = blocks or Blocks.of_broadcast(0, 4)
-    paths = [send.path for send in sends]
     vcs = [[0] * (len(s.path) - 1) if s.vcs is None else s.vcs for s in sends]
+    columns = path_columns([s.path for s in sends], [s.blocks for s in sends]) | {
+        "source": np.array([s.path[0] if s.source is None else s.source for s in sends]),
+        "target": np.array([s.path[-1] if s.target is None else s.target for s in sends]),
+        "vcs": np.array(list(chain.from_iterable(vcs))),
+    }
     return Schedule(
         topology=network if isinstance(network, Topology) else mesh(network),
         collective=collective,
@@ -56,15 +53,9 @@ def build(
         root=None if collective in ROOTLESS else max(0, int(blocks.owner[0])),
         blocks=blocks,
         step=np.array([s.step for s in sends]),
-        source=np.array([s.path[0] if s.source is None else s.source for s in sends]),
-        target=np.array([s.path[-1] if s.target is None else s.target for s in sends]),
-        path_offsets=offsets(paths),
-        path_nodes=np.array(joined(paths)),
-        vcs=np.array(joined(vcs)),
-        block_offsets=offsets([s.blocks for s in sends]),
-        block_ids=np.array(joined([s.blocks for s in sends])),
         combine=np.array([s.combine for s in sends], np.bool_),
         stream=np.array([s.stream for s in sends], np.bool_),
+        **columns,
     )
 
 

@@ -26,6 +26,7 @@ from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.schedule.blocks import Blocks
+from eyecast.model.schedule.builder import path_columns
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.picture.file import save_picture
 from eyecast.picture.links import Lines
@@ -113,7 +114,6 @@ def schedule_of(
     topology: Topology, paths: list[Path_], steps: list[int], root: int | None = 0
 ) -> Schedule:
     """Return sends along ``paths`` in ``steps``, which need not make a collective."""
-    sizes = [len(path) for path in paths]
     return Schedule(
         topology=topology,
         collective="broadcast" if root is not None else "all-gather",
@@ -122,13 +122,7 @@ def schedule_of(
         root=root,
         blocks=Blocks.of_broadcast(0, 1),
         step=np.array(steps),
-        source=np.array([path[0] for path in paths]),
-        target=np.array([path[-1] for path in paths]),
-        path_offsets=np.concatenate(([0], np.cumsum(sizes))),
-        path_nodes=np.array([node for path in paths for node in path]),
-        vcs=np.zeros(sum(sizes) - len(sizes), np.int32),
-        block_offsets=np.arange(len(paths) + 1),
-        block_ids=np.zeros(len(paths), np.int32),
+        **path_columns(paths, [[0]] * len(paths)),
     )
 
 

@@ -19,6 +19,7 @@ from eyecast.model.collectives.halving.eye import eye_broadcast, eye_line
 from eyecast.model.network.routes import dimension_order
 from eyecast.model.network.topology import Topology, hypercube, mesh
 from eyecast.model.schedule.blocks import Blocks
+from eyecast.model.schedule.builder import one_block_schedule
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.picture.file import save_picture
 from eyecast.picture.panel import Drawing
@@ -32,21 +33,8 @@ def one_after_another(dims: tuple[int, ...]) -> Schedule:
     topology = mesh(dims)
     targets = np.arange(1, topology.nodes)
     path_offsets, path_nodes = dimension_order(topology, 0 * targets, targets)
-    return Schedule(
-        topology=topology,
-        collective="broadcast",
-        algorithm="sequential",
-        port_model="half-duplex",
-        root=0,
-        blocks=Blocks.of_broadcast(0, 1),
-        step=targets,
-        source=0 * targets,
-        target=targets,
-        path_offsets=path_offsets,
-        path_nodes=path_nodes,
-        vcs=np.zeros(path_nodes.size - targets.size, dtype=np.int32),
-        block_offsets=np.arange(targets.size + 1),
-        block_ids=0 * targets,
+    return one_block_schedule(
+        *("sequential", topology, Blocks.of_broadcast(0, 1), targets, path_offsets, path_nodes)
     )
 
 

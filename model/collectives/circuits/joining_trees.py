@@ -34,12 +34,12 @@ from dataclasses import replace
 import numpy as np
 
 from ...base.errors import require_range
-from ...base.ragged import offsets_of
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.faults import with_faults
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK, Topology
 from ...schedule.blocks import Blocks
+from ...schedule.builder import path_columns
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
@@ -204,8 +204,6 @@ def _schedule(
     combining: int,
 ) -> Schedule:
     """Return the schedule of these sends of one block; the first ``combining`` of them combine."""
-    sends = len(paths)
-    nodes = np.array([node for path in paths for node in path], np.int32)
     return Schedule(
         topology=topology,
         collective=collective,
@@ -214,15 +212,9 @@ def _schedule(
         root=root,
         blocks=blocks,
         step=np.array(steps, np.int32),
-        source=np.array([path[0] for path in paths], np.int32),
-        target=np.array([path[-1] for path in paths], np.int32),
-        path_offsets=offsets_of([len(path) for path in paths]),
-        path_nodes=nodes,
-        vcs=np.zeros(len(nodes) - sends, np.int32),
-        block_offsets=np.arange(sends + 1),
-        block_ids=np.zeros(sends, np.int32),
-        combine=np.arange(sends) < combining,
+        combine=np.arange(len(paths)) < combining,
         circuits=True,
+        **path_columns(paths, [[0]] * len(paths)),
     )
 
 

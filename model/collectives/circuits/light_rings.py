@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...base.errors import InvalidInput, require_range, with_article
-from ...base.ragged import offsets_of
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.builder import path_columns
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared
@@ -52,8 +52,7 @@ def light_ring(topology: Topology, words: int) -> Schedule:
     paths = [
         twice[place : place + further + 1] for place in range(nodes) for further in range(1, nodes)
     ]
-    sends = len(paths)
-    path_nodes = np.array([node for path in paths for node in path], np.int32)
+    carried = [[block] for block in blocks for _ in range(1, nodes)]
     return Schedule(
         topology=topology,
         collective=Collective.ALL_GATHER,
@@ -63,14 +62,8 @@ def light_ring(topology: Topology, words: int) -> Schedule:
         blocks=blocks_for_all(topology.working_nodes, words),
         # Two trees of one step share no link, so each has a step of its own.
         step=np.repeat(np.arange(1, nodes + 1, dtype=np.int32), max(0, nodes - 1)),
-        source=np.array([path[0] for path in paths], np.int32),
-        target=np.array([path[-1] for path in paths], np.int32),
-        path_offsets=offsets_of([len(path) for path in paths]),
-        path_nodes=path_nodes,
-        vcs=np.zeros(len(path_nodes) - sends, np.int32),
-        block_offsets=np.arange(sends + 1),
-        block_ids=np.repeat(np.array(blocks, np.int32), max(0, nodes - 1)),
         circuits=True,
+        **path_columns(paths, carried),
     )
 
 

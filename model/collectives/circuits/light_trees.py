@@ -28,11 +28,11 @@ import numpy as np
 
 from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, require_range, with_article
-from ...base.ragged import offsets_of
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK, Topology
 from ...schedule.blocks import Blocks
+from ...schedule.builder import one_block_schedule, path_columns
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared, multicast
@@ -146,25 +146,16 @@ def _of_single_links(topology: Topology, root: int, words: int) -> Schedule:
     parent[ends] = begins
     target = working[np.argsort(hops[working], kind="stable")][1:].astype(np.int32)
     source = parent[target]
-    sends = len(target)
-    return Schedule(
-        topology=topology,
-        collective=Collective.BROADCAST,
-        algorithm=NAME,
+    made = one_block_schedule(
+        NAME,
+        topology,
+        Blocks.of_broadcast(root, words),
+        np.ones(len(target), np.int32),
+        2 * np.arange(len(target) + 1),
+        np.stack((source, target), axis=1).ravel(),
         port_model=PortModel.FULL_DUPLEX,
-        root=root,
-        blocks=Blocks.of_broadcast(root, words),
-        step=np.ones(sends, np.int32),
-        source=source,
-        target=target,
-        path_offsets=2 * np.arange(sends + 1),
-        path_nodes=np.stack((source, target), axis=1).ravel(),
-        vcs=np.zeros(sends, np.int32),
-        block_offsets=np.arange(sends + 1),
-        block_ids=np.zeros(sends, np.int32),
-        stream=source != root,
-        circuits=True,
     )
+    return replace(made, stream=source != root, circuits=True)
 
 
 def _shared(
@@ -246,8 +237,7 @@ def of_trees(
 ) -> Schedule:
     """Return the schedule that sends each block along the paths of its tree in one step."""
     paths = [path for tree in trees for path in tree]
-    sends = len(paths)
-    nodes = np.array([node for path in paths for node in path], np.int32)
+    carried = [[block] for block, tree in enumerate(trees) for _ in tree]
     return Schedule(
         topology=topology,
         collective=collective,
@@ -255,15 +245,9 @@ def of_trees(
         port_model=PortModel.HALF_DUPLEX,
         root=int(blocks.owner[0]),
         blocks=blocks,
-        step=np.ones(sends, np.int32),
-        source=np.array([path[0] for path in paths], np.int32),
-        target=np.array([path[-1] for path in paths], np.int32),
-        path_offsets=offsets_of([len(path) for path in paths]),
-        path_nodes=nodes,
-        vcs=np.zeros(len(nodes) - sends, np.int32),
-        block_offsets=np.arange(sends + 1),
-        block_ids=np.repeat(np.arange(len(trees), dtype=np.int32), [*map(len, trees)]),
+        step=np.ones(len(paths), np.int32),
         circuits=True,
+        **path_columns(paths, carried),
     )
 
 

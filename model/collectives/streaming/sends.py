@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
-from ...base.ragged import offsets_of
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
+from ...schedule.builder import path_columns
 from ...schedule.schedule import Schedule
 
 
@@ -59,8 +58,6 @@ class SendList:
         blocks: Blocks,
     ) -> Schedule:
         """Return the schedule of these sends; only the shapes are checked."""
-        nodes = np.fromiter(chain.from_iterable(self.path), np.int32)
-        offsets = offsets_of([len(path) for path in self.path])
         return Schedule(
             topology=topology,
             collective=collective,
@@ -69,13 +66,7 @@ class SendList:
             root=root,
             blocks=blocks,
             step=np.array(self.step, np.int32),
-            source=nodes[offsets[:-1]],
-            target=nodes[offsets[1:] - 1],
-            path_offsets=offsets,
-            path_nodes=nodes,
-            vcs=np.zeros(len(nodes) - len(self.path), np.int32),
-            block_offsets=offsets_of([len(carried) for carried in self.blocks]),
-            block_ids=np.fromiter(chain.from_iterable(self.blocks), np.int32),
             stream=np.array(self.stream, np.bool_),
             combine=np.array(self.combine, np.bool_),
+            **path_columns(self.path, self.blocks),
         )

@@ -29,6 +29,7 @@ from eyecast.model.program.payload import Payload
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.schedule.blocks import Blocks
+from eyecast.model.schedule.builder import path_columns
 from eyecast.model.schedule.schedule import Schedule
 
 Send = tuple[int, list[int], list[int]]
@@ -36,7 +37,6 @@ Send = tuple[int, list[int], list[int]]
 
 
 def schedule_of(topology: Topology, sends: list[Send], blocks: Blocks, port_model: str) -> Schedule:
-    paths = [path for _, path, _ in sends]
     return Schedule(
         topology=topology,
         collective="all-to-all",
@@ -45,13 +45,7 @@ def schedule_of(topology: Topology, sends: list[Send], blocks: Blocks, port_mode
         root=None,
         blocks=blocks,
         step=np.array([step for step, _, _ in sends]),
-        source=np.array([path[0] for path in paths]),
-        target=np.array([path[-1] for path in paths]),
-        path_offsets=np.cumsum([0, *map(len, paths)]),
-        path_nodes=np.concatenate(paths),
-        vcs=np.zeros(sum(len(path) - 1 for path in paths), int),
-        block_offsets=np.cumsum([0, *(len(carried) for _, _, carried in sends)]),
-        block_ids=np.concatenate([carried for _, _, carried in sends]),
+        **path_columns([path for _, path, _ in sends], [carried for _, _, carried in sends]),
     )
 
 
