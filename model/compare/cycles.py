@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..base.errors import InvalidInput
 from ..exact.arithmetic import run as exact_run
 from ..exact.circuits import closed_run
 from ..exact.declined import Declined
-from ..network.config import NetworkConfig, Timing
+from ..network.config import MOST_DEPTH, NetworkConfig, Timing
 from ..network.port_model import PortModel
 from ..program.any_program import AnyProgram
 from ..program.circuits import CircuitProgram
@@ -41,7 +42,8 @@ class Cycles(NamedTuple):
 def schedule_cycles(schedule: Schedule) -> Cycles:
     """Return the cycles of ``schedule`` on a network with the default parameters.
 
-    A schedule with trees has a network with circuits. The cycles are those of
+    A schedule with trees has a network with circuits. Where links differ, the buffers are deep
+    enough to keep each link busy, or as deep as they can be. The cycles are those of
     :func:`~..exact.arithmetic.predict`, or an estimate if the schedule is too large to compile or
     simulate at once, or if no such network can carry it out.
     """
@@ -53,7 +55,8 @@ def schedule_cycles(schedule: Schedule) -> Cycles:
         config = NetworkConfig(
             topology=schedule.topology, all_port=all_port, circuits=schedule.circuits
         )
-        config, (one,) = fit(config, [schedule])
+        deep = min(MOST_DEPTH, max(config.depth, config.busy_depth))
+        config, (one,) = fit(replace(config, depth=deep), [schedule])
     except InvalidInput:
         return estimate
     if config.message_words * config.topology.nodes > MOST_WORDS:

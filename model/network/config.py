@@ -20,6 +20,9 @@ from .operators import Operator, as_operators, operator_names
 from .table_format import HEADER_COUNT_BITS, Fields, TableFormat
 from .topology import Topology
 
+MOST_DEPTH = 16
+"""Most flits of a buffer."""
+
 MOST_VCS = 8
 """Most virtual channels of a link."""
 
@@ -142,7 +145,7 @@ class NetworkConfig:
     """Virtual channels per link."""
 
     depth: int = _number(
-        2, (1, 16), "Flits in the buffer of each VC, {} to {}.", in_every_file=True
+        2, (1, MOST_DEPTH), "Flits in the buffer of each VC, {} to {}.", in_every_file=True
     )
     """Flits that an input buffer holds per VC. A credit takes 2R + 2 cycles to return over R link
     registers; a smaller depth cannot keep a link busy."""

@@ -1,10 +1,13 @@
-"""An estimate of the cycles of a schedule, by the rules of docs/router.md, sections 5, 11 and 20.
+"""An estimate of the cycles of a schedule, by docs/router.md, sections 5, 11, 20 and 24.
 
 A step takes h + L + 4 cycles, for the h hops and the L words of its longest send. A send that
 streams ends at least h + 3 cycles after the last word that it forwards has arrived. No barrier
 follows the last step, which saves a cycle. Blocks that are not adjacent need rows of their own,
 each with a header flit. If sends of a step share a link, all their flits cross it one after the
-other. The estimate is exact if nothing waits and each packet has one header flit.
+other. Where links differ, a hop takes the latency of its link, and a word takes as many cycles as
+the slowest link on its way needs. The estimate is exact if nothing waits and each packet has one
+header flit. It is a lower bound if no send streams, the timing is barrier, and the collective is
+not an all-to-all, which may have blocks at adjacent addresses that are not counted here.
 """
 
 from __future__ import annotations
@@ -35,7 +38,9 @@ def expected_cycles(schedule: Schedule) -> int:
     written = COMBINED_CYCLES if schedule.combine.any() else 0
     longest = np.zeros(schedule.steps + 1, np.int64)
     rows = _further_rows(schedule)
-    arrivals = _arrivals(schedule, STREAM_CYCLES + written) + rows * CONTINUED_ROW_CYCLES
+    rates = schedule.send_rates
+    arrivals = _arrivals(schedule, STREAM_CYCLES + written)
+    arrivals += rows * np.maximum(CONTINUED_ROW_CYCLES, rates)
     np.maximum.at(longest, schedule.step, arrivals)
     # Sends of one step that share a link have different VCs.
     if schedule.vcs.any():
@@ -65,18 +70,24 @@ def _further_rows(schedule: Schedule) -> Numbers:
 def _shared_links(schedule: Schedule, flits: Numbers) -> tuple[Numbers, Numbers]:
     """Return, for each step and link in use, the step, and the cycles until all ``flits`` arrived.
 
-    The first flit has the fewest hops before the link, and the last the fewest after it.
+    The first flit has the shortest way to the link, and the last the shortest way after it.
     """
     send = schedule.hop_sends
-    before = np.arange(len(send)) - offsets_of(schedule.distances)[send]
-    behind = schedule.distances[send] - 1 - before
+    latencies = schedule.latencies(1)
+    until = offsets_of(latencies)
+    first = offsets_of(schedule.distances)
+    before = until[:-1] - until[first[send]]
+    behind = until[first[send + 1]] - until[1:]
     links = np.int64(schedule.topology.nodes * schedule.topology.ports)
     keys, number = np.unique(schedule.step[send] * links + schedule.links, return_inverse=True)
-    fewest = np.full((2, len(keys)), schedule.hops)
-    for hops, way in zip(fewest, (before, behind), strict=True):
-        np.minimum.at(hops, number, way)
-    load = np.bincount(number, flits[send]).astype(np.int64)
-    return keys // links, load + fewest.sum(axis=0)
+    least = np.full((2, len(keys)), until[-1])
+    for cycles, way in zip(least, (before, behind), strict=True):
+        np.minimum.at(cycles, number, way)
+    rates = schedule.topology.rates.ravel()
+    load = np.bincount(number, flits[send] * rates[schedule.links]).astype(np.int64)
+    # Nothing has to wait behind the last flit.
+    load -= rates[keys % links] - 1
+    return keys // links, load + least.sum(axis=0)
 
 
 def _timed_cycles(schedule: Schedule) -> int:
@@ -94,8 +105,9 @@ def _arrivals(schedule: Schedule, stream_cycles: int) -> Numbers:
 
     A word that a node forwards takes ``stream_cycles`` in addition to its hops.
     """
-    words = schedule.send_words
-    arrival: Numbers = schedule.distances + words
+    words, rates = schedule.send_words, schedule.send_rates
+    ways = np.bincount(schedule.hop_sends, schedule.latencies(1), schedule.sends).astype(np.int64)
+    arrival: Numbers = ways + words * rates
     if not schedule.stream.any():
         return arrival
     streams = streams_of(schedule)
@@ -104,7 +116,8 @@ def _arrivals(schedule: Schedule, stream_cycles: int) -> Numbers:
     # The words that follow the last forwarded word, and the cycles of their path.
     after = np.zeros(schedule.sends, np.int64)
     after[streams.send] = words[streams.send] - streams.lead - words[streams.feeder]
-    after[streams.send] += schedule.distances[streams.send] + stream_cycles
+    after[streams.send] *= rates[streams.send]
+    after[streams.send] += ways[streams.send] + stream_cycles
     for send in _feeders_first(feeder.tolist()):
         if feeder[send] >= 0:
             arrival[send] = max(arrival[send], arrival[feeder[send]] + after[send])

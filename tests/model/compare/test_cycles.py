@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.command import Command, result
@@ -12,6 +14,7 @@ from eyecast.model.collectives.registry import algorithms_for, find_algorithm
 from eyecast.model.compare import cycles
 from eyecast.model.compare.cycles import schedule_cycles
 from eyecast.model.cycle.model import run
+from eyecast.model.network.chiplets import chiplets
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import binary_tree
@@ -58,7 +61,9 @@ def drawn(seed: int) -> Schedule:
 def simulated(schedule: Schedule) -> int:
     """Return the cycles of a schedule in the cycle model."""
     all_port = schedule.port_model == PortModel.ALL_PORT
-    config, (one,) = fit(NetworkConfig(topology=schedule.topology, all_port=all_port), [schedule])
+    base = NetworkConfig(topology=schedule.topology, all_port=all_port)
+    deep = replace(base, depth=max(base.depth, base.busy_depth))
+    config, (one,) = fit(deep, [schedule])
     ran = run(one.program, empty_memory(config), timing=Timing.BARRIER, record_trace=False)
     assert ran.finished
     return ran.cycles
@@ -105,6 +110,65 @@ def test_estimates_know_shared_links_and_further_rows(
     request = Request(topology=topology, words=words, source=source)
     schedule = find_algorithm(Collective(collective), algorithm).generate(request)
     assert expected_cycles(schedule) == schedule_cycles(schedule).value
+
+
+FOUR = chiplets((2, 2), (4, 4), latency=8, rate=4)
+SLOW_RING = replace(ring(8), link_rate_of=np.full(ring(8).neighbor.shape, 3))
+
+
+@pytest.mark.parametrize(
+    ("topology", "collective", "algorithm", "words", "all_port"),
+    [
+        (FOUR, "broadcast", "tree", 64, False),
+        (FOUR, "broadcast", "paced", 1024, True),
+        (FOUR, "all-reduce", "ring", 64, False),
+        # Sends of a step share slow links.
+        (SLOW_RING, "all-gather", "recursive-doubling", 16, False),
+    ],
+)
+def test_estimates_know_latencies_and_rates(
+    topology: Topology, collective: str, algorithm: str, words: int, all_port: bool
+) -> None:
+    source = 0 if collective == Collective.BROADCAST else None
+    request = Request(topology=topology, words=words, source=source, all_port=all_port)
+    schedule = find_algorithm(Collective(collective), algorithm).generate(request)
+    assert expected_cycles(schedule) == simulated(schedule)
+
+
+def test_steps_whose_slow_and_fast_links_carry_other_loads_have_a_lower_bound() -> None:
+    """Further rows take more cycles than the estimate counts."""
+    request = Request(topology=FOUR, words=4096, all_port=True)
+    schedule = find_algorithm(Collective.ALL_REDUCE, "overlapped").generate(request)
+    ran = simulated(schedule)
+    assert schedule_cycles(schedule) == (ran, False)
+    assert 0.96 * ran <= expected_cycles(schedule) <= ran
+
+
+def links_drawn(topology: Topology, seed: int) -> Topology:
+    """Return a topology with registers and rates drawn for each link."""
+    draw = np.random.default_rng(seed)
+    return replace(
+        topology,
+        link_registers_of=draw.integers(0, 4, topology.neighbor.shape),
+        link_rate_of=draw.integers(1, 4, topology.neighbor.shape),
+    )
+
+
+@pytest.mark.parametrize("seed", [49, 66, 193, 205])
+def test_estimates_know_drawn_links(seed: int) -> None:
+    """Further rows on slow links, and links that several sends share."""
+    schedule = drawn(seed)
+    schedule = replace(schedule, topology=links_drawn(schedule.topology, seed))
+    assert expected_cycles(schedule) == simulated(schedule)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_an_estimate_is_a_lower_bound_where_links_are_drawn(seed: int) -> None:
+    schedule = drawn(seed)
+    if schedule.timed or schedule.stream.any() or schedule.collective == Collective.ALL_TO_ALL:
+        return
+    schedule = replace(schedule, topology=links_drawn(schedule.topology, seed))
+    assert expected_cycles(schedule) <= simulated(schedule)
 
 
 def test_of_a_schedule_that_is_too_long_it_is_an_estimate(
