@@ -1,7 +1,8 @@
 """``python -m eyecast.proofs``: prove all components, and print a table.
 
 With words, only proofs whose names contain all of them. With ``--confirm`` the invariants that
-are kept in the folder are confirmed, without the engine that found them.
+are kept in the folder are confirmed, without the engine that found them. With ``--page`` the table
+of a Markdown page is replaced.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -22,6 +24,7 @@ from .proof import Proof, Refuted, confirm_file, prove
 from .question import Undecided
 from .registry import all_proofs
 
+BEGIN, END = "<!-- proofs -->", "<!-- end of the proofs -->"
 COLUMNS = ("component", "configuration", "claim", "engine", "s", "clauses", "lemmas", "proved")
 
 
@@ -30,6 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="eyecast.proofs", description=__doc__)
     parser.add_argument("words", nargs="*", help="words in the names of the proofs")
     parser.add_argument("--confirm", action="store_true", help="confirm the kept invariants")
+    parser.add_argument("--page", type=Path, help="a page whose table is replaced")
     parser.add_argument("-o", "--output", type=Path, default=Path("build/proofs"))
     chosen = parser.parse_args()
     chosen.output.mkdir(parents=True, exist_ok=True)
@@ -48,7 +52,31 @@ def main() -> None:
             rows.append(row)
             table.add_row(*row)
     console.print(table)
+    if chosen.page:
+        chosen.page.write_text(with_table(chosen.page.read_text(), rows))
     sys.exit(any(row[-1] != "yes" for row in rows))
+
+
+def with_table(page: str, rows: Sequence[tuple[str, ...]]) -> str:
+    """Return a page with a new table, which has a line for each component and property.
+
+    "s" is the sum over the configurations.
+    """
+    groups = defaultdict[tuple[str, str], list[tuple[str, ...]]](list)
+    for component, configuration, claim, *answer in rows:
+        groups[component, claim].append((configuration, *answer))
+    lines = [
+        "| component | configurations | property | engine | s | proved |",
+        "|---|---|---|---|---|---|",
+    ]
+    for (component, claim), answers in groups.items():
+        names, engines, seconds, _, _, proved = zip(*answers, strict=True)
+        total = f"{sum(float(each or 0) for each in seconds):.1f}"
+        cells = (component, "; ".join(names), claim, engines[0], total, "; ".join({*proved}))
+        lines.append(f"| {' | '.join(cells)} |")
+    before, rest = page.split(BEGIN)
+    _, after = rest.split(END)
+    return "\n".join((f"{before}{BEGIN}", *lines, f"{END}{after}"))
 
 
 Answer = Callable[[Proof, Path], tuple[float, int, int]]

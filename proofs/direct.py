@@ -22,14 +22,15 @@ def direct_router(ports: int, vcs: int) -> Proof:
 
     def build(bench: Bench) -> None:
         config = network(ports, vcs, 2, contention_free=True)
-        router = bench.drive(DirectRouter(config), "router", linked=C((1 << ports) - 1))
+        linked = C((1 << ports) - 1)
+        router = bench.drive(DirectRouter(config), "router", linked=linked)
         asked: list[list[Any]] = [[] for _ in range(ports)]
         for port, link in enumerate(router.inputs):
             bench.assumes(f"one_flit_{port}", one_hot_or_zero(link.valid))
             if port:
                 # The neighbor's crossbar rests at zero.
                 bench.assumes(f"no_head_without_a_flit_{port}", link.valid.any() | ~link.flit.head)
-            specs = [Spec(bench, config, link, port, vc) for vc in range(vcs)]
+            specs = [Spec(bench, config, link, port, vc, linked) for vc in range(vcs)]
             under_way = Cat(~spec.first for spec in specs)
             follows = (under_way & ~link.valid) == 0
             bench.assumes(f"successive_flits_{port}", follows)

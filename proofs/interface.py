@@ -17,7 +17,6 @@ from ..rtl.host_map import RunState
 from ..rtl.operators import OperatorPorts
 from ..rtl.receiver import Receiver
 from ..rtl.run_control import RunControl
-from ..rtl.sender import Sender, SenderState
 from ..rtl.shared_memory import SharedMemory
 from ..rtl.steps import ArrivalRecord, StepKeeper
 from .harness import Bench
@@ -75,67 +74,6 @@ def receiver(vcs: int) -> Proof:
         "receiver",
         said(vcs=vcs),
         "each payload word is written once at its address; each tail is told with its step",
-        build,
-    )
-
-
-def sender(vcs: int) -> Proof:
-    """Return the proof that a row leaves as its header flits and its words, whole and in order.
-
-    The rows are any words of the table.
-    """
-
-    def build(bench: Bench) -> None:
-        m, config = bench.m, network(3, vcs, message_words=4, table_words=4, flit_width=24)
-        assert config.table.control_words == 1
-        dut = Sender(config, ports=range(1, 3))
-        bench.drive(dut, "sender")
-        fields = {}
-        for (name, width), (_, low) in zip(
-            config.table.fields, config.table.positions, strict=True
-        ):
-            fields[name] = dut.table.word[low : low + width]
-        sent, flit, state = dut.link.valid.any(), dut.link.flit, dut.state
-        headers, left = Signal(4, name="headers"), Signal(8, name="words_left")
-        place, step = Signal(8, name="place"), Signal(config.step_bits, name="row_step")
-        # The state CONTROL lasts one cycle, and reads the row; the flits follow.
-        with m.If(state == SenderState.CONTROL):
-            m.d.sync += [headers.eq(fields["header_flits"]), left.eq(fields["length"])]
-            m.d.sync += [place.eq(fields["source_address"]), step.eq(fields["step"])]
-        with m.Elif(sent & (headers != 0)):
-            m.d.sync += headers.eq(headers - 1)
-        with m.Elif(sent):
-            m.d.sync += [left.eq(left - 1), place.eq(place + 1)]
-        bench.ensures("one_vc", one_hot_or_zero(dut.link.valid))
-        bench.ensures("flit_of_a_row", ~sent | (headers != 0) | (left != 0))
-        bench.ensures("headers_first", ~sent | (flit.head == (headers != 0)))
-        bench.ensures("tail_is_last", ~sent | (flit.tail == ((headers + left)[:8] == 1)))
-        bench.ensures("header_of_the_table", ~(sent & flit.head) | (flit.data == dut.table.word))
-        read_at = bench.before(dut.message.address)
-        bench.ensures(
-            "word_of_its_address", ~(sent & ~flit.head) | (read_at == place[: len(read_at)])
-        )
-        bench.ensures("the_word", ~(sent & ~flit.head) | (flit.data == dut.message.word))
-        bench.ensures("inside_the_memory", ~(sent & ~flit.head) | (place < config.message_words))
-        bench.ensures("in_its_step", ~dut.begins | (step == dut.clock.step))
-        bench.ensures("not_held", ~dut.begins | ~dut.hold)
-        bench.ensures(
-            "no_row_is_left",
-            (state != SenderState.CONTROL) | ~bench.before(sent) | bench.before(flit.tail),
-        )
-        for vc in range(vcs):
-            away = bench.count(dut.link.valid[vc], dut.link.credit[vc], limit=config.depth)
-            bench.assumes(f"returned_credit_{vc}", ~dut.link.credit[vc] | (away != 0))
-            bench.ensures(f"flit_for_a_free_slot_{vc}", ~dut.link.valid[vc] | (away < config.depth))
-        same = bench.latest(dut.link.valid, sent) == dut.link.valid
-        bench.ensures("on_one_vc", ~sent | dut.begins | same)
-        bench.covers("last_word", sent & flit.tail & ~flit.head & (place == 3))
-        bench.covers("row_without_words", sent & flit.tail & flit.head)
-
-    return Proof(
-        "sender",
-        said(vcs=vcs),
-        "a row leaves whole: header flits, then its words, the tail last, within its credits",
         build,
     )
 
@@ -207,7 +145,7 @@ def combiner(vcs: int = 1, *, lanes: bool = False) -> Proof:
             flit_width=32,
             operators=("or",),
             message_words=2,
-            **({"all_port": True} if lanes else {}),
+            all_port=lanes,
         )
         unit, memory = Combiner(config), SharedMemory(config)
         bench.never_resets()
@@ -353,54 +291,6 @@ def slow_combiner(latency: int) -> Proof:
         bench.covers("waits", ~unit.accept)
 
     return Proof("combiner", f"or, D = {latency}, 2 VCs", "no update of a word is lost", build)
-
-
-def memory() -> Proof:
-    """Return the proof of the shared memory: last written, then read; the network comes first."""
-
-    def build(bench: Bench) -> None:
-        m = bench.m
-        config = network(3, programs=1, tile_ports=True, flit_width=32, message_words=3)
-        dut = bench.drive(SharedMemory(config))
-        bench.never_resets()
-        words, number = config.message_words, bench.constant(config.address_bits, "number")
-        bench.assumes("inside", number < words)
-        bench.assumes("host_writes_when_free", ~dut.host_writes | dut.write_free)
-        bench.assumes("host_reads_when_free", ~dut.host_reads | dut.read_free)
-        bench.assumes("host_inside", dut.host_address < words)
-        network_write, tile = dut.writes[0], dut.tile_write
-        bench.assumes("network_inside", network_write.address < words)
-        value = Signal(32, name="value")
-        by_tile = tile.enable & dut.tile_write_ready & (tile.address == number)
-        with m.If(network_write.enable & (network_write.address == number)):
-            m.d.sync += value.eq(network_write.word)
-        with m.Elif(dut.host_writes & (dut.host_address == number)):
-            m.d.sync += value.eq(dut.host_word)
-        with m.Elif(by_tile):
-            m.d.sync += value.eq(tile.word)
-        was = bench.before(value)
-        read = bench.before(dut.fetches & (dut.reads[0].address == number))
-        bench.ensures("network_reads_the_last_word", ~read | (dut.reads[0].word == was))
-        host = bench.before(dut.host_reads & (dut.host_address == number))
-        bench.ensures("host_reads_the_last_word", ~host | (dut.reads[0].word == was))
-        asked = dut.tile_reads & dut.tile_read_ready
-        mine = bench.before(asked & (dut.tile_read.address == number))
-        bench.ensures("tile_reads_the_last_word", ~mine | (dut.tile_read.word == was))
-        beyond = bench.before(asked & (dut.tile_read.address >= words))
-        bench.ensures("nothing_beyond", ~beyond | (dut.tile_read.word == 0))
-        bench.ensures("answer_of_a_request", dut.tile_answered == bench.before(asked))
-        busy = network_write.enable | dut.host_writes
-        bench.ensures("tile_writes_unless_another_does", dut.tile_write_ready == ~busy)
-        reads = dut.fetches | dut.host_reads
-        bench.ensures("tile_reads_unless_another_does", dut.tile_read_ready == ~reads)
-        bench.covers("tile_reads_its_word", mine & (was == 5) & bench.before(bench.before(by_tile)))
-
-    return Proof(
-        "tile port and shared memory",
-        "3 words",
-        "each read is of the last write; network, host, tile in this order; nobody else waits",
-        build,
-    )
 
 
 def run_control() -> Proof:

@@ -42,7 +42,9 @@ class Spec:
 
     """
 
-    def __init__(self, bench: Bench, config: NetworkConfig, link: Any, port: int, vc: int) -> None:
+    def __init__(
+        self, bench: Bench, config: NetworkConfig, link: Any, port: int, vc: int, linked: Value
+    ) -> None:
         arrives, flit = link.valid[vc], link.flit
         ports, header = config.topology.ports, config.header
         asked, more, asked_vc = slot_of(config, flit.data)
@@ -56,7 +58,7 @@ class Spec:
         sound = Mux(
             delivered,
             C(int(port != 0)),
-            (asked < ports) & (asked != port) & (asked_vc < config.vcs),
+            (asked != port) & (asked_vc < config.vcs) & (linked >> asked)[0],
         )
         self.first = ~inside
         self.drops = ~inside & flit.head & used_up & ~flit.tail
@@ -133,10 +135,11 @@ def whole_router(ports: int, vcs: int, depth: int = 2, *, port: int = 1) -> Proo
 
     def build(bench: Bench) -> None:
         config = network(ports, vcs, depth)
-        router = bench.drive(Router(config), "router", linked=C((1 << ports) - 1))
+        linked = C((1 << ports) - 1)
+        router = bench.drive(Router(config), "router", linked=linked)
         keep_credits(bench, config, router)
         link, vc = router.inputs[port], 0
-        spec = Spec(bench, config, link, port, vc)
+        spec = Spec(bench, config, link, port, vc, linked)
         marks = Cat(link.flit.head, link.flit.tail)
         expected = Cat(spec.data, marks, spec.drops, spec.bad, spec.vc, spec.port)
         mark = Mark(bench, expected, link.valid[vc] & ~spec.stuck, link.credit[vc], depth)

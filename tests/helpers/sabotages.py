@@ -15,6 +15,10 @@ SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
         "!is_high_3, wins_0[0] & !is_high}};": "!is_high_3, wins_0[0] | !is_high}};",
         "both = (|requests__1) & credited[1];": "both = (|requests__1) | credited[1];",
     },
+    ("input port", "3 ports, 2 VCs, depth 2, input 1"): {
+        "(!following & !delivered) ?": "(!following | !delivered) ?",
+        "following = |(under_way & link__valid);": "following = |under_way;",
+    },
     ("output", "3 ports, 1 VC, depth 2, port 1"): {
         "if (spend ^ earn) begin": "if (spend | earn) begin",
         "(grant[0] ? values__0 : 14'h0) | (grant[1]": "(grant[0] ? values__0 : 14'h0) & (grant[1]",
@@ -51,6 +55,22 @@ SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
         "injected = wanted & vc & credits_0__available;": "injected = wanted & vc;",
         "row__left - {2'h0, injected & payload};": "row__left - {2'h0, payload};",
     },
+    ("sender of streams", "1 lane, 3 words"): {
+        "there <= !row__stream | come__0__last | further;": "there <= 1'h1;",
+        "row__ahead + 4'h1;": "row__ahead + 4'h2;",
+    },
+    ("table", "3 words, parity"): {
+        "read__beyond = place > {3'h0,": "read__beyond = place >= {3'h0,",
+        "assign read__damaged = ^read_port__data;": "assign read__damaged = 1'h0;",
+    },
+    ("parity", "sender"): {
+        "((state == state__READY) & !hold);": "(state == state__READY);",
+        "(injected & payload & message__damaged)": "(payload & message__damaged)",
+    },
+    ("parity", "combiner, D = 0"): {
+        "assign damaged = looks_0 & reads__0__damaged;": "assign damaged = reads__0__damaged;",
+        "looks_0 <= combines & !kept_0_both;": "looks_0 <= combines;",
+    },
     ("arrival record", "3 steps"): {
         "assign step_received = !missing[step];": "assign step_received = 1'h1;",
         "arrived <= arrived | arriving;": "arrived <= arriving;",
@@ -78,6 +98,10 @@ SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
     ("tile port and shared memory", "3 words"): {
         "assign tile_write_ready = write_free & !host_writes;": "assign tile_write_ready = 1'h1;",
         "& (tile_write__address < 2'h3);": "& (tile_write__address < 2'h2);",
+    },
+    ("tile port and shared memory", "3 words, parity"): {
+        "tile_read__damaged = !beyond & reads__0": "tile_read__damaged = reads__0",
+        "{^host_word, host_word} :": "{1'h0, host_word} :",
     },
     ("run control", "32 bits"): {
         "run <= queued ? next_run : offered;": "run <= offered;",

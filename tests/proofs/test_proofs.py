@@ -9,6 +9,8 @@ from amaranth.hdl import C
 from helpers.prover import needs_pyosys
 from helpers.sabotages import SABOTAGES
 
+import eyecast as package
+from eyecast.proofs.__main__ import BEGIN, END
 from eyecast.proofs.confirm import Unconfirmed
 from eyecast.proofs.link import loop
 from eyecast.proofs.parts import credits
@@ -130,3 +132,17 @@ def test_a_lemma_that_does_not_follow_is_refused() -> None:
 
 def test_lemmas_without_a_contradiction_are_no_refutation() -> None:
     assert not is_refutation(CONTRADICTION[:3], [[2]])
+
+
+def test_the_page_has_each_proof() -> None:
+    """Its table is written by ``--page``: run that after a proof was added or changed."""
+    page = (Path(package.__file__).parent / "docs" / "proofs.md").read_text()
+    table = page.split(BEGIN)[1].split(END)[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()[3:]]
+    found = {
+        (component, configuration, claim)
+        for component, configurations, claim, *_ in rows
+        for configuration in configurations.split("; ")
+    }
+    assert found == {(proof.component, proof.configuration, proof.claim) for proof in PROOFS}
+    assert {row[-1] for row in rows} == {"yes"}
