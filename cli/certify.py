@@ -107,5 +107,14 @@ def _lines(version: int, found: dict[str, int]) -> tuple[str, ...]:
         f"the routes of {packets} packets rise in an order of {channels} channels, so none locks",
         "each node expects the packets that come, so each step ends",
         f"{words} owed words are made of each of their values, once",
+        *_timed(found),
         *late,
     )
+
+
+def _timed(found: dict[str, int]) -> tuple[str, ...]:
+    """Say what a certificate shows of timed rows."""
+    if "cycles" not in found:
+        return ()
+    cycles = f"{found['cycles']:,}"
+    return (f"no two flits want an output in one cycle, and the run takes {cycles} cycles",)

@@ -11,7 +11,8 @@
 "program" is the SHA-256 of the program's file. "channel_order" has each channel in use as
 [node, port, VC], the ejections of a node as port 0; the route of each row rises in it. "links" are
 empty for networks that the checker knows. "held" and "owed" are those of
-:mod:`.circuit_certificate`, for this timing; both are empty for timed rows.
+:mod:`.circuit_certificate`, for this timing; both are empty for timed rows in a network whose
+links the checker does not know.
 :mod:`.packet_checker` checks a certificate, and shares no code with this project.
 """
 
@@ -47,16 +48,18 @@ def packet_certificate(compiled: Compiled, timing: Timing) -> str:
     assert isinstance(program, Program)
     require_timing(program, timing)
     values = numbered_values(compiled)
-    timed = program.config.timed_rows
+    links = _links(program)
+    # The checker needs the widths of a header to know when a flit of a timed row leaves.
+    unknown = program.config.timed_rows and bool(links)
     return to_json(
         program,
         {
             "version": 1,
             "channel_order": channel_order(program),
-            "links": _links(program),
+            "links": links,
             "timing": timing,
-            "held": [] if timed else [*_held(compiled, values)],
-            "owed": [] if timed else [*owed_words(compiled, values)],
+            "held": [] if unknown else [*_held(compiled, values)],
+            "owed": [] if unknown else [*owed_words(compiled, values)],
         },
     )
 

@@ -6,6 +6,8 @@ It reads the files of a program and of its certificate. An accepted program has 
   rise in the certificate's order: no packets wait in a circle (Dally & Seitz, 1987);
 * each node expects exactly the packets that come, so each step ends;
 * with the "timing", and whatever the words are, each owed word is made of each of its values, once;
+* if rows are timed and words are owed: each row begins in its cycle, and no flit waits, because no
+  two want one output in one cycle;
 * if asked: no output chooses between packets, so tiles that are later never end the run earlier.
 
 The file runs alone: ``python packet_checker.py PROGRAM CERTIFICATE``.
@@ -18,6 +20,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from hashlib import sha256
+from itertools import pairwise
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -99,8 +102,12 @@ def _check(
         rises = all(a < b for a, b in zip([-1, *numbers], numbers, strict=False))
         require(rises, f"{each.name}: the channels do not rise in the order")
     require_steps(program, packets)
+    timed = program["network"].get("timed_rows", False) and bool(certificate["owed"])
+    if timed:
+        cycles = require_times(program["network"], packets)
     words = require_owed(program["network"], packets, certificate)
     found = {"channels": len(order), "packets": len(packets), "words": words}
+    found |= {"cycles": cycles} if timed else {}
     if fixed_order:
         found["parts"] = parts_of(program["network"], packets, certificate["timing"] == "barrier")
     return found
@@ -235,6 +242,79 @@ def parts_of(network: dict[str, Any], packets: list[Packet], barrier: bool) -> i
     return min(1, len(parts)) if barrier else len({id(part) for part in parts.values()})
 
 
+def require_times(network: dict[str, Any], packets: list[Packet]) -> int:
+    """Require that each row begins in its cycle and no flit waits; return the cycles of the run.
+
+    Flit j of a packet leaves the k-th router of its path k * (R + 1) cycles after the first. Each
+    packet has all outputs on its path for itself, also where header flits are dropped.
+    """
+    hop = 1 + network.get("link_registers", 0)
+    require(network["depth"] >= 2 * hop, "flits of timed rows wait for credits")
+    require(not network["topology"].get("links"), "timed rows need links that are alike")
+    pause, flits_of = lengths(network)
+    ready: dict[int, int] = {}
+    taken: dict[tuple[int, int], list[tuple[int, int, str]]] = defaultdict(list)
+    cycles = 0
+    for each in packets:
+        begin, flits = each.row.get("start", -1), flits_of(each.row)
+        require(each.row["step"] == 1 and begin >= 0, f"{each.name}: the row is not timed")
+        in_time = begin >= ready.get(each.node, pause)
+        require(in_time, f"{each.name}: the sender is not ready in cycle {begin}")
+        ready[each.node] = begin + flits + pause
+        for k, (node, port, _) in enumerate(each.channels):
+            first = begin + 1 + k * hop
+            taken[node, port].append((first, first + flits - 1, each.name))
+        cycles = max(cycles, first + flits)
+    for (node, port), times in taken.items():
+        times.sort()
+        for (_, last, _), (first, _, other) in pairwise(times):
+            require(last < first, f"{other}: flits meet at port {port} of node {node}")
+    return cycles
+
+
+def lengths(network: dict[str, Any]) -> tuple[int, Callable[[dict[str, Any]], int]]:
+    """Return the control words of a timed row, and a function for the flits of its packet."""
+    topology, width = network["topology"], network["flit_width"]
+    dims = topology.get("dims") or [topology.get("nodes", 1)]
+    if topology["kind"] in GRIDS:
+        ports, run = 2 * len(dims) + 1, max(dims) - 1
+    elif topology["kind"] == "hypercube":
+        ports, run = topology["dimension"] + 1, 1
+    else:
+        ports, run = len(topology["neighbor"][0]), longest_walk(topology["neighbor"])
+    counted = (max(1, run) - 1).bit_length()
+    slot = ports.bit_length() + counted + (network["vcs"] - 1).bit_length()
+    step, words = network["steps"].bit_length(), network["message_words"]
+    address = (words - 1).bit_length()
+
+    def filled(widths: list[int]) -> int:
+        """Return the words of fields: one that does not fit in a word starts the next."""
+        full, used = 1, 0
+        for each in widths:
+            full, used = (full, used + each) if used + each <= width else (full + 1, each)
+        return full
+
+    def flits_of(row: dict[str, Any]) -> int:
+        slots = sum(-(-hops >> counted) for _, hops, _ in row["route"])
+        delivery = ports.bit_length() + step + address
+        return filled([*[slot] * slots, delivery]) + int(row["length"])
+
+    fields = [step, 4, address, words.bit_length(), min(width, 32)]
+    return filled(fields), flits_of
+
+
+def longest_walk(neighbor: list[list[int]]) -> int:
+    """Return the most links of a walk that leaves by one port and visits no node twice."""
+    longest = 0
+    for port in range(1, len(neighbor[0])):
+        for node in range(len(neighbor)):
+            seen = {node}
+            while (node := neighbor[node][port]) >= 0 and node not in seen:
+                seen.add(node)
+            longest = max(longest, len(seen) - 1)
+    return longest
+
+
 def sender_of(network: dict[str, Any], each: Packet) -> tuple[int, int]:
     """Return the node and the injection port of a packet."""
     return each.node, each.channels[0][1] if network.get("all_port", False) else 0
@@ -280,6 +360,27 @@ class Memories:
         if not self.barrier:
             self.used |= dict.fromkeys(written, step)
 
+    def go_by_cycles(self, network: dict[str, Any], packets: list[Packet]) -> None:
+        """Carry out timed rows: a word written in cycle t is read from cycle t + 1 on."""
+        _, flits_of = lengths(network)
+        hop = 1 + network.get("link_registers", 0)
+        events = []
+        for number, each in enumerate(packets):
+            row, target = each.row, each.channels[-1][0]
+            injected = row["start"] + flits_of(row) - row["length"]
+            way = 1 + hop * (len(each.channels) - 1)
+            for i in range(row["length"]):
+                # Of a cycle, all reads come before all writes.
+                read = injected + i - 1, 0, number, i, (each.node, row["source_address"] + i)
+                write = injected + i + way, 1, number, i, (target, row["target_address"] + i)
+                events += [read, write]
+        carried: dict[tuple[int, int], Word | None] = {}
+        for _, writes, number, i, at in sorted(events):
+            if writes:
+                self.words[at] = carried.pop((number, i))
+            else:
+                carried[number, i] = self.words.get(at)
+
     def combined(
         self, each: Packet, to: Place, y: Word | None, written: dict[Place, Word | None], step: int
     ) -> Word:
@@ -305,6 +406,9 @@ def require_owed(
     steps = defaultdict[int, list[Packet]](list)
     for each in packets if certificate["owed"] else ():
         steps[each.row["step"]].append(each)
+    if network.get("timed_rows", False):
+        memories.go_by_cycles(network, packets)
+        steps.clear()
     for step in sorted(steps):
         memories.go(step, steps[step])
     for owed in certificate["owed"]:

@@ -22,6 +22,7 @@ from eyecast.model.program.file import program_json
 from eyecast.model.program.program import Program
 
 SEGMENTS = ("port", "hops", "vc")
+TIMED = ("start", "awaited")
 FIELDS = (
     *("step", "source_address", "target_address", "length", "operator", "route", "receive_step"),
     *SEGMENTS,
@@ -65,7 +66,8 @@ def circuit_verdict(one: Compiled, program: CircuitProgram) -> str:
 def damaged(program: Program, draw: np.random.Generator) -> Program:
     """The program with one value of a row, of a segment or of a receive changed."""
     shift = int(draw.choice([-1, 1, 2]))
-    name = FIELDS[draw.integers(len(FIELDS))]
+    names = (*FIELDS, *TIMED * 3) if program.config.timed_rows else FIELDS
+    name = names[draw.integers(len(names))]
     owner: Any = program.routes if name in SEGMENTS else program
     column = getattr(owner, name).copy()
     if not column.size:

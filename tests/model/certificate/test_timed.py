@@ -1,0 +1,157 @@
+"""Certificates of timed rows: no two flits want an output in one cycle, and the words arrive."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from itertools import product
+
+import numpy as np
+import pytest
+from helpers.certificates import compiled, damaged, verdict
+from helpers.programs import UP, program, put
+
+import eyecast as package
+from eyecast.model.certificate.certificate import certificate_json
+from eyecast.model.certificate.packet_checker import RefusedError, check, lengths
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.program.compiler import Compiled, fit
+from eyecast.model.program.file import program_json
+from eyecast.model.program.payload import Payload
+from eyecast.model.program.program import Program
+
+TOPOLOGIES = {
+    "mesh": package.mesh((2, 3)),
+    "torus": package.torus((3, 3)),
+    "ring": package.ring(5),
+    "hypercube": package.hypercube(3),
+    "graph": package.graph(package.mesh((5, 2)).neighbor.tolist()),
+}
+"""One of each kind of network whose widths the checker knows."""
+
+
+ROW_WORDS = 2
+"""Control words of a timed row with flits of 32 bits."""
+
+
+def drawn(kind: str) -> Iterator[tuple[Program, Compiled]]:
+    """Timed programs of a network, with header flits of several numbers and with link registers."""
+    for width, registers, flits in product((16, 32), (0, 1), (1, 4)):
+        topology = TOPOLOGIES[kind]
+        made = package.schedule(topology, "direct", flits=flits, collective="all-to-all")
+        config = NetworkConfig(
+            topology=topology,
+            flit_width=width,
+            depth=4,
+            link_registers=registers,
+            timed_rows=True,
+            message_words=128,
+            table_words=256,
+            vcs=2,
+        )
+        one = fit(config, [made], fixed=("flit_width", "link_registers"))[1][0]
+        assert isinstance(one.program, Program)
+        yield one.program, one
+
+
+def cycles_of(one: Compiled, changed: Program) -> int:
+    """The cycles of a run of the cycle model; 0 if it does not deliver all words."""
+    payload, topology = Payload.random(one, seed=5), changed.config.topology
+    memory = payload.memory(changed.config)
+    found = run(changed, memory, timing=Timing.SELF_TIMED, cycle_limit=5000)
+    delivered = payload.delivered(found.memory, topology).sum()
+    right = delivered == len(one.schedule.blocks.served(topology))
+    return found.cycles if right and found.finished and not found.flags.any() else 0
+
+
+@pytest.mark.parametrize("kind", TOPOLOGIES)
+def test_timed_programs_hold_and_take_the_cycles_of_a_run(kind: str) -> None:
+    for made, one in drawn(kind):
+        certificate = certificate_json(one, Timing.SELF_TIMED).encode()
+        found = check(program_json(made).encode(), certificate)
+        assert found["words"]
+        assert found["cycles"] == cycles_of(one, made)
+
+
+def test_damaged_timed_programs_are_refused_unless_they_work_in_the_said_cycles() -> None:
+    draw, said = np.random.default_rng(3), []
+    for made, one in (each for kind in ("mesh", "torus") for each in drawn(kind)):
+        certificate = json.loads(certificate_json(one, Timing.SELF_TIMED))
+        for _ in range(12):
+            changed = damaged(made, draw)
+            text = program_json(changed).encode()
+            certificate["program"] = sha256(text).hexdigest()
+            try:
+                found = check(text, json.dumps(certificate).encode())
+                said.append("holds")
+            except RefusedError as error:
+                said.append(str(error))
+            else:
+                assert found["cycles"] == cycles_of(one, changed)
+    assert said.count("holds") > 5
+    for why in ("flits meet", "is not ready", "lacks the word", "does not await"):
+        assert any(why in each for each in said), why
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"depth": 1}, "flits of timed rows wait for credits"),
+        ({"link_registers": 1}, "flits of timed rows wait for credits"),
+    ],
+)
+def test_a_network_in_which_flits_wait_is_refused(change: dict[str, int], why: str) -> None:
+    one = compiled("direct", {"collective": "all-to-all", "flits": 1})
+    certificate = json.loads(certificate_json(one, Timing.SELF_TIMED))
+    assert isinstance(one.program, Program)
+    config = replace(one.program.config, **change)
+    assert verdict(replace(one.program, config=config), certificate) == why
+
+
+def test_a_row_without_a_start_among_timed_rows_is_refused() -> None:
+    made = program({0: [put(1, (UP, 1), length=1)]}, {1: [1]}, timed_rows=True)
+    one = {"address": 0, "words": 1}
+    certificate = {
+        **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "self-timed"},
+        "channel_order": [[0, 1, 0], [1, 0, 0]],
+        "held": [one | {"node": 0, "value": 0}],
+        "owed": [one | {"node": 1, "values": [0], "operator": 0}],
+    }
+    assert verdict(made, certificate) == "node 0, row 0: the row is not timed"
+
+
+@pytest.mark.parametrize("kind", TOPOLOGIES)
+def test_lengths_of_packets_and_rows_are_those_of_the_program(kind: str) -> None:
+    topology = TOPOLOGIES[kind]
+    made = package.schedule(topology, "direct", flits=1, collective="all-to-all")
+    for width, vcs, steps in product((*range(16, 40), 48, 64), (2, 5), (1, 15)):
+        config = NetworkConfig(
+            topology=topology, flit_width=width, vcs=vcs, steps=steps, timed_rows=True
+        )
+        one = fit(config, [made], fixed=("flit_width",))[1][0].program
+        assert isinstance(one, Program)
+        file = json.loads(program_json(one))
+        control_words, flits_of = lengths(file["network"])
+        rows = [row for node in file["nodes"] for row in node["rows"]]
+        assert control_words == one.config.table.control_words
+        assert [flits_of(row) for row in rows] == (one.header_flits + one.length).tolist()
+
+
+@pytest.mark.parametrize(("start", "why"), [(6, "holds"), (5, "node 2 lacks the word at 0")])
+def test_a_word_is_sent_on_from_the_cycle_after_it_was_written(start: int, why: str) -> None:
+    """Node 1 receives a word in cycle 5, and fetches it in the cycle in which its row begins."""
+    first, then = (put(1, (UP, 1), length=1, start=cycle) for cycle in (ROW_WORDS, start))
+    made = program({0: [first], 1: [then]}, {}, timed_rows=True, awaited={1: 1, 2: 1})
+    one = {"address": 0, "words": 1}
+    certificate = {
+        **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "self-timed"},
+        "channel_order": [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]],
+        "held": [one | {"node": 0, "value": 0}],
+        "owed": [one | {"node": node, "values": [0], "operator": 0} for node in (1, 2)],
+    }
+    assert verdict(made, certificate) == why
+    memory = np.arange(4 * made.config.message_words, dtype=np.uint64)
+    memory = memory.reshape(4, -1)
+    found = run(made, memory, timing=Timing.SELF_TIMED)
+    assert (found.memory[2, 0] == memory[0, 0]) == (why == "holds")
