@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import signal
 import sys
 from pathlib import Path
 
@@ -63,6 +65,34 @@ def test_a_wrong_schedule_that_is_accepted_is_noticed(fuzz, monkeypatch, tmp_pat
     monkeypatch.setattr(fuzz, "read_schedule", lambda path: path)
     case = fuzz.Case(["convert", "a.xml", "out.json"], {"out.json": b'{"sends": []}'})
     assert fuzz.fault(case, tmp_path) == "accepted, but wrong: twice"
+
+
+def test_cases_that_share_a_process_are_answered_one_by_one(fuzz, monkeypatch):
+    """Case 2 ends the shared process, so it and all later ones run again, alone."""
+
+    def answers():
+        number = int(sys.argv[1])
+        if number == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if number % 4 == 1:
+            writes_a_file_and_refuses()
+        sys.exit(0)
+
+    monkeypatch.setattr(fuzz, "eyecast", answers)
+    monkeypatch.setattr(fuzz, "draw_case", lambda number, _: fuzz.Case([str(number)], {}))
+    file = "status 2 and a new file half.json"
+    assert fuzz.faults(range(6), {}) == {1: file, 2: "ended by signal 9", 5: file}
+
+
+def test_a_case_that_fails_only_in_company_is_answered_as_promised(fuzz, monkeypatch):
+    def fails_the_second_time():
+        os.environ["SEEN"] = str(int(os.environ.get("SEEN", "0")) + 1)
+        sys.exit(3 * (os.environ["SEEN"] != "1"))
+
+    monkeypatch.delenv("SEEN", raising=False)
+    monkeypatch.setattr(fuzz, "eyecast", fails_the_second_time)
+    monkeypatch.setattr(fuzz, "draw_case", lambda *_: fuzz.Case(REFUSED, {}))
+    assert fuzz.faults(range(3), {}) == {}
 
 
 def test_a_case_is_drawn_from_its_number(fuzz):
