@@ -1,12 +1,12 @@
 """``make soak``: compare model and hardware on random networks and traffic for a given time.
 
-    python bench/soak.py [--minutes 10] [--by traces] [--state build/soak.json]
+    python bench/soak.py [--minutes 10] [--flits 1000000000] [--by traces] [--longer 50]
     python bench/soak.py --draw 17
 
 A case is checked ``--by`` traces, signatures or rules (:class:`.By`), each with a state of its own.
 The state file holds the number of the next draw and the counts so far, so that the next run
 continues this one. The first case that differs is printed with the number of its draw; ``--draw``
-repeats that draw.
+repeats that draw. ``--longer`` draws longer traffic, on which a network is built less often.
 
 The first cases of each network count the points of docs/router.md that happen in them; the table of
 :mod:`eyecast.testbench.coverage` lists all points, those that never happened too. ``--minutes 0``
@@ -21,6 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -32,6 +33,9 @@ from eyecast.testbench.coverage import points_of, table_of
 
 COUNTED_CASES = 5
 """Cases of each network whose points are counted, because counting takes longer than checking."""
+MOST_COUNTED = 1_000_000
+"""Flits of the largest case whose points are counted."""
+BEGIN = {"next_draw": 0, "networks": 0, "cases": 0, "flits": 0, "seconds": 0.0, "points": {}}
 
 
 @click.command()
@@ -43,33 +47,45 @@ COUNTED_CASES = 5
     show_default=True,
     callback=lambda _context, _option, value: By(value),
 )
+@click.option("--flits", "wanted", type=int, help="Stop also at this number of flits.")
+@click.option("--longer", default=1, show_default=True, help="Traffic lasts so many times longer.")
 @click.option("--state", type=click.Path(path_type=Path), help="Kept in build/ by default.")
 @click.option("--draw", type=int, help="Run this draw alone, whole, and keep no state.")
-def main(minutes: float, by: By, state: Path | None, draw: int | None) -> None:
-    """Draw networks, run them and compare, until the time is up."""
+def main(
+    minutes: float,
+    by: By,
+    wanted: int | None,
+    longer: int,
+    state: Path | None,
+    draw: int | None,
+) -> None:
+    """Draw networks, run them and compare, until the time is up or enough flits are checked."""
     if draw is not None:
-        flits = [outcome.flits for outcome in _one_network(draw, by)]
+        flits = [outcome.flits for outcome in _one_network(draw, by, longer)]
         click.echo(f"{sum(flits):,} flits compared in {len(flits):,} cases, no difference")
         return
-    state = state or Path(f"build/soak-{by}.json")
+    state = state or Path(f"build/soak-{by}-{longer}.json")
     state.parent.mkdir(parents=True, exist_ok=True)
     so_far = json.loads(state.read_text()) if state.exists() else {}
-    so_far = {"next_draw": 0, "networks": 0, "cases": 0, "flits": 0, "points": {}, **so_far}
+    so_far = {**BEGIN, **so_far}
     points = Counter(so_far["points"])
     begin = time.monotonic()
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("soak", total=minutes * 60)
-        while time.monotonic() - begin < minutes * 60:
-            for number, outcome in enumerate(_one_network(so_far["next_draw"], by)):
+        last = begin
+        while not _is_enough(so_far, begin, minutes, wanted):
+            drawn = _one_network(so_far["next_draw"], by, longer)
+            for number, outcome in enumerate(drawn):
                 so_far["cases"] += 1
                 so_far["flits"] += outcome.flits
-                if number < COUNTED_CASES:
+                if number < COUNTED_CASES and outcome.flits < MOST_COUNTED:
                     points.update(points_of(outcome.config, outcome.run))
-                elapsed = time.monotonic() - begin
-                bar.update(task, completed=elapsed, description=f"{so_far['flits']:,} flits")
-                if elapsed > minutes * 60:
+                now = time.monotonic()
+                so_far["seconds"], last = so_far["seconds"] + now - last, now
+                bar.update(task, completed=now - begin, description=f"{so_far['flits']:,} flits")
+                if _is_enough(so_far, begin, minutes, wanted):
                     break
             so_far["next_draw"] += 1
             so_far["networks"] += 1
@@ -77,16 +93,23 @@ def main(minutes: float, by: By, state: Path | None, draw: int | None) -> None:
             write_atomically(state, json.dumps(so_far) + "\n")
     click.echo(
         f"{so_far['flits']:,} flits checked by {by} in {so_far['cases']:,} cases on "
-        f"{so_far['networks']} drawn networks, no difference"
+        f"{so_far['networks']} drawn networks in {so_far['seconds']:,.0f} s, no difference"
     )
     click.echo(table_of([points]))
 
 
-def _one_network(number: int, by: By) -> Iterator[Outcome]:
+def _is_enough(so_far: dict[str, Any], begin: float, minutes: float, wanted: int | None) -> bool:
+    """Tell whether the time is up or ``wanted`` flits are checked."""
+    reached = wanted is not None and so_far["flits"] >= wanted
+    return reached or time.monotonic() - begin > minutes * 60
+
+
+def _one_network(number: int, by: By, longer: int) -> Iterator[Outcome]:
     """Run a draw; yield each case that agrees, and exit at one that differs."""
-    for outcome in run_draw(number, by):
+    for outcome in run_draw(number, by, longer):
         if outcome.wrong:
-            click.echo(f"differs; repeat with:\n  python bench/soak.py --by {by} --draw {number}")
+            command = f"python bench/soak.py --by {by} --longer {longer} --draw {number}"
+            click.echo(f"differs; repeat with:\n  {command}")
             click.echo("\n".join(map(str, [outcome.description, *outcome.wrong])))
             sys.exit(1)
         yield outcome

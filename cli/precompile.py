@@ -27,6 +27,7 @@ from ..model.network.topology import mesh
 from ..model.papers.transmit.covering import cover_square
 from ..model.program.payload import empty_memory
 from ..model.program.program import Program
+from ..model.run.rules import check_trace
 from ..model.run.signature import signatures
 from ..model.schedule.duration import expected_cycles
 from . import interruption
@@ -55,7 +56,7 @@ def _prepare_process() -> None:
 
 def _use_cycle_model() -> None:
     """Run empty programs on a one-port and on an all-port network."""
-    config = NetworkConfig(topology=mesh((2, 1)))
+    config = NetworkConfig(topology=mesh((2, 1)), vcs=2)
     for network in (config, replace(config, all_port=True)):
         nothing: tuple[tuple[()], ...] = ((),) * network.topology.nodes
         ports = nothing if network.all_port else ()
@@ -63,6 +64,8 @@ def _use_cycle_model() -> None:
             network, PortModel.FULL_DUPLEX, nothing, nothing, receive_ports=ports
         )
         ran = run(program, empty_memory(network), timing=Timing.BARRIER)
+        if not network.all_port:
+            check_trace(program, ran.trace)
     signatures(ran.trace, config)
 
 

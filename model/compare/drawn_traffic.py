@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InvalidInput
-from ..network.config import PARAMETERS, NetworkConfig
+from ..network.config import MOST_MEMORY_WORDS, PARAMETERS, NetworkConfig
 from ..network.kinds import KINDS
 from ..network.topology import Topology
 from ..program.checks import require_table_room
@@ -43,15 +43,15 @@ class DrawnNetwork:
     config: NetworkConfig
 
     @classmethod
-    def draw(cls, draw: np.random.Generator) -> DrawnNetwork:
-        """Draw a topology and every parameter of a network for traffic."""
+    def draw(cls, draw: np.random.Generator, longer: int = 1) -> DrawnNetwork:
+        """Draw a topology and every parameter of a network, for traffic that is so much longer."""
         words, make = NETWORKS[draw.integers(len(NETWORKS))]
         topology = make()
         config = draw_config(
             draw,
             topology,
             message_words=message_words_for(topology, LONGEST_PACKET),
-            table_words=TABLE_WORDS,
+            table_words=min(TABLE_WORDS * longer, MOST_MEMORY_WORDS),
             steps=1,
             timed_rows=True,
             signature=bool(draw.integers(2)),
@@ -95,15 +95,18 @@ class DrawnCase:
     seed: int
 
     @classmethod
-    def draw(cls, network: DrawnNetwork, draw: np.random.Generator) -> DrawnCase:
-        """Draw a pattern, rate, length and back-pressure that ``network`` can carry."""
+    def draw(cls, network: DrawnNetwork, draw: np.random.Generator, longer: int = 1) -> DrawnCase:
+        """Draw a pattern, rate, length and back-pressure that ``network`` can carry.
+
+        Packets are drawn for ``longer`` times as many cycles as by default.
+        """
         patterns = patterns_for(network.config.topology)
         return cls(
             network,
             pattern=patterns[draw.integers(len(patterns))],
             rate=round(float(draw.uniform(0.01, 0.9)), 3),
             packet_flits=int(draw.integers(SHORTEST_PACKET, LONGEST_PACKET + 1)),
-            cycles=int(draw.integers(20, 1200)),
+            cycles=int(draw.integers(20, 1200)) * longer,
             burst=int(draw.choice([0, 0, 20, 200])),
             reply_flits=int(draw.choice([0, 0, SHORTEST_PACKET, LONGEST_PACKET])),
             back_pressure=float(draw.choice([0, 0, 0.2, 0.5, 0.8])),

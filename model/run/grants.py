@@ -7,15 +7,13 @@ A trace tells when each flit of a link reached the front of its buffer and when 
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import defaultdict
-from dataclasses import dataclass
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers
+from ..base.loops import Int, compiled_loop, inlined
 from ..network.config import NetworkConfig
 from ..program.program import Program
 from .matching import NEVER, Buffered
@@ -23,8 +21,7 @@ from .packets import Packets, flit_error
 from .trace import TAIL_MARK
 
 
-@dataclass(frozen=True, eq=False)
-class Heads:
+class Heads(NamedTuple):
     """The first flits of all packets that entered routers, without the dropped header flits.
 
     exit
@@ -83,19 +80,59 @@ def check_grants(program: Program, buffered: Buffered) -> None:
 
     Heads of a node's own packets count only while they certainly wait.
     """
-    if program.config.contention_free:
+    config = program.config
+    if config.contention_free:
         return
     heads = heads_of(program, buffered)
-    order = np.argsort(heads.granted, kind="stable")
-    of_exit: dict[int, list[int]] = defaultdict(list)
-    for head in order.tolist():
-        of_exit[int(heads.exit[head])].append(head)
-    late = [late for ones in of_exit.values() if (late := _out_of_turn(program, heads, ones))]
-    if late:
-        head, passed = min(late, key=lambda pair: int(heads.granted[pair[0]]))
-        port, vc = divmod(int(heads.buffer[passed]), program.config.vcs)
+    exits, of_exit = np.unique(heads.exit, return_inverse=True)
+    links = (config.topology.ports - 1) * config.vcs
+    head, passed = _out_of_turn(
+        np.argsort(heads.granted, kind="stable"),
+        of_exit,
+        heads,
+        np.array(turn_order(config)),
+        np.full(len(exits), links),
+        np.full((len(exits), links + config.vcs), -1),
+        np.full(len(of_exit), -1),
+    )
+    if head >= 0:
+        port, vc = divmod(int(heads.buffer[passed]), config.vcs)
         what = f"a head that waits on input port {port}, VC {vc}, had the turn of the next output"
         raise flit_error("grants", buffered.arrivals.flits, int(heads.flit[head]), what)
+
+
+@compiled_loop
+def _out_of_turn(
+    order: Numbers,
+    of_exit: Numbers,
+    heads: Heads,
+    turns: Numbers,
+    turn: Numbers,
+    front: Numbers,
+    behind: Numbers,
+) -> tuple[int, int]:
+    """Find the first grant that passed over a waiting head: the granted head and the one passed.
+
+    ``order`` is the order of grants. Of each output VC, ``turn`` is the next place in ``turns``,
+    and ``front`` has the first head in each buffer, ``behind`` the next one in the same buffer.
+    """
+    for place in range(len(order) - 1, -1, -1):
+        head = order[place]
+        exit, buffer = of_exit[head], heads.buffer[head]
+        behind[head] = front[exit, buffer]
+        front[exit, buffer] = head
+    for head in order:
+        granted, exit = heads.granted[head], of_exit[head]
+        if granted == NEVER:
+            break
+        passed = -1
+        while passed != head:
+            passed = front[exit, turns[turn[exit]]]
+            if passed != head and passed >= 0 and heads.waits[passed] <= granted:
+                return head, passed
+            turn[exit] = (turn[exit] + 1) % len(turns)
+        front[exit, heads.buffer[head]] = behind[head]
+    return -1, -1
 
 
 def check_vcs(program: Program, packets: Packets, buffered: Buffered) -> None:
@@ -108,75 +145,111 @@ def check_vcs(program: Program, packets: Packets, buffered: Buffered) -> None:
     config, flits = program.config, packets.flits
     if config.contention_free or config.vcs == 1 or not buffered.sure.all():
         return
-    queues = _Waiting.of_outputs(program, packets, buffered)
-    output = flits.node.astype(np.int64) * config.topology.ports + flits.port
-    next_vc: dict[int, int] = defaultdict(int)
-    for flit in np.argsort(flits.cycle, kind="stable").tolist():
-        cycle, sent, vc = int(flits.cycle[flit]), int(output[flit]), int(flits.vc[flit])
-        other = next_vc[sent]
-        while other != vc:
-            queue = queues.get(sent * config.vcs + other)
-            if queue is not None and queue.ready(cycle):
-                what = f"VC {other} was ready, and it was its turn"
-                raise flit_error("grants", flits, flit, what)
-            other = (other + 1) % config.vcs
-        next_vc[sent] = (vc + 1) % config.vcs
+    outputs = config.topology.nodes * config.topology.ports
+    flit, other = _passed_over(
+        np.argsort(flits.cycle, kind="stable"),
+        flits.cycle,
+        flits.node.astype(np.int64) * config.topology.ports + flits.port,
+        flits.vc.astype(np.int64),
+        _waiting(program, buffered),
+        np.zeros((outputs, config.vcs, 2), dtype=np.int64),
+        np.zeros(outputs, dtype=np.int64),
+    )
+    if flit >= 0:
+        raise flit_error("grants", flits, flit, f"VC {other} was ready, and it was its turn")
 
 
-@dataclass(frozen=True, eq=False)
-class _Waiting:
-    """Flits in front of one output VC, in the order in which they leave by it.
+class _Waiting(NamedTuple):
+    """Flits in front of output VCs, in the order in which they leave by each.
 
-    ``waits`` has the cycle from which each is at the front; for a head, the earliest of its own and
-    those of all later heads. ``left`` has the cycles in which they leave, ``returned`` those in
-    which credits come back, both ascending.
+    Channel c has the flits ``first[c]`` to ``first[c + 1]`` - 1. ``waits`` has the cycle from which
+    each is at the front; for a head, the earliest of its own and those of all later heads. ``left``
+    has the cycles in which they leave. ``returned`` has the cycles in which credits come back, from
+    ``first_returned[c]`` on, and ``credits`` the credits of a channel at the start.
     """
 
-    waits: list[int]
-    left: list[int]
-    returned: list[int]
-    credits: int
+    first: Numbers
+    waits: Numbers
+    left: Numbers
+    first_returned: Numbers
+    returned: Numbers
+    credits: Numbers
 
-    def ready(self, cycle: int) -> bool:
-        """Tell whether the VC could have sent in a cycle in which it did not send."""
-        following = bisect_left(self.left, cycle)
-        if following == len(self.left) or self.waits[following] > cycle:
-            return False
-        return self.credits - following + bisect_left(self.returned, cycle) > 0
 
-    @classmethod
-    def of_outputs(
-        cls, program: Program, packets: Packets, buffered: Buffered
-    ) -> dict[int, _Waiting]:
-        """Return the waiting flits of each output VC, by channel number."""
-        config, arrivals = program.config, buffered.arrivals
-        lengths = arrivals.end - arrivals.begin
-        exits, begins = np.repeat(buffered.exit, lengths), np.repeat(buffered.front, lengths)
-        at_front, left = fronts_of(config, buffered), buffered.left
-        places = np.arange(len(left))
-        order = np.lexsort((left, exits))
-        order = order[(exits >= 0)[order] & (places >= begins)[order]]
-        bounds = np.flatnonzero(np.diff(exits[order], prepend=-1, append=-1))
-        came = np.repeat(arrivals.channel, lengths)
-        returned = np.lexsort((left, came))
-        result = {}
-        for first, last in pairwise(bounds.tolist()):
-            group = order[first:last]
-            channel, head = int(exits[group[0]]), places[group] == begins[group]
-            waits = at_front[group]
-            soonest = np.minimum.accumulate(np.where(head, waits, NEVER)[::-1])[::-1]
-            waits = np.where(head, soonest, waits)
-            ends = np.searchsorted(came[returned], [channel, channel + 1])
-            node, port = divmod(channel // config.vcs, config.topology.ports)
-            credit = left[returned[ends[0] : ends[1]]] + int(config.registers_of_links[node, port])
-            to_node = port == 0
-            result[channel] = cls(
-                waits.tolist(),
-                left[group].tolist(),
-                credit.tolist(),
-                NEVER if to_node else config.depth,
-            )
-        return result
+def _waiting(program: Program, buffered: Buffered) -> _Waiting:
+    """Return the waiting flits of all output VCs."""
+    config, arrivals, left = program.config, buffered.arrivals, buffered.left
+    flits, lengths = arrivals.flits, arrivals.end - arrivals.begin
+    exits, begins = np.repeat(buffered.exit, lengths), np.repeat(buffered.front, lengths)
+    leaving = np.flatnonzero((exits >= 0) & (np.arange(len(left)) >= begins))
+    order = leaving[np.lexsort((left[leaving], exits[leaving]))]
+    channels = np.arange(config.topology.nodes * config.topology.ports * config.vcs + 1)
+    first = np.searchsorted(exits[order], channels)
+    waits = fronts_of(config, buffered)[order]
+    _wait_for_soonest(first, order == begins[order], waits)
+    came = np.repeat(arrivals.channel, lengths)
+    back = left + config.registers_of_links[flits.node, flits.port]
+    to_node = channels[:-1] // config.vcs % config.topology.ports == 0
+    return _Waiting(
+        first,
+        waits,
+        left[order],
+        np.searchsorted(came, channels),
+        back[np.lexsort((back, came))],
+        np.where(to_node, NEVER, config.depth),
+    )
+
+
+@compiled_loop
+def _wait_for_soonest(first: Numbers, head: npt.NDArray[np.bool_], waits: Numbers) -> None:
+    """Let each head wait from the earliest cycle of its own and those of all later heads."""
+    for channel in range(len(first) - 1):
+        soonest = NEVER
+        for flit in range(first[channel + 1] - 1, first[channel] - 1, -1):
+            if head[flit]:
+                soonest = min(soonest, waits[flit])
+                waits[flit] = soonest
+
+
+@compiled_loop
+def _passed_over(
+    order: Numbers,
+    cycle: Numbers,
+    output: Numbers,
+    vc: Numbers,
+    waiting: _Waiting,
+    gone: Numbers,
+    next_vc: Numbers,
+) -> tuple[int, int]:
+    """Find the first flit that left before a ready VC whose turn it was: the flit and that VC.
+
+    ``order`` is the order of cycles. Of each output, ``next_vc`` has the next turn; of each of its
+    VCs, ``gone`` has the number of flits that had left, and of credits that had come back.
+    """
+    vcs = gone.shape[1]
+    for flit in order:
+        sent = output[flit]
+        other = next_vc[sent]
+        while other != vc[flit]:
+            if _ready(waiting, sent * vcs + other, gone[sent, other], cycle[flit]):
+                return flit, other
+            other = (other + 1) % vcs
+        next_vc[sent] = (vc[flit] + 1) % vcs
+    return -1, -1
+
+
+@inlined
+def _ready(waiting: _Waiting, channel: Int, gone: Numbers, cycle: Int) -> bool:
+    """Tell whether a VC could have sent in a cycle in which it did not send."""
+    begin, stop = waiting.first[channel], waiting.first[channel + 1]
+    while begin + gone[0] < stop and waiting.left[begin + gone[0]] < cycle:
+        gone[0] += 1
+    if begin + gone[0] == stop or waiting.waits[begin + gone[0]] > cycle:
+        return False
+    begin, stop = waiting.first_returned[channel], waiting.first_returned[channel + 1]
+    while begin + gone[1] < stop and waiting.returned[begin + gone[1]] < cycle:
+        gone[1] += 1
+    return bool(waiting.credits[channel] - gone[0] + gone[1] > 0)
 
 
 def turn_order(config: NetworkConfig) -> list[int]:
@@ -186,43 +259,33 @@ def turn_order(config: NetworkConfig) -> list[int]:
     return links + list(range(vcs)) + (links if vcs > 1 else [])
 
 
-def _out_of_turn(program: Program, heads: Heads, ones: list[int]) -> tuple[int, int] | None:
-    """Find the first grant that passed over a waiting head: the granted head and the one passed.
-
-    ``ones`` are the heads that request the output VC, in order of their grants.
-    """
-    order = turn_order(program.config)
-    queues: dict[int, list[int]] = defaultdict(list)
-    for head in reversed(ones):
-        queues[int(heads.buffer[head])].append(head)
-    turn = (program.config.topology.ports - 1) * program.config.vcs
-    for head in ones:
-        granted = int(heads.granted[head])
-        if granted == NEVER:
-            return None
-        while True:
-            queue = queues.get(order[turn])
-            turn = (turn + 1) % len(order)
-            if queue and queue[-1] == head:
-                queue.pop()
-                break
-            if queue and heads.waits[queue[-1]] <= granted:
-                return head, queue[-1]
-    return None
-
-
-def _injected(config: NetworkConfig, buffered: Buffered) -> npt.NDArray[np.int64]:
+def _injected(config: NetworkConfig, buffered: Buffered) -> Numbers:
     """Return, for each flit that a node injects, a cycle by which it has been injected."""
     flits = buffered.arrivals.flits
     by = np.full(len(flits), NEVER, dtype=np.int64)
     own = np.flatnonzero(flits.port == 0)
     own = own[np.lexsort((flits.cycle[own], flits.node[own]))]
-    last, after = -1, NEVER
-    for flit in own[::-1].tolist():
-        if flits.node[flit] != last:
-            last, after = int(flits.node[flit]), NEVER
-        elif flits.kind[flit] & TAIL_MARK:
-            after -= config.table.control_words
-        after = min(int(buffered.left[flit]), after) - 1
-        by[flit] = after
+    tail = flits.kind & TAIL_MARK != 0
+    _find_injected(own, flits.node, tail, buffered.left, config.table.control_words, by)
     return by
+
+
+@compiled_loop
+def _find_injected(
+    own: Numbers,
+    node: npt.NDArray[np.int32],
+    tail: npt.NDArray[np.bool_],
+    left: Numbers,
+    control_words: int,
+    by: Numbers,
+) -> None:
+    """Write the cycles of the flits ``own``, which are in order of node and injection."""
+    last, after = -1, NEVER
+    for place in range(len(own) - 1, -1, -1):
+        flit = own[place]
+        if node[flit] != last:
+            last, after = node[flit], NEVER
+        elif tail[flit]:
+            after -= control_words
+        after = min(left[flit], after) - 1
+        by[flit] = after

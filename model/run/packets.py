@@ -125,31 +125,6 @@ def routed(
     return router, front, channel, np.where(deliver, first, header.drop_first(first))
 
 
-def looks_of(
-    numbers: dict[object, int],
-    packets: Packets,
-    channel: Numbers,
-    front: Numbers,
-    first: npt.NDArray[np.uint64],
-) -> Numbers:
-    """Return two numbers per packet: of header and length, and of all data; -1 if not whole.
-
-    Equal packets have equal numbers. The header is the output VC ``channel``, then ``first``
-    instead of flit ``front``, then the flits after it. Shape (packets, 2).
-    """
-    data = packets.flits.data.tobytes()
-    looks = []
-    columns = channel, front, first, packets.header_end, packets.end, packets.whole
-    for exit_, start, value, payload, end, whole in zip(
-        *(c.tolist() for c in columns), strict=True
-    ):
-        header = exit_, value, data[8 * start + 8 : 8 * payload], end - payload
-        content = header, data[8 * payload : 8 * end]
-        both = [numbers.setdefault(key, len(numbers)) for key in (header, content)] if whole else 0
-        looks.append(both or [-1, -1])
-    return np.array(looks, dtype=np.int64).reshape(-1, 2)
-
-
 def later(packets: Packets, flits: int, values: Numbers, default: int) -> Numbers:
     """Move one value per flit to the flit ``flits`` later in its channel; default elsewhere."""
     channel = np.repeat(packets.channel, packets.end - packets.begin)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..network.segment import Segment
 from ..network.topology import Topology
@@ -161,11 +162,15 @@ def check_buffers(program: Program, buffered: Buffered) -> None:
     _refuse_first("buffers", arrivals.flits, early & (arrivals.flits.port != 0), what)
 
 
-def _targets(program: Program) -> npt.NDArray[np.int64]:
+def _targets(program: Program) -> Numbers:
     """Return the last node of each row's route inside the network."""
-    rows = zip(program.row_node.tolist(), program.route.tolist(), strict=True)
-    ends = (_end_of(program.config.topology, node, program.routes[route]) for node, route in rows)
-    return np.fromiter(ends, np.int64, len(program.route))
+    config, routes = program.config, len(program.routes)
+    pairs, of_row = np.unique(
+        program.row_node.astype(np.int64) * routes + program.route, return_inverse=True
+    )
+    starts = (divmod(pair, routes) for pair in pairs.tolist())
+    ends = [_end_of(config.topology, node, program.routes[route]) for node, route in starts]
+    return np.array(ends, dtype=np.int64)[of_row]
 
 
 def _end_of(topology: Topology, node: int, route: Iterable[Segment]) -> int:

@@ -160,7 +160,7 @@ def test_every_cut_of_a_packet_with_a_dropped_header_passes() -> None:
 def test_packets_that_are_only_counted_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     table, trace = traffic(alike=True, longest=0)
     monkeypatch.setattr(matching, "MOST_RETRIES", -1)
-    monkeypatch.setattr(matching._Walk, "_fits", lambda *_: False)
+    monkeypatch.setattr(matching._Walk, "_goes_on", lambda _: False)
     check_trace(table, trace)
     last = trace[-1]
     again = Trace.from_flits([*trace, last._replace(cycle=last.cycle + 1)])
