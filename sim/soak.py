@@ -114,7 +114,7 @@ def _run_signatures(config: NetworkConfig, drawn: Iterator[Drawn]) -> Iterator[O
     # One by one, because the traces of all long cases do not fit into memory.
     for command, case in drawn:
         (measured,) = simulate(simulator, [job_of_traffic(case, read_memories=False)])
-        predicted = case.predicted
+        config, predicted = case.program.config, case.predicted
         checks = [
             Check(name, each, other, each == other)
             for name, each, other in (
