@@ -33,7 +33,7 @@ from eyecast.testbench.coverage import points_of, table_of
 
 COUNTED_CASES = 5
 """Cases of each network whose points are counted, because counting takes longer than checking."""
-MOST_COUNTED = 1_000_000
+MOST_COUNTED = 30_000
 """Flits of the largest case whose points are counted."""
 BEGIN = {"next_draw": 0, "networks": 0, "cases": 0, "flits": 0, "seconds": 0.0, "points": {}}
 

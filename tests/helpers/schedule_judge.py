@@ -63,7 +63,8 @@ def problems(schedule: Schedule) -> set[str]:
             return {"range"}
 
     ways = None if dims else schedule.topology.neighbor.tolist()
-    found = {"path"} if any(not connected(send, dims, ways) for send in sends) else set()
+    wrapped = schedule.topology.wrapped
+    found = {"path"} if any(not connected(send, dims, ways, wrapped) for send in sends) else set()
     if any(sorted(send.blocks) != sorted({*send.blocks}) for send in sends):
         found.add("carried")
     owed_some = {node for owed in schedule.blocks.owed for node in owed or ()}
@@ -78,10 +79,8 @@ def problems(schedule: Schedule) -> set[str]:
     for step in sorted({send.step for send in sends}):
         now = [send for send in sends if send.step == step]
         moved = [(send, [b for b in send.blocks if b in owned]) for send in now]
-        if any(not has[send.source][block] for send, blocks in moved for block in blocks):
+        if not carry_owned(has, moved):
             found.add("early")
-        for send, blocks in moved:
-            has[send.target].update(blocks)
         found |= step_problems(now, schedule.port_model)
     everyone = [node for node in range(nodes) if node not in switches]
     found |= reduction_problems(schedule, sends, reduced, everyone)
@@ -93,6 +92,25 @@ def problems(schedule: Schedule) -> set[str]:
     if schedule.collective == "broadcast" and any(n > 1 for c in has.values() for n in c.values()):
         found.add("twice")
     return found
+
+
+def carry_owned(has: dict[int, Counter[int]], moved: list[tuple[Send, list[int]]]) -> bool:
+    """Carry out the sends of a step; tell whether each source has its blocks in time.
+
+    That is before the step, but for a send that streams, as soon as another send brings them.
+    """
+    in_time = all(has[send.source][b] for send, blocks in moved if not send.stream for b in blocks)
+    left = [(send, blocks) for send, blocks in moved if send.stream]
+    for send, blocks in moved:
+        if not send.stream:
+            has[send.target].update(blocks)
+    while ready := [each for each in left if all(has[each[0].source][b] for b in each[1])]:
+        for send, blocks in ready:
+            has[send.target].update(blocks)
+        left = [each for each in left if each not in ready]
+    for send, blocks in left:
+        has[send.target].update(blocks)
+    return in_time and not left
 
 
 def reduction_problems(
@@ -137,11 +155,21 @@ def _carry_out(
     return found
 
 
-def connected(send: Send, dims: tuple[int, ...], ways: list[list[int]] | None) -> bool:
+def connected(
+    send: Send,
+    dims: tuple[int, ...],
+    ways: list[list[int]] | None,
+    wrapped: tuple[int, ...] = (),
+) -> bool:
     """Tell whether the path leads from neighbor to neighbor, from the source to another node.
 
-    Neighbors are as on a mesh, or the nodes joined by ``ways``.
+    Neighbors are as on a mesh whose ``wrapped`` axes are rings, or the nodes joined by ``ways``.
     """
+
+    def apart(a: int, b: int) -> int:
+        pairs = enumerate(zip(place(a), place(b), strict=True))
+        far = [(axis, abs(p - q)) for axis, (p, q) in pairs]
+        return sum(min(d, dims[axis] - d) if axis in wrapped else d for axis, d in far)
 
     def place(node: int) -> list[int]:
         digits = []
@@ -150,12 +178,7 @@ def connected(send: Send, dims: tuple[int, ...], ways: list[list[int]] | None) -
             digits.append(digit)
         return digits
 
-    hops = [
-        sum(abs(p - q) for p, q in zip(place(a), place(b), strict=True))
-        if ways is None
-        else ways[a].count(b)
-        for a, b in pairwise(send.path)
-    ]
+    hops = [apart(a, b) if ways is None else ways[a].count(b) for a, b in pairwise(send.path)]
     ends = (send.path[0], send.path[-1]) == (send.source, send.target)
     return ends and send.source != send.target and set(hops) == {1}
 

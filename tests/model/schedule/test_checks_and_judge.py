@@ -17,8 +17,9 @@ from helpers.schedules import Send, build, listed
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.network.port_model import PORT_MODELS
-from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.network.topology import Topology, mesh, torus
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.schedule import Schedule
 
@@ -101,6 +102,21 @@ def test_check_agrees_with_the_judge() -> None:
 def test_judge_finds_nothing_in_the_eye_broadcast() -> None:
     for source in range(64):
         assert problems(eye_broadcast(mesh((8, 8)), source, 1)) == set()
+
+
+def test_judge_follows_wrapped_axes_and_streams() -> None:
+    ring = tree_broadcast(torus((6,)), 0, 1)
+    assert any({0, 5} <= {*send.path} for send in listed(ring))
+    assert problems(replace(ring, port_model="all-port")) == set()
+
+    def on_a_line(*sends: Send) -> set[str]:
+        return problems(replace(build((4,), list(sends)), port_model="full-duplex"))
+
+    first, second = Send(1, [0, 1]), Send(1, [1, 2], stream=True)
+    third = Send(1, [2, 3], stream=True)
+    assert on_a_line(third, second, first) == set()
+    assert on_a_line(first, replace(second, stream=False), third) == {"early"}
+    assert "early" in on_a_line(first, third, Send(1, [3, 2], stream=True))
 
 
 # ---- Reductions ---------------------------------------------------------------------------
