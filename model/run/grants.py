@@ -16,9 +16,10 @@ from ..base.arrays import Numbers
 from ..base.loops import Int, compiled_loop, inlined
 from ..network.config import NetworkConfig
 from ..program.program import Program
-from .matching import NEVER, Buffered
+from .matching import Buffered
 from .packets import Packets, flit_error
 from .trace import TAIL_MARK
+from .walk import NEVER
 
 
 class Heads(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.arrays import Numbers, Words
-from ..base.loops import compiled_loop, index, inlined
+from ..base.loops import Int, compiled_loop, index, inlined
 from .packets import Packets
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -82,7 +82,7 @@ def _number(
 
 @inlined
 def _alike(
-    keys: Words, data: Words, begin: Numbers, end: Numbers, one: np.int64, other: np.int64
+    keys: Words, data: Words, begin: Numbers, end: Numbers, one: Int, other: Int
 ) -> bool:
     """Tell whether two pieces have equal keys and equal words."""
     for key in range(keys.shape[1]):

@@ -248,8 +248,8 @@ class _Walk:
             if self._state() in self.hopeless:
                 return False
             until = self.step + 1
-        matching = self.matching
-        self.step = advance(matching.came, matching.went, self.steps, self.step, until, self.strict)
+        came, went = self.matching.came, self.matching.went
+        self.step = int(advance(came, went, self.steps, self.step, until, self.strict))
         return self.step == until
 
     def _goes_back(self) -> bool:
