@@ -81,9 +81,7 @@ def _number(
 
 
 @inlined
-def _alike(
-    keys: Words, data: Words, begin: Numbers, end: Numbers, one: Int, other: Int
-) -> bool:
+def _alike(keys: Words, data: Words, begin: Numbers, end: Numbers, one: Int, other: Int) -> bool:
     """Tell whether two pieces have equal keys and equal words."""
     for key in range(keys.shape[1]):
         if keys[one, key] != keys[other, key]:
