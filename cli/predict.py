@@ -272,6 +272,7 @@ def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -
     on_links = predicted.link_flits(program.config.topology)[:, 1:]
     used = int((on_links > 0).sum())
     busiest = int(on_links.max(initial=0))
+    occupied = int((on_links * program.config.link_rates[:, 1:]).max(initial=0))
     print_table(
         title,
         ("", "predicted"),
@@ -281,7 +282,7 @@ def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -
             ("flits on links", int(on_links.sum())),
             ("links used", used),
             ("most flits on a link", busiest),
-            ("busiest link is in use", _share(busiest, predicted)),
+            ("busiest link is in use", _share(occupied, predicted)),
             *((("lower bound of cycles", bound.value),) if bound else ()),
         ),
     )
@@ -310,8 +311,8 @@ def _stalled(program: AnyProgram, predicted: Prediction) -> int:
     return int((predicted.stalled_flits + waiting).sum())
 
 
-def _share(busiest: int, predicted: Prediction) -> str | None:
-    """Return the share of the time in which the busiest link carries flits; None without an end."""
+def _share(occupied: int, predicted: Prediction) -> str | None:
+    """Return the share of a run that these cycles are; None for a run without an end."""
     if not predicted.finished:
         return None
-    return f"{busiest / max(1, predicted.cycles):.0%} of the time"
+    return f"{occupied / max(1, predicted.cycles):.0%} of the time"

@@ -36,6 +36,7 @@ SECONDS = {
     "sim/test_groups.py": 25,
     "boards/test_crossbar_mux.py": 1,
     "model/papers/costs/test_counts.py": 1,
+    "model/network/test_chiplets.py": 12,
     "model/papers/test_items.py": 5,
     "model/collectives/halving/test_eye.py": 3,
     "sim/test_interruption.py": 40,

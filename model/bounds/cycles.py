@@ -302,7 +302,8 @@ class _Search:
         reason = f"{counted(cut.words, 'word')} must leave {where} by {links}"
         if cut.capacity != cut.links:
             carried = counted(cut.capacity.numerator, "word")
-            reason += f", which carry {carried} in {counted(cut.capacity.denominator, 'cycle')}"
+            carry = "carries" if cut.links == 1 else "carry"
+            reason += f", which {carry} {carried} in {counted(cut.capacity.denominator, 'cycle')}"
         reason += f", and go {self._way(hops)}" if hops > 1 else ""
         return CycleBound(ceil(cut.ratio) + hops * self._hop_cycles, reason)
 

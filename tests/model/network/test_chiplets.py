@@ -118,6 +118,14 @@ def test_a_bound_counts_words_by_rates_and_paths_by_latencies() -> None:
     )
 
 
+def test_a_bound_of_one_slow_link_is_in_the_singular() -> None:
+    two = chiplets((2,), (1,), rate=4)
+    bound = least_cycles(two, Blocks.of_broadcast(0, 10), PortModel.FULL_DUPLEX)
+    assert bound.reason == (
+        "10 words must leave node 0 by 1 link, which carries 1 word in 4 cycles"
+    )
+
+
 def test_links_turned_round_keep_what_is_said_of_them() -> None:
     registers = np.full((3, 3), -1)
     registers[0, 1] = 5
