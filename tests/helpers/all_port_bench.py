@@ -8,6 +8,7 @@ import dataclasses
 import functools
 
 from helpers.programs import words
+from helpers.whole_jobs import whole_job
 
 from eyecast.model.compare.waiting import waiting
 from eyecast.model.cycle.model import run
@@ -17,7 +18,6 @@ from eyecast.model.program.program import Program
 from eyecast.model.run.trace import first_difference
 from eyecast.rtl.sender import SenderState
 from eyecast.sim.build import build_simulator
-from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
 
 # With room for the steps and words of every collective: tests of these share its simulator.
@@ -90,21 +90,11 @@ def on(*networks):
     return mark
 
 
-def job_of(program, timing):
-    return prepare(
-        program,
-        [(node, 0, block) for node, block in enumerate(words(program))],
-        timing=timing,
-        read_words=program.config.message_words,
-        cycle_limit=CYCLE_LIMIT,
-    )
-
-
 @functools.cache
 def hardware_runs(network):
     """Run all programs of a network in one process; return runs by function and timing."""
     cases = [(make, timing) for make in PROGRAMS[network] for timing in TIMINGS]
-    jobs = [job_of(PROGRAMS[network][make], timing) for make, timing in cases]
+    jobs = [whole_job(PROGRAMS[network][make], timing, CYCLE_LIMIT) for make, timing in cases]
     return dict(zip(cases, simulate(build_simulator(NETWORKS[network]), jobs), strict=True))
 
 

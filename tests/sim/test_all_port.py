@@ -12,18 +12,19 @@ import pytest
 from helpers.all_port_bench import (
     ALL_PORT,
     CUBE,
+    CYCLE_LIMIT,
     MESH,
     NETWORKS,
     PROGRAMS,
     carried_out,
     flagged,
-    job_of,
     on,
     on_both,
     program_of,
     walk,
 )
 from helpers.programs import changed, put, words
+from helpers.whole_jobs import whole_job
 
 from eyecast.boards.serial.frame import require_boardable
 from eyecast.model.base.errors import InvalidInput
@@ -236,7 +237,7 @@ def test_packets_of_rows_that_go_on_are_awaited_where_rows_are_timed():
 def test_rows_in_the_table_of_another_link():
     """The tables of senders 1 and 2 of node 0 are exchanged."""
     program = PROGRAMS["cube"][all_links]
-    job = job_of(program, "barrier")
+    job = whole_job(program, "barrier", CYCLE_LIMIT)
     node, space, address, _ = job.writes.T
     apart = 1 << table_address_bits(CUBE)
     exchanged = (node == 0) & (space == HostSpace.TABLE) & (address < 2 * apart)

@@ -12,6 +12,7 @@ import pytest
 from helpers.command import Command, result
 from helpers.programs import LINE, NORTH, UP, program, put, words
 from helpers.verified import verified
+from helpers.whole_jobs import whole_job
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
@@ -24,7 +25,6 @@ from eyecast.model.program.program import Program
 from eyecast.model.run.run import HardwareRun
 from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
-from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
 
 SLOW = pytest.mark.slow
@@ -68,16 +68,7 @@ def test_nodes_that_are_no_power_of_two(topology: Topology) -> None:
 
 def on_hardware(*programs: Program, timing: str) -> list[HardwareRun]:
     """Run programs one after another on the same network."""
-    jobs = [
-        prepare(
-            each,
-            [(node, 0, message) for node, message in enumerate(words(each))],
-            timing=timing,
-            read_words=each.config.message_words,
-            cycle_limit=cycle_limit(each),
-        )
-        for each in programs
-    ]
+    jobs = [whole_job(each, timing, cycle_limit(each)) for each in programs]
     return list(simulate(build_simulator(programs[0].config), jobs))
 
 

@@ -14,6 +14,7 @@ from helpers.command import Command, refusal, result
 from helpers.programs import UP, program, put, words
 from helpers.switch_networks import switch_star
 from helpers.verified import verified
+from helpers.whole_jobs import whole_job
 
 import eyecast
 from eyecast.model.collectives.declared.request import Request
@@ -29,7 +30,6 @@ from eyecast.model.program.program import Program
 from eyecast.model.run.run import EndState, HardwareRun, Prediction
 from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
-from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
 
 PAIR = mesh((2, 1))
@@ -54,16 +54,7 @@ def outcomes(
     programs: Sequence[Program], timing: Timing
 ) -> Iterator[tuple[Program, Prediction, HardwareRun]]:
     """Run handwritten programs of one network one after another, within ``LIMIT``."""
-    jobs = [
-        prepare(
-            each,
-            [(node, 0, load) for node, load in enumerate(words(each))],
-            timing=timing,
-            read_words=each.config.message_words,
-            cycle_limit=LIMIT,
-        )
-        for each in programs
-    ]
+    jobs = [whole_job(each, timing, LIMIT) for each in programs]
     measured = simulate(build_simulator(programs[0].config), jobs)
     for each, seen in zip(programs, measured, strict=True):
         yield each, run(each, words(each), timing=timing, control=Control(limit=LIMIT)), seen

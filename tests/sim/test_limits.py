@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from helpers.programs import UP, changed, program, put, simulated, words
+from helpers.programs import UP, changed, program, put, simulated
 from helpers.tree_networks import graph_of
+from helpers.whole_jobs import whole_job
 
 from eyecast.model.compare.case import watchdog
 from eyecast.model.compare.checks import compare_runs
@@ -12,7 +13,6 @@ from eyecast.model.network.config import MOST_MEMORY_WORDS
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.program import Program
 from eyecast.sim.build import build_simulator
-from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
 
 LARGEST = {
@@ -30,13 +30,7 @@ LARGEST = {
 def assert_hardware_is_as_predicted(program: Program) -> None:
     predicted = simulated(program, "barrier")
     assert predicted.finished
-    job = prepare(
-        program,
-        [(node, 0, memory) for node, memory in enumerate(words(program))],
-        timing="barrier",
-        read_words=program.config.message_words,
-        cycle_limit=watchdog(predicted),
-    )
+    job = whole_job(program, "barrier", watchdog(predicted))
     measured = next(simulate(build_simulator(program.config), [job]))
     checks, difference = compare_runs(program, predicted, measured)
     assert difference is None

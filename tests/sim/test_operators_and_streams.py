@@ -14,6 +14,7 @@ import pytest
 from helpers.drawn import MESSAGE_WORDS, drawn_program
 from helpers.own_operator import TWICE
 from helpers.untimed import Memory, carried_out
+from helpers.whole_jobs import whole_job
 
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig, Timing
@@ -23,7 +24,6 @@ from eyecast.model.program.program import Program
 from eyecast.model.run.run import Run
 from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
-from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
 
 LIMIT = 1500
@@ -55,16 +55,7 @@ def drawn(
 
 def on_hardware(config: NetworkConfig, cases: list[Drawn]) -> Iterator[Run]:
     """Yield the runs of programs, all on one simulator."""
-    jobs = [
-        prepare(
-            made,
-            [(node, 0, words) for node, words in enumerate(memory)],
-            timing=Timing.BARRIER,
-            read_words=MESSAGE_WORDS,
-            cycle_limit=LIMIT,
-        )
-        for _, made, memory in cases
-    ]
+    jobs = [whole_job(made, Timing.BARRIER, LIMIT, memory) for _, made, memory in cases]
     return simulate(build_simulator(config), jobs)
 
 
