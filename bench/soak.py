@@ -6,7 +6,8 @@
 A case is checked ``--by`` traces, signatures or rules (:class:`.By`), each with a state of its own.
 The state file holds the number of the next draw and the counts so far, so that the next run
 continues this one. The first case that differs is printed with the number of its draw; ``--draw``
-repeats that draw. ``--longer`` draws longer traffic, on which a network is built less often.
+repeats that draw. With ``--longer`` traffic and ``--packets``, networks are built and tables are
+loaded less often; the simulators load a word at a time.
 
 The first cases of each network count the points of docs/router.md that happen in them; the table of
 :mod:`eyecast.testbench.coverage` lists all points, those that never happened too. ``--minutes 0``
@@ -28,6 +29,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from eyecast.model.base.files import write_atomically
+from eyecast.model.compare.drawn_traffic import Longer
 from eyecast.sim.soak import By, Outcome, run_draw
 from eyecast.testbench.coverage import points_of, table_of
 
@@ -49,6 +51,7 @@ BEGIN = {"next_draw": 0, "networks": 0, "cases": 0, "flits": 0, "seconds": 0.0, 
 )
 @click.option("--flits", "wanted", type=int, help="Stop also at this number of flits.")
 @click.option("--longer", default=1, show_default=True, help="Traffic lasts so many times longer.")
+@click.option("--packets", default=1, show_default=True, help="Packets are so many times longer.")
 @click.option("--state", type=click.Path(path_type=Path), help="Kept in build/ by default.")
 @click.option("--draw", type=int, help="Run this draw alone, whole, and keep no state.")
 def main(
@@ -56,15 +59,17 @@ def main(
     by: By,
     wanted: int | None,
     longer: int,
+    packets: int,
     state: Path | None,
     draw: int | None,
 ) -> None:
     """Draw networks, run them and compare, until the time is up or enough flits are checked."""
+    length = Longer(longer, packets)
     if draw is not None:
-        flits = [outcome.flits for outcome in _one_network(draw, by, longer)]
+        flits = [outcome.flits for outcome in _one_network(draw, by, length)]
         click.echo(f"{sum(flits):,} flits compared in {len(flits):,} cases, no difference")
         return
-    state = state or Path(f"build/soak-{by}-{longer}.json")
+    state = state or Path(f"build/soak-{by}-{longer}-{packets}.json")
     state.parent.mkdir(parents=True, exist_ok=True)
     so_far = json.loads(state.read_text()) if state.exists() else {}
     so_far = {**BEGIN, **so_far}
@@ -76,7 +81,7 @@ def main(
         task = bar.add_task("soak", total=minutes * 60)
         last = begin
         while not _is_enough(so_far, begin, minutes, wanted):
-            drawn = _one_network(so_far["next_draw"], by, longer)
+            drawn = _one_network(so_far["next_draw"], by, length)
             for number, outcome in enumerate(drawn):
                 so_far["cases"] += 1
                 so_far["flits"] += outcome.flits
@@ -104,11 +109,12 @@ def _is_enough(so_far: dict[str, Any], begin: float, minutes: float, wanted: int
     return reached or time.monotonic() - begin > minutes * 60
 
 
-def _one_network(number: int, by: By, longer: int) -> Iterator[Outcome]:
+def _one_network(number: int, by: By, longer: Longer) -> Iterator[Outcome]:
     """Run a draw; yield each case that agrees, and exit at one that differs."""
     for outcome in run_draw(number, by, longer):
         if outcome.wrong:
-            command = f"python bench/soak.py --by {by} --longer {longer} --draw {number}"
+            length = f"--longer {longer.cycles} --packets {longer.packets}"
+            command = f"python bench/soak.py --by {by} {length} --draw {number}"
             click.echo(f"differs; repeat with:\n  {command}")
             click.echo("\n".join(map(str, [outcome.description, *outcome.wrong])))
             sys.exit(1)

@@ -16,7 +16,7 @@ from ..model.base.errors import InvalidInput
 from ..model.compare.case import Case
 from ..model.compare.checks import Check, Comparison
 from ..model.compare.drawn_schedules import draw_cases
-from ..model.compare.drawn_traffic import DrawnCase, DrawnNetwork
+from ..model.compare.drawn_traffic import DEFAULT, DrawnCase, DrawnNetwork, Longer
 from ..model.compare.traffic_case import TrafficCase, rules_check
 from ..model.network.config import NetworkConfig
 from ..model.program.any_program import without_circuits
@@ -65,11 +65,10 @@ def traffic_command(drawn: DrawnCase) -> str:
     return f"eyecast traffic {' '.join(options)} --on both"
 
 
-def run_draw(number: int, by: By = By.TRACES, longer: int = 1) -> Iterator[Outcome]:
+def run_draw(number: int, by: By = By.TRACES, longer: Longer = DEFAULT) -> Iterator[Outcome]:
     """Draw a network and its cases; run and check all of them.
 
-    Only traces check schedules; the other ways check traffic. Traffic lasts ``longer`` times as
-    many cycles as by default.
+    Only traces check schedules; the other ways check traffic.
     """
     draw = np.random.default_rng(number)
     if draw.integers(3) == 0 and by is By.TRACES:
@@ -87,7 +86,9 @@ Drawn = tuple[str, TrafficCase]
 """The command that repeats drawn traffic, and the case."""
 
 
-def _draw_traffic(network: DrawnNetwork, draw: np.random.Generator, longer: int) -> Iterator[Drawn]:
+def _draw_traffic(
+    network: DrawnNetwork, draw: np.random.Generator, longer: Longer
+) -> Iterator[Drawn]:
     """Draw :data:`CASES_PER_NETWORK` cases that fit the network."""
     left = CASES_PER_NETWORK
     while left:

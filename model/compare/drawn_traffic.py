@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,16 @@ NETWORKS: tuple[tuple[tuple[str, str], Callable[[], Topology]], ...] = tuple(
 """Networks to draw from: kind and size as on the command line, and a function for the topology."""
 
 
+class Longer(NamedTuple):
+    """How many times longer than by default traffic lasts, and how many times its packets are."""
+
+    cycles: int = 1
+    packets: int = 1
+
+
+DEFAULT = Longer()
+
+
 @dataclass(frozen=True)
 class DrawnNetwork:
     """A drawn network: its kind and size as typed, and its configuration."""
@@ -43,15 +53,15 @@ class DrawnNetwork:
     config: NetworkConfig
 
     @classmethod
-    def draw(cls, draw: np.random.Generator, longer: int = 1) -> DrawnNetwork:
+    def draw(cls, draw: np.random.Generator, longer: Longer = DEFAULT) -> DrawnNetwork:
         """Draw a topology and every parameter of a network, for traffic that is so much longer."""
         words, make = NETWORKS[draw.integers(len(NETWORKS))]
         topology = make()
         config = draw_config(
             draw,
             topology,
-            message_words=message_words_for(topology, LONGEST_PACKET),
-            table_words=min(TABLE_WORDS * longer, MOST_MEMORY_WORDS),
+            message_words=message_words_for(topology, LONGEST_PACKET * longer.packets),
+            table_words=min(TABLE_WORDS * longer.cycles, MOST_MEMORY_WORDS),
             steps=1,
             timed_rows=True,
             signature=bool(draw.integers(2)),
@@ -95,20 +105,19 @@ class DrawnCase:
     seed: int
 
     @classmethod
-    def draw(cls, network: DrawnNetwork, draw: np.random.Generator, longer: int = 1) -> DrawnCase:
-        """Draw a pattern, rate, length and back-pressure that ``network`` can carry.
-
-        Packets are drawn for ``longer`` times as many cycles as by default.
-        """
+    def draw(
+        cls, network: DrawnNetwork, draw: np.random.Generator, longer: Longer = DEFAULT
+    ) -> DrawnCase:
+        """Draw a pattern, rate, length and back-pressure that ``network`` can carry."""
         patterns = patterns_for(network.config.topology)
         return cls(
             network,
             pattern=patterns[draw.integers(len(patterns))],
             rate=round(float(draw.uniform(0.01, 0.9)), 3),
-            packet_flits=int(draw.integers(SHORTEST_PACKET, LONGEST_PACKET + 1)),
-            cycles=int(draw.integers(20, 1200)) * longer,
+            packet_flits=int(draw.integers(SHORTEST_PACKET, LONGEST_PACKET + 1)) * longer.packets,
+            cycles=int(draw.integers(20, 1200)) * longer.cycles,
             burst=int(draw.choice([0, 0, 20, 200])),
-            reply_flits=int(draw.choice([0, 0, SHORTEST_PACKET, LONGEST_PACKET])),
+            reply_flits=int(draw.choice([0, 0, SHORTEST_PACKET, LONGEST_PACKET])) * longer.packets,
             back_pressure=float(draw.choice([0, 0, 0.2, 0.5, 0.8])),
             seed=int(draw.integers(1 << 31)),
         )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.bounds.hops import UNREACHED
 from eyecast.model.bounds.sides import NodeSets, sides
 from eyecast.model.bounds.tightest_cut import Cutter
 from eyecast.model.network.faults import draw_faults, with_faults
@@ -43,6 +44,31 @@ def test_the_tried_cuts_are_planes_and_the_nodes_nearer_to_one_end() -> None:
     star = graph([[-1, 1, 2, 3], *[[-1, 0, -1, -1]] * 3])
     leaves = {frozenset({leaf}) for leaf in (1, 2, 3)}
     assert held(sides(star, no_owners)) == leaves | {frozenset(range(4)) - leaf for leaf in leaves}
+
+
+def test_the_tried_cuts_of_large_and_of_wrapped_grids() -> None:
+    """A large grid is cut at its ends and middle, a wrapped axis into halves."""
+    no_owners = np.zeros((0, 1), np.int64)
+    sizes = {len(each) for each in held(sides(mesh((64, 65)), no_owners))}
+    places = {65 * place for place in (1, 32, 63)} | {64 * place for place in (1, 32, 64)}
+    assert sizes == places | {64 * 65 - size for size in places}
+    assert held(sides(torus((90, 50)), no_owners)) == {
+        frozenset(half)
+        for half in (
+            {node for node in range(4500) if node % 90 < 45},
+            {node for node in range(4500) if node % 90 >= 45},
+            range(2250),
+            range(2250, 4500),
+        )
+    }
+
+
+def test_the_nodes_within_each_distance_of_an_owner_are_tried() -> None:
+    hops = np.array([[2, 1, 0, 1, UNREACHED]])
+    within = [{2}, {1, 2, 3}]
+    found = held(sides(mesh((5,)), hops))
+    assert all(frozenset(near) in found for near in within)
+    assert all(frozenset(range(5)) - near in found for near in within)
 
 
 def best_ratio(
