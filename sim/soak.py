@@ -89,8 +89,8 @@ Drawn = tuple[str, TrafficCase]
 def _draw_traffic(
     network: DrawnNetwork, draw: np.random.Generator, longer: Longer
 ) -> Iterator[Drawn]:
-    """Draw cases that fit the network; fewer than :data:`CASES_PER_NETWORK` if they are longer."""
-    left = max(CASES_PER_NETWORK // 10, CASES_PER_NETWORK // longer.cycles)
+    """Draw :data:`CASES_PER_NETWORK` cases that fit the network."""
+    left = CASES_PER_NETWORK
     while left:
         chosen = DrawnCase.draw(network, draw, longer)
         try:
