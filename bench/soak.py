@@ -7,7 +7,9 @@ A case is checked ``--by`` traces, signatures or rules (:class:`.By`), each with
 The state file holds the number of the next draw and the counts so far, so that the next run
 continues this one. The first case that differs is printed with the number of its draw; ``--draw``
 repeats that draw. With ``--longer`` traffic and ``--packets``, networks are built and tables are
-loaded less often; the simulators load a word at a time.
+loaded less often; the simulators load a word at a time. ``--large`` networks run most flits::
+
+    python bench/soak.py --by signatures --longer 200 --packets 64 --large
 
 The first cases of each network count the points of docs/router.md that happen in them; the table of
 :mod:`eyecast.testbench.coverage` lists all points, those that never happened too. ``--minutes 0``
@@ -52,6 +54,7 @@ BEGIN = {"next_draw": 0, "networks": 0, "cases": 0, "flits": 0, "seconds": 0.0, 
 @click.option("--flits", "wanted", type=int, help="Stop also at this number of flits.")
 @click.option("--longer", default=1, show_default=True, help="Traffic lasts so many times longer.")
 @click.option("--packets", default=1, show_default=True, help="Packets are so many times longer.")
+@click.option("--large", is_flag=True, help="Draw 8x8 meshes, 8x8 tori and hypercubes of 64 nodes.")
 @click.option("--state", type=click.Path(path_type=Path), help="Kept in build/ by default.")
 @click.option("--draw", type=int, help="Run this draw alone, whole, and keep no state.")
 def main(
@@ -60,16 +63,18 @@ def main(
     wanted: int | None,
     longer: int,
     packets: int,
+    large: bool,
     state: Path | None,
     draw: int | None,
 ) -> None:
     """Draw networks, run them and compare, until the time is up or enough flits are checked."""
-    length = Longer(longer, packets)
+    length = Longer(longer, packets, large)
     if draw is not None:
         flits = [outcome.flits for outcome in _one_network(draw, by, length)]
         click.echo(f"{sum(flits):,} flits compared in {len(flits):,} cases, no difference")
         return
-    state = state or Path(f"build/soak-{by}-{longer}-{packets}.json")
+    size = f"{longer}-{packets}{'-large' if large else ''}"
+    state = state or Path(f"build/soak-{by}-{size}.json")
     state.parent.mkdir(parents=True, exist_ok=True)
     so_far = json.loads(state.read_text()) if state.exists() else {}
     so_far = {**BEGIN, **so_far}
@@ -113,8 +118,7 @@ def _one_network(number: int, by: By, longer: Longer) -> Iterator[Outcome]:
     """Run a draw; yield each case that agrees, and exit at one that differs."""
     for outcome in run_draw(number, by, longer):
         if outcome.wrong:
-            length = f"--longer {longer.cycles} --packets {longer.packets}"
-            command = f"python bench/soak.py --by {by} {length} --draw {number}"
+            command = f"python bench/soak.py --by {by} {longer.options()} --draw {number}"
             click.echo(f"differs; repeat with:\n  {command}")
             click.echo("\n".join(map(str, [outcome.description, *outcome.wrong])))
             sys.exit(1)

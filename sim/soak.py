@@ -29,7 +29,7 @@ from .loading import job_of_traffic
 from .simulator import simulate
 from .verify import run_traffic, verify
 
-CASES_PER_NETWORK = 150
+CASES_PER_NETWORK, CASES_PER_LARGE_NETWORK = 150, 10
 
 
 class By(StrEnum):
@@ -89,8 +89,8 @@ Drawn = tuple[str, TrafficCase]
 def _draw_traffic(
     network: DrawnNetwork, draw: np.random.Generator, longer: Longer
 ) -> Iterator[Drawn]:
-    """Draw :data:`CASES_PER_NETWORK` cases that fit the network."""
-    left = CASES_PER_NETWORK
+    """Draw cases that fit the network."""
+    left = CASES_PER_LARGE_NETWORK if longer.large else CASES_PER_NETWORK
     while left:
         chosen = DrawnCase.draw(network, draw, longer)
         try:

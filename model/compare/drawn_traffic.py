@@ -15,7 +15,7 @@ import numpy as np
 from ..base.errors import InvalidInput
 from ..network.config import MOST_MEMORY_WORDS, PARAMETERS, NetworkConfig
 from ..network.kinds import KINDS
-from ..network.topology import Topology
+from ..network.topology import Topology, hypercube, mesh, torus
 from ..program.checks import require_table_room
 from ..traffic.patterns import patterns_for
 from ..traffic.program import message_words_for, traffic_program
@@ -35,11 +35,28 @@ NETWORKS: tuple[tuple[tuple[str, str], Callable[[], Topology]], ...] = tuple(
 """Networks to draw from: kind and size as on the command line, and a function for the topology."""
 
 
+LARGE_NETWORKS: tuple[tuple[tuple[str, str], Callable[[], Topology]], ...] = (
+    (("mesh", "8x8"), partial(mesh, (8, 8))),
+    (("torus", "8x8"), partial(torus, (8, 8))),
+    (("hypercube", "6"), partial(hypercube, 6)),
+)
+"""Networks that run most flits in a second: the simulator runs their 64 tiles together."""
+
+
 class Longer(NamedTuple):
-    """How many times longer than by default traffic lasts, and how many times its packets are."""
+    """How many times longer than by default traffic lasts, and how many times its packets are.
+
+    ``large``: draw networks of 64 nodes and 32 bits with few buffers, of :data:`LARGE_NETWORKS`.
+    """
 
     cycles: int = 1
     packets: int = 1
+    large: bool = False
+
+    def options(self) -> str:
+        """Return the options of ``bench/soak.py`` that ask for this."""
+        large = " --large" if self.large else ""
+        return f"--longer {self.cycles} --packets {self.packets}{large}"
 
 
 DEFAULT = Longer()
@@ -55,8 +72,13 @@ class DrawnNetwork:
     @classmethod
     def draw(cls, draw: np.random.Generator, longer: Longer = DEFAULT) -> DrawnNetwork:
         """Draw a topology and every parameter of a network, for traffic that is so much longer."""
-        words, make = NETWORKS[draw.integers(len(NETWORKS))]
+        networks = LARGE_NETWORKS if longer.large else NETWORKS
+        words, make = networks[draw.integers(len(networks))]
         topology = make()
+        limits: dict[str, Any] = {}
+        if longer.large:
+            limits = {"vcs": int(draw.integers(1, 3)), "depth": int(draw.integers(2, 5))}
+            limits |= {"flit_width": 32, "link_registers": 0}
         config = draw_config(
             draw,
             topology,
@@ -65,6 +87,7 @@ class DrawnNetwork:
             steps=1,
             timed_rows=True,
             signature=bool(draw.integers(2)),
+            **limits,
         )
         return cls(words, config)
 

@@ -9,7 +9,7 @@ import pytest
 
 from eyecast.model.compare.checks import Comparison, compare_runs
 from eyecast.model.compare.drawn_schedules import draw_network, draw_schedules, draw_topology
-from eyecast.model.compare.drawn_traffic import DrawnCase, DrawnNetwork
+from eyecast.model.compare.drawn_traffic import DrawnCase, DrawnNetwork, Longer
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.signature import signatures
@@ -26,6 +26,14 @@ def test_traffic_is_drawn_for_all_kinds_of_networks():
     assert {config.barrier_registers for config in drawn} == set(range(8))
     assert {config.link_registers for config in drawn} == set(range(4))
     assert {config.depth for config in drawn} == set(range(1, 17))
+
+
+def test_large_networks_are_fast_and_not_all_alike():
+    longer = Longer(large=True)
+    drawn = [DrawnNetwork.draw(np.random.default_rng(seed), longer).config for seed in SEEDS]
+    assert {config.topology.label for config in drawn} == {"8x8 mesh", "8x8 torus", "6-cube"}
+    assert {(config.vcs, config.depth) for config in drawn} == {*product((1, 2), (2, 3, 4))}
+    assert {(config.flit_width, config.link_registers) for config in drawn} == {(32, 0)}
 
 
 def test_schedules_are_drawn_for_all_kinds_of_networks():
