@@ -118,7 +118,9 @@ def _one_network(number: int, by: By, longer: Longer) -> Iterator[Outcome]:
     """Run a draw; yield each case that agrees, and exit at one that differs."""
     for outcome in run_draw(number, by, longer):
         if outcome.wrong:
-            command = f"python bench/soak.py --by {by} {longer.options()} --draw {number}"
+            length = f"--longer {longer.cycles} --packets {longer.packets}"
+            length += " --large" * longer.large
+            command = f"python bench/soak.py --by {by} {length} --draw {number}"
             click.echo(f"differs; repeat with:\n  {command}")
             click.echo("\n".join(map(str, [outcome.description, *outcome.wrong])))
             sys.exit(1)

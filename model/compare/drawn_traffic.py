@@ -53,11 +53,6 @@ class Longer(NamedTuple):
     packets: int = 1
     large: bool = False
 
-    def options(self) -> str:
-        """Return the options of ``bench/soak.py`` that ask for this."""
-        large = " --large" if self.large else ""
-        return f"--longer {self.cycles} --packets {self.packets}{large}"
-
 
 DEFAULT = Longer()
 
