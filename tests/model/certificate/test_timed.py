@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.certificates import compiled, damaged, verdict
+from helpers.command import Command
 from helpers.programs import UP, program, put
 
 import eyecast as package
@@ -155,3 +157,15 @@ def test_a_word_is_sent_on_from_the_cycle_after_it_was_written(start: int, why: 
     memory = memory.reshape(4, -1)
     found = run(made, memory, timing=Timing.SELF_TIMED)
     assert (found.memory[2, 0] == memory[0, 0]) == (why == "holds")
+
+
+@pytest.mark.usefixtures("here")
+def test_the_command_prints_the_cycles_of_the_page(eyecast: Command) -> None:
+    page = (Path(package.__file__).parent / "docs" / "proofs.md").read_text()
+    typed = page.split("    eyecast program --mesh 4x4 --algorithm direct")[1].split("\n\n")[0]
+    made, checked = f"program --mesh 4x4 --algorithm direct{typed}".split("    eyecast ")
+    assert eyecast(*made.replace("\\\n", "").split()).status == 0
+    answer = eyecast(*checked.split())
+    printed = "no two flits want an output in one cycle, and the run takes 87 cycles"
+    assert printed in page
+    assert printed in answer.output
