@@ -21,7 +21,7 @@ def main() -> None:
     command_line.main()
 
 
-# Modules make many objects that stay. To look for lost ones after every 700 took a tenth of a run.
+# Modules make many objects that stay. To look for lost ones after every 700 slows a short run.
 gc.set_threshold(100_000, 50, 100)
 
 # NumPy reads this when it is first imported. Its threads would take longer than the small products.
