@@ -403,14 +403,14 @@ def require_owed(
 ) -> int:
     """Require that the packets bring each owed word; return the number of these words."""
     memories, words = Memories(network, certificate), 0
-    steps = defaultdict[int, list[Packet]](list)
-    for each in packets if certificate["owed"] else ():
-        steps[each.row["step"]].append(each)
-    if network.get("timed_rows", False):
+    if certificate["owed"] and network.get("timed_rows", False):
         memories.go_by_cycles(network, packets)
-        steps.clear()
-    for step in sorted(steps):
-        memories.go(step, steps[step])
+    elif certificate["owed"]:
+        steps = defaultdict[int, list[Packet]](list)
+        for each in packets:
+            steps[each.row["step"]].append(each)
+        for step in sorted(steps):
+            memories.go(step, steps[step])
     for owed in certificate["owed"]:
         values = sum(1 << value for value in {*owed["values"]})
         for i in range(owed["words"]):

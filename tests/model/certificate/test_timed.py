@@ -159,6 +159,16 @@ def test_a_word_is_sent_on_from_the_cycle_after_it_was_written(start: int, why: 
     assert (found.memory[2, 0] == memory[0, 0]) == (why == "holds")
 
 
+def test_in_a_network_with_listed_links_only_the_order_and_the_steps_are_checked() -> None:
+    tree = package.binary_tree(7)
+    made = package.schedule(tree, "direct", flits=1, collective="all-to-all")
+    one = fit(NetworkConfig(topology=tree, timed_rows=True), [made])[1][0]
+    assert isinstance(one.program, Program)
+    text = program_json(one.program).encode()
+    found = check(text, certificate_json(one, Timing.SELF_TIMED).encode())
+    assert found == {"channels": 19, "packets": 42, "words": 0}
+
+
 @pytest.mark.usefixtures("here")
 def test_the_command_prints_the_cycles_of_the_page(eyecast: Command) -> None:
     page = (Path(package.__file__).parent / "docs" / "proofs.md").read_text()
