@@ -106,7 +106,7 @@ def _arrivals(schedule: Schedule, stream_cycles: int) -> Numbers:
     A word that a node forwards takes ``stream_cycles`` in addition to its hops.
     """
     words, rates = schedule.send_words, schedule.send_rates
-    ways = np.bincount(schedule.hop_sends, schedule.latencies(1), schedule.sends).astype(np.int64)
+    ways = schedule.send_latencies(1)
     arrival: Numbers = ways + words * rates
     if not schedule.stream.any():
         return arrival

@@ -311,6 +311,13 @@ class Schedule(ShowsItself):
         """Return the cycles of each hop, shape (hops,): ``hop_cycles`` unless its link differs."""
         return 1 + self.topology.registers_of(hop_cycles - 1).ravel()[self.links]
 
+    def send_latencies(self, hop_cycles: int) -> npt.NDArray[np.int64]:
+        """Return the cycles of each send's way, shape (sends,): all its :meth:`latencies`."""
+        if self.topology.link_registers_of is None:
+            return hop_cycles * self.distances
+        firsts = self.path_offsets - np.arange(self.sends + 1)
+        return np.diff(offsets_of(self.latencies(hop_cycles))[firsts])
+
     @property
     def links_used(self) -> int:
         """Number of directed links that at least one send crosses."""

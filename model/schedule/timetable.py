@@ -79,10 +79,8 @@ def begins(schedule: Schedule, lasting: Numbers, row_cycles: int, hop_cycles: in
 
 def ends(schedule: Schedule, begin: Numbers, lasting: Numbers, hop_cycles: int) -> Numbers:
     """Return the cycle after the one in which each send's last flit arrives, shape (sends,)."""
-    firsts = schedule.path_offsets - np.arange(schedule.sends + 1)
-    before = offsets_of(schedule.latencies(hop_cycles))
-    way = before[firsts[1:]] - before[firsts[:-1]]
-    end: Numbers = begin + lasting * schedule.send_rates + 1 + way
+    sent = begin + lasting * schedule.send_rates
+    end: Numbers = sent + 1 + schedule.send_latencies(hop_cycles)
     return end
 
 
