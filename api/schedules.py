@@ -234,9 +234,9 @@ def measures(made: Schedule, /) -> Measures:
         A dict. "schedule": steps, TCD, directed links used, most sends on a link in a step, and the
         cycles with barrier timing, as :func:`.predict` gives them; where links differ, with the
         ``depth`` that keeps each link busy. With many blocks also the words that cross links, at
-        the busiest node and on the busiest link. The cycles are an estimate
-        above 65,536 nodes and for schedules that are too long to simulate. "least": the known lower
-        bounds of these measures.
+        the busiest node and on the busiest link. The cycles are an estimate above 65,536 nodes and
+        for schedules that are too long to simulate. "least": the known lower bounds of these
+        measures.
 
     Raises
     ------

@@ -95,12 +95,10 @@ class Coverage:
         if self._config.circuits:
             self._circuit(flit)
         # The ejection ports of a node with a port for every link have one number.
-        one_output = flit.port or not self._config.all_port
-        if self._config.circuits or not one_output or last is None or last.cycle != flit.cycle - 1:
-            return
-        self._count("VCs of an output take turns", last.vc != flit.vc)
-        ended = bool(last.kind & TAIL_MARK and flit.kind & HEAD_MARK)
-        self._count("packet behind another without a gap", ended and last.vc == flit.vc)
+        elif (flit.port or not self._config.all_port) and last and last.cycle == flit.cycle - 1:
+            self._count("VCs of an output take turns", last.vc != flit.vc)
+            ended = bool(last.kind & TAIL_MARK and flit.kind & HEAD_MARK)
+            self._count("packet behind another without a gap", ended and last.vc == flit.vc)
 
     def packet(self, packet: Packet) -> None:
         """Count the points of a whole packet that has left an output."""

@@ -44,7 +44,7 @@ LARGE_NETWORKS: tuple[tuple[tuple[str, str], Callable[[], Topology]], ...] = (
 
 
 class Longer(NamedTuple):
-    """How many times longer than by default traffic lasts, and how many times its packets are.
+    """Factors by which traffic lasts longer than by default, and by which its packets are longer.
 
     ``large``: draw networks of 64 nodes and 32 bits with few buffers, of :data:`LARGE_NETWORKS`.
     """
@@ -66,7 +66,7 @@ class DrawnNetwork:
 
     @classmethod
     def draw(cls, draw: np.random.Generator, longer: Longer = DEFAULT) -> DrawnNetwork:
-        """Draw a topology and every parameter of a network, for traffic that is so much longer."""
+        """Draw a topology and every parameter of a network for traffic of this length."""
         networks = LARGE_NETWORKS if longer.large else NETWORKS
         words, make = networks[draw.integers(len(networks))]
         topology = make()
