@@ -316,7 +316,8 @@ class Schedule(ShowsItself):
         if self.topology.link_registers_of is None:
             return hop_cycles * self.distances
         firsts = self.path_offsets - np.arange(self.sends + 1)
-        return np.diff(offsets_of(self.latencies(hop_cycles))[firsts])
+        ways: npt.NDArray[np.int64] = np.diff(offsets_of(self.latencies(hop_cycles))[firsts])
+        return ways
 
     @property
     def links_used(self) -> int:
