@@ -1,7 +1,5 @@
 """Types of the Python interface, for annotations: nodes, names, groups, network parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict

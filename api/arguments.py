@@ -1,7 +1,5 @@
 """Checks of argument types, before a function of the Python interface does any work."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields

@@ -1,7 +1,5 @@
 """Making networks from Python."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import cast

@@ -1,7 +1,5 @@
 """Schedules of a user's own sends, proved to carry out a collective."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 

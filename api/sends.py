@@ -1,7 +1,5 @@
 """Sends and blocks of custom schedules: one record each, and the columns that a schedule has."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain

@@ -1,7 +1,5 @@
 """Tasks from Python arguments: nodes by coordinates, groups and block lengths as lists."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The netlist is simulated cycle by cycle, with its inputs as recorded from the ha
 Its outputs must be the recorded ones: otherwise it is not the circuit that ran.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Libraries of standard cells, as Liberty files: the few facts that the flow needs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The parts of a network in a library: area, time, and energy of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

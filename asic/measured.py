@@ -1,7 +1,5 @@
 """Networks measured in libraries of standard cells: ``measured.json``, by ``bench/asic.py``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

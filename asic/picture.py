@@ -1,7 +1,5 @@
 """Pictures of measured networks: area over VCs and depth, and cycles against area."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

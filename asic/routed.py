@@ -1,7 +1,5 @@
 """Placement and routing of a router by qflow, in the 0.18 µm library that Debian has."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterator, Mapping

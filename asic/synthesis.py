@@ -5,8 +5,6 @@ the part. Inputs that are constant in a network are constant, and outputs that o
 are removed.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """The tables of measured networks in the guide *Into silicon*."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

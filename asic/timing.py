@@ -1,7 +1,5 @@
 """Timing and power of a mapped netlist, by OpenSTA."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

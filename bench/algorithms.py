@@ -5,8 +5,6 @@ compares every algorithm that serves a case, and simulates on the cycle model th
 fastest.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

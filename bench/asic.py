@@ -10,8 +10,6 @@ A variant is measured once for its Verilog, its libraries and these tools; an in
 continues.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence

@@ -7,8 +7,6 @@ these words, and it keeps the results of the others. It does not build a cached 
 reports a network that no longer fits, and leaves it out.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -12,8 +12,6 @@ broadcast is a choice of one send to each node except the source. Its TCD is N -
 each send beyond its first. A limit on the TCD limits this excess, and so excludes long sends.
 """
 
-from __future__ import annotations
-
 import time
 from itertools import product
 

@@ -8,8 +8,6 @@ cycles, are fitted from two runs: the broadcasts of 4 and of 64 words by SBT wit
 column is the relative error of T. Every run is also checked against the cycle model, flit for flit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import click

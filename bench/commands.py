@@ -7,8 +7,6 @@ Each command has a folder with its output, its exit status, and its files. Times
 machine are replaced by a word.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 import shlex

@@ -10,8 +10,6 @@ checker of certificates must accept the program. The first difference ends the c
 The counts so far are kept in ``bench/drawn_circuits.json``; the next run continues this one.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter

@@ -11,8 +11,6 @@ reach, so that nextpnr tries its best. With PART, only parts whose names contain
 are measured; the other results are kept.
 """
 
-from __future__ import annotations
-
 import re
 import statistics
 import sys

@@ -16,8 +16,6 @@ The state file has the number of the next case, so that the next run continues t
 failure is printed with the number of its case; ``--case`` repeats it and keeps its folder.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

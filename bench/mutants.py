@@ -16,8 +16,6 @@ that can be observed are in ``bench/mutants.json``, each with its reason.
 This process imports the libraries once, and forks for the tests of each mutant.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import json

@@ -5,8 +5,6 @@ while the page plays ten cycles per second. The long trace repeats the trace of 
 it has ten million rows.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 import time

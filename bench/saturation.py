@@ -14,8 +14,6 @@ samples (``max_samples``), it measures throughput and not latency (``sim_type``)
 (``sim_count``), and it ends after :data:`SECONDS`; the last sample counts.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 import re

@@ -16,8 +16,6 @@ The first cases of each network count the points of docs/router.md that happen i
 prints the kept counts.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

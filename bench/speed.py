@@ -10,8 +10,6 @@ cycle model; two traffics differ by up to 1 %. Beside it stands the throughput o
 same numbers of VCs, buffer slots and flits per packet.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import tempfile

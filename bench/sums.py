@@ -8,8 +8,6 @@ default, and with ``--order canonical``. A dash: the algorithm adds in another o
 refused. The sums are those of the cycle model with the adder of ``examples/bfloat16``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from ml_dtypes import bfloat16
 

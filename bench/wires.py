@@ -11,8 +11,6 @@ With --rtl, networks of up to 64 nodes also run on the hardware, word for word. 
 8x8 network takes a minute or two to build, once for each set of operators.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A run on a board whose network has a controller: loaded, started and read by requests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container
 
 import numpy as np

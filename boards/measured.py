@@ -3,8 +3,6 @@
 ``bench/boards.py`` builds them again and writes the file.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

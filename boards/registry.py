@@ -1,7 +1,5 @@
 """Table of the boards: their devices, pins and tools' options."""
 
-from __future__ import annotations
-
 import importlib
 from dataclasses import dataclass
 from typing import Any

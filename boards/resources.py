@@ -1,7 +1,5 @@
 """Use of a device by a network, and refusal of networks that do not fit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Runs of verified schedules on a board, compared with their predictions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The programs that make a bitstream: how they are found and run."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """``eyecast boards``: the boards, and the networks that were built for them."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 from ..boards.registry import BOARDS

@@ -1,7 +1,5 @@
 """``eyecast certify``: the certificate of a program, checked independently of the compiler."""
 
-from __future__ import annotations
-
 import json
 
 import click

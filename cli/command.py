@@ -1,7 +1,5 @@
 """Commands whose help has examples and groups of options."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any

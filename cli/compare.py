@@ -1,7 +1,5 @@
 """``eyecast compare``: all algorithms for a collective on one network, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

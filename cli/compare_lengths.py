@@ -1,7 +1,5 @@
 """``eyecast compare --lengths``: cycles of each algorithm over words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from ..model.compare.side_by_side import SideBySide

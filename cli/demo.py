@@ -1,7 +1,5 @@
 """``eyecast demo``: two broadcasts on the hardware, and their pictures."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``eyecast doctor``: installed and missing tools, and what each missing tool prevents."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

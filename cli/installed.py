@@ -1,7 +1,5 @@
 """External programs and Python packages that commands use, and which are installed."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

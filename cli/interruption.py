@@ -5,8 +5,6 @@ nothing needs cleaning up, and the exception could come minutes late or get lost
 Python. So during a compilation a thread gets the signal from the system and ends the process.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

@@ -1,7 +1,5 @@
 """``eyecast ip``: a network and a program as an IP package for a chip."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

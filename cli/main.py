@@ -4,8 +4,6 @@ Help and error messages must be fast. So a command's module is imported only for
 slow imports (simulator tools, compiled cycle model, plots) happen where they are needed.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

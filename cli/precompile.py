@@ -3,8 +3,6 @@
 Run it as ``python -m eyecast.cli.precompile``. Functions compiled earlier are only loaded.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 import time

@@ -1,7 +1,5 @@
 """``eyecast schedule``: a schedule, proved and measured against its lower bounds."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..model.collectives.notes import schedule_title, upper_bounds

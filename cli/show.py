@@ -1,7 +1,5 @@
 """``eyecast show``: a schedule as a picture."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

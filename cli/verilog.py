@@ -1,7 +1,5 @@
 """``eyecast verilog``: the network as Verilog for other design flows."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

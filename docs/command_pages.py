@@ -4,8 +4,6 @@ The pages are ``reference/commands/NAME.md``. One that has not changed is not wr
 the second build does not read it again.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterator
 from pathlib import Path

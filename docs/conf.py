@@ -1,7 +1,5 @@
 """Settings of ``make docs``, which makes pages of the Markdown files here and of docstrings."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -10,8 +10,6 @@ The command runs in ``docs/live``, which has the files that it reads, when the p
 report becomes ``live/broadcast.html`` of the built pages.
 """
 
-from __future__ import annotations
-
 import html
 import shlex
 import subprocess

@@ -4,8 +4,6 @@ Run by ``make moving-picture``; writes ``docs/eye-light.webp`` and ``docs/eye-da
 for each cycle. A browser and Pillow (a dependency of matplotlib) make it.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 import tempfile

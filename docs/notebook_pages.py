@@ -3,8 +3,6 @@
 The pages are ``notebooks/NAME.md``. One that has not changed is not written again.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -13,8 +13,6 @@ here (``--link-registers`` adds cycles), and a notice says so if the file has ot
 Source of the format: ``src/networks/anynet.cpp`` of booksim/booksim2.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ skips other fields. Each message in a file follows its length: one GlobalMetadat
 each operation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from io import BytesIO
 from typing import Any

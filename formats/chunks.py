@@ -18,8 +18,6 @@ or a multicast. A block that passes through a rank has a scratch slot there. A c
 rank gets again has a further scratch slot; a reduced block has one slot at each rank.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

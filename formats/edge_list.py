@@ -10,8 +10,6 @@ Every edge is a link both ways. If all names are numbers, nodes are numbered in 
 their names, otherwise in the order of the file.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

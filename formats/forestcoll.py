@@ -19,8 +19,6 @@ routes, and the paths are ignored.
 (Source: liangyuRain/ForestColl, pipeline_allgather.py, spanning_trees_to_xml.)
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise

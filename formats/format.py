@@ -1,7 +1,5 @@
 """Entries of the registry: a file format's name, recognition, readers and writers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum

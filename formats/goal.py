@@ -17,8 +17,6 @@ refused, because its message is ambiguous. Numbers after ``cpu`` and ``nic`` are
 the language: ``src/LogGOPSim/txt2bin.re`` of spcl/LogGOPSim.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

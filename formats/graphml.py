@@ -17,8 +17,6 @@ ports of nodes are skipped with a notice. Graphs within nodes and edges with mor
 refused. Source of the format: http://graphml.graphdrawing.org/specification.html.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

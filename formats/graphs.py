@@ -1,7 +1,5 @@
 """Networks of foreign graphs, and notices of dropped content."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import islice
 

@@ -1,7 +1,5 @@
 """Numbered lines of text files, and refusals with the line number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..model.base.errors import InvalidInput, printable

@@ -13,8 +13,6 @@ from the row's node to the column's node in a general one. Source of the format:
 Pozo, K. A. Remington, "The Matrix Market Exchange Formats: Initial Design", NISTIR 5935, 1996.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The registry entry of MSCCL XML: GPU collectives (microsoft/msccl, msccl-tools)."""
 
-from __future__ import annotations
-
 from .format import Format
 from .msccl_reader import read_msccl
 from .msccl_writer import write_msccl

@@ -20,8 +20,6 @@ are always separate. :mod:`.msccl_promises` has the promises of reductions.
 src/graph/tuning.cc, mscclInPlaceTotalCountHelper.)
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from itertools import chain

@@ -14,8 +14,6 @@ and tuning.cc, which count the chunks of inputs and outputs. Neither has an algo
 its sums are where NCCL's ncclReduce has them.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,7 +1,5 @@
 """MSCCL XML as a schedule: its moves on a network, packed into steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import chain
 

@@ -11,8 +11,6 @@ GPU, independent of buffers and copies::
 :mod:`.msccl_registers` decides how a node's memory holds these values one after the other.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from .msccl_execution import Block, Execution

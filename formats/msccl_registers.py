@@ -15,8 +15,6 @@ Results are then *kept apart*: each set of GPUs whose moves depend on each other
 with its own contributions.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field

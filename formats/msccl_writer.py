@@ -9,8 +9,6 @@ the writer takes another channel.
 (The limits: microsoft/msccl, src/include/msccl.h. The execution: :mod:`.msccl_xml`.)
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from itertools import groupby

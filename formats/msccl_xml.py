@@ -25,8 +25,6 @@ msccl/language/ir.py and msccl/ncclize.py, which write it.)
 This module reads the file; :mod:`.msccl_execution` finds its moves.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..model.base.files import InputFile

@@ -1,7 +1,5 @@
 """Graphs in networkx's node-link JSON (:mod:`..model.network.node_link`)."""
 
-from __future__ import annotations
-
 import msgspec
 
 from ..model.base.files import InputFile

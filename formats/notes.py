@@ -1,7 +1,5 @@
 """Notices of content in a foreign file that Eyecast skips."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..model.base.errors import printable

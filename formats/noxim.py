@@ -24,8 +24,6 @@ Neither format has packet lengths. Node numbers are Noxim's: x + width * y. Sour
 ``src/ProcessingElement.cpp`` in davidepatti/noxim.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -15,8 +15,6 @@ the other direction, a rank begins the operations of a step when those of its pr
 ended, like a self-timed node.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Registry entries of Eyecast's own files."""
 
-from __future__ import annotations
-
 import msgspec
 
 from ..model.base.files import write_atomically

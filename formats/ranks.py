@@ -1,7 +1,5 @@
 """Ranks of a file on the nodes of a network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from ..model.base.errors import InvalidInput

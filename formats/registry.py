@@ -3,8 +3,6 @@
 A new format is a module and an entry here.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from ..model.base.errors import InvalidInput, one_of

@@ -1,7 +1,5 @@
 """XML files of other tools, read without entities and network; refusals name line and element."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Programs of circuits for a package's bench: their doorbells, and tables that must fail."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The hardware's contract as a page: the sections of docs/router.md that apply to a network."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

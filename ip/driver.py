@@ -1,7 +1,5 @@
 """The driver of a package in C, and the image of its program as an array."""
 
-from __future__ import annotations
-
 from typing import cast
 
 from ..model.image.host_port import Space, entry_stride, table_stride

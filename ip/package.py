@@ -1,7 +1,5 @@
 """A package for a chip: all files that ``eyecast ip`` writes."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

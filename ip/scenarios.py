@@ -1,7 +1,5 @@
 """Runs of a package's bench, each predicted by the cycle model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple

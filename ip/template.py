@@ -1,7 +1,5 @@
 """Templates of a package's files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Algorithms side by side as bars: a panel for each measure, a row for each algorithm."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

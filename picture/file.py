@@ -1,7 +1,5 @@
 """Pictures as files."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The histogram of packet latencies."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure

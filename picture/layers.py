@@ -8,8 +8,6 @@ Cang and Wu: the excess of a source over an eye has a formula for each of six re
 (1998, Fig. 6), the TCD one for each of nine regions of a 3-D mesh (2000, Fig. 7).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -13,8 +13,6 @@ r"""Drawing of links: straight if possible, otherwise as stubs, arcs or bows.
 Arcs between the same rows that would overlap have different heights: *tracks*.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 

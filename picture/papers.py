@@ -1,7 +1,5 @@
 """Pictures of the items of a paper: schedules, maps, lines and trees."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Colours and sizes that pictures share."""
 
-from __future__ import annotations
-
 import matplotlib as mpl
 import numpy as np
 from matplotlib.path import Path as Curve

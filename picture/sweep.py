@@ -1,7 +1,5 @@
 """Plots of sweeps: latency over load, cycles over words, and cycles over LUTs."""
 
-from __future__ import annotations
-
 import math
 import textwrap
 from collections.abc import Mapping, Sequence

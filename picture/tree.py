@@ -4,8 +4,6 @@ Johnsson & Ho draw the spanning graphs of a cube this way. A message of several 
 different ways has a tree for each way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ are kept in the folder are confirmed, without the engine that found them. With `
 of a Markdown page is replaced.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

@@ -3,8 +3,6 @@
 They are proved against sections 10, 17 and 20 of docs/router.md.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 from amaranth.hdl import C, Cat, Const, Mux, Signal, Value

@@ -1,7 +1,5 @@
 """Proofs of the bridges of buses, against section 21 of docs/router.md."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from amaranth.hdl import Cat, Mux, Signal, Value

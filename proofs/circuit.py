@@ -1,7 +1,5 @@
 """A harness as a circuit of gates, from its Verilog, and the question that a prover answers."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ states in which the claim can be broken. A SAT solver refutes the opposite of th
 :mod:`.rup` checks the solver's proofs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from pysat.solvers import Solver

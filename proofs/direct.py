@@ -1,7 +1,5 @@
 """Proofs of the router without arbitration, against section 13 of docs/router.md."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from amaranth.hdl import C, Cat

@@ -1,7 +1,5 @@
 """Yosys and ABC, from the wheel of the extra ``prove``."""
 
-from __future__ import annotations
-
 import re
 import resource
 import signal

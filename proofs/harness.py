@@ -1,7 +1,5 @@
 """Harnesses: a component with free inputs, and what is assumed and claimed about it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

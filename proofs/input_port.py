@@ -1,7 +1,5 @@
 """Proofs of the input port, against section 3 of docs/router.md."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from amaranth.hdl import Cat, Mux, Signal, Value

@@ -1,7 +1,5 @@
 """Proofs of the parts of the network interface, against sections 4 and 19 of docs/router.md."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Proofs of links: an output, the registers of the link, and the buffer at its far end."""
 
-from __future__ import annotations
-
 from ..rtl.credits import CreditCounter
 from ..rtl.flit_buffer import FlitBuffer
 from ..rtl.input_port import routed_layout

@@ -3,8 +3,6 @@
 With parity, any bits of a word may change at any time: a *hit*.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small networks, one for each number of ports and VCs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..model.network.config import NetworkConfig

@@ -1,7 +1,5 @@
 """Proofs of the parts of a router's ports: credits, buffers, arbiters, outputs, link loops."""
 
-from __future__ import annotations
-
 from amaranth.hdl import C, Signal, Value
 
 from ..rtl.arbiter import Arbiter

@@ -1,7 +1,5 @@
 """A proof: what is claimed about a component, and its answer, kept as a file and confirmed."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tempfile

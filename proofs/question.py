@@ -1,7 +1,5 @@
 """The question whether a circuit can break a claim, and the engine that answers it."""
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """All proofs, from small components to large ones."""
 
-from __future__ import annotations
-
 from ..rtl.technology import BufferStyle
 from . import (
     arrivals,

@@ -1,7 +1,5 @@
 """Proofs of whole routers and of their inputs, against section 3 of docs/router.md."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from amaranth.hdl import C, Cat, Mux, Signal, Value

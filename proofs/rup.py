@@ -4,8 +4,6 @@ Every lemma of a proof must follow from the clauses before it: if all its litera
 propagation finds a clause without a true or open literal. Deleted clauses are kept, which is sound.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import chain
 

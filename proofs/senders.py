@@ -1,7 +1,5 @@
 """Proofs of the sender, against sections 4, 18 and 20 of docs/router.md."""
 
-from __future__ import annotations
-
 from amaranth.hdl import C, Cat, Mux, Signal, Value
 
 from ..model.network.config import NetworkConfig

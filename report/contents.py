@@ -64,8 +64,6 @@ port 0 is delivery::
                       flit that differs
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The network of a page: positions of nodes and curves of links, from ``picture``."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

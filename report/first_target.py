@@ -1,7 +1,5 @@
 """The line of a page that says to which node a root sends first, and why."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The program's row of each flit of a trace, and the flit's time in a buffer."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from itertools import pairwise

@@ -10,8 +10,6 @@ JSON names a column as ``{"at": 16, "count": 3, "type": "u2"}``: little-endian n
 with one, two or four bytes, or ``f8`` for larger numbers.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import zlib

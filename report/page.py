@@ -4,8 +4,6 @@ A page loads nothing from elsewhere: its policy allows only its own script and s
 digests. Texts from files are only in the packed data and in the title, where they are escaped.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

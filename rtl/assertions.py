@@ -5,8 +5,6 @@ proved (``make prove``), checked in simulation, and exported (``eyecast verilog 
 design without them has no trace of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

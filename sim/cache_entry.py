@@ -5,8 +5,6 @@ Opening an entry checks sizes and times. If only the time of a file differs, its
 and the new time is stored.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Listing and clearing of the cache."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """Runs of circuits on the compiled simulator."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -7,8 +7,6 @@ output of ``eyecast program -o program.json --image image.csv``, and ``owed.json
 that they have seen, and ``coverage.json``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -3,8 +3,6 @@
 This module does not import Amaranth, which takes longer than a short run.
 """
 
-from __future__ import annotations
-
 import enum
 
 from ..model.base.errors import InvalidInput

@@ -1,7 +1,5 @@
 """The end of a run, decoded from a controller's word *result* (docs/router.md, section 16)."""
 
-from __future__ import annotations
-
 from ..model.run.run import Ending, EndState
 from ..rtl.host_map import RunState
 from .job import state_of

@@ -1,7 +1,5 @@
 """Jobs: the writes through a network's host port that load a program before a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

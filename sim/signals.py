@@ -4,8 +4,6 @@ A recording has every signal of the hardware, by hierarchical name, also before 
 It is read line by line, because that of a large network takes gigabytes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 These are signatures, message memories, and deadlocks, which model and hardware must share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum

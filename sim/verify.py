@@ -1,7 +1,5 @@
 """Simulation of cases, each compared with its prediction as it ends."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 

@@ -5,8 +5,6 @@ source outside the network, an impossible depth. An algorithm that does not serv
 routes that may deadlock, are results: the row of that point has the reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import product
 from pathlib import Path

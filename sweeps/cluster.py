@@ -5,8 +5,6 @@ group to another one, as often as the scheduler's ``allowed-failures`` says. The
 once more, one by one; a point that kills workers again gets a row that says so.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Collective points: a schedule is made, proved, compiled and predicted."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

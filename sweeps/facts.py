@@ -1,7 +1,5 @@
 """Facts of every run: its network's parameters, and its counts."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -16,8 +16,6 @@
 :data:`.layout.FIELDS` has the kinds of grids; :mod:`.checks` has the limits of their values.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

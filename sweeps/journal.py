@@ -11,8 +11,6 @@ killed; it is synchronised to disk once a second. An incomplete line is ignored,
 again.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -4,8 +4,6 @@ A key has one value, or a list of values that are crossed with all other lists. 
 parameters come from :data:`.PARAMETERS`, so a new parameter becomes a key by itself.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import msgspec

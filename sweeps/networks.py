@@ -1,7 +1,5 @@
 """Networks of points, from words or a file, with their faults."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Points of a sweep: every combination of a grid's values, each with its own key."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

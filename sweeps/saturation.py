@@ -17,8 +17,6 @@ A run in which it does not end is repeated with twice the length, up to :data:`G
 given length.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

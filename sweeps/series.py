@@ -3,8 +3,6 @@
 Rows that differ only in a seed or a source are repetitions of one run, and their mean is drawn.
 """
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple

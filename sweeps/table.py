@@ -1,7 +1,5 @@
 """The table of a sweep: its columns, and its file, Parquet or CSV."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Traffic points: drawn packets at one load, run until the last is delivered."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..model.compare.traffic_case import TrafficCase

@@ -7,8 +7,6 @@ K. P. White, "An Effective Truncation Heuristic for Bias Reduction in Simulation
 minimise the estimated variance of the mean of the others.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

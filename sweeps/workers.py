@@ -9,8 +9,6 @@ A dead worker is replaced. Its current point runs again; if that kills another w
 gets a row that says so. Points that the worker had not begun go back to the queue.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 from collections import Counter, deque

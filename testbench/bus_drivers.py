@@ -3,8 +3,6 @@
 They need the bus models of cocotbext-axi and cocotbext-wishbone: ``pip install 'eyecast[ip]'``.
 """
 
-from __future__ import annotations
-
 import logging
 from abc import abstractmethod
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Driver of the requests to a network's controller (docs/router.md, section 16)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from typing import Any

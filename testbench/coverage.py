@@ -10,8 +10,6 @@ watches a monitor and adds its counts to a file, which collects any number of ru
     print(coverage_table("coverage.json"))
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping

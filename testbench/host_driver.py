@@ -1,7 +1,5 @@
 """Driver of the host port, which loads and reads a network in reset (docs/router.md, section 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Headers of packets under way, read from bit 0 upwards (docs/router.md, section 1, "Packing")."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from ..model.network.header import HeaderFormat

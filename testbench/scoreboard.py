@@ -14,8 +14,6 @@ the port, the VC and the cycle:
 Words of circuits are no packets: of a run of circuits, *flit* and *end* are checked.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 

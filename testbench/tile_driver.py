@@ -1,7 +1,5 @@
 """Driver of a node's tile port (docs/router.md, section 17)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ The proofs of boards and of the Verilog come first, then the tests with known ti
 first.
 """
 
-from __future__ import annotations
-
 import signal
 import time
 from collections.abc import Iterator

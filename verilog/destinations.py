@@ -1,7 +1,5 @@
 """Destinations of values without a name, which are named after their use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from .fields import Fields

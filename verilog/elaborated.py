@@ -3,8 +3,6 @@
 ``tests/verilog/test_elaborated.py`` fails if a release of Amaranth changes one of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """Fields of records: Amaranth makes a wire of each, by which a module reads a record's bits."""
 
-from __future__ import annotations
-
 import re
 
 from .netlist import Assign, Netlist, Part

@@ -1,7 +1,5 @@
 """The hierarchy of components: each becomes a module, and an instance in its parent's module."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from dataclasses import dataclass

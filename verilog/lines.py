@@ -1,7 +1,5 @@
 """Statements and comments of Verilog, wrapped into lines."""
 
-from __future__ import annotations
-
 import textwrap
 
 LINE = 100

@@ -1,7 +1,5 @@
 """Removal of a netlist's dead bits: those that no output, instance, print or check depends on."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from .netlist import Assign, Bits, Body, Cell, Netlist, Part, assigned_wires, cut, targets, width_of

@@ -1,7 +1,5 @@
 """Names that Verilog allows, each used once in a module."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

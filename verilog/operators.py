@@ -1,7 +1,5 @@
 """Operators as Verilog, with each operand extended to the width at which the operator works."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

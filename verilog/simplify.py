@@ -1,7 +1,5 @@
 """Simplification of a netlist: no operators without effect, and one wire for each value."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from .choices import choices

@@ -1,7 +1,5 @@
 """Sources of a netlist's values: the cells and processes that drive its wires."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from .choices import Chosen, choices

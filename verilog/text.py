@@ -1,7 +1,5 @@
 """The Verilog texts of components, one for each module."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from .hierarchy import READ_PORTS, WRITE_PORTS, ComponentModule, Division, MemoryModule, numbered

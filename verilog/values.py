@@ -1,7 +1,5 @@
 """Values as Verilog: wires, constants, and the operators between them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

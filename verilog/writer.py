@@ -1,7 +1,5 @@
 """The writer of one module's Verilog."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

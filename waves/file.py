@@ -15,8 +15,6 @@ explains the names. Each VC of a link, and of a node's delivery, has:
 Words of circuits have ``valid`` and ``data`` only.
 """
 
-from __future__ import annotations
-
 import heapq
 import io
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Flits of a trace for waveforms: by channel, with the step and address of their packet."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

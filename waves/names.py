@@ -12,8 +12,6 @@
 A link has a name at each end, for the same signals.
 """
 
-from __future__ import annotations
-
 from ..model.network.node_names import node_coordinates, port_name
 from ..model.network.topology import Topology
 

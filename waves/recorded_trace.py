@@ -1,7 +1,5 @@
 """The trace of a run from samples of a network's probes (:mod:`..model.network.probes`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 

@@ -10,8 +10,6 @@ for each signal and a row for each cycle::
 It is read once, line by line, because a large network's recording takes gigabytes.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO

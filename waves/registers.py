@@ -1,7 +1,5 @@
 """Registers of network interfaces over time, as recorded from the hardware."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

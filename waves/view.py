@@ -3,8 +3,6 @@
 GTKWave reads a save file, Surfer a file of commands (``surfer waves.vcd -c waves.sucl``).
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from pathlib import Path

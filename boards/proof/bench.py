@@ -9,8 +9,6 @@ Python runs for each bit of the line, never for a clock cycle. ``rx`` changes at
 the clock, when no other signal changes.
 """
 
-from __future__ import annotations
-
 from multiprocessing.connection import Connection
 from socket import AF_UNIX, socket
 from typing import Any

@@ -12,8 +12,6 @@ The same program runs on each over the serial line, and everything that a board 
 is compared with the model.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

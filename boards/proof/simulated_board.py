@@ -1,7 +1,5 @@
 """A simulated board as a line for ``serial/computer.py``, with simulated time."""
 
-from __future__ import annotations
-
 import subprocess
 import tempfile
 from multiprocessing.connection import Connection

@@ -1,7 +1,5 @@
 """A process that builds the simulator of a board, so that the build can be stopped as a whole."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The computer's end of a board's serial line: requests, replies and retries."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

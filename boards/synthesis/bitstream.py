@@ -9,8 +9,6 @@ The cache has two entries for each board and network: the netlist, and the bitst
 So a network that does not fit is refused the second time without synthesis.
 """
 
-from __future__ import annotations
-
 import enum
 import json
 from collections.abc import Callable

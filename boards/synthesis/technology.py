@@ -8,8 +8,6 @@
 By itself yosys uses half as many LUTs again as a crossbar's multiplexer needs.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Options that describe a collective, and the schedule that they select."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Options of the hardware and its runs, and the configuration that they select."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

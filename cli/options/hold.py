@@ -1,7 +1,5 @@
 """The option ``--hold``: tiles that hold back their nodes."""
 
-from __future__ import annotations
-
 import click
 import numpy as np
 import numpy.typing as npt

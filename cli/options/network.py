@@ -1,7 +1,5 @@
 """Options of a network and its faults, and the topology that they select."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import TypedDict
 

@@ -1,7 +1,5 @@
 """Options of outputs, and the files that they name."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

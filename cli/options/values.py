@@ -4,8 +4,6 @@ This folder turns option texts into values. A refusal is one line with the optio
 values and the given value.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

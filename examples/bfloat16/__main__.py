@@ -1,7 +1,5 @@
 """``python -m examples.bfloat16``: an all-reduce of bfloat16 numbers, beside ``ml_dtypes``."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

@@ -5,8 +5,6 @@ most hardware: rounded to the nearest number, to even in the middle, with subnor
 result "not a number" is always 7fc0.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sums of bfloat16 numbers by ``ml_dtypes``, in the order in which a schedule adds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

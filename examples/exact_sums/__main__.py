@@ -1,7 +1,5 @@
 """``python -m examples.exact_sums``: sums of 8-bit numbers, the same bits by every schedule."""
 
-from __future__ import annotations
-
 import argparse
 
 import numpy as np

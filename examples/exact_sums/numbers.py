@@ -9,8 +9,6 @@ tile converts its numbers before (:class:`ToFixed`) and rounds the final sum onc
     E5M2      S EEEEE MM      units of 2^-16 in a word of 64 bits    any 1,073,741,824 numbers
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import ml_dtypes

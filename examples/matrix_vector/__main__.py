@@ -1,7 +1,5 @@
 """``python -m examples.matrix_vector``: the product on the simulated chip, beside NumPy's."""
 
-from __future__ import annotations
-
 import argparse
 
 from .simulation import draw, multiply

@@ -3,8 +3,6 @@
 The bench gets the words to write; all else is in docs/router.md, section 16.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

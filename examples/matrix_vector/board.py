@@ -4,8 +4,6 @@ Its netlist is simulated, and multiplies a matrix by a vector that come over the
 bit; with ``--port`` a board does.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The numbers to multiply, and NumPy's product."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """The network of the chip, its two programs, and the layout of a node's memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple

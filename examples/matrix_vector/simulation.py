@@ -1,7 +1,5 @@
 """The chip in Verilator, with a product to compute, and the timeline of a run."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Types of whole arrays, and columns that nobody can change."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -4,8 +4,6 @@ Numba compiles a function at its first call and keeps the result for later runs.
 ten seconds, during which no Python exception (such as an interrupt) gets through.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, TypeVar

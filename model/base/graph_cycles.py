@@ -1,7 +1,5 @@
 """Circles in graphs given as columns of edges."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

@@ -1,7 +1,5 @@
 """JSON files, with errors of one line that name the file and the place in it."""
 
-from __future__ import annotations
-
 import gc
 import json
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Compilation of loops over many arrays, with helpers that Numba lacks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 

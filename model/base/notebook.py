@@ -1,7 +1,5 @@
 """Objects that show themselves in a notebook; the Python interface says how (`api/notebook.py`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Notices to users who wait, on Python's log; the command line prints them on standard error."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """Pieces of different lengths, end to end in one array: how columns hold lists of lists."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Numbers in the texts that people write and read: "8x8", "0,7", "2 words"."""
 
-from __future__ import annotations
-
 from .errors import InvalidInput
 
 

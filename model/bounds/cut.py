@@ -4,8 +4,6 @@ A link of rate r carries a word every r cycles (docs/router.md, section 24). So 
 set of nodes carry as many words a cycle as the sum of 1 / r of each.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Hops between nodes: in closed form on grids without faults, by breadth first search elsewhere."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..base.arrays import Numbers

@@ -1,7 +1,5 @@
 """Sets of nodes to try as cuts, if no search finds the tightest cut."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -13,8 +13,6 @@ the minimum cut is an X that needs more; T becomes its ratio, and the search rep
 1967). Each T is the ratio of a cut and larger than the one before, so the search ends.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

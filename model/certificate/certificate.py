@@ -1,7 +1,5 @@
 """Certificates of programs of both kinds."""
 
-from __future__ import annotations
-
 from ..network.config import Timing
 from ..program.circuits import CircuitProgram
 from ..program.compiler import Compiled

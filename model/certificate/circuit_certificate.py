@@ -13,8 +13,6 @@
 the run. :mod:`.circuit_checker` checks a certificate, and shares no code with this project.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ..program.circuits import CircuitProgram

@@ -13,8 +13,6 @@ The links of meshes, tori, lines and rings are known here. Of any other network 
 the certificate lists. The file runs alone: ``python circuit_checker.py PROGRAM CERTIFICATE``.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The parts that certificates of circuits and of packets share: links, values, and owed words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
 

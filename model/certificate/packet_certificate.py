@@ -16,8 +16,6 @@ links the checker does not know.
 :mod:`.packet_checker` checks a certificate, and shares no code with this project.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

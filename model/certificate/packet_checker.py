@@ -13,8 +13,6 @@ It reads the files of a program and of its certificate. An accepted program has 
 The file runs alone: ``python packet_checker.py PROGRAM CERTIFICATE``.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections import Counter, defaultdict

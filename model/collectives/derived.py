@@ -15,8 +15,6 @@ barrier         every all-reduce of whole messages   that of the all-reduce
 =============== ==================================== ==========================================
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

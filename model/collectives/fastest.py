@@ -3,8 +3,6 @@
 ``bench/algorithms.py`` measures again and writes that file.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -4,8 +4,6 @@
 its root at the same position. Groups of a file (:mod:`.group_file`) each have a collective.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

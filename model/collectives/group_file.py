@@ -9,8 +9,6 @@ Words of blocks are in the order of the group's nodes::
                 {"nodes": [10, 11], "collective": "all-gather", "algorithm": "ring"}]}
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

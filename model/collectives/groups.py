@@ -12,8 +12,6 @@ Groups have no node in common and no path leaves its group, so no link is shared
 (:mod:`..schedule.groups` and the other checks prove it).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain

@@ -30,8 +30,6 @@ send after which some node has all blocks that it is owed. By then each other no
 block: N - 1 sends. Each other node still has to receive: N - 1 more.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Titles of schedules, and notes on a schedule from the algorithm that it names."""
 
-from __future__ import annotations
-
 from ..network.node_names import node_name
 from ..network.topology import Topology
 from ..schedule.blocks import CUSTOM

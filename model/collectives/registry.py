@@ -1,7 +1,5 @@
 """All algorithms by name. Each is declared in its module; add a new one as one entry here."""
 
-from __future__ import annotations
-
 from ..base.errors import InvalidInput
 from ..schedule.collective import COLLECTIVES, Collective
 from . import unicast_chain

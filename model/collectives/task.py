@@ -7,8 +7,6 @@ that hold for every algorithm::
     Task ──► Request of a group ──► algorithm, or the best of all ──► Schedule, checked
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass

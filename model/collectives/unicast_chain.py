@@ -45,8 +45,6 @@ with sides of 2 to 7, and some more.
 the resulting mesh. It needs one VC, no link is shared, and its TCD is about the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

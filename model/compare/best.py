@@ -5,8 +5,6 @@ Then the schedules are predicted, in order of their estimates. A schedule whose 
 the fastest, or that is too long for the cycle model, keeps its estimate.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

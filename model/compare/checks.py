@@ -1,7 +1,5 @@
 """Checks of hardware runs against their predictions, line by line."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from typing import Any
 

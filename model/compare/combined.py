@@ -12,8 +12,6 @@ arrival, in the same cycle lower lane first. The schedule does not give that ord
 the trace of the prediction. Nothing else comes from that trace, and nothing from the hardware.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """All algorithms for a task, made, proved and predicted on one network."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace

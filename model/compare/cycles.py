@@ -1,7 +1,5 @@
 """Cycles of a schedule: by arithmetic or simulation; estimated if it is too large for both."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple

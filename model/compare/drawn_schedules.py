@@ -1,7 +1,5 @@
 """Schedules for the soak: drawn collectives on drawn networks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

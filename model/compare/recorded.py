@@ -1,7 +1,5 @@
 """Checks of recorded traces against the cycle model and the rules that need no model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

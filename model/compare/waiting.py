@@ -1,7 +1,5 @@
 """Reasons why a run of the hardware has not finished."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..program.any_program import AnyProgram

@@ -1,7 +1,5 @@
 """The cycle models of both kinds of programs, behind one function."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

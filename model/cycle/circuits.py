@@ -9,8 +9,6 @@ cycle later for a sum, and one cycle later in a network with operators)::
 A node with nothing but idle runs before it sleeps until its next entry or until a word arrives.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable
 from pathlib import Path

@@ -4,8 +4,6 @@ The built-in operators are written out here. A custom operator is compiled separ
 its address, so a new one does not recompile the loop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Protocol

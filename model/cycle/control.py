@@ -1,7 +1,5 @@
 """Settings of a controller and of tiles for a run: docs/router.md, sections 16 and 17."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

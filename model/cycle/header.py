@@ -4,8 +4,6 @@
 loop has only the field widths in its :class:`~.state.Network`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..base.loops import field, inlined

@@ -9,8 +9,6 @@
 In an all-port network a node has a sender and a receiver for each of its lanes (``state``).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..base.loops import Int, index, inlined, lanes_of

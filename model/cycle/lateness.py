@@ -6,8 +6,6 @@ events. A maximum never falls when one of its values rises. So if every tile is 
 be, every event is as late as it can be: that run is the worst of all.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

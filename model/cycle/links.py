@@ -6,8 +6,6 @@ emptied R cycles later; with R = 0, at the end of the same cycle. The link betwe
 its router has no registers. Links may differ in R (section 24).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..base.loops import Int, index, inlined

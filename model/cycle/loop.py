@@ -5,8 +5,6 @@ when all of them have run. So one array per register is enough, and the order of
 effect.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable
 from pathlib import Path

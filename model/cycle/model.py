@@ -9,8 +9,6 @@ It is the executable specification of the hardware::
 Each cycle runs in ``loop``, with ``router``, ``links``, ``interface`` and ``receiver``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -12,8 +12,6 @@ which its flits left, and then puts the flits of that cycle into it. So each com
 result of every flit that left earlier, and of lower lanes in the same cycle.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..base.loops import Int, index, inlined, lanes_of

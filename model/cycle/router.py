@@ -18,8 +18,6 @@ an all-port network all injection ports have places behind the links; each outpu
 only one of them, so its order is that of router.md.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..base.loops import Int, field, index, inlined, lanes_of, lowest_bit

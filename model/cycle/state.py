@@ -19,8 +19,6 @@ A *mask* is a set of a router's buffers: ``blocks`` words of 64 bits, one bit fo
 order of turns: links by number, then lanes.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np

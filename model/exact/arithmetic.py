@@ -12,8 +12,6 @@ The result equals the run of the cycle model (:func:`~..cycle.model.run`) bit fo
 trace are made on first access.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import cached_property
 from typing import Any

@@ -11,8 +11,6 @@ intervals: of entries, and not of words::
 If that is so for all registers, then by induction over cycles every named word is there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ their order has no effect. Then the rows of a step may all read before any word 
 streaming rows go on repeatedly, by as many words as have arrived.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import NamedTuple
 

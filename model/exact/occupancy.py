@@ -12,8 +12,6 @@ All VCs of an output count together: packets on two VCs that share a link at the
 turns, so their flits wait.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..base.arrays import Numbers

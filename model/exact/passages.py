@@ -1,7 +1,5 @@
 """Paths of packets: the outputs that they leave by, each with its first header flit."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

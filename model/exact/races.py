@@ -3,8 +3,6 @@
 :mod:`.data_movement` states the conditions. They are checked on pieces of memory, all at once.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

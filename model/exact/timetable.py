@@ -12,8 +12,6 @@ for streamed words delays the row, the later rows of its sender, and the rows th
 packet. So the gaps are computed in rounds until none changes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

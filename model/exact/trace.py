@@ -1,7 +1,5 @@
 """The trace of a run in which no flit waits: docs/router.md, section 7."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -5,8 +5,6 @@ for one with circuits. In an all-port network (section 14) each lane has its own
 words.
 """
 
-from __future__ import annotations
-
 from enum import IntEnum
 
 from ..network.config import NetworkConfig, bits_for

@@ -4,8 +4,6 @@ An image is two files: ``NAME.csv`` has every word that a host writes, in order;
 the network, the timing, and the words that memories hold after the run.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

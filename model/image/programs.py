@@ -7,8 +7,6 @@ write, and the JSON has a list of programs::
                   "limit": 166, "run": {"state": "done", "cycles": 33}}, ...]
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

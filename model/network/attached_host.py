@@ -8,8 +8,6 @@ The host of an N-node network is node N. It is linked, both ways, only to the no
           '---- 4 ----'
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 

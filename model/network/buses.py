@@ -1,7 +1,5 @@
 """Buses that may be put in front of a network with programs (docs/router.md, section 21)."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from ..base.errors import InvalidInput

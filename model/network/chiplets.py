@@ -11,8 +11,6 @@
 docs/router.md, section 24, says what registers and rate of a link do.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -12,8 +12,6 @@ false or empty. "operators" is a list of names; a custom operator is an object i
     {"operators": ["add", "max", {"name": "saturating-add", "latency": 1}]}
 """
 
-from __future__ import annotations
-
 import json
 from zlib import crc32
 

@@ -6,8 +6,6 @@ node to itself are left out, because no message could use them. An edge that add
 ignored.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ The checks of :class:`.NetworkConfig`, their errors and the matrix on that page 
 one table, :data:`EXCLUDES`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ..base.errors import InvalidInput

@@ -6,8 +6,6 @@ A faulty link is removed in its own direction only; the opposite link stays::
     0 <--> 1 <--> 2 <--> 3      with faulty node 3 and faulty link (0, 1):      0 <--- 1 <--> 2    3
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 

@@ -13,8 +13,6 @@ All methods take and return whole NumPy columns, or single numbers. The RTL and 
 implement docs/router.md independently: they share only the widths.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

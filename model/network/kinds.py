@@ -6,8 +6,6 @@ entry here. A transmitting host's own plan for a kind is an entry of
 ``papers.transmit.schemes.SCHEMES``. Any other network is of kind "graph".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod

@@ -1,7 +1,5 @@
 """The directed links of a network as two columns."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..base.arrays import Numbers

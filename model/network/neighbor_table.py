@@ -19,8 +19,6 @@ Some nodes may be switches, which forward packets and have no network interface:
 nodes except the leaves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

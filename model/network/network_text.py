@@ -1,7 +1,5 @@
 """Networks as people write them: kind, size, nodes and links; and the largest size for each use."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 from ..base.errors import InvalidInput

@@ -12,8 +12,6 @@ whatever their ids are. Nodes with the attribute ``switch`` true have no network
 attributes are ignored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Protocol, runtime_checkable
 

@@ -1,7 +1,5 @@
 """Names of nodes and ports, as people read and write them."""
 
-from __future__ import annotations
-
 from .attached_host import HostedTopology
 from .topology import Topology
 

@@ -6,8 +6,6 @@ A network is built with the operators that it needs. Eight are built in. A custo
     Operator("saturating-add", latency=1, meaning=saturating_add, component=SaturatingAdd)
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field

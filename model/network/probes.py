@@ -19,8 +19,6 @@ In a network with circuits ``valid`` has one bit, and a word without marks takes
     tile_5.outputs__0__word                       tile_5.network_interface.ejection__word
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

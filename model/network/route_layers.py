@@ -11,8 +11,6 @@ route gets the lowest VC on which it closes no circle with the routes dealt befo
 Proc. 16th International Parallel and Distributed Processing Symposium, 2002.)
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -37,8 +37,6 @@ Paths list nodes. If links are parallel, as on a torus axis of length 2, a path 
 the lowest port (:meth:`.Topology.ports_between`).
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 import numpy as np

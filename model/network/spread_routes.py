@@ -12,8 +12,6 @@ many routes cost more::
 Proc. ACM Symposium on FPGAs, 1995.)
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

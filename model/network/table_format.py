@@ -1,7 +1,5 @@
 """The format of the control words of a table row: docs/router.md, section 4."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -25,8 +25,6 @@ are any.
 A graph may also be in the form that networkx writes (:mod:`.node_link`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

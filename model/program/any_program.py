@@ -1,7 +1,5 @@
 """Programs of both kinds of networks: injection tables, or run tables of circuits."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 from ..base.errors import InvalidInput

@@ -1,7 +1,5 @@
 """The network for a set of schedules: the user's parameters, enlarged as the schedules need."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ the message memory. Nodes flag such entries, and the cycle model reproduces the 
 program, or one from a file, must have none of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -6,8 +6,6 @@ blocks, with a unit for each block. Sends that wait for no words are also packed
 (``schedule/packing``). The shortest run is cut into entries (``circuit_tables``).
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import numpy as np

@@ -14,8 +14,6 @@ code of each output, from output 0 on. In an all-port network "ejections" and th
 lists, too, from lane 1 on. The file leaves a field out if it is 0. The end entry is not in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Annotated

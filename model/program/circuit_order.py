@@ -7,8 +7,6 @@ two of an exchange, form a *gang*: they begin in the same cycle, and then each w
 the word that changes it arrives.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ addresses, which go on by one each cycle. Neighboring times with the same settin
     output 0 takes input 2             |============|                     outputs 0 and 1, output 0
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

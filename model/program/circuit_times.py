@@ -4,8 +4,6 @@ Units are placed one after the other, each in the first cycle from which on all 
 and every resource is free when it passes. A unit may begin before one that was placed earlier.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

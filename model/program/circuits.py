@@ -8,8 +8,6 @@ the node's interface reads and writes words. A program stores the entries of all
     duration    2    1    9    1    2
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -32,8 +32,6 @@ packets of the cycle may be in flight at the same time. The graph has all rows o
 self-timed nodes may be steps apart.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple

@@ -21,8 +21,6 @@ row are the numbers of docs/router.md, sections 19 and 20; the file leaves them 
 Version 2 has the run tables of a network with circuits (``circuit_file.py``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated

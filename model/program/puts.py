@@ -9,8 +9,6 @@ window (docs/router.md, section 20)::
                           ------>             ----------->
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

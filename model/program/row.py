@@ -1,7 +1,5 @@
 """A row of an injection table, as people write it and as files store it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

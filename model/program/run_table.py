@@ -1,7 +1,5 @@
 """A node's run table as text: what its router and its interface do in which cycles."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..network.config import NetworkConfig

@@ -1,7 +1,5 @@
 """Slots of programs in the table memories of a network with a controller: docs/router.md, 16."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple

@@ -24,8 +24,6 @@ Port 0 of a node, by which packets leave the network, is a channel here too, bec
 several links may want it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..base.arrays import Numbers

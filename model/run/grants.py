@@ -5,8 +5,6 @@ A trace tells when each flit of a link reached the front of its buffer and when 
 (docs/router.md, section 3) is written here a second time, independently of the cycle model.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

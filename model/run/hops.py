@@ -6,8 +6,6 @@ sender sends them in table order, and none overtakes another. A packet that look
 packet has no row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Flits that cross links, counted from a trace."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

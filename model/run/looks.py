@@ -1,7 +1,5 @@
 """Numbers for packets that look alike, by which packets are compared as fast as integers."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

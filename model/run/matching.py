@@ -14,8 +14,6 @@ only counts: each departure must still have an arrival with its header, but the 
 and its buffers are not proved. So no correct trace is refused.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measures of the steps of a run, the model's or the hardware's."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ arrive, over links and from the rows. A broken rule raises :class:`TraceError`, 
 flit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@
 so proves order, routes and the time in each buffer. ``grants`` checks turns with that.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 

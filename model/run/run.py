@@ -4,8 +4,6 @@ The names of flags and sender states are those of docs/router.md. The hardware d
 numbers for them; a test checks that both agree.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple

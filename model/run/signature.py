@@ -4,8 +4,6 @@ The hardware folds flits as they leave. This module folds a trace, so that a run
 prints no trace, can be checked against the cycle model.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """The compiled part of ``matching``: which arriving packet a departing packet can be, and when."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lower bounds for any broadcast, in steps and in TCD."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 import numpy as np

@@ -14,8 +14,6 @@ intervals of two values tell whether the two may be added. The operator must be 
 floating-point addition is: which of the two is the first operand is left open.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """The names of collectives; :mod:`.promises` says what each promises."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

@@ -6,8 +6,6 @@ words takes ceil(w / B) τ + w t_c, and a schedule takes the sum of its steps. T
 that a send crosses does not count; in that paper it is always one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

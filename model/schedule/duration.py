@@ -10,8 +10,6 @@ header flit. It is a lower bound if no send streams, the timing is barrier, and 
 not an all-to-all, which may have blocks at adjacent addresses that are not counted here.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..base.arrays import Numbers

@@ -35,8 +35,6 @@ collective nor that the blocks are those that its name promises (:func:`.check_p
 :meth:`.Schedule.check` does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from pathlib import Path

@@ -18,8 +18,6 @@ Sends with the longest chain of followers are placed first, then those with the 
 port and link has one number, with one bit for each step, so thousands of sends take about a second.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -13,8 +13,6 @@ Only gaps too short for a packet are lost. A small random part decides between n
 and the shortest of several tries is kept.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

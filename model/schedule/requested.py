@@ -1,7 +1,5 @@
 """Requests kept in a schedule, so that its check can compare the blocks with them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

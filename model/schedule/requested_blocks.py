@@ -14,8 +14,6 @@ Nodes are those that take part, ascending. A node has a message for itself, too:
 an all-to-all from the i-th of n nodes to the j-th has the number ``i * n + j``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -5,8 +5,6 @@
     send 0 -> 2 by 1     port out of 0,  link 0 -> 1,  link 1 -> 2,  port into 2
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sends that agree in a number and in their blocks: how trees of sends are found."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

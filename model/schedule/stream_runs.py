@@ -10,8 +10,6 @@ a node each block has at most one successor, the node's blocks form runs::
 Then every node can have its own order, for any number of blocks and words.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..base.arrays import Numbers

@@ -11,8 +11,6 @@ no flit waits, the cycles of F flits are known in advance (docs/router.md, secti
                    port into the target                       ...
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ A step in which sends stream becomes several steps. Each block is sent in a step
 the step in which it arrives, and a send's blocks are sent one after the other.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 

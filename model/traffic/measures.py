@@ -1,7 +1,5 @@
 """Throughput, latency and use of links, measured in a trace of traffic."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..network.config import NetworkConfig

@@ -1,7 +1,5 @@
 """Patterns of traffic: who sends to whom (Dally & Towles 2004, section 3.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Networks for traffic: message memories for its longest packet, tables for its rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

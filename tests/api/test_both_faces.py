@@ -1,7 +1,5 @@
 """The command line and Python give the same comparison, or the same refusal, for a task."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

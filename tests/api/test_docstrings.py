@@ -1,7 +1,5 @@
 """Docstrings of the face: each parameter, result and refusal in a section of its own."""
 
-from __future__ import annotations
-
 import inspect
 import re
 

@@ -1,7 +1,5 @@
 """Groups and unequal blocks in Python, with the same results as at the command line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a notebook shows: schedules, programs, runs, comparisons and tables as HTML, and frames."""
 
-from __future__ import annotations
-
 import html
 import re
 import sys

@@ -1,7 +1,5 @@
 """Schedules of custom sends: each collective, each field of a send, and each refusal."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

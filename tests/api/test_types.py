@@ -1,7 +1,5 @@
 """The types of the face: what annotations say, what type checkers refuse, what editors complete."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

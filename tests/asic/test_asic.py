@@ -1,7 +1,5 @@
 """Silicon: libraries, the simulation of netlists, layouts, and the kept measurements."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from importlib.util import find_spec

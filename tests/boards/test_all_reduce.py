@@ -1,7 +1,5 @@
 """All-reduces on boards: the serial line loads contributions, and reads back NumPy's sums."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Boards: their table, the networks that fit, the commands; a run over a serial port."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Simulated boards: one bench for the RTL, the netlist and the bitstream read back."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import replace

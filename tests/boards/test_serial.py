@@ -1,7 +1,5 @@
 """The serial host of a board: replies to good frames and to anything else."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bridges alone: handshakes, accesses that are given up, parts of words, reset."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Engines behind buses on Verilator, driven by published bus models."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

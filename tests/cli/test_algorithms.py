@@ -1,7 +1,5 @@
 """``eyecast algorithms``: all algorithms, where they were the fastest, and the pages on them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``eyecast check``: our traces, simulators' and logic analysers' recordings, right and wrong."""
 
-from __future__ import annotations
-
 import json
 import random
 import tracemalloc

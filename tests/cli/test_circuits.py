@@ -1,7 +1,5 @@
 """Commands with --circuits: what they print, and what they refuse."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Outputs and files of the commands, which must agree with each other."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

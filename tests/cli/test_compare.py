@@ -1,7 +1,5 @@
 """``eyecast compare``: each number equals that of an independent source; refusals."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace

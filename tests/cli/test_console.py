@@ -1,7 +1,5 @@
 """Tables: complete at any width, and without control characters."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import struct

@@ -1,7 +1,5 @@
 """``eyecast convert``, and foreign files beside ``--schedule``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bad input, as a user might type it: one line, exit status 2, and no file."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

@@ -1,7 +1,5 @@
 """The first commands, the version report, and the shell's completions."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

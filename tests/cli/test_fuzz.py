@@ -1,7 +1,5 @@
 """The fuzzer (bench/fuzz.py): it notices broken promises, and finds none in some hundred cases."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

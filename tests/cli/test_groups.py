@@ -1,7 +1,5 @@
 """Groups, unequal blocks and the best algorithm at the command line."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Help: options in groups, examples that can be typed, and a near name for a mistyped one."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """The envelope of ``--json``, which every command prints and ``result.schema.json`` describes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

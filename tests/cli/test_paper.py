@@ -1,7 +1,5 @@
 """``eyecast paper``: its tables, pictures and refusals."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

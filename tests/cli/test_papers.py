@@ -1,7 +1,5 @@
 """Less common results of the papers, at the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bad reductions, as a user might type them: one line, exit status 2, and no file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``--report``: pages that commands write, and refusals before any work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

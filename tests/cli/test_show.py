@@ -1,7 +1,5 @@
 """``eyecast show``: its options draw what the functions of pictures draw, or are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Networks with switches on the command line: supported uses, and one-line refusals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bad input of ``eyecast traffic``: one line, exit status 2, and no file."""
 
-from __future__ import annotations
-
 import resource
 from pathlib import Path
 

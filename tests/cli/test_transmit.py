@@ -1,7 +1,5 @@
 """``eyecast transmit``: its table against independent counts, its files, and bad input."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """Notices of the commands about unserved working nodes, and about shared links."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

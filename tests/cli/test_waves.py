@@ -1,7 +1,5 @@
 """``--waves`` of three commands: the requested file is written, and agrees with the trace."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """BookSim2's anynet files: read, written, read again, and accepted by BookSim2 itself."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Chakra's execution traces: sets of files written, read, and read by Chakra's own schema."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """ForestColl trees: an all-gather with the file's paths, or with the routes of a network."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

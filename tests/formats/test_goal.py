@@ -1,7 +1,5 @@
 """GOAL files: messages keep exactly the file's order; written and read again; LogGOPSim."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

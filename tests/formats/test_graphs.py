@@ -1,7 +1,5 @@
 """Graphs in GraphML, node-link, Matrix Market and edge lists; notices and refusals."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """MSCCL XML: its collective is recognized from its moves; a wrong file is refused by line."""
 
-from __future__ import annotations
-
 import re
 import time
 from pathlib import Path

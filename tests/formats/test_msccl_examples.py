@@ -3,8 +3,6 @@
 ``MSCCL_EXAMPLES`` names their folder ``examples/mscclang``, and ``msccl`` must be installed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

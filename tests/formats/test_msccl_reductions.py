@@ -1,7 +1,5 @@
 """All-reduces as MSCCL XML: read, written and read again, and refused with the line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

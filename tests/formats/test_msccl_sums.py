@@ -1,7 +1,5 @@
 """MSCCL reductions of all kinds: their sums are NumPy's, and wrong ones are refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -4,8 +4,6 @@ Eyecast reads the files that MSCCLang writes. MSCCLang carries out the files tha
 and checks the collective.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 from collections import defaultdict, deque

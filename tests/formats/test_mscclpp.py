@@ -1,7 +1,5 @@
 """MSCCL++ plans: executed by their rules, they write every owed chunk to its output."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reductions as MSCCL++ plans: all sums are right in every order of threadblocks."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

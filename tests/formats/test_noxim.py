@@ -1,7 +1,5 @@
 """Noxim's traffic: tables become packets at their rates, lists become exactly their packets."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Formats by name, by first bytes and by suffix."""
 
-from __future__ import annotations
-
 import pytest
 
 from eyecast.formats.format import Content

@@ -1,7 +1,5 @@
 """MSCCL algorithms for tests, written one step a line, and functions that read them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from helpers.refusals import refusal_of

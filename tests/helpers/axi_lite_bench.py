@@ -1,7 +1,5 @@
 """A bench: an engine behind AXI4-Lite, driven by the master of cocotbext-axi."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import cocotb

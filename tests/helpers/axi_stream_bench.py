@@ -3,8 +3,6 @@
 The words that a tile writes and reads are compared with a list and with reads by AXI4-Lite.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

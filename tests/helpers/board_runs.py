@@ -1,7 +1,5 @@
 """Made-up runs on boards for tests."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A browser for tests and measurements: Playwright drives the Chromium of the machine."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

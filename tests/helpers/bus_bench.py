@@ -1,7 +1,5 @@
 """Trials for every bus in front of an engine, with any driver."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import Any, Protocol

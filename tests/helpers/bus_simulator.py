@@ -3,8 +3,6 @@
 A bench is a module of cocotb tests; it reads its parameters from ``told.json``.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

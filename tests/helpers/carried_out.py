@@ -1,7 +1,5 @@
 """A schedule carried out in the cycle model: proved, compiled, finished and delivered."""
 
-from __future__ import annotations
-
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
 from eyecast.model.program.certified import compile_certified

@@ -1,7 +1,5 @@
 """Runs of the cocotb tests in ``sim/collective_tests.py``, by cocotb's own runner."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from pathlib import Path

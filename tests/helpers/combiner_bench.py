@@ -3,8 +3,6 @@
 The expected words are computed one by one, from docs/router.md, section 19, with Python's numbers.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The command line for tests: typed lines, and the output on the terminal."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Drawn programs that combine, stream and use windows, and whose result no order changes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

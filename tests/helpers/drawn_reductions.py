@@ -3,8 +3,6 @@
 NumPy computes the expected memories from the initial ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np

@@ -4,8 +4,6 @@ The judge reads blocks one by one and adds their words for each pair: the node t
 before step 1, and the node that gets them. It shares no code with the checks of schedules.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Drawn schedules of circuits: forks, joins, relays, streams and tokens; and NumPy beside them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from random import Random

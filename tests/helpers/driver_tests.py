@@ -3,8 +3,6 @@
 The folder that ``EYECAST_RUN`` names has a broadcast from node 0 and its image.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ This module shares nothing with the hardware: it is given a few numbers of a net
 the rest. The engine is idle, or its last program has run to the end.
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from dataclasses import dataclass, field

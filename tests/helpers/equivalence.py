@@ -1,7 +1,5 @@
 """Proofs that two circuits are equal, by Yosys and ABC of the wheel ``pyosys``."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The schedules of all algorithms that serve a collective on a network."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

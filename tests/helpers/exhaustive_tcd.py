@@ -7,8 +7,6 @@ links here, so the result is a lower bound for every contention-free broadcast. 
 reaches it is cheapest.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

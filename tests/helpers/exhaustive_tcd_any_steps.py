@@ -5,8 +5,6 @@ each new node; not every node must send. Sends of one step may share links here,
 lower bound for every contention-free broadcast.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 

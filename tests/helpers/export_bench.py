@@ -1,7 +1,5 @@
 """The plain Verilog bench of an exported network, and the macros that it needs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

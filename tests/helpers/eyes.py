@@ -1,7 +1,5 @@
 """Eyes by the definition of Cang & Wu, and sends by coordinates."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 

@@ -1,7 +1,5 @@
 """2-D meshes with faults, drawn and from the paper, for tests of Jiang & Wu's broadcast."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import numpy as np

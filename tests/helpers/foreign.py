@@ -1,7 +1,5 @@
 """Foreign files in tests: named contents, the notices about them, and their owners' tools."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A fault in a hardware component, put at its ports."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ The network takes and returns credits, lets drawn packets leave port 0, and rais
 barrier does. :mod:`helpers.whole_interface` computes the interface's expected outputs.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -3,8 +3,6 @@
 The folder that ``EYECAST_RUN`` names has a program and its image.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """State and outputs of a network interface, for :mod:`helpers.whole_interface`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 

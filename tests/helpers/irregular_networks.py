@@ -1,7 +1,5 @@
 """Drawn networks of 36 nodes or fewer: grids and graphs with faults, networks of switches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Drawn arguments of the cost tables of Johnsson & Ho."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -1,7 +1,5 @@
 """The memories of simulated hardware, so that a test can flip their bits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

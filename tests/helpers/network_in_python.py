@@ -1,7 +1,5 @@
 """A whole network and its host in Amaranth's own simulator."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Networks with links in one direction only, for tests."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from eyecast.model.network.edges import Edges

@@ -7,8 +7,6 @@ In the new language, ``chunk`` needs an index, ``reduce`` takes the chunk that i
 no test relies on them. A program for 8 GPUs that asks for a network of 4 gets one of 8.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

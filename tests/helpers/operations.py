@@ -1,7 +1,5 @@
 """Drawn operations of ranks, and a judge of the steps given to their messages."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Packages of ``eyecast ip``, and their benches in Icarus."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """MSCCL++ plans, executed by their rules, for tests."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from random import Random
 from typing import Any, Generic, TypeVar, cast

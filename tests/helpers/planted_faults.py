@@ -1,7 +1,5 @@
 """Faults to plant in a package's Verilog; its bench must detect each."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import NamedTuple

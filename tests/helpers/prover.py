@@ -1,7 +1,5 @@
 """Proofs about hardware, by Yosys and ABC from the extra ``prove``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lines of the tour to type, and the files that it shows."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterator

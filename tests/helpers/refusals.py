@@ -1,7 +1,5 @@
 """The one-line error of a refused call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

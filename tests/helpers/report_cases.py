@@ -1,7 +1,5 @@
 """Runs for test pages: correct, crowded, and wrong."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from typing import Any
 

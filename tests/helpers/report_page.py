@@ -1,7 +1,5 @@
 """A reader of pages that shares no code with their writer, and the cases of page tests."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

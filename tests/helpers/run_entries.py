@@ -1,7 +1,5 @@
 """Entries of run tables as words of the host, packed as docs/router.md, section 23, says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

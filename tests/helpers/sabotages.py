@@ -1,7 +1,5 @@
 """Changes of the Verilog that break a component, by the component and the configuration."""
 
-from __future__ import annotations
-
 SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
     ("credits", "depth 2"): {
         "assign overflow = earn & places[1];": "assign overflow = earn | places[1];",

@@ -5,8 +5,6 @@ judge is written from the rules and shares no code with ``Schedule.check``, whic
 reduced block it counts how often each node's contribution is in a node's value.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Handwritten schedules for tests: a list of sends."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """Serial lines between a computer and simulated pins: of a network in Verilator, or a host."""
 
-from __future__ import annotations
-
 import random
 from collections import deque
 from dataclasses import replace

@@ -4,8 +4,6 @@ A second reading of docs/router.md, sections 19 and 20, without any import from 
 word waits before it leaves, takes some time on its way, and is a count of contributions.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Networks with switches: a star, a tree, a mesh of switches with a node at each, a fat tree."""
 
-from __future__ import annotations
-
 from helpers.tree_networks import graph_of
 
 from eyecast.model.network.neighbor_table import graph

@@ -5,8 +5,6 @@ reads a word in each cycle after its doorbell has rung. The host loads programs 
 accesses no message.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Links, distances and equality of topologies, for tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 

@@ -4,8 +4,6 @@ It shares no code with Eyecast: it takes requests at its host port, and carries 
 tables packet by packet, without cycles.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The transmitting problem as the paper defines it, word for word and by brute force."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from itertools import combinations, product

@@ -1,7 +1,5 @@
 """Networks for tests of the tree broadcast, and plain code that judges its schedules."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import pairwise

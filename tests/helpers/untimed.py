@@ -5,8 +5,6 @@ by NumPy's version of the operator, and writes it at once. A row that streams wa
 no order matters to a program, every network that follows docs/router.md ends with these memories.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

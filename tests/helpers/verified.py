@@ -1,7 +1,5 @@
 """Runs on the simulated hardware that must agree with their prediction in everything."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Waveforms for tests, read by pyvcd's reader."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple

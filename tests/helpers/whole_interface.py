@@ -4,8 +4,6 @@ The page decides which row of a table applies, and the row's actions. The meanin
 words are written here, without the hardware's sources or the cycle model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from eyecast.model.network.config import NetworkConfig

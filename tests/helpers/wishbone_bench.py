@@ -1,7 +1,5 @@
 """A bench: an engine behind Wishbone, driven by the master of cocotbext-wishbone."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

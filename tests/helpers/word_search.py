@@ -5,8 +5,6 @@ one word per cycle. Routers keep and copy words, so no real network is faster. T
 each time found belongs to a schedule, after enough tries to the best one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

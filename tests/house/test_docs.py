@@ -1,7 +1,5 @@
 """The pages in docs/ and at the root: line lengths, and the paths and sections they name."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -6,8 +6,6 @@ one folder. ``python`` runs; ``text`` is the output of the block before it; ``py
 and their output. A page shows all of a command's output, or none.
 """
 
-from __future__ import annotations
-
 import doctest
 import re
 import shlex

@@ -3,8 +3,6 @@
 The tests read import statements and import nothing.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

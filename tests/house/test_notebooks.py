@@ -3,8 +3,6 @@
 **Bold** text is a result: the output of the cells above contains it literally.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -6,8 +6,6 @@ valid too: ``.InvalidInput``. A name without a dot is a name of the module or of
 built-in name, or a whole path: ``eyecast.api``. The tests import nothing.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re

@@ -1,7 +1,5 @@
 """The order and the time limit of slow tests, tried on a generated test file."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

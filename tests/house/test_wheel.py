@@ -1,7 +1,5 @@
 """The wheel is complete: it works in an empty environment, without a checkout."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The cocotb bench of a package: it passes on each bus, and fails with a broken network."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Packages for chips: the written bench passes, and fails with each planted fault."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Pictures of items: maps, lines and trees have the numbers of their data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

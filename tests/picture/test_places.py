@@ -1,7 +1,5 @@
 """Pictures of any network: all nodes visible and in place; refusals of large networks."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict

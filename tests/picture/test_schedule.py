@@ -1,7 +1,5 @@
 """Pictures of schedules: contents, reproducibility, and errors for bad input."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """All proofs, their sabotages, and the checkers of invariants and lemmas themselves."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

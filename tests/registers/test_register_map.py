@@ -1,7 +1,5 @@
 """The register map: the SystemRDL file agrees with docs/router.md, and the C header compiles."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The page in a browser: opened from disk, and used by mouse and keys as people do."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path

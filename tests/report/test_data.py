@@ -1,7 +1,5 @@
 """The data in a page, read by a separate reader and compared with the page's run."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import html

@@ -1,7 +1,5 @@
 """The line of a page that says to which node a root sends first, and why."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

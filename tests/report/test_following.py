@@ -1,7 +1,5 @@
 """The row of each flit and the cycles in which it moves, for hand-drawn programs of one packet."""
 
-from __future__ import annotations
-
 from helpers.programs import LINE, UP, program, put, simulated
 
 from eyecast.model.run.hops import expected_hops

@@ -1,7 +1,5 @@
 """Circuits behind a controller: residents, late tiles, tile ports and parity (section 23)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ docs/router.md, section 23: a word that is read in cycle c leaves its router in 
 after h links and j joins the router of its target in cycle c + 2 + h + j.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import pytest

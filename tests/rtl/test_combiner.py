@@ -1,7 +1,5 @@
 """Arriving words and stored words: each result is written in its cycle, and none is lost."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An interface that reads stored words ahead writes the same words as one that does not."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The controller alone: refused starts, and interrupts (docs/router.md, section 16)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -4,8 +4,6 @@ A run must equal that of the same program in the network without a controller, w
 predicts. It is later by the cycles in which nodes read the words of ``expected``.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Random programs on an engine, against the cycle model: correct, wrong, cut off or held."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

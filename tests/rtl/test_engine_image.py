@@ -1,7 +1,5 @@
 """Images, written by the command, on an engine: loaded while it runs, started, and read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Links with registers and rates of their own, in Amaranth's simulator: docs/router.md, 24."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,8 +4,6 @@ Here a reset may last a single cycle; cocotb's bench and a board hold it while t
 may be read ahead, as on a board.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from amaranth.hdl import ClockDomain

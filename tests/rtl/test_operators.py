@@ -4,8 +4,6 @@ The step of a send over h links with L words takes h + L + 5 + D cycles (docs/ro
 19): 1 + D more than in section 5.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

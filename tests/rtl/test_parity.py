@@ -3,8 +3,6 @@
 The tests flip bits in the memories themselves, while the network runs.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from typing import Any

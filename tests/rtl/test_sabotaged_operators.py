@@ -1,7 +1,5 @@
 """Faults put into the combiner on purpose; the tests of operators detect each."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

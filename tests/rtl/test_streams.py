@@ -4,8 +4,6 @@ By section 20 of docs/router.md, a chain takes the cycles of its first send, and
 further send; with operators h + 4 + D.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from typing import Any

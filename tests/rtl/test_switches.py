@@ -1,7 +1,5 @@
 """Switches, in Amaranth's own simulator: docs/router.md, section 15."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

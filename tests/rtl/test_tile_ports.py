@@ -4,8 +4,6 @@ A tile that writes and reads at random changes no flit of the network. It reads 
 last written, and no word that it writes is lost.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The instance of all tiles: each input bit of a group of tiles goes to the tiles of the group."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

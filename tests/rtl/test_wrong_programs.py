@@ -3,8 +3,6 @@
 There are twenty-four mistakes of a compiler or a person, and flipped bits of tables.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Mapping

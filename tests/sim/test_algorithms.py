@@ -1,7 +1,5 @@
 """Algorithms by streams, on all ports, around faults and through switches, on the hardware."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 import pytest

@@ -3,8 +3,6 @@
 Predicted cycles come from the formula of docs/router.md, section 5, not from the model.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

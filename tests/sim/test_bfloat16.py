@@ -1,7 +1,5 @@
 """The example of `examples/bfloat16`: a custom operator adds as `ml_dtypes` does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -3,8 +3,6 @@
 The tests count passes in traces, from the cycles in which heads come to the front and leave.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

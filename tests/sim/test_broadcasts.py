@@ -4,8 +4,6 @@ Faulty networks run on the hardware of the whole network, because their routes a
 each network needs one simulator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The cache: damage, full disks, leftovers, names that make cannot read; ``eyecast cache``."""
 
-from __future__ import annotations
-
 import errno
 import json
 import logging

@@ -4,8 +4,6 @@ The numbers are bfloat16, whose sums depend on the order. ``ml_dtypes`` adds the
 definition of the order, which shares no code with the schedules and their check.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 ``sim/collective_tests.py`` are cocotb tests; cocotb's runner runs them on Verilator and Icarus.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """All collectives on the hardware: every word at its address, steps and cycles as predicted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A network with a controller in Icarus, by a plain Verilog bench written from the page."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 The controller loads, starts and reads the network. Every flit and the end equal the cycle model's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

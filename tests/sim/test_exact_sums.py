@@ -1,7 +1,5 @@
 """The example of `examples/exact_sums`: no order of adding changes a sum of 8-bit numbers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

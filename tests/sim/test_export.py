@@ -4,8 +4,6 @@ Verilator has no undefined values, and evaluates everything once at the beginnin
 what a user knows: the ports listed beside the export, and docs/router.md.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

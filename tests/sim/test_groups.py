@@ -1,7 +1,5 @@
 """Unequal blocks and collectives of groups on the simulated hardware, flit for flit."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.verified import require_agreement
 

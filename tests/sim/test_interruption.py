@@ -4,8 +4,6 @@ Each test has its own cache folder. The folder's name in a process's environment
 processes belong to a command.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

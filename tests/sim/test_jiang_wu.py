@@ -1,7 +1,5 @@
 """The virtual channel paths of Jiang & Wu's broadcast are real VCs of the hardware's links."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.fault_meshes import faulty_mesh
 from helpers.verified import verified

@@ -1,7 +1,5 @@
 """Links with drawn registers and rates: the hardware does what the cycle model predicts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

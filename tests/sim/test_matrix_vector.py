@@ -1,7 +1,5 @@
 """The example of `examples/matrix_vector`: a chip of tiles multiplies like NumPy."""
 
-from __future__ import annotations
-
 import pytest
 
 from eyecast.examples.matrix_vector.plan import GATHER, SPREAD, software

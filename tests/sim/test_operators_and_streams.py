@@ -4,8 +4,6 @@ Flits, cycles, stalls, flags and memories are compared, even for programs that h
 also compared with those of :mod:`helpers.untimed`, which has no time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

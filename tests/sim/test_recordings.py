@@ -4,8 +4,6 @@ A plain Verilog bench runs the exported network, the only part of this project i
 Icarus and Verilator record all signals, as VCD and as FST.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

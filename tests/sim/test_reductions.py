@@ -1,7 +1,5 @@
 """Drawn reductions on the hardware: the sums are NumPy's, and every flit is as predicted."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

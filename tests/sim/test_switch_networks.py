@@ -1,7 +1,5 @@
 """Typical networks of switches on the hardware, and a packet addressed to a switch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Networks with switches on the hardware: identical traces, and their export."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

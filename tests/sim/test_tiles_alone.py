@@ -1,7 +1,5 @@
 """A broadcast whose words only tiles write and read, while the network runs."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

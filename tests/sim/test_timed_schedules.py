@@ -1,7 +1,5 @@
 """Timed schedules on the hardware: every flit moves in the timetable's cycle."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An attached host that transmits to all nodes, on the hardware: its table, and the flood."""
 
-from __future__ import annotations
-
 import pytest
 
 from eyecast.model.compare.case import Case

@@ -1,7 +1,5 @@
 """Trivance with whole messages on the hardware: two messages meet in words that are being sent."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
 from helpers.verified import verified

@@ -1,7 +1,5 @@
 """Points on a Dask cluster of this machine."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Points on the simulated hardware."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.sweeps import BROADCAST, sweep_of
 

@@ -1,7 +1,5 @@
 """Mistakes in sweep files: one line that names the file and the key, before the first run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Saturation: its bracketing, its statistics, and a check with handwritten traffic."""
 
-from __future__ import annotations
-
 import statistics
 from itertools import pairwise
 

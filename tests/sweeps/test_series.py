@@ -1,7 +1,5 @@
 """The series of values that plots show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from helpers.sweeps import BROADCAST, sweep_of

@@ -1,7 +1,5 @@
 """Sweeps in this process, from their grids to their rows."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The end of the warm-up, against the rule's definition and on known series."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

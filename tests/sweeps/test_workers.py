@@ -1,7 +1,5 @@
 """Points in worker processes, some of which are killed."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Coverage counts each event exactly when it happens; files add up runs."""
 
-from __future__ import annotations
-
 import textwrap
 from dataclasses import replace
 from pathlib import Path

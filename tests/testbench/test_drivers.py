@@ -1,7 +1,5 @@
 """Drivers of a controller and of tile ports, and the interface's monitor, on exported Verilog."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

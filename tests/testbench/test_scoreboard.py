@@ -1,7 +1,5 @@
 """The scoreboard detects each kind of error in the cycle in which a monitor reports it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 If an update of Amaranth changes one, a test here fails with a sentence that names the part.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """Proofs that the Verilog of networks equals the circuits that Amaranth elaborates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The exported Verilog passes linters and readers without a warning."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Memories as Verilog: initial contents in simulation, and attributes for synthesis."""
 
-from __future__ import annotations
-
 import pytest
 from amaranth.hdl import Module
 from amaranth.lib.memory import Memory

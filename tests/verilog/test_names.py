@@ -1,7 +1,5 @@
 """Names in the Verilog: of records' fields, of states, and of intermediate values."""
 
-from __future__ import annotations
-
 import enum
 import re
 

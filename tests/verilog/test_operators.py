@@ -1,7 +1,5 @@
 """Operators of every kind as Verilog in Icarus, compared with their results in Python."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import subprocess

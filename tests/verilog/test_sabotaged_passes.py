@@ -1,7 +1,5 @@
 """Passes of the writer, each broken on purpose: the proof refutes the text that is written then."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -14,8 +14,6 @@ its way such a word may take the place of another node's own words, which go on 
 nodes makes at most n - 1 sums, so there is a router for each.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter, deque
 from collections.abc import Sequence

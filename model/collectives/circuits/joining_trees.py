@@ -26,8 +26,6 @@ sum of 2^-joins is 1. So the sum of 2^d, which is 2,025, is at most 2^T: T is 11
 interface takes 5 cycles, the way back 8, and reading the first and writing the last word 8.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -11,8 +11,6 @@ Longer blocks meet on their way, and then a ring that passes the memories is fas
 (:mod:`..streaming.rings`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...base.errors import InvalidInput, require_range, with_article

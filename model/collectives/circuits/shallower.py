@@ -9,8 +9,6 @@ link that no tree has. An exchange is kept if both are trees afterwards and no d
 Trees grown one after the other need it: the last one only gets links that the others have left.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...base.arrays import Numbers

@@ -24,8 +24,6 @@ With one port a routing cycle is an exchange across one dimension (:func:`.one_p
 TCBT with one port the paper has no schedule, only a bound: at least 2 n - 2 cycles.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...network.port_model import PortModel

@@ -26,8 +26,6 @@ except with nRSBT. Its row uses the variation of section 7.1: tree j uses dimens
 cycle i, and all links carry N M / 2n words. With one port the order is postorder.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...base.errors import InvalidInput, one_of

@@ -1,7 +1,5 @@
 """Bits of node numbers of a hypercube, for whole arrays at once."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...base.arrays import Numbers

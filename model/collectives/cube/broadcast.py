@@ -24,8 +24,6 @@ nRBRG and nRSBT are not pipelined: their trees share links, and in a cycle a lin
 of all trees that use it. Their formulas assume that n divides M; if not, the longest share counts.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...base.arrays import Numbers

@@ -10,8 +10,6 @@ faulty links: a copy of the message goes down every tree, and ends where a link 
 Each node gets one copy from every tree that still reaches it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

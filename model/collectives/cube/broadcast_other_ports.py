@@ -18,8 +18,6 @@ In the one-port broadcasts of the single trees no node sends and receives in the
 are half-duplex already. (A scatter with full-duplex ports is in :mod:`.scatter`.)
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 (Johnsson & Ho, Tables 4, 5, 7, 11, 13, 15, 17; :mod:`.spanning_graphs` has the graphs.)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

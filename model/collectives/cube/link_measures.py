@@ -17,8 +17,6 @@ In routing cycle l of an all-to-all broadcast a link of the cube carries ew_ld t
 times M in reverse breadth first order (Lemma 3.5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -16,8 +16,6 @@ of several shares, so that L words take only ceil(L / B) packets, blocks are pie
 gcd(share, B) words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd

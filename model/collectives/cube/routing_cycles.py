@@ -14,8 +14,6 @@ time, all links of a cycle must be of the same dimension, and cycles must grow a
             j + n into leaves (d = j)
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...base.arrays import Numbers

@@ -29,8 +29,6 @@ With n ports the order is reverse breadth first: messages for the deepest nodes 
 arrive in the last cycle. nRBRG, whose trees share links, uses postorder, as in the paper.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import gcd
 

@@ -35,8 +35,6 @@ One word in the paper's definition of the SBnT is wrong: "for a non-cyclic node 
 "cyclic".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

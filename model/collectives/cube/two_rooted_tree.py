@@ -18,8 +18,6 @@ permuted p to q and q to r, and the larger tree's path crosses q, new, r.
 "How to Embed Trees in Hypercubes", 1985, prove that one exists; this one is ours.)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Declarations of algorithms: each algorithm's module ends in one; the registry collects them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 

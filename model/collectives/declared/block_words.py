@@ -17,8 +17,6 @@ number for each target. Nodes that take no part have 0::
     {"format": "eyecast-block-words", "version": 1, "words": [3, 0, 2, 7]}
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain

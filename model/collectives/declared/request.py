@@ -1,7 +1,5 @@
 """Requests to algorithms: a collective on a network, and how its nodes may use ports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

@@ -22,8 +22,6 @@ A message keeps all its places as long as its slowest link needs, so the message
 are equally long, and steps without gaps leave few cycles unused.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -12,8 +12,6 @@ root on both paths, so they cross it one after the other, as at the port of the 
 any network: on graphs, through switches and around faults.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -16,8 +16,6 @@ so every sum is made in the canonical order, whoever its root is.
   reduce-scatter halves what it sends in each round, as recursive halving does.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

@@ -13,8 +13,6 @@ Allreduce Algorithms" (arXiv 2410.14234); his all-reduce is both in turn. Both p
 that cost nothing; :mod:`.rounds` deals with paths that share links.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from ...network.port_model import PortModel

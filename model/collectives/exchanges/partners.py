@@ -26,8 +26,6 @@ along the second: 3 Σ 4^i |d_(k-1-i)| = 3, 15, 69, 291, 1197 for k = 1 to 5. Th
 a 2^k x 2^k mesh.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from math import prod
 

@@ -6,8 +6,6 @@ all its blocks, both nodes' ports are free, and all links of its path are free
 (:mod:`...schedule.ordered`). If the paths of a round share no link, the round takes one step.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 

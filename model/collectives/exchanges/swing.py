@@ -8,8 +8,6 @@ to its partner. Both of a pair send their words from before, in one step, and ea
 partner's with its own (:mod:`...program.halves`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

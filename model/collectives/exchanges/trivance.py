@@ -11,8 +11,6 @@ link; :mod:`.rounds` deals them to steps. The form that sends whole messages is 
 :mod:`.trivance_whole`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import prod
 

@@ -14,8 +14,6 @@ takes two steps, a 9x9 torus four. A network has at most 8 VCs; the last round o
 need 9, so it takes two steps.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import count, pairwise
 from math import prod

@@ -23,8 +23,6 @@ Boundaries merge and never cross. So the blocks have an order: of two blocks, th
 other's boundary comes first. Here + comes first.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -52,8 +52,6 @@ Where the paper is vague or errs:
   is left out; its own sends remain.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

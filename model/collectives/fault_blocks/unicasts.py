@@ -28,8 +28,6 @@ Points in which the paper is vague or wrong:
   the node at which the message enters the region.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -15,8 +15,6 @@ then forwards it is the all-reduce used on torus machines (N. P. Jouppi et al., 
 2023).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from math import prod

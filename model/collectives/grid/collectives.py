@@ -23,8 +23,6 @@ algorithm. :mod:`..lower_bounds` has lower bounds. The port model of a schedule 
 that it keeps. :mod:`.recursive_doubling` and :mod:`.rings` explain the algorithms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from ...network.topology import Topology

@@ -32,8 +32,6 @@ The wrap links of a torus axis are not used: they would save no hop, as no excha
 than half-way round, and would need two dateline classes of VCs for half the pairs on each.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

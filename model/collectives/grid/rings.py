@@ -31,8 +31,6 @@ uses each link once in each direction; most of its sends cross two links::
   link carries side^2 / 4 blocks for each line, the least possible for the links in the middle.
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

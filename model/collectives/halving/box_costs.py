@@ -26,8 +26,6 @@ boxes, of at most 2^d N nodes together. With other sides there are up to N boxes
 for each node along their axes.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from math import prod
 from typing import TypeVar

@@ -66,8 +66,6 @@ The paper claims without proof that this is the least for a torus. An exhaustive
 rings of 8 and 16; in 4x4 and 4x4x4 the TCD is one link for each node, the least possible.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from math import log2
 

@@ -21,8 +21,6 @@ paper gives no others. Eq. 4, the side of the eye-cube, is :func:`.eye.eye_squar
 ``docs/errata.md`` says where the paper errs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

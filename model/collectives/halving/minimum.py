@@ -20,8 +20,6 @@ senders and receivers finds the same for 3x4 and every mesh of up to 10 nodes wh
 powers of two, in the steps that cuts take (``tests/helpers/exhaustive_tcd_any_steps.py``).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np

@@ -9,8 +9,6 @@
   Operations", 2004, by recursive halving and doubling).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

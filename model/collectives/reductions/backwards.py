@@ -16,8 +16,6 @@ A send backwards needs a link in that direction. So the broadcast is made for th
 links turned round (:func:`against`). This is the network itself unless links are one-way.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -15,8 +15,6 @@ If there are several levels, a long message is cut into pieces, each one step af
 So sends of all levels are busy at the same time.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

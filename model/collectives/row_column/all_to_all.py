@@ -9,8 +9,6 @@ with one port (:mod:`.steps`); on an 8x8 torus all links need 16. For blocks of 
 4 w words; in the second half these are four packets of w, because the blocks arrived one by one.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -9,8 +9,6 @@ together, in pieces of about the same length::
       '------ all blocks for row 1, in pieces --------------> (0,1)       then along the row
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

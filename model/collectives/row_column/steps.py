@@ -15,8 +15,6 @@ With one port the messages are packed greedily, first those whose ports and link
 to carry. Of several random tries the one with the fewest steps is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain, pairwise
 

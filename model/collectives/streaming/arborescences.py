@@ -16,8 +16,6 @@ among equals, and the shallowest of several tries is kept::
      3 <----- 4      5           3 --> 4 ------> 5
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from heapq import heappop, heappush
 

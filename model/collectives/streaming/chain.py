@@ -17,8 +17,6 @@ targets that :mod:`.walks` finds. A walk exists wherever links lead both ways: o
 switches and around faults.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 

@@ -19,8 +19,6 @@ pieces the first and last steps are shorter, but there are more steps. The numbe
 fewest expected cycles is chosen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise, zip_longest

@@ -23,8 +23,6 @@ More pieces keep slow links idle for a shorter time at both ends, but each step 
 words. The number of pieces with the fewest estimated cycles is chosen.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import dataclass, field
 from heapq import heappop, heappush

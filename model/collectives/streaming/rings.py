@@ -35,8 +35,6 @@ a common link (:mod:`.snakes`). All nodes get the last words of all pieces at th
 links of the cycles are always busy. If windows do not fit, the cycles turn step by step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise

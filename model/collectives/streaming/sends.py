@@ -1,7 +1,5 @@
 """A list of sends that grows one by one, and its schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

@@ -15,8 +15,6 @@ axis::
     9 -10 -11        9 -10 -11
 """
 
-from __future__ import annotations
-
 from math import prod
 
 import numpy as np

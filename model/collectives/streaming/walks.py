@@ -26,8 +26,6 @@ A. Matsuyama, "An approximate solution for the Steiner problem in graphs", Math.
 Its leaves are goals, so no path of the walk turns back.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Broadcast and multicast by trees of sends; their compiled code is imported when needed."""
 
-from __future__ import annotations
-
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared

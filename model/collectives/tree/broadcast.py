@@ -25,8 +25,6 @@ not reach all nodes that some path leads to, :mod:`.one_way` is used. It uses al
 need more steps if nodes cannot pass the message on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """The best cuts of a part of a few nodes, by trying all of them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...base.arrays import Int32s

@@ -19,8 +19,6 @@ nodes are cut where the path is shortest. The tree and the order of children are
 tried, and changes of the best are kept if they do not cost more.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

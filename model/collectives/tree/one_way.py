@@ -17,8 +17,6 @@ tried, and the better result is taken:
 Neither method always finds the fewest steps; that problem is as hard as on general graphs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

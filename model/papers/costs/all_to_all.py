@@ -6,8 +6,6 @@ all links that one graph uses there in the step (Lemma 3.3), in an all-to-all as
 subtrees (Lemma 3.5). TCBT has no row: the paper only bounds it.
 """
 
-from __future__ import annotations
-
 from math import comb
 
 from .balanced_tree import balanced_steps

@@ -11,8 +11,6 @@ leaves by n steps; that exception is only for the nESBT.)
 A scatter by SBnT takes only 2n - 2: the one node n links away, all ones, is reached from base 0.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass

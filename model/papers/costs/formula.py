@@ -8,8 +8,6 @@ Names are n, M, B, tau and tc; N is 2^n. ``S(i, low, high, term)`` is a sum, ``C
 ``log`` the logarithm to base 2.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -15,8 +15,6 @@ differ. Notes on the tables:
   :mod:`.balanced_tree`.
 """
 
-from __future__ import annotations
-
 from math import comb
 
 from .balanced_tree import balanced_steps

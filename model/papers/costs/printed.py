@@ -4,8 +4,6 @@ Signs that the scan has lost are restored; ``docs/errata.md`` lists them, and th
 wrong. The formulas are data: nothing here is counted. Table 18 gives only the order of SBT's T_min.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from .formula import Formula

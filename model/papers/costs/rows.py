@@ -21,8 +21,6 @@ Nearly all rows are of two kinds, for which this module has constructors:
   large ones need fewer start-ups: the optimum has square roots.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -9,8 +9,6 @@ rows for Tables 4 to 18 by name, and the lower bounds; :mod:`.printed` has the p
 (33, Fraction(2032, 1))
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 

@@ -4,8 +4,6 @@ Counted values are of schedules: the eye broadcast (:mod:`...collectives.halving
 least TCD of all broadcasts by cuts (:mod:`...collectives.halving.minimum`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import product

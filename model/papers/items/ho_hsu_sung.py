@@ -3,8 +3,6 @@
 Counted values are of plans (:mod:`..transmit.plan`): the paper's own, and the best that is known.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Sequence
 from math import ceil, isqrt

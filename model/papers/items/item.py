@@ -4,8 +4,6 @@ A printed value is data copied from the paper; it is None where the paper (or it
 Every other value is computed. A row whose values differ names its entry in ``docs/errata.md``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ Counted values are of :mod:`...collectives.halving.rectangle` and
 :mod:`...collectives.fault_blocks.broadcast`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import pairwise, product
 

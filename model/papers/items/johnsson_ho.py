@@ -4,8 +4,6 @@ A printed value is that of the printed formula (:mod:`..costs.printed`) for the 
 and t_c. Ours is that of our row (:mod:`..costs.tables`), or counted in trees and schedules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial

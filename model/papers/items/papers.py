@@ -1,7 +1,5 @@
 """The five papers by name."""
 
-from __future__ import annotations
-
 from .cang_wu import CANG_WU_3D, CANG_WU_1998
 from .ho_hsu_sung import HO_HSU_SUNG
 from .item import Paper

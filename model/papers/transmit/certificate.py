@@ -5,8 +5,6 @@ nodes? A :class:`Certificate` says no. The check uses only the certificate's ent
 code with the search, and counts distances again in another way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -19,8 +19,6 @@ for the covered area, and with few new steps in the skyline. This rule is a heur
 well; :class:`.plan.Plan` counts every result again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -11,8 +11,6 @@ On a de Bruijn graph of n digits to base 2 the host sends to 0...01, from where 
 Theorem 6). To a larger base no n steps are enough, and in n + 1 steps one send to any node is.
 """
 
-from __future__ import annotations
-
 from itertools import accumulate
 from math import comb
 

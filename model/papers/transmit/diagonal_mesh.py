@@ -19,8 +19,6 @@ a covering in the same number of steps.
 ``docs/errata.md`` says where step (5) and Table I err.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 from math import isqrt

@@ -13,8 +13,6 @@ m^2 - (m - s)^2 nodes of a path, so that s can be as small as m - floor(sqrt(m^2
 reached.
 """
 
-from __future__ import annotations
-
 from math import isqrt
 
 from ...network.topology import Topology

@@ -7,8 +7,6 @@ of the flood bring nothing new. So every send is of one hop, in the step of its 
 sends make up a tree from the host.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

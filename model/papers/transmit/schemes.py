@@ -1,7 +1,5 @@
 """Plans and bounds for transmitting on a network: the paper's plan, ours, and lower bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isqrt

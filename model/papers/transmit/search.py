@@ -15,8 +15,6 @@ The refuted cases are written down as a :class:`Certificate`, which
 :func:`.certificate.check_certificate` follows without knowing anything of the search.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

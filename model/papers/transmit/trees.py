@@ -29,8 +29,6 @@ So all 1 + pk nodes are held only if 1 + pk is at most the sum of 2 r_i + 1 over
 t is at most k, the host sends p times or more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import isqrt
 

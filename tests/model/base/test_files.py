@@ -1,7 +1,5 @@
 """Reading files: at most a limit of bytes, with an error for every other kind of file."""
 
-from __future__ import annotations
-
 import gc
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Cuts by Eyecast's flows, against all subsets of small networks and networkx' flows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 

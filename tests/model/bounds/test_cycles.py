@@ -1,7 +1,5 @@
 """Bounds in cycles: equal to the literature's and to hand counts, and never above a run."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 import numpy as np

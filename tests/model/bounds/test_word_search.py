@@ -1,7 +1,5 @@
 """Bounds are never above the fewest cycles found by a random search, and mostly equal to them."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

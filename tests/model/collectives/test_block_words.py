@@ -1,7 +1,5 @@
 """Unequal blocks: each algorithm moves exactly the words of each node."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

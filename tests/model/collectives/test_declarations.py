@@ -1,7 +1,5 @@
 """Declarations of algorithms: networks, ports and steps, checked by their schedules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil, log2

@@ -1,7 +1,5 @@
 """Groups: several collectives at the same time, each equal to its run alone; refusals."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

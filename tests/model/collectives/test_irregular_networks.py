@@ -1,7 +1,5 @@
 """Collectives with one port on any network: their largest ratio of cycles to the bound."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from helpers.carried_out import carried_out

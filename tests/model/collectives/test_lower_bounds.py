@@ -1,7 +1,5 @@
 """Lower bounds against exhaustive searches on tiny networks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations, pairwise, permutations, product
 

@@ -1,7 +1,5 @@
 """Every algorithm of every collective, beside its lower bounds: none is below them."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.every_schedule import every_schedule
 

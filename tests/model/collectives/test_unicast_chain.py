@@ -1,7 +1,5 @@
 """U-mesh, U-torus and U-mesh on a torus: every step from every source, and random multicasts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Results of custom operators: they depend on the schedule's order of combinations."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

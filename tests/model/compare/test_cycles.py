@@ -1,7 +1,5 @@
 """A schedule's stated cycles are those of its run, or are marked as an estimate."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

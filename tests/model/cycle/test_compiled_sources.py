@@ -1,7 +1,5 @@
 """The key of the compiled cycle model covers every file of the compiled code."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import sys

@@ -3,8 +3,6 @@
 Expected cycles are computed by hand from the page; c is the cycle in which the first row may begin.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

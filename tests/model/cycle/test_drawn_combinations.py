@@ -4,8 +4,6 @@ The final memories do not depend on timing (``helpers.untimed``). VCs, depths, r
 latencies of the network are random, and flits wait for each other.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from helpers.drawn import draw_network, drawn_program

@@ -4,8 +4,6 @@ Expected cycles are worked out by hand from the page; C is the first cycle of st
 four nodes a word is its node times 256, plus its address, plus 1.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Expected cycles are computed by hand from the page; CS is the first cycle of ste
 where a row has two control words. A word is its node times 256, plus its address, plus 1.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Switches in the cycle model: docs/router.md, section 15."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 from pathlib import Path

@@ -3,8 +3,6 @@
 Programs are random, as for the cycle model (``helpers.drawn``), or compiled from schedules.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

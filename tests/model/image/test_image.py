@@ -1,7 +1,5 @@
 """Images of programs, executed by a host and a network written only from the contract."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Header flits: packed by the page, and read back as a router and a receiver read them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

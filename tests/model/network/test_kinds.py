@@ -1,7 +1,5 @@
 """Kinds and parameters of a network: all tables made from one entry agree."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 from zlib import crc32

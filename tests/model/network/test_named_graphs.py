@@ -1,7 +1,5 @@
 """Trees, diagonal meshes, de Bruijn graphs, hosts and node-link files: definitions and drawings."""
 
-from __future__ import annotations
-
 import json
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Operators: their results by NumPy, and their permitted names and latencies."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Routes whose channels never wait for each other in a circle; the certificate agrees."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Routes against walks of single hops that know only neighbors and division."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Routes that share links evenly: valid paths, few on any link, and no waiting in a circle."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

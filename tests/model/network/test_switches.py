@@ -1,7 +1,5 @@
 """Switches of a topology: their nodes, the transformations that keep them, and refusals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Topologies against drawings, closed forms and a search that does not know grids."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from itertools import product

@@ -1,7 +1,5 @@
 """Topology files: every kind is written and read again; a wrong file is refused by one line."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The items of the papers: which printed values are wrong, and what the other columns say."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Operators, streams and windows in the words of a program, in its file and in its checks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Schedules compiled to circuits: the cycle model runs them, and every node gets what is owed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random

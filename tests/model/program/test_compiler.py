@@ -1,7 +1,5 @@
 """Schedules of many blocks as tables: memory layout, continued rows and receiving ports."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The certificate against deadlock: hand-drawn rings, closed routes, and a plain search."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

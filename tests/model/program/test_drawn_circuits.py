@@ -1,7 +1,5 @@
 """Drawn schedules of forks, joins, relays, streams and tokens as circuits, against NumPy."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A node's table as text: the worked example of the contract, and all fields of a row."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.command import Command, printed_result, refusal
 from helpers.programs import program, put

@@ -1,7 +1,5 @@
 """Checks of programs with operators and streams: docs/router.md, sections 19 and 20."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Waiting flits of a network that hangs, found from the trace and compared with the cycle model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Canonical order: every sum is the one that a recursive definition adds, or is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """check() against the judge, a second checker, on thousands of schedules with random faults."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from copy import deepcopy

@@ -1,7 +1,5 @@
 """Costs of schedules: by hand, and send by send for random schedules."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

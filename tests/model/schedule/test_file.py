@@ -1,7 +1,5 @@
 """Schedule files: written and read again; each kind of wrong file is refused by one line."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

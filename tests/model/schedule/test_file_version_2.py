@@ -1,7 +1,5 @@
 """Schedule files of version 2: schedules that combine, stream or have groups; refusals."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sends with an order are packed into steps: every rule of a schedule holds, no send is late."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

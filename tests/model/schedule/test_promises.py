@@ -1,7 +1,5 @@
 """A collective's promise against its blocks: each kept, and broken in each way."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The proof of reductions: small handwritten ones, right and wrong, and their messages."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

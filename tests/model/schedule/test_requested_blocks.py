@@ -1,7 +1,5 @@
 """Blocks of requests: one for each message, or several pieces, with all their columns."""
 
-from __future__ import annotations
-
 from eyecast.model.network.topology import mesh
 from eyecast.model.schedule.blocks import NO_OWNER, Blocks
 from eyecast.model.schedule.requested import Requested

@@ -1,7 +1,5 @@
 """Schedules against their requests: each algorithm's schedule, and every way to deliver less."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

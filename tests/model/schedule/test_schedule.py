@@ -1,7 +1,5 @@
 """Schedules: their measures, and the errors that check() names."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

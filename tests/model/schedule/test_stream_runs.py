@@ -1,7 +1,5 @@
 """Runs of blocks that stream: nodes whose blocks are adjacent, and cases where they cannot be."""
 
-from __future__ import annotations
-
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.streaming.rings import stream_ring, stream_ring_reduce_scatter

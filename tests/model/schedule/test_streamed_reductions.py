@@ -1,7 +1,5 @@
 """Reductions that stream: refusals of check(), and random ones against counted words."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Streams: refusals of check(), and random schedules against a simulation word by word."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """Schedules on networks with switches: refusals of check(), the judge, the bounds."""
 
-from __future__ import annotations
-
 import re
 from copy import deepcopy
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Timetables: no flit waits, every word has arrived before it is sent on, cycles are computed."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Trees of sends: check_trees() against a second checker, and what is counted once."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from copy import deepcopy

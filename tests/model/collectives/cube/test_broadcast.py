@@ -1,7 +1,5 @@
 """One-to-all broadcast on a hypercube: Theorem 4.1 and Tables 2 and 3 of Johnsson & Ho."""
 
-from __future__ import annotations
-
 import pytest
 
 from eyecast.model.collectives.cube.broadcast import cube_broadcast

@@ -1,7 +1,5 @@
 """Copies down the n trees of nESBT: every choice of n - 1 faulty links in small cubes."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

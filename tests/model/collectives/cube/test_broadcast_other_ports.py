@@ -1,7 +1,5 @@
 """Half-duplex and full-duplex broadcasts, and a path's full-duplex scatter: proved and counted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

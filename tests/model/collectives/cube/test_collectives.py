@@ -1,7 +1,5 @@
 """The collectives of a hypercube: proved, and with the steps of the paper's tables."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 from math import ceil

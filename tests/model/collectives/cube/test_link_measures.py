@@ -1,7 +1,5 @@
 """Lemmas 3.10 to 3.28 and Table 1 of Johnsson & Ho, counted, for cubes of up to 1024 nodes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from math import comb
 

@@ -1,7 +1,5 @@
 """Spanning graphs of a hypercube: the paper's definitions read bit by bit, and all its lemmas."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import combinations, product
 

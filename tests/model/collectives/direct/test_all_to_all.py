@@ -1,7 +1,5 @@
 """Direct all-to-all: proved, carried out without a waiting flit, and near its bound."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from helpers.carried_out import cycles_of

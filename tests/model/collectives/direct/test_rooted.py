@@ -1,7 +1,5 @@
 """Scatter and gather by direct messages: the root's port is busy from start to end."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.carried_out import cycles_of
 from helpers.irregular_networks import drawn_networks

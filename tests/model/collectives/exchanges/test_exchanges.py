@@ -1,7 +1,5 @@
 """Exchanges with distant partners: rounds, distances, and results from the literature."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes

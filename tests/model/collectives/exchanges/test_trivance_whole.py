@@ -1,7 +1,5 @@
 """Trivance with whole messages: rounds that triple, and copies of words sent meanwhile."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The broadcast of Jiang & Wu, section 4: its worked example, its theorems and its costs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations
 from math import ceil, log2

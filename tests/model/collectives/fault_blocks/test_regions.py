@@ -1,7 +1,5 @@
 """Fault blocks, polygons and regions against section 4 of Jiang & Wu, written with sets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Unicasts between regions: the examples of Jiang & Wu's section 4, and its claims about all."""
 
-from __future__ import annotations
-
 from itertools import pairwise, permutations
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Recursive doubling and rings on meshes and tori: proved, counted, and compared with bounds."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from math import log2, prod
 

@@ -1,7 +1,5 @@
 """The least TCD by cuts of boxes of any sides, against recursion and searches in plain Python."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import product
 from math import prod

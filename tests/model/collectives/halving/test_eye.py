@@ -1,7 +1,5 @@
 """The eye broadcast against the numbers of Cang & Wu and a literal Algorithm 1."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The eye broadcast in d dimensions and on tori, against the literal 3-D paper of Cang & Wu."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import prod
 

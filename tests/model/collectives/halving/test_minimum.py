@@ -1,7 +1,5 @@
 """The least TCD against brute force, the papers' figures and an exhaustive search."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import prod
 

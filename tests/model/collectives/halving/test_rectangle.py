@@ -1,7 +1,5 @@
 """The eye broadcast in meshes of any sides, against a literal section 3 of Jiang & Wu."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import prod
 

@@ -1,7 +1,5 @@
 """Reductions derived from copying collectives: the same steps and links, and correct sums."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes

@@ -1,7 +1,5 @@
 """Drawn reductions in the cycle model: every memory ends with NumPy's reduction."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

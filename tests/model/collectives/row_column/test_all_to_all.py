@@ -1,7 +1,5 @@
 """All-to-all by rows and columns: proved, carried out word for word, and counted steps."""
 
-from __future__ import annotations
-
 import pytest
 from helpers.carried_out import cycles_of
 from helpers.refusals import refusal_of

@@ -1,7 +1,5 @@
 """Trees through switches and through nodes outside a multicast: links, words and cycles."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

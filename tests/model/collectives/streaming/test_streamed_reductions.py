@@ -1,7 +1,5 @@
 """Reductions that stream: proved, with NumPy's sums in the cycle model, and near their bound."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

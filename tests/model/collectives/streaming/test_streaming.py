@@ -1,7 +1,5 @@
 """Streaming schedules: proved, carried out in the cycle model, and near their bound."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Walks: they visit every goal once, cross no link twice in one direction, and are short."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

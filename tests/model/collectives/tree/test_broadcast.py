@@ -1,7 +1,5 @@
 """The tree broadcast on networks of all kinds, judged by plain code and by Schedule.check."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from helpers.refusals import refusal_of

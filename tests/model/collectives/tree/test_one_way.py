@@ -1,7 +1,5 @@
 """The tree broadcast with one-way links, against plain code and an exhaustive search."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """The pieces of the tree broadcast, each against independent plain code."""
 
-from __future__ import annotations
-
 from functools import cache
 from itertools import combinations, pairwise
 

@@ -1,7 +1,5 @@
 """Tree broadcasts and multicasts across switches: they serve all other nodes in fewest steps."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -4,8 +4,6 @@ If n trees share the data, the tables hold for M divisible by n. Counts and form
 every graph, port model and collective that has a row.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

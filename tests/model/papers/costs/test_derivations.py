@@ -1,7 +1,5 @@
 """Rows of Johnsson & Ho's cost tables from first principles: trees, labels, packets on a path."""
 
-from __future__ import annotations
-
 from math import comb
 
 import pytest

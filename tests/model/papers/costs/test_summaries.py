@@ -1,7 +1,5 @@
 """Table 19 and the end of section 4 of Johnsson & Ho: the fastest graphs."""
 
-from __future__ import annotations
-
 import pytest
 
 from eyecast.model.papers.costs.printed import PRINTED

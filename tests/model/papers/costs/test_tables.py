@@ -1,7 +1,5 @@
 """The cost tables of Johnsson & Ho: Eyecast's rows against the printed rows and each other."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import isclose
 

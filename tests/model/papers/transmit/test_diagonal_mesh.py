@@ -1,7 +1,5 @@
 """Algorithm TA, Table I as printed, and better coverings of a square."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Plans and their flood against the paper's definition, and the schedules made from them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

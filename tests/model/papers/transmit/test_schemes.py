@@ -1,7 +1,5 @@
 """The paper's schemes: their claims, the counts of their plans, and the optimum."""
 
-from __future__ import annotations
-
 from itertools import chain
 from math import isqrt
 

@@ -1,7 +1,5 @@
 """The search against brute force and known burning numbers; wrong certificates are refused."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import isqrt
 
