@@ -103,6 +103,7 @@ let channel (node, port, vc) = ((number node, number port), number vc)
 
 (* The packet of a row: a channel for each hop, and the ejection behind the last one. *)
 let packet far node row =
+  if find "stream" row <> Null then failwith "a row that streams";
   let hops = List.concat_map (fun segment -> match ints segment with
       | [port; hops; vc] when hops > 0 -> List.init hops (fun _ -> (port, vc))
       | _ -> failwith "a segment") (list (find "route" row)) in

@@ -3,16 +3,18 @@
 ::
 
     {"format": "eyecast-certificate", "version": 1, "program": "5fb1...",
-     "channel_order": [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]], "links": [],
-     "timing": "barrier",
+     "channel_order": [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]],
+     "stream_order": [], "links": [], "timing": "barrier",
      "held": [{"node": 0, "address": 0, "words": 2, "value": 0}],
      "owed": [{"node": 1, "address": 0, "words": 2, "values": [0], "operator": 0}, ...]}
 
 "program" is the SHA-256 of the program's file. "channel_order" has each channel in use as
-[node, port, VC], the ejections of a node as port 0; the route of each row rises in it. "links" are
-empty for networks that the checker knows. "held" and "owed" are those of
-:mod:`.circuit_certificate`, for this timing; both are empty for timed rows in a network whose
-links the checker does not know.
+[node, port, VC], the ejections of a node as port 0; the route of each row rises in it.
+"stream_order" has the channels [step, node, port, VC] and the packets [node, row] of all steps in
+which rows stream. They are in groups, which rise along all waits of :mod:`..program.stream_waits`.
+"links" are empty for networks that the checker knows. "held" and "owed" are those of
+:mod:`.circuit_certificate`, for this timing; both are empty for timed rows in a network whose links
+the checker does not know.
 :mod:`.packet_checker` checks a certificate, and shares no code with this project.
 """
 
@@ -21,15 +23,21 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..base.arrays import Numbers
-from ..base.errors import InvalidInput
 from ..base.graph_cycles import peeling_rounds
 from ..network.attached_host import HostedTopology
 from ..network.config import Timing
 from ..program.checks import require_timing
 from ..program.compiler import Compiled
-from ..program.deadlock import DeadlockError, dependencies, find_cycle, remedy
+from ..program.deadlock import (
+    DeadlockError,
+    dependencies,
+    find_cycle,
+    remedy,
+    require_no_waiting_streams,
+)
 from ..program.program import Program
 from ..program.route_ends import hops_of
+from ..program.stream_waits import Waits, channel_parts, waits
 from .contributions import links_of, numbered_values, owed_words, to_json
 
 KNOWN = ("mesh", "torus", "line", "ring", "hypercube", "graph")
@@ -39,8 +47,8 @@ KNOWN = ("mesh", "torus", "line", "ring", "hypercube", "graph")
 def packet_certificate(compiled: Compiled, timing: Timing) -> str:
     """Return the certificate of a program of packets as JSON text.
 
-    Raises :class:`.InvalidInput` for rows that stream, for a timing that the program does not
-    have, and :class:`.DeadlockError` for packets that may wait in a circle.
+    Raises :class:`.InvalidInput` for a timing that the program does not have, and
+    :class:`.DeadlockError` for packets that may wait in a circle.
     """
     program = compiled.program
     assert isinstance(program, Program)
@@ -54,6 +62,7 @@ def packet_certificate(compiled: Compiled, timing: Timing) -> str:
         {
             "version": 1,
             "channel_order": channel_order(program),
+            "stream_order": stream_order(program),
             "links": links,
             "timing": timing,
             "held": [] if unknown else [*_held(compiled, values)],
@@ -64,8 +73,6 @@ def packet_certificate(compiled: Compiled, timing: Timing) -> str:
 
 def channel_order(program: Program) -> list[list[int]]:
     """Return each channel in use, [node, port, VC], so that each route rises; ejections last."""
-    if program.stream.any():
-        raise InvalidInput.of("rows of a certificate", "ones that do not stream", "streams")
     topology, vcs = program.config.topology, program.config.vcs
     used = np.unique(_channels(program))
     before, after = np.searchsorted(used, dependencies(program)).T
@@ -78,6 +85,28 @@ def channel_order(program: Program) -> list[list[int]]:
     found: list[list[int]]
     found = np.stack((*np.divmod(lines, topology.ports), numbers), axis=1).tolist()
     return found
+
+
+def stream_order(program: Program) -> list[list[list[int]]]:
+    """Return the channels and packets of steps with streams, in groups that rise along waits."""
+    require_no_waiting_streams(program)
+    return rising_groups(program, waits(program))
+
+
+def rising_groups(program: Program, graph: Waits) -> list[list[list[int]]]:
+    """Return channels and packets of a graph without circles, in groups that rise along edges."""
+    rows, names, channels, edges = graph
+    kinds, places = np.unique(np.concatenate((edges.ravel(), names, channels)), return_inverse=True)
+    before, after = places[: edges.size].reshape(-1, 2).T
+    rounds = peeling_rounds(before, after, kinds.size)
+    groups: list[list[list[int]]] = [[] for _ in range(int(rounds.max(initial=-1)) + 1)]
+    node = program.row_node[rows]
+    packets = np.stack((node, rows - program.first_row[node]), axis=1)
+    for numbers, items in ((names, packets), (channels, channel_parts(program, channels))):
+        found = rounds[np.searchsorted(kinds, numbers)]
+        for number, item in zip(found.tolist(), items.tolist(), strict=True):
+            groups[number].append(item)
+    return groups
 
 
 def _channels(program: Program) -> Numbers:

@@ -5,6 +5,8 @@ It reads the files of a program and of its certificate. An accepted program has 
 * each route leads along links to a node with an interface, and its channels, ejection included,
   rise in the certificate's order: no packets wait in a circle (Dally & Seitz, 1987);
 * each node expects exactly the packets that come, so each step ends;
+* rows that stream send on words that come; a second order rises from each packet of their steps to
+  all channels and packets that it may wait for;
 * with the "timing", and whatever the words are, each owed word is made of each of its values, once;
 * if rows are timed and words are owed: each row begins in its cycle, and no flit waits, because no
   two want one output in one cycle;
@@ -16,9 +18,10 @@ The file runs alone: ``python packet_checker.py PROGRAM CERTIFICATE``.
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from graphlib import CycleError, TopologicalSorter
 from hashlib import sha256
-from itertools import pairwise
+from itertools import combinations, islice, pairwise, takewhile
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +33,8 @@ Place = tuple[int, int]
 """A node and an address."""
 Word = tuple[int, int, int]
 """Word i of each value whose bit is set, combined by an operator; 0 for a word of one value."""
+Sent = tuple[int, int]
+"""The number of a packet, and the number of a word in it."""
 
 
 class RefusedError(ValueError):
@@ -100,14 +105,18 @@ def _check(
         rises = all(a < b for a, b in zip([-1, *numbers], numbers, strict=False))
         require(rises, f"{each.name}: the channels do not rise in the order")
     require_steps(program, packets)
+    feeder = feeders(program["network"], packets)
+    barrier = certificate["timing"] == "barrier"
+    require(barrier or not feeder, "rows stream without a barrier between steps")
+    require_waits(program["network"], packets, feeder, certificate.get("stream_order", []))
     timed = program["network"].get("timed_rows", False) and bool(certificate["owed"])
     if timed:
         cycles = require_times(program["network"], packets)
-    words = require_owed(program["network"], packets, certificate)
+    words = require_owed(Memories(program["network"], packets, feeder, certificate))
     found = {"channels": len(order), "packets": len(packets), "words": words}
     found |= {"cycles": cycles} if timed else {}
     if fixed_order:
-        found["parts"] = parts_of(program["network"], packets, certificate["timing"] == "barrier")
+        found["parts"] = parts_of(program["network"], packets, barrier)
     return found
 
 
@@ -172,11 +181,14 @@ def packet(network: dict[str, Any], far: Far, node: int, place: int, row: dict[s
     one = Packet(node, place, row, [*channels, (here, 0, vc)], came)
     require(bool(channels), f"{one.name}: the route has no hop")
     require(here not in network["topology"].get("switches", []), f"{one.name}: ends at a switch")
-    require(not row.get("stream", 0), f"{one.name}: a row that streams has no certificate")
     exists = 0 <= row.get("operator", 0) <= 2 * len(network.get("operators", []))
     require(exists, f"{one.name}: its operator does not exist")
-    for address in () if row.get("window", 0) else (row["source_address"], row["target_address"]):
-        inside = 0 <= address <= network["message_words"] - row["length"]
+    window, words = row.get("window", 0), network["message_words"]
+    require(window < max(1, (words - 1).bit_length()), f"{one.name}: its window is too large")
+    size = 1 << window if window else row["length"]
+    for address in row["source_address"], row["target_address"]:
+        first = address >> window << window
+        inside = 0 <= first <= words - size and row["length"] <= size
         require(inside, f"{one.name}: its words are not in the memory")
     return one
 
@@ -215,6 +227,74 @@ def require_steps(program: dict[str, Any], packets: list[Packet]) -> None:
         require(right, f"node {node} does not await the timed packets that come")
     for node, step, _ in come:
         require(False, f"node {node} does not expect the packet of step {step} that comes")
+
+
+def feeders(network: dict[str, Any], packets: list[Packet]) -> dict[int, int]:
+    """Return, for each packet that waits for words, the packet whose words it sends on.
+
+    Require that these words come, and that no word waits for itself.
+    """
+    all_port, found = network.get("all_port", False), dict[int, int]()
+    come = {
+        (each.channels[-1][0], each.row["step"], each.lane if all_port else 1): number
+        for number, each in enumerate(packets)
+        if not each.row.get("continued", False) and "start" not in each.row
+    }
+    for number, each in enumerate(packets):
+        stream, lead = each.row.get("stream", 0), each.row.get("lead", 0)
+        require(lead >= 0 and (stream or not lead), f"{each.name}: a lead without a stream")
+        if stream:
+            source = come.get((each.node, each.row["step"], stream), -1)
+            comes = source >= 0 and network.get("streams", False)
+            require(comes, f"{each.name}: the packet that it streams does not come")
+            waits = each.row["length"] - lead
+            enough = waits <= packets[source].row["length"]
+            require(enough, f"{each.name}: streams more words than come")
+            found |= {number: source} if waits > 0 else {}
+    # Around a circle, each lead makes the awaited word an earlier one.
+    leadless = {a: [b] for a, b in found.items() if not packets[a].row.get("lead", 0)}
+    try:
+        TopologicalSorter(leadless).prepare()
+    except CycleError as error:
+        name = packets[error.args[1][0]].name
+        raise RefusedError(f"{name}: its words wait for themselves") from error
+    return found
+
+
+def require_waits(
+    network: dict[str, Any], packets: list[Packet], feeder: dict[int, int], order: list[Any]
+) -> None:
+    """Require that an order rises along all waits of the steps in which rows stream.
+
+    A packet waits for a channel that packets of other senders take too, for the packet before it
+    at its sender, and for words. Meanwhile it holds channels of its route; so these wait for the
+    next channel, and for the words. Packets may have one number in the order if one sends on the
+    words of the other, because no word waits for itself.
+    """
+    rank = {tuple(item): number for number, group in enumerate(order) for item in group}
+    steps = {packets[number].row["step"] for number in feeder}
+    streamed = [(n, each) for n, each in enumerate(packets) if each.row["step"] in steps]
+    senders, routes = defaultdict[tuple[int, ...], set[tuple[int, int]]](set), {}
+    for number, each in streamed:
+        # At a port of ejection, packets do not meet if they came by one link.
+        channels = each.channels[:-1] if network.get("all_port", False) else each.channels
+        routes[number] = [(each.row["step"], *channel) for channel in channels]
+        for channel in routes[number]:
+            senders[channel].add(sender_of(network, each))
+        known = all(item in rank for item in [*routes[number], (each.node, each.place)])
+        require(known, f"{each.name}: it is not in the order of streams")
+    former: dict[tuple[int, ...], int] = {}
+    for number, each in streamed:
+        here, numbers = rank[each.node, each.place], [rank[channel] for channel in routes[number]]
+        sender = (*sender_of(network, each), each.row["step"])
+        awaited = [rank[channel] for channel in routes[number] if len(senders[channel]) > 1]
+        awaited += [former[sender]] if sender in former else []
+        rises = all(a < b for a, b in pairwise(numbers)) and all(here < rank for rank in awaited)
+        if number in feeder:
+            words = rank[packets[feeder[number]].node, packets[feeder[number]].place]
+            rises = rises and here <= words and max(numbers) < words
+        require(rises, f"{each.name}: its waits do not rise in the order of streams")
+        former[sender] = here
 
 
 def parts_of(network: dict[str, Any], packets: list[Packet], barrier: bool) -> int:
@@ -321,49 +401,111 @@ def sender_of(network: dict[str, Any], each: Packet) -> tuple[int, int]:
 class Memories:
     """The values that all memories hold, while the steps go by."""
 
-    def __init__(self, network: dict[str, Any], certificate: dict[str, Any]) -> None:
-        self.barrier = certificate["timing"] == "barrier"
+    def __init__(
+        self,
+        network: dict[str, Any],
+        packets: list[Packet],
+        feeder: dict[int, int],
+        certificate: dict[str, Any],
+    ) -> None:
+        self.network, self.packets, self.feeder = network, packets, feeder
+        self.barrier, self.owed = certificate["timing"] == "barrier", certificate["owed"]
         self.half = 1 << (network["message_words"] - 1).bit_length() - 1
         self.words: dict[Place, Word | None] = {}
-        self.used: dict[Place, int] = {}
+        self.used: set[Place] = set()
+        self.depths: dict[Sent, int] = {}
         for held in certificate["held"]:
             inside = 0 <= held["address"] <= network["message_words"] - held["words"]
             require(inside, f"node {held['node']} holds a value beyond its memory")
             for i in range(held["words"]):
                 self.words[held["node"], held["address"] + i] = i, 1 << held["value"], 0
 
-    def go(self, step: int, packets: list[Packet]) -> None:
-        """Carry out a step: all packets read, and then all are written."""
-        arriving = []
-        for each in packets:
-            for i in range(each.row["length"]):
-                at = each.node, wrapped(each.row, each.row["source_address"], i)
-                to = each.channels[-1][0], wrapped(each.row, each.row["target_address"], i)
-                arriving.append((each, to, self.words.get(at)))
-                self.used[at] = step
-        written: dict[Place, Word | None] = {}
-        summed: set[Place] = set()
-        for each, to, word in arriving:
-            code = each.row.get("operator", 0)
-            in_place = code % 2 == 1
-            alike = to in summed if in_place else not code and to not in summed
-            once = to not in written or (alike and (in_place or written[to] == word))
-            require(once, f"{each.name}: another packet of step {step} writes word {to[1]}, too")
-            written[to] = self.combined(each, to, word, written, step) if code else word
-            summed |= {to} if in_place else set()
-        for to in written:
-            free = to not in self.used or (self.barrier and self.used[to] < step)
-            require(free, f"node {to[0]} may read word {to[1]} while it is written")
-        self.words |= written
-        if not self.barrier:
-            self.used |= dict.fromkeys(written, step)
+    def go(self, numbers: list[int]) -> None:
+        """Carry out a step: of all words that await equally many, first reads and then writes."""
+        reads, writes = defaultdict[Place, list[Sent]](list), defaultdict[Place, list[Sent]](list)
+        levels = defaultdict[int, list[tuple[Sent, Place, Place]]](list)
+        for number in numbers:
+            row, target = self.packets[number].row, self.packets[number].channels[-1][0]
+            for i in range(row["length"]):
+                sent = number, i
+                at = self.packets[number].node, wrapped(row, row["source_address"], i)
+                to = target, wrapped(row, row["target_address"], i)
+                reads[at].append(sent)
+                writes[to].append(sent)
+                if self.code(sent) and self.code(sent) % 2 == 0:
+                    reads[self.other(to)].append(sent)
+                levels[self.depth(sent)].append((sent, at, to))
+        brought: dict[Sent, Word | None] = {}
+        for _, level in sorted(levels.items()):
+            brought |= {sent: self.words.get(at) for sent, at, _ in level}
+            for sent, _, to in level:
+                word = brought[sent]
+                self.words[to] = self.combined(sent, to, word) if self.code(sent) else word
+        self.require_order(reads, writes, brought)
 
-    def go_by_cycles(self, network: dict[str, Any], packets: list[Packet]) -> None:
+    def require_order(
+        self,
+        reads: dict[Place, list[Sent]],
+        writes: dict[Place, list[Sent]],
+        brought: dict[Sent, Word | None],
+    ) -> None:
+        """Require that no result depends on which words of a step arrive first."""
+        for to, words in writes.items():
+            for one, other in combinations(words, 2):
+                codes = self.code(one), self.code(other)
+                alike = codes == (0, 0) and brought[one] == brought[other]
+                alike = alike or all(code % 2 for code in codes)
+                alike = alike or self.before(one, other, 1) or self.before(other, one, 1)
+                name = self.packets[other[0]].name
+                require(alike, f"{name}: another packet of its step writes word {to[1]}, too")
+            free = to not in self.used and all(
+                self.before(write, read, 1) or self.before(read, write, 0)
+                for read in reads.get(to, ())
+                for write in words
+            )
+            require(free, f"node {to[0]} may read word {to[1]} while it is written")
+        if not self.barrier:
+            self.used |= reads.keys() | writes.keys()
+
+    def awaited(self, sent: Sent) -> Iterator[Sent]:
+        """Yield a word, the word that must be written before it leaves, and so on."""
+        while True:
+            yield sent
+            number, i = sent
+            lead = self.packets[number].row.get("lead", 0)
+            if number not in self.feeder or i < lead:
+                return
+            sent = self.feeder[number], i - lead
+
+    def before(self, one: Sent, other: Sent, least: int) -> bool:
+        """Whether a word leaves before another; if ``least`` is 1, it is also written before."""
+        ways = islice(self.awaited(other), least, None)
+        return any(number == one[0] and one[1] <= i for number, i in ways)
+
+    def depth(self, sent: Sent) -> int:
+        """Return how many words a word awaits, one after the other."""
+        way = [*takewhile(lambda each: each not in self.depths, self.awaited(sent))]
+        further = next(islice(self.awaited(way[-1]), 1, None), None) if way else None
+        known = -1 if further is None else self.depths[further]
+        for each in reversed(way):
+            known += 1
+            self.depths[each] = known
+        return self.depths[sent]
+
+    def code(self, sent: Sent) -> int:
+        """Return the operator's number in a word's row."""
+        return int(self.packets[sent[0]].row.get("operator", 0))
+
+    def other(self, to: Place) -> Place:
+        """Return the same word of the other half of a memory."""
+        return to[0], to[1] ^ self.half
+
+    def go_by_cycles(self) -> None:
         """Carry out timed rows: a word written in cycle t is read from cycle t + 1 on."""
-        _, flits_of = lengths(network)
-        hop = 1 + network.get("link_registers", 0)
+        _, flits_of = lengths(self.network)
+        hop = 1 + self.network.get("link_registers", 0)
         events = []
-        for number, each in enumerate(packets):
+        for number, each in enumerate(self.packets):
             row, target = each.row, each.channels[-1][0]
             injected = row["start"] + flits_of(row) - row["length"]
             way = 1 + hop * (len(each.channels) - 1)
@@ -372,44 +514,37 @@ class Memories:
                 read = injected + i - 1, 0, number, i, (each.node, row["source_address"] + i)
                 write = injected + i + way, 1, number, i, (target, row["target_address"] + i)
                 events += [read, write]
-        carried: dict[tuple[int, int], Word | None] = {}
+        carried: dict[Sent, Word | None] = {}
         for _, writes, number, i, at in sorted(events):
             if writes:
                 self.words[at] = carried.pop((number, i))
             else:
                 carried[number, i] = self.words.get(at)
 
-    def combined(
-        self, each: Packet, to: Place, y: Word | None, written: dict[Place, Word | None], step: int
-    ) -> Word:
+    def combined(self, sent: Sent, to: Place, y: Word | None) -> Word:
         """Return the result of a row's operator, for words that have no value in common."""
-        operator, across = divmod(each.row["operator"] + 1, 2)
-        x = self.words.get(to) if to not in written else written[to]
-        if across:
-            other = to[0], to[1] ^ self.half
-            x, self.used[other] = self.words.get(other), step
-        require(self.barrier, f"{each.name}: combines words without a barrier")
+        name, (operator, across) = self.packets[sent[0]].name, divmod(self.code(sent) + 1, 2)
+        x = self.words.get(self.other(to) if across else to)
+        require(self.barrier, f"{name}: combines words without a barrier")
         if x is None or y is None:
-            raise RefusedError(f"{each.name}: combines a word of no value")
+            raise RefusedError(f"{name}: combines a word of no value")
         alike = x[0] == y[0] and {x[2], y[2]} <= {0, operator}
-        require(alike and not x[1] & y[1], f"{each.name}: combines other words, or a value twice")
+        require(alike and not x[1] & y[1], f"{name}: combines other words, or a value twice")
         return x[0], x[1] | y[1], operator
 
 
-def require_owed(
-    network: dict[str, Any], packets: list[Packet], certificate: dict[str, Any]
-) -> int:
+def require_owed(memories: Memories) -> int:
     """Require that the packets bring each owed word; return the number of these words."""
-    memories, words = Memories(network, certificate), 0
-    if certificate["owed"] and network.get("timed_rows", False):
-        memories.go_by_cycles(network, packets)
-    elif certificate["owed"]:
-        steps = defaultdict[int, list[Packet]](list)
-        for each in packets:
-            steps[each.row["step"]].append(each)
+    words = 0
+    if memories.owed and memories.network.get("timed_rows", False):
+        memories.go_by_cycles()
+    elif memories.owed:
+        steps = defaultdict[int, list[int]](list)
+        for number, each in enumerate(memories.packets):
+            steps[each.row["step"]].append(number)
         for step in sorted(steps):
-            memories.go(step, steps[step])
-    for owed in certificate["owed"]:
+            memories.go(steps[step])
+    for owed in memories.owed:
         values = sum(1 << value for value in {*owed["values"]})
         for i in range(owed["words"]):
             there = memories.words.get((owed["node"], owed["address"] + i))

@@ -111,6 +111,11 @@ def certify(program: Program) -> None:
     cycle = find_cycle(program)
     if cycle:
         raise DeadlockError(cycle, remedy(program))
+    require_no_waiting_streams(program)
+
+
+def require_no_waiting_streams(program: Program) -> None:
+    """Raise :class:`StreamDeadlockError` if packets of a step with streams may wait in a circle."""
     waiting = waiting_packets(program)
     if waiting:
         raise StreamDeadlockError([program.row_name(row) for row in waiting])

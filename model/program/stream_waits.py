@@ -24,6 +24,8 @@ Port 0 of a node, by which packets leave the network, is a channel here too, bec
 several links may want it.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..base.arrays import Numbers
@@ -33,6 +35,19 @@ from .route_ends import hops_of
 from .streams import NO_FEEDER, feeders
 
 
+class Waits(NamedTuple):
+    """What the packets of steps with streams may wait for: the graph at the top of this module.
+
+    ``rows`` are these packets, ``names`` their numbers in the graph, ``channels`` the numbers of
+    their channels, all of shape (count,). ``edges`` has shape (edges, 2): waiting, awaited.
+    """
+
+    rows: Numbers
+    names: Numbers
+    channels: Numbers
+    edges: Numbers
+
+
 def waiting_packets(table: Program) -> list[int]:
     """Return the rows of packets that may wait for each other in a circle; empty without one.
 
@@ -40,6 +55,14 @@ def waiting_packets(table: Program) -> list[int]:
     """
     if not table.stream.any():
         return []
+    return [each for each in find_circle(waits(table).edges) if each < len(table.step)]
+
+
+def waits(table: Program) -> Waits:
+    """Return what the packets of steps with streams may wait for.
+
+    Routes must follow links, and rows must stream as :func:`.streams.require_streams` allows.
+    """
     feeder = feeders(table)
     # A row whose lead is its whole message waits for nothing.
     feeder = np.where(table.length > table.lead, feeder, NO_FEEDER)
@@ -61,8 +84,17 @@ def waiting_packets(table: Program) -> list[int]:
         (name[behind], name[former[behind]]),
         (name[fed], name[feeder[fed]]),
     ]
-    circle = find_circle(np.concatenate([np.stack(pair, axis=1) for pair in edges]))
-    return [each for each in circle if each < len(table.step)]
+    graph = np.concatenate([np.stack(pair, axis=1) for pair in edges])
+    return Waits(rows, name[rows], np.unique(channel), graph)
+
+
+def channel_parts(table: Program, channels: Numbers) -> Numbers:
+    """Return the step, node, port and VC of channels in :class:`Waits`: shape (channels, 4)."""
+    ports, vcs = table.config.topology.ports, table.config.vcs
+    lines, vc = np.divmod(channels - len(table.step), vcs)
+    lines, port = np.divmod(lines, ports)
+    step, node = np.divmod(lines, table.config.topology.nodes)
+    return np.stack((step, node, port, vc), axis=1)
 
 
 def _channels(table: Program, rows: Numbers) -> tuple[Numbers, Numbers]:

@@ -1,7 +1,8 @@
 """Drawn and damaged programs of packets; answers of both checkers of certificates."""
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -11,18 +12,23 @@ import numpy as np
 import eyecast as package
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.certificate import circuit_checker
+from eyecast.model.certificate.certificate import certificate_json
 from eyecast.model.certificate.circuit_certificate import circuit_certificate
 from eyecast.model.certificate.packet_checker import RefusedError, check
 from eyecast.model.compare.drawn_schedules import NETWORKS, draw_network, draw_schedules
+from eyecast.model.cycle.model import run
 from eyecast.model.network.config import TIMINGS, Timing
 from eyecast.model.program.certified import Room
 from eyecast.model.program.circuits import CircuitProgram
 from eyecast.model.program.compiler import Compiled, fit
+from eyecast.model.program.deadlock import certify
 from eyecast.model.program.file import program_json
+from eyecast.model.program.payload import Payload
 from eyecast.model.program.program import Program
 
 SEGMENTS = ("port", "hops", "vc")
 TIMED = ("start", "awaited")
+STREAMED = ("stream", "lead", "window")
 FIELDS = (
     *("step", "source_address", "target_address", "length", "operator", "route", "receive_step"),
     *SEGMENTS,
@@ -36,9 +42,9 @@ def drawn(seed: int) -> Iterator[tuple[Compiled, Timing]]:
     topology = make()
     config = draw_network(draw, topology)
     for one in fit(config, [*draw_schedules(draw, topology, config)], fixed=("vcs",))[1]:
-        if isinstance(one.program, Program) and not one.program.stream.any():
-            combines = one.program.operator.any()
-            yield one, Timing.BARRIER if combines else TIMINGS[draw.integers(2)]
+        if isinstance(one.program, Program):
+            stays = one.program.operator.any() or one.program.stream.any()
+            yield one, Timing.BARRIER if stays else TIMINGS[draw.integers(2)]
 
 
 def verdict(program: Program, certificate: dict[str, Any]) -> str:
@@ -66,7 +72,8 @@ def circuit_verdict(one: Compiled, program: CircuitProgram) -> str:
 def damaged(program: Program, draw: np.random.Generator) -> Program:
     """The program with one value of a row, of a segment or of a receive changed."""
     shift = int(draw.choice([-1, 1, 2]))
-    names = (*FIELDS, *TIMED * 3) if program.config.timed_rows else FIELDS
+    config = program.config
+    names = (*FIELDS, *TIMED * 3 * config.timed_rows, *STREAMED * 2 * config.streams)
     name = names[draw.integers(len(names))]
     owner: Any = program.routes if name in SEGMENTS else program
     column = getattr(owner, name).copy()
@@ -86,3 +93,35 @@ def compiled(algorithm: str = "eye", request: dict[str, Any] | None = None) -> C
     options = {"flits": 4} | (request or {"source": 0})
     made = package.schedule(package.mesh((4, 4)), algorithm, **options)
     return Room().compile_one(made)
+
+
+def works(one: Compiled, program: Program, timing: Timing, *, words: bool) -> bool:
+    """Whether a run of the cycle model has no flags and, if asked, delivers every word."""
+    payload = Payload.random(one, seed=5)
+    try:
+        program.check()
+        certify(program)
+        found = run(program, payload.memory(program.config), timing=timing, cycle_limit=5000)
+    except InvalidInput:
+        return False
+    topology = program.config.topology
+    served = one.schedule.blocks.served(topology)
+    delivered = payload.delivered(found.memory, topology).sum() == len(served)
+    return bool(found.finished and not found.flags.any() and (delivered or not words))
+
+
+def compare_damaged(programs: Iterable[tuple[Compiled, Timing]], each: int) -> Counter[str]:
+    """Count what the checker says of programs and damaged ones; what it accepts always works."""
+    seen, draw = Counter[str](), np.random.default_rng(7)
+    for one, timing in programs:
+        certificate = json.loads(certificate_json(one, timing))
+        assert isinstance(one.program, Program)
+        assert verdict(one.program, certificate) == "holds", one.schedule
+        seen["good"] += 1
+        for number in range(each):
+            program = damaged(one.program, draw)
+            held = verdict(program, certificate) == "holds"
+            right = works(one, program, timing, words=bool(certificate["owed"]))
+            assert right or not held, (one.schedule, number)
+            seen["holds" if held else "refused, right" if right else "refused, wrong"] += 1
+    return seen

@@ -2,60 +2,22 @@
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers.certificates import compiled, damaged, drawn, verdict
+from helpers.certificates import compare_damaged, compiled, drawn, verdict
 from helpers.programs import UP, program, put
 
 import eyecast as package
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.certificate.certificate import certificate_json
 from eyecast.model.certificate.packet_checker import MalformedError, RefusedError, check
-from eyecast.model.cycle.model import run
 from eyecast.model.network.config import TIMINGS, Timing
 from eyecast.model.program.certified import Room
-from eyecast.model.program.compiler import Compiled
-from eyecast.model.program.deadlock import DeadlockError, certify
+from eyecast.model.program.deadlock import DeadlockError
 from eyecast.model.program.file import program_json
-from eyecast.model.program.payload import Payload
 from eyecast.model.program.program import Program
-
-
-def works(one: Compiled, program: Program, timing: Timing, *, words: bool) -> bool:
-    """Whether a run of the cycle model has no flags and, if asked, delivers every word."""
-    payload = Payload.random(one, seed=5)
-    try:
-        program.check()
-        certify(program)
-        found = run(program, payload.memory(program.config), timing=timing, cycle_limit=5000)
-    except InvalidInput:
-        return False
-    topology = program.config.topology
-    served = one.schedule.blocks.served(topology)
-    delivered = payload.delivered(found.memory, topology).sum() == len(served)
-    return bool(found.finished and not found.flags.any() and (delivered or not words))
-
-
-def compare_damaged(programs: Iterable[tuple[Compiled, Timing]], each: int) -> Counter[str]:
-    """Count what the checker says of programs and damaged ones; what it accepts always works."""
-    seen, draw = Counter[str](), np.random.default_rng(7)
-    for one, timing in programs:
-        certificate = json.loads(certificate_json(one, timing))
-        assert isinstance(one.program, Program)
-        assert verdict(one.program, certificate) == "holds", one.schedule
-        seen["good"] += 1
-        for number in range(each):
-            program = damaged(one.program, draw)
-            held = verdict(program, certificate) == "holds"
-            right = works(one, program, timing, words=bool(certificate["owed"]))
-            assert right or not held, (one.schedule, number)
-            seen["holds" if held else "refused, right" if right else "refused, wrong"] += 1
-    return seen
 
 
 def test_damaged_programs_are_refused_unless_they_work() -> None:
@@ -178,16 +140,6 @@ def test_an_operator_that_the_network_lacks_is_refused() -> None:
     wrong = replace(one.program, operator=np.ones_like(one.program.operator))
     certificate = json.loads(certificate_json(one, Timing.BARRIER))
     assert verdict(wrong, certificate) == "node 0, row 0: its operator does not exist"
-
-
-def test_rows_that_stream_have_no_certificate() -> None:
-    one = compiled()
-    assert isinstance(one.program, Program)
-    program = replace(one.program, stream=np.ones_like(one.program.stream))
-    with pytest.raises(InvalidInput, match="rows of a certificate must be ones that do not stream"):
-        certificate_json(one._replace(program=program), Timing.BARRIER)
-    certificate = json.loads(certificate_json(one, Timing.BARRIER))
-    assert verdict(program, certificate) == "node 0, row 0: a row that streams has no certificate"
 
 
 def test_packets_in_a_circle_have_no_certificate() -> None:
