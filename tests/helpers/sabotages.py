@@ -53,7 +53,7 @@ SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
         "injected = wanted & vc & credits_0__available;": "injected = wanted & vc;",
         "row__left - {2'h0, injected & payload};": "row__left - {2'h0, payload};",
     },
-    ("sender of streams", "1 lane, 3 words"): {
+    ("sender of streams", "1 lane, 1 VC, 3 words"): {
         "there <= !row__stream | come__0__last | further;": "there <= 1'h1;",
         "row__ahead + 4'h1;": "row__ahead + 4'h2;",
     },
@@ -80,6 +80,10 @@ SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
     ("word count", "3 words, 3 steps"): {
         "come__last <= written & (step == clock__step);": "come__last <= written;",
         "come__last & !come__before_both};": "come__last};",
+    },
+    ("word count", "combined, D = 1, 2 VCs"): {
+        "written <= register_8;": "written <= message__enable;",
+        "arrival__step <= register_5;": "arrival__step <= step_now;",
     },
     ("barrier", "9 nodes, 2 registers"): {
         "!advance & (!(|advanced));": "!advance;",
