@@ -12,9 +12,9 @@
 [node, port, VC], the ejections of a node as port 0; the route of each row rises in it.
 "stream_order" has the channels [step, node, port, VC] and the packets [node, row] of all steps in
 which rows stream. They are in groups, which rise along all waits of :mod:`..program.stream_waits`.
-"links" are empty for networks that the checker knows. "held" and "owed" are those of
-:mod:`.circuit_certificate`, for this timing; both are empty for timed rows in a network whose links
-the checker does not know.
+"links" are empty for networks that the checker knows; otherwise they are all links, faulty ones
+too. "held" and "owed" are those of :mod:`.circuit_certificate`, for this timing; both are empty for
+timed rows in a network whose links the checker does not know, if some port has no link.
 :mod:`.packet_checker` checks a certificate, and shares no code with this project.
 """
 
@@ -55,8 +55,9 @@ def packet_certificate(compiled: Compiled, timing: Timing) -> str:
     require_timing(program, timing)
     values = numbered_values(compiled)
     links = _links(program)
-    # The checker needs the widths of a header to know when a flit of a timed row leaves.
-    unknown = program.config.timed_rows and bool(links)
+    # The checker needs the number of ports to know when a flit of a timed row leaves.
+    ports = 1 + max((port for _, port, _, _ in links), default=0)
+    unknown = program.config.timed_rows and links and ports < program.config.topology.ports
     return to_json(
         program,
         {
@@ -123,7 +124,7 @@ def _links(program: Program) -> list[list[int]]:
     """Return the links of a network that the checker does not know; otherwise none."""
     topology = program.config.topology
     known = topology.kind in KNOWN and not isinstance(topology, HostedTopology)
-    return [] if known else links_of(topology)
+    return [] if known else links_of(topology.without_faults or topology)
 
 
 def _held(compiled: Compiled, values: dict[tuple[int, int], int]) -> Iterator[dict[str, int]]:

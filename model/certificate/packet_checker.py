@@ -111,7 +111,7 @@ def _check(
     require_waits(program["network"], packets, feeder, certificate.get("stream_order", []))
     timed = program["network"].get("timed_rows", False) and bool(certificate["owed"])
     if timed:
-        cycles = require_times(program["network"], packets)
+        cycles = require_times(program["network"], packets, certificate.get("links", []))
     words = require_owed(Memories(program["network"], packets, feeder, certificate))
     found = {"channels": len(order), "packets": len(packets), "words": words}
     found |= {"cycles": cycles} if timed else {}
@@ -126,19 +126,23 @@ def require(holds: bool, why: str) -> None:
         raise RefusedError(why)
 
 
+def listed_only(topology: dict[str, Any]) -> bool:
+    """Return whether the links of a topology are known from the certificate alone."""
+    return bool(topology.get("host")) or topology["kind"] not in (*GRIDS, "hypercube", "graph")
+
+
 def links(topology: dict[str, Any], listed: list[list[int]]) -> Far:
     """Return the links of a topology: of a kind that is known here, otherwise as ``listed``."""
     kind, table = topology["kind"], topology.get("neighbor", [])
     dims = topology.get("dims") or [topology.get("nodes", 1)]
     faulty, gone = {*topology["faulty_nodes"]}, {(a, b) for a, b in topology["faulty_links"]}
     others = {(a, p): (b, q) for a, p, b, q in listed}
-    listed_only = topology.get("host") or kind not in (*GRIDS, "hypercube", "graph")
 
     def ports(a: int, b: int) -> list[int]:
         return [port for port, node in enumerate(table[a]) if node == b]
 
     def far(node: int, port: int) -> tuple[int, int] | None:
-        if listed_only:
+        if listed_only(topology):
             return others.get((node, port))
         if kind == "graph":
             to = table[node][port] if 0 < port < len(table[node]) else -1
@@ -320,7 +324,7 @@ def parts_of(network: dict[str, Any], packets: list[Packet], barrier: bool) -> i
     return min(1, len(parts)) if barrier else len({id(part) for part in parts.values()})
 
 
-def require_times(network: dict[str, Any], packets: list[Packet]) -> int:
+def require_times(network: dict[str, Any], packets: list[Packet], listed: list[list[int]]) -> int:
     """Require that each row begins in its cycle and no flit waits; return the cycles of the run.
 
     Flit j of a packet leaves the k-th router of its path k * (R + 1) cycles after the first. Each
@@ -329,7 +333,7 @@ def require_times(network: dict[str, Any], packets: list[Packet]) -> int:
     hop = 1 + network.get("link_registers", 0)
     require(network["depth"] >= 2 * hop, "flits of timed rows wait for credits")
     require(not network["topology"].get("links"), "timed rows need links that are alike")
-    pause, flits_of = lengths(network)
+    pause, flits_of = lengths(network, listed)
     ready: dict[int, int] = {}
     taken: dict[tuple[int, int], list[tuple[int, int, str]]] = defaultdict(list)
     cycles = 0
@@ -350,16 +354,26 @@ def require_times(network: dict[str, Any], packets: list[Packet]) -> int:
     return cycles
 
 
-def lengths(network: dict[str, Any]) -> tuple[int, Callable[[dict[str, Any]], int]]:
-    """Return the control words of a timed row, and a function for the flits of its packet."""
+def lengths(
+    network: dict[str, Any], listed: list[list[int]]
+) -> tuple[int, Callable[[dict[str, Any]], int]]:
+    """Return the control words of a timed row, and a function for the flits of its packet.
+
+    In a network whose links are ``listed``, each port of a node is one of some listed link.
+    """
     topology, width = network["topology"], network["flit_width"]
     dims = topology.get("dims") or [topology.get("nodes", 1)]
-    if topology["kind"] in GRIDS:
+    if listed_only(topology):
+        ports = 1 + max(port for _, port, _, _ in listed)
+        run = longest_walk({(node, port): to for node, port, to, _ in listed})
+    elif topology["kind"] in GRIDS:
         ports, run = 2 * len(dims) + 1, max(dims) - 1
     elif topology["kind"] == "hypercube":
         ports, run = topology["dimension"] + 1, 1
     else:
-        ports, run = len(topology["neighbor"][0]), longest_walk(topology["neighbor"])
+        ports, rows = len(topology["neighbor"][0]), enumerate(topology["neighbor"])
+        ahead = {(node, port): to for node, row in rows for port, to in enumerate(row) if to >= 0}
+        run = longest_walk(ahead)
     counted = (max(1, run) - 1).bit_length()
     slot = ports.bit_length() + counted + (network["vcs"] - 1).bit_length()
     step, words = network["steps"].bit_length(), network["message_words"]
@@ -381,15 +395,18 @@ def lengths(network: dict[str, Any]) -> tuple[int, Callable[[dict[str, Any]], in
     return filled(fields), flits_of
 
 
-def longest_walk(neighbor: list[list[int]]) -> int:
-    """Return the most links of a walk that leaves by one port and visits no node twice."""
+def longest_walk(ahead: dict[tuple[int, int], int]) -> int:
+    """Return the most links of a walk that leaves by one port and visits no node twice.
+
+    ``ahead`` has the node behind each port of a node.
+    """
     longest = 0
-    for port in range(1, len(neighbor[0])):
-        for node in range(len(neighbor)):
-            seen = {node}
-            while (node := neighbor[node][port]) >= 0 and node not in seen:
-                seen.add(node)
-            longest = max(longest, len(seen) - 1)
+    for node, port in ahead:
+        seen, here = {node}, ahead.get((node, port), -1)
+        while here >= 0 and here not in seen:
+            seen.add(here)
+            here = ahead.get((here, port), -1)
+        longest = max(longest, len(seen) - 1)
     return longest
 
 
@@ -409,6 +426,7 @@ class Memories:
         certificate: dict[str, Any],
     ) -> None:
         self.network, self.packets, self.feeder = network, packets, feeder
+        self.listed = certificate.get("links", [])
         self.barrier, self.owed = certificate["timing"] == "barrier", certificate["owed"]
         self.half = 1 << (network["message_words"] - 1).bit_length() - 1
         self.words: dict[Place, Word | None] = {}
@@ -502,7 +520,7 @@ class Memories:
 
     def go_by_cycles(self) -> None:
         """Carry out timed rows: a word written in cycle t is read from cycle t + 1 on."""
-        _, flits_of = lengths(self.network)
+        _, flits_of = lengths(self.network, self.listed)
         hop = 1 + self.network.get("link_registers", 0)
         events = []
         for number, each in enumerate(self.packets):
