@@ -157,7 +157,6 @@ def test_wrong_settings_of_lanes_set_flags(
     assert outcome.flags == [lost, flags, 0]
 
 
-@pytest.mark.slow
 def test_lanes_that_send_and_receive_in_one_cycle_set_a_flag_in_half_duplex(
     clock: ClockDomain, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -179,6 +179,15 @@ def test_of_a_schedule_that_is_too_long_it_is_an_estimate(
             assert schedule_cycles(schedule) == (expected_cycles(schedule), True)
 
 
+def test_a_schedule_exactly_as_large_as_the_limits_is_simulated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schedule = drawn(0)
+    monkeypatch.setattr(cycles, "MOST_NODES", schedule.topology.nodes)
+    monkeypatch.setattr(cycles, "MOST_HOPS", schedule.hops)
+    assert not schedule_cycles(schedule).estimated
+
+
 SHARING = "--torus 8 --collective all-gather --algorithm recursive-doubling --flits 16"
 """Options of an all-gather in whose last step four sends share a link."""
 
