@@ -35,6 +35,10 @@ async def run_jobs(dut: Any) -> None:
         job = Job.load(job_folder / Job.FILE)
         if host is None:
             host = (HostOfController if job.controller else HostInReset)(dut, CLOCK_PERIOD)
+        events: list[str] = []
+        if job.interrupted:
+            await host.load(job)
+            events = await host.interrupt(job)
         await host.load(job)
         with _standard_output_to(job_folder / TRACE_FILE):
             begin = time.process_time()
@@ -47,6 +51,7 @@ async def run_jobs(dut: Any) -> None:
             result=await host.result(job),
             status=await host.status(job),
             messages=await host.messages(job),
+            events=events,
         )
         outcome.save(job_folder / JobResult.FILE)
 

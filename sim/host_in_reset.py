@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eyecast.sim.job import HostEvent
 from eyecast.testbench.host_driver import HostDriver
 
 if TYPE_CHECKING:
@@ -25,6 +26,13 @@ class HostInReset:
         # Each barrier register delays an answer by a cycle.
         self._driver.answer_cycles = 2 + job.barrier_registers
         await self._driver.load(job.writes)
+
+    async def interrupt(self, job: Job) -> list[str]:
+        """Start the program, and reset the network after ``job.interrupted`` cycles."""
+        await self._driver.start(barrier=job.barrier, half_duplex=job.half_duplex)
+        ended = await self._driver.wait(job.interrupted * self._period)
+        await self._driver.reset()
+        return [] if ended else [HostEvent.RESET]
 
     async def run(self, job: Job) -> bool:
         """Release reset and wait for done or the watchdog. True if all nodes finished.

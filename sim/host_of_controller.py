@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 import cocotb
 from cocotb.triggers import FallingEdge, First, RisingEdge, Timer
 
-from eyecast.sim.job import state_of
-from eyecast.testbench.controller_driver import ControllerDriver
+from eyecast.sim.job import HostEvent, state_of
+from eyecast.testbench.controller_driver import CONTROLLER_SPACE, ControllerDriver
 
 if TYPE_CHECKING:
     from eyecast.sim.job import Job
 
-_FAILED = 4
-"""The number of the state *failed*."""
+_IDLE, _STARTING, _RUNNING, _FAILED = 0, 1, 2, 4
+"""Numbers of the states of a controller."""
+
+_QUEUED = 5
+"""The address of the word *queued* in the controller's space."""
 
 _TILE_INPUTS = ("write_valid", "read_valid", "hold")
 """Inputs of a tile port that make requests."""
@@ -43,6 +46,34 @@ class HostOfController:
             self._was_reset = True
         await self._driver.stop()
         await self._driver.load(job.writes)
+
+    async def interrupt(self, job: Job) -> list[str]:
+        """Start the program and queue it; stop after ``job.interrupted`` cycles.
+
+        If the first run is done before, the queued run begins.
+        """
+        await self._driver.start()
+        await self._driver.start()
+        _, waits = await self._state()
+        await Timer(job.interrupted * self._period, unit="step")
+        await self._falling_edge
+        events: list[str] = []
+        before, queued = await self._state()
+        await self._driver.stop()
+        after, left = await self._state()
+        busy = before in (_STARTING, _RUNNING)
+        if busy and waits and not queued:
+            events.append(HostEvent.QUEUED)
+        if busy and after == _IDLE:
+            events.append(HostEvent.STOP)
+        if queued and not left:
+            events.append(HostEvent.CLEARED)
+        return events
+
+    async def _state(self) -> tuple[int, int]:
+        """Read the controller's state, and its word *queued*."""
+        state = state_of(await self._driver.result())
+        return state, await self._driver.read(0, CONTROLLER_SPACE, _QUEUED)
 
     async def run(self, job: Job) -> bool:
         """Start the program and wait for its end. True if all nodes finished.

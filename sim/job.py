@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,6 +28,15 @@ TRACE_FILE = "trace.txt"
 def state_of(result: int) -> int:
     """Return a controller's state from its word *result* (docs/router.md, section 16)."""
     return result >> 8 & 7
+
+
+class HostEvent(StrEnum):
+    """Events of a run that the host interrupts."""
+
+    RESET = "reset in mid-run"
+    STOP = "stop ends a run"
+    QUEUED = "queued run begins"
+    CLEARED = "stop clears the queue"
 
 
 @dataclass(frozen=True)
@@ -64,6 +74,8 @@ class Job(_Stored):
     and ``switches`` lists the nodes without messages to read. ``hold`` has each node with a tile
     port, as text, and the number of cycles for which its tile holds it.
     ``circuits`` is True for a network with circuits, which has no steps.
+    ``interrupted`` is the number of cycles after which the bench interrupts a first run of the same
+    program, by a reset or a stop; 0: there is no such run. Its trace is not kept.
     """
 
     FILE = "job.json"
@@ -86,6 +98,7 @@ class Job(_Stored):
     switches: list[int] = field(default_factory=list)
     hold: dict[str, int] = field(default_factory=dict)
     circuits: bool = False
+    interrupted: int = 0
 
 
 @dataclass(frozen=True)
@@ -104,6 +117,8 @@ class JobResult(_Stored):
         Shape (nodes, read words).
     result
         The controller's word *result*, which tells how the run ended; 0 without a controller.
+    events
+        What the host saw of an interrupted run: names of :class:`HostEvent`.
     """
 
     FILE = "result.json"
@@ -114,3 +129,4 @@ class JobResult(_Stored):
     status: npt.ArrayLike
     messages: npt.ArrayLike
     result: int = 0
+    events: list[str] = field(default_factory=list)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from ..model.base.errors import InvalidInput
 from ..model.base.ragged import ranges
 from ..model.compare.case import Case, watchdog
+from ..model.compare.drawn_programs import ProgramCase
 from ..model.compare.traffic_case import TrafficCase
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
@@ -50,6 +51,18 @@ def job_of(case: Case) -> Job:
         return prepare_circuits(program, loads, read_words=words, cycle_limit=limit, hold=case.hold)
     return prepare(
         program, loads, timing=case.timing, read_words=words, cycle_limit=limit, hold=case.hold
+    )
+
+
+def job_of_program(case: ProgramCase) -> Job:
+    """Prepare the job that runs a drawn program; it loads and reads all words of all memories."""
+    return prepare(
+        case.program,
+        [(node, 0, words) for node, words in enumerate(case.memory)],
+        timing=case.timing,
+        read_words=case.program.config.message_words,
+        cycle_limit=case.limit,
+        hold=case.hold,
     )
 
 

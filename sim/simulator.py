@@ -132,6 +132,7 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
         trace=trace,
         circuits=job.circuits,
         ending=ending_of(result.result, result.cycles) if job.controller else None,
+        events=tuple(result.events),
     )
 
 

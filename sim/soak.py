@@ -3,19 +3,22 @@
 These are signatures, message memories, and deadlocks, which model and hardware must share.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain, islice
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput
 from ..model.compare.case import Case
-from ..model.compare.checks import Check, Comparison
+from ..model.compare.checks import Check, compare, equality_check, program_checks
+from ..model.compare.drawn_programs import ProgramCase, draw_program_cases, draw_program_network
 from ..model.compare.drawn_schedules import draw_cases
 from ..model.compare.drawn_traffic import DEFAULT, DrawnCase, DrawnNetwork, Longer
-from ..model.compare.traffic_case import TrafficCase, rules_check
+from ..model.compare.traffic_case import TrafficCase, compare_traffic, rules_check
 from ..model.network.config import NetworkConfig
 from ..model.program.any_program import without_circuits
 from ..model.run.packets import packets_of
@@ -23,11 +26,17 @@ from ..model.run.run import HardwareRun, Run
 from ..model.run.signature import signatures
 from ..model.run.trace import Trace
 from .build import build_simulator
-from .loading import job_of_traffic
+from .job import Job
+from .loading import job_of, job_of_program, job_of_traffic
 from .simulator import simulate
-from .verify import run_traffic, verify
 
-CASES_PER_NETWORK, CASES_PER_LARGE_NETWORK = 150, 10
+CASES_PER_NETWORK, CASES_PER_LARGE_NETWORK, PROGRAMS_PER_NETWORK = 150, 10, 60
+CASES_PER_PROCESS = 50
+"""Cases that one process of the simulator runs, when their traces are read."""
+LATEST_INTERRUPTION = 2000
+"""Most cycles of a run that the host interrupts."""
+
+AnyCase = Case | ProgramCase | TrafficCase
 
 
 class By(StrEnum):
@@ -63,25 +72,38 @@ def traffic_command(drawn: DrawnCase) -> str:
     return f"eyecast traffic {' '.join(options)} --on both"
 
 
+class Drawn(NamedTuple):
+    """A drawn case: a description, the case, and the network."""
+
+    description: str
+    case: AnyCase
+    config: NetworkConfig
+
+
 def run_draw(number: int, by: By = By.TRACES, longer: Longer = DEFAULT) -> Iterator[Outcome]:
     """Draw a network and its cases; run and check all of them.
 
-    Only traces check schedules; the other ways check traffic.
+    One third of the draws are schedules, one third programs that no schedule makes, and one third
+    traffic. Rules, and large networks, check traffic alone. Signatures check no schedule, and only
+    networks that have them.
     """
     draw = np.random.default_rng(number)
-    if draw.integers(3) == 0 and by is By.TRACES:
-        return _run_schedules(draw_cases(draw))
-    network = DrawnNetwork.draw(draw, longer)
+    kind = int(draw.integers(3))
+    if by is By.RULES or longer.large:
+        kind = 2
+    signature = by is By.SIGNATURES
+    if kind == 0 and not signature:
+        drawn = _draw_schedules(draw)
+    elif kind == 1:
+        drawn = _draw_programs(draw, signature=signature)
+    else:
+        network = DrawnNetwork.draw(draw, longer)
+        if signature:
+            network = replace(network, config=replace(network.config, signature=True))
+        drawn = _draw_traffic(network, draw, longer)
     if by is By.RULES:
-        return _run_model(_draw_traffic(network, draw, longer))
-    if by is By.SIGNATURES:
-        network = replace(network, config=replace(network.config, signature=True))
-        return _run_signatures(network.config, _draw_traffic(network, draw, longer))
-    return _run_traffic(network, list(_draw_traffic(network, draw, longer)))
-
-
-Drawn = tuple[str, TrafficCase]
-"""The command that repeats drawn traffic, and the case."""
+        return _run_model(drawn)
+    return _run_hardware(draw, drawn, trace=by is By.TRACES)
 
 
 def _draw_traffic(
@@ -92,74 +114,100 @@ def _draw_traffic(
     while left:
         chosen = DrawnCase.draw(network, draw, longer)
         try:
-            yield traffic_command(chosen), chosen.build()
+            yield Drawn(traffic_command(chosen), chosen.build(), network.config)
         except InvalidInput:
             # Flits too narrow: the header is longer than the packet.
             continue
         left -= 1
 
 
+def _draw_schedules(draw: np.random.Generator) -> Iterator[Drawn]:
+    """Draw schedules that fit one network."""
+    for case in draw_cases(draw):
+        config, schedule = case.program.config, case.schedule
+        words = f"{schedule.algorithm} {schedule.collective}, {case.timing}, {config}"
+        yield Drawn(words, case, config)
+
+
+def _draw_programs(draw: np.random.Generator, *, signature: bool) -> Iterator[Drawn]:
+    """Draw programs for one network."""
+    config = draw_program_network(draw, signature=signature)
+    for number, case in enumerate(draw_program_cases(draw, config, PROGRAMS_PER_NETWORK)):
+        yield Drawn(f"program {number}, {case.timing}, limit {case.limit}, {config}", case, config)
+
+
 def _run_model(drawn: Iterator[Drawn]) -> Iterator[Outcome]:
     """Check the cycle model's traces by the rules that need no model."""
-    for command, case in drawn:
-        check = rules_check(case.program, case.predicted)
+    for command, case, config in drawn:
+        check = rules_check(without_circuits(case.program), case.predicted)
         wrong = [] if check.agrees else [check]
-        yield Outcome(command, case.program.config, case.predicted, wrong)
+        yield Outcome(command, config, case.predicted, wrong)
 
 
-def _run_signatures(config: NetworkConfig, drawn: Iterator[Drawn]) -> Iterator[Outcome]:
-    """Check the ends and the signatures of runs without a trace."""
-    simulator = build_simulator(config, trace=False)
-    # One by one, because the traces of all long cases do not fit into memory.
-    for command, case in drawn:
-        (measured,) = simulate(simulator, [job_of_traffic(case, read_memories=False)])
-        config, predicted = case.program.config, case.predicted
-        checks = [
-            Check(name, each, other, each == other)
-            for name, each, other in (
-                ("finished", predicted.finished, measured.finished),
-                ("cycles", predicted.cycles, measured.cycles),
-            )
-            if predicted.finished or name == "finished"
-        ]
-        checks += _signature_checks(config, predicted, measured)
-        wrong = [check for check in checks if not check.agrees]
-        yield Outcome(command, config, predicted, wrong)
+def _run_hardware(
+    draw: np.random.Generator, drawn: Iterator[Drawn], *, trace: bool
+) -> Iterator[Outcome]:
+    """Run cases on the simulator of their network; check traces, or signatures without them."""
+    first = next(drawn)
+    simulator = build_simulator(first.config, trace=trace)
+    # Few at a time, because the traces of all long cases do not fit into memory.
+    rest = chain([first], drawn)
+    while some := [*islice(rest, CASES_PER_PROCESS if trace else 1)]:
+        jobs = [_job_of(draw, each.case, trace=trace) for each in some]
+        for each, measured in zip(some, simulate(simulator, jobs), strict=True):
+            if trace:
+                wrong = disagreements(each, measured)
+                yield Outcome(each.description, each.config, measured, wrong)
+            else:
+                wrong = _ends_and_signatures(each, measured)
+                yield Outcome(each.description, each.config, each.case.predicted, wrong)
 
 
-def _run_traffic(network: DrawnNetwork, drawn: list[Drawn]) -> Iterator[Outcome]:
-    results = run_traffic([case for _, case in drawn], read_memories=True)
-    for (command, _), result in zip(drawn, results, strict=True):
-        predicted, loaded = result.case.predicted, result.case.words.shape[1]
-        memories = memory_check(network.config, predicted, result.measured, loaded)
-        wrong = disagreements(predicted, result, network.config, memories)
-        yield Outcome(command, network.config, result.measured, wrong)
+def _job_of(draw: np.random.Generator, case: AnyCase, *, trace: bool) -> Job:
+    """Return the job of a case; a third of the jobs have an interrupted run before them."""
+    if isinstance(case, Case):
+        job = job_of(case)
+    elif isinstance(case, ProgramCase):
+        job = job_of_program(case)
+    else:
+        job = job_of_traffic(case, read_memories=trace)
+    if draw.integers(3):
+        return job
+    most = min(LATEST_INTERRUPTION, 2 * case.predicted.cycles)
+    return replace(job, interrupted=int(draw.integers(1, most + 2)))
 
 
-def _run_schedules(cases: list[Case]) -> Iterator[Outcome]:
-    for case, result in zip(cases, verify(cases), strict=True):
-        config, schedule = case.program.config, case.schedule
-        # A trace does not tell ejection ports apart, and circuits have no packets: no rules apply.
-        rules = (
-            []
-            if config.all_port or config.circuits
-            else [rules_check(without_circuits(case.program), result.measured)]
-        )
-        wrong = disagreements(case.predicted, result, config, *rules)
-        description = f"{schedule.algorithm} {schedule.collective}, {case.timing}, {config}"
-        yield Outcome(description, config, result.measured, wrong)
+def _ends_and_signatures(drawn: Drawn, measured: HardwareRun) -> list[Check]:
+    """Return the failed checks of a run without a trace."""
+    predicted = drawn.case.predicted
+    checks = [Check("finished", predicted.finished, measured.finished, True)]
+    checks[0] = replace(checks[0], agrees=predicted.finished == measured.finished)
+    if predicted.finished:
+        checks.append(equality_check("cycles", predicted.cycles, measured.cycles))
+    checks += _signature_checks(drawn.config, predicted, measured)
+    return [check for check in checks if not check.agrees]
 
 
-def disagreements(
-    predicted: Run, result: Comparison, config: NetworkConfig, *more: Check
-) -> list[Check]:
-    """Return the failed checks of a comparison and of ``more``.
+def disagreements(drawn: Drawn, measured: HardwareRun) -> list[Check]:
+    """Return the failed checks of a run with a trace.
 
     With one VC on a wrapped axis, packets may wait for each other for ever. Then neither model nor
     hardware finishes, and all flits until then must agree.
     """
-    checks = [*result.checks, *_signature_checks(config, predicted, result.measured), *more]
-    return [check for check in checks if not check.agrees]
+    case, config = drawn.case, drawn.config
+    checks: Sequence[Check]
+    if isinstance(case, Case):
+        checks = compare(case, measured).checks
+        # A trace does not tell ejection ports apart, and circuits have no packets: no rules apply.
+        if not (config.all_port or config.circuits):
+            checks = (*checks, rules_check(without_circuits(case.program), measured))
+    elif isinstance(case, ProgramCase):
+        checks = program_checks(case, measured)
+    else:
+        memories = memory_check(config, case.predicted, measured, case.words.shape[1])
+        checks = (*compare_traffic(case, measured).checks, memories)
+    more = _signature_checks(config, case.predicted, measured)
+    return [check for check in (*checks, *more) if not check.agrees]
 
 
 def _signature_checks(config: NetworkConfig, predicted: Run, measured: HardwareRun) -> list[Check]:

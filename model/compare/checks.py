@@ -11,10 +11,11 @@ from ..program.any_program import AnyProgram
 from ..program.circuits import CircuitProgram
 from ..program.layout import held_words
 from ..program.program import Program
-from ..run.run import HardwareRun, Run
+from ..run.run import HardwareRun, Prediction, Run
 from ..run.standstill import Standstill, standstill
 from ..run.trace import HEAD_MARK, TAIL_MARK, Difference, Trace, first_difference
 from .case import Case
+from .drawn_programs import ProgramCase
 from .waiting import waiting
 
 
@@ -126,8 +127,8 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
     return Verification(measured, checks, difference, case)
 
 
-def equality_check(name: str, predicted: int, measured: int) -> Check:
-    """Return the line of a number that must be as predicted."""
+def equality_check(name: str, predicted: object, measured: object) -> Check:
+    """Return the line of a value that must be as predicted."""
     return Check(name, predicted, measured, predicted == measured)
 
 
@@ -162,9 +163,13 @@ def ending_checks(case: Case, measured: HardwareRun) -> tuple[Check, ...]:
     """Check the end of the run as the network's controller reports it, if there is one."""
     if not case.program.config.programs:
         return ()
-    predicted, told = case.predicted.ending, measured.ending
-    same = predicted == told
-    return (Check("end", str(predicted), "none" if told is None else str(told), same),)
+    return (_ending_check(case.predicted, measured),)
+
+
+def _ending_check(predicted: Prediction, measured: HardwareRun) -> Check:
+    """Check the end of a run as a controller tells it."""
+    ending, told = predicted.ending, measured.ending
+    return Check("end", str(ending), "none" if told is None else str(told), ending == told)
 
 
 def _same_words(case: Case, measured: HardwareRun) -> bool:
@@ -204,6 +209,27 @@ def compare_runs(
         flags_check(predicted, measured),
     )
     return checks, difference
+
+
+def program_checks(case: ProgramCase, measured: HardwareRun) -> tuple[Check, ...]:
+    """Check all that a run shows, also of a program that hangs or sets flags.
+
+    The cycles of a run that hangs have no meaning, except with a controller, whose limit ends it.
+    """
+    predicted, controlled = case.predicted, bool(case.program.config.programs)
+    difference = first_difference(predicted.trace, measured.trace)
+    checks = [
+        equality_check("finished", predicted.finished, measured.finished),
+        Check("trace rows", len(predicted.trace), len(measured.trace), difference is None),
+    ]
+    if predicted.finished or controlled:
+        checks.append(equality_check("cycles", predicted.cycles, measured.cycles))
+    if controlled:
+        checks.append(_ending_check(predicted, measured))
+    for name in ("memory", "arrived", "flags", "stalled_flits", "step"):
+        differ = int((getattr(predicted, name) != getattr(measured, name)).sum())
+        checks.append(equality_check(f"{name}: entries that differ", 0, differ))
+    return tuple(checks)
 
 
 def _deadlock_check(predicted: Standstill, measured: Standstill) -> tuple[Check, ...]:

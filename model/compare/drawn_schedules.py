@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..base.errors import InvalidInput
+from ..collectives.algorithm import Algorithm
 from ..collectives.declared.request import Request
+from ..collectives.groups import Nodes, part_of, side_by_side
 from ..collectives.registry import algorithms_for
 from ..network.config import TIMINGS, NetworkConfig
 from ..network.faults import with_faults
@@ -17,12 +19,14 @@ from ..program.compiler import Compiled, fit
 from ..schedule.collective import COLLECTIVES, REDUCTIONS, ROOTLESS, Collective
 from ..schedule.schedule import Schedule
 from .case import Case
+from .drawn_links import draw_links
+from .drawn_programs import draw_controller, draw_hold
 from .drawn_traffic import NETWORKS, draw_config
 
 TRIES = 120
 """Draws of a collective and an algorithm per network; most do not serve it or do not fit."""
-LONGEST_DRAWN_LINK, SLOWEST_DRAWN_LINK = 5, 3
-"""Most registers of a link, and most cycles between two of its flits, where links differ."""
+MOST_GROUPS, LARGEST_GROUP = 3, 6
+"""Most groups of a schedule, and most nodes of a group."""
 
 
 def draw_cases(draw: np.random.Generator) -> list[Case]:
@@ -43,20 +47,17 @@ def draw_topology(draw: np.random.Generator, topology: Topology) -> Topology:
     if topology.nodes > 3 and draw.integers(4) == 0:
         working = topology.working_nodes
         topology = with_faults(topology, [int(draw.choice(working))])
-    if draw.integers(4) == 0:
-        shape = topology.neighbor.shape
-        registers = draw.integers(0, LONGEST_DRAWN_LINK + 1, shape)
-        rates = draw.integers(1, SLOWEST_DRAWN_LINK + 1, shape) if draw.integers(2) else None
-        topology = replace(topology, link_registers_of=registers, link_rate_of=rates)
-    return topology
+    return draw_links(draw, topology)
 
 
 def draw_network(draw: np.random.Generator, topology: Topology) -> NetworkConfig:
     """Draw a network: all-port, contention-free, with circuits, or none of these.
 
-    Its streams and operators are those of the schedules that are drawn for it.
+    Half of the networks have a controller, some with tile ports and with parity. Streams and
+    operators are those of the schedules that are drawn for the network.
     """
-    kind = draw.integers(1 if topology.links_differ else 0, 4)
+    # Links that differ exclude routers without arbitration, and circuits.
+    kind = draw.choice([1, 3]) if topology.links_differ else draw.integers(4)
     return draw_config(
         draw,
         topology,
@@ -67,25 +68,75 @@ def draw_network(draw: np.random.Generator, topology: Topology) -> NetworkConfig
         all_port=bool(kind == 1),
         circuits=bool(kind == 2),
         signature=bool(kind not in (1, 2) and draw.integers(2)),
+        **draw_controller(draw),
     )
 
 
 def draw_schedules(
     draw: np.random.Generator, topology: Topology, config: NetworkConfig
 ) -> Iterator[Schedule]:
-    """Draw schedules that fit ``config`` together, with enlarged memories."""
+    """Draw schedules that fit ``config`` together, with enlarged memories; some are of groups."""
     for _ in range(TRIES):
-        collective = COLLECTIVES[draw.integers(len(COLLECTIVES))]
-        algorithms = algorithms_for(collective, circuits=config.circuits)
-        algorithm = algorithms[draw.integers(len(algorithms))]
-        request = _draw_request(draw, topology, collective, all_port=config.all_port)
         try:
-            schedule = algorithm.generate(request)
+            if draw.integers(6) == 0:
+                schedule = _draw_of_groups(draw, topology, config)
+            else:
+                algorithm, request = _draw_algorithm(draw, topology, config)
+                schedule = algorithm.generate(request)
             schedule.check()
             config, _ = fit(config, [schedule], fixed=("vcs",))
         except InvalidInput:
             continue
         yield schedule
+
+
+def _draw_algorithm(
+    draw: np.random.Generator, topology: Topology, config: NetworkConfig
+) -> tuple[Algorithm, Request]:
+    """Draw a collective, an algorithm for it, and a request on ``topology``."""
+    collective = COLLECTIVES[draw.integers(len(COLLECTIVES))]
+    algorithms = algorithms_for(collective, circuits=config.circuits)
+    algorithm = algorithms[draw.integers(len(algorithms))]
+    return algorithm, _draw_request(draw, topology, collective, all_port=config.all_port)
+
+
+def _draw_of_groups(
+    draw: np.random.Generator, topology: Topology, config: NetworkConfig
+) -> Schedule:
+    """Draw groups, and for each a collective; return the schedule of all of them together.
+
+    Raises :class:`.InvalidInput` if an algorithm does not serve its group.
+    """
+    parts = [part_of(topology, nodes) for nodes in draw_groups(draw, topology)]
+    made = []
+    for part in parts:
+        algorithm, request = _draw_algorithm(draw, part.topology, config)
+        made.append((part, algorithm.generate(request)))
+    return side_by_side(topology, made)
+
+
+def draw_groups(draw: np.random.Generator, topology: Topology) -> list[Nodes]:
+    """Draw connected groups of two or more working nodes, without a node in common.
+
+    The list is never empty. Raises :class:`.InvalidInput` if no two free nodes have a link.
+    """
+    free = {*topology.working_nodes.tolist()}
+    groups: list[Nodes] = []
+    for _ in range(int(draw.integers(1, MOST_GROUPS + 1))):
+        group = [int(draw.choice(sorted(free)))] if free else []
+        size = int(draw.integers(2, LARGEST_GROUP + 1))
+        while group and len(group) < size:
+            ends = {end for node in group for end in topology.neighbor[node].tolist()}
+            near = sorted((ends & free) - {*group})
+            if not near:
+                break
+            group.append(int(draw.choice(near)))
+        if len(group) > 1:
+            free -= {*group}
+            groups.append(tuple(sorted(group)))
+    if not groups:
+        raise InvalidInput.of("groups", "of linked nodes", "none")
+    return groups
 
 
 def _draw_request(
@@ -119,7 +170,8 @@ def _predicted(draw: np.random.Generator, compiled: Sequence[Compiled]) -> Itera
     for number, each in enumerate(compiled):
         timing = TIMINGS[draw.integers(len(TIMINGS))]
         try:
-            yield Case.of(each, timing=timing, seed=number)
+            hold = draw_hold(draw, each.program.config) if each.program.config.tile_ports else None
+            yield Case.of(each, timing=timing, seed=number, hold=hold)
         except InvalidInput:
             # Flits would wait in a contention-free network.
             continue

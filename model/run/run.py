@@ -153,12 +153,15 @@ class HardwareRun(Run):
         CPU time that the run took in the simulator; 0 on a board.
     ending
         End of the run as the network's controller tells it; None in a network without one.
+    events
+        What the host saw of a run before this one, which it interrupted; empty if there was none.
     """
 
     sender_state: npt.NDArray[np.int64]
     signature: npt.NDArray[np.uint32]
     seconds: float
     ending: Ending | None = None
+    events: tuple[str, ...] = ()
 
     def sender_state_name(self, node: int, lane: int) -> str:
         """Return the name of a sender's state at the end of the run."""

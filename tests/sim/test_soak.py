@@ -7,13 +7,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from eyecast.model.compare.checks import Comparison, compare_runs
-from eyecast.model.compare.drawn_schedules import draw_network, draw_schedules, draw_topology
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.compare.drawn_programs import draw_program_cases, draw_program_network
+from eyecast.model.compare.drawn_schedules import (
+    draw_groups,
+    draw_network,
+    draw_schedules,
+    draw_topology,
+)
 from eyecast.model.compare.drawn_traffic import DrawnCase, DrawnNetwork, Longer
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.payload import empty_memory
+from eyecast.model.run.run import EndState
 from eyecast.model.run.signature import signatures
-from eyecast.sim.soak import By, disagreements, memory_check, run_draw, written_words
+from eyecast.sim.soak import By, Drawn, disagreements, memory_check, run_draw, written_words
 
 SEEDS = range(60)
 
@@ -39,6 +46,10 @@ def test_large_networks_are_fast_and_not_all_alike():
 def test_schedules_are_drawn_for_all_kinds_of_networks():
     topology = mesh((2, 2))
     drawn = [draw_network(np.random.default_rng(seed), topology) for seed in SEEDS]
+    assert {(c.programs > 0, c.tile_ports, c.parity) for c in drawn} == {
+        (False, False, False),
+        *product((True,), (False, True), (False, True)),
+    }
     kinds = {(c.all_port, c.contention_free, c.circuits, c.signature) for c in drawn}
     assert kinds == {(1, 0, 0, 0), (0, 0, 1, 0), *product((0,), (0, 1), (0,), (0, 1))}
     assert min(config.flit_width for config in drawn) < 12
@@ -47,10 +58,44 @@ def test_schedules_are_drawn_for_all_kinds_of_networks():
     assert kinds == {*product((False, True), (False,), (False,)), *product((0, 1), (1,), (0, 1))}
     made = {
         schedule.collective
-        for seed, config in enumerate(drawn[:2])
+        for seed, config in enumerate(drawn[:4])
         for schedule in draw_schedules(np.random.default_rng(seed), topology, config)
     }
-    assert {"broadcast", "scatter", "all-to-all", "all-reduce"} <= made
+    assert {"broadcast", "scatter", "all-to-all", "all-reduce", "custom"} <= made
+
+
+def test_networks_with_links_that_differ_have_neither_circuits_nor_free_routers():
+    topology = replace(mesh((2, 2)), link_rate_of=np.full((4, 5), 2))
+    drawn = [draw_network(np.random.default_rng(seed), topology) for seed in SEEDS]
+    assert {(c.all_port, c.contention_free, c.circuits) for c in drawn} == {(0, 0, 0), (1, 0, 0)}
+
+
+def test_groups_are_linked_and_have_no_node_in_common():
+    topology = mesh((4, 2))
+    drawn = [draw_groups(np.random.default_rng(seed), topology) for seed in SEEDS]
+    assert {len(groups) for groups in drawn} == {1, 2, 3}
+    for groups in drawn:
+        nodes = [node for group in groups for node in group]
+        assert len(nodes) == len({*nodes})
+        for group in groups:
+            assert all({*topology.neighbor[node].tolist()} & {*group} for node in group)
+    with pytest.raises(InvalidInput, match="groups"):
+        draw_groups(np.random.default_rng(0), mesh((1,)))
+
+
+def test_programs_are_drawn_for_all_kinds_of_networks():
+    drawn = [draw_program_network(np.random.default_rng(seed)) for seed in SEEDS]
+    names = ("all_port", "streams", "tile_ports", "parity", "differing_links")
+    for name in names:
+        assert {getattr(config, name) for config in drawn} == {False, True}
+    assert {len(config.operators) for config in drawn} == {0, 1, 2, 3}
+    assert {config.programs for config in drawn} >= {0, 2, 15}
+    ends = set()
+    for seed, config in enumerate(drawn[:20]):
+        for case in draw_program_cases(np.random.default_rng(seed), config, 5):
+            assert (case.hold is not None) == config.tile_ports
+            ends.add(case.predicted.ending.state)
+    assert ends >= {EndState.DONE, EndState.TIMED_OUT}
 
 
 def drawn_run(**changes):
@@ -75,10 +120,6 @@ def drawn_run(**changes):
     return case, config, predicted, measured
 
 
-def compared(case, predicted, measured):
-    return Comparison(measured, *compare_runs(case.program, predicted, measured))
-
-
 def test_a_word_that_is_wrong_in_a_memory_is_seen():
     case, config, predicted, measured = drawn_run()
     loaded = case.words.shape[1]
@@ -99,17 +140,21 @@ def test_a_word_that_is_wrong_in_a_memory_is_seen():
 
 
 def test_a_signature_that_is_wrong_is_seen():
-    case, config, predicted, measured = drawn_run()
-    assert disagreements(predicted, compared(case, predicted, measured), config) == []
+    case, config, _, measured = drawn_run()
+    assert disagreements(Drawn("drawn", case, config), measured) == []
     measured.signature[2] ^= np.uint32(1)
-    (wrong,) = disagreements(predicted, compared(case, predicted, measured), config)
+    (wrong,) = disagreements(Drawn("drawn", case, config), measured)
     assert (wrong.name, wrong.measured) == ("nodes with another signature", [2])
 
 
 def test_a_flit_that_the_model_forgets_is_seen_by_the_rules(monkeypatch):
     case, *_ = drawn_run()
     damaged = replace(case.predicted, trace=case.predicted.trace.first_rows(-1))
-    drawn = [("sound", case), ("damaged", replace(case, predicted=damaged))]
+    config = case.program.config
+    drawn = [
+        Drawn("sound", case, config),
+        Drawn("damaged", replace(case, predicted=damaged), config),
+    ]
     monkeypatch.setattr("eyecast.sim.soak._draw_traffic", lambda *_: iter(drawn))
     sound, wrong = run_draw(3, By.RULES)
     assert (sound.wrong, sound.flits) == ([], len(case.predicted.trace))
@@ -117,8 +162,9 @@ def test_a_flit_that_the_model_forgets_is_seen_by_the_rules(monkeypatch):
 
 
 def test_a_wrong_signature_of_a_run_without_a_trace_is_seen(monkeypatch):
-    case, _, _, measured = drawn_run()
-    monkeypatch.setattr("eyecast.sim.soak._draw_traffic", lambda *_: iter([("drawn", case)]))
+    case, config, _, measured = drawn_run()
+    drawn = Drawn("drawn", case, config)
+    monkeypatch.setattr("eyecast.sim.soak._draw_traffic", lambda *_: iter([drawn]))
     monkeypatch.setattr("eyecast.sim.soak.build_simulator", lambda *_, **__: None)
     monkeypatch.setattr("eyecast.sim.soak.simulate", lambda *_: iter([measured]))
     (right,) = run_draw(3, By.SIGNATURES)
@@ -132,13 +178,12 @@ def test_a_wrong_signature_of_a_run_without_a_trace_is_seen(monkeypatch):
 
 def test_what_locks_up_must_do_so_on_both():
     case, config, predicted, measured = drawn_run()
-    locked = replace(predicted, finished=False)
-    wrong = disagreements(locked, compared(case, locked, measured), config)
-    assert [check.name for check in wrong] == ["cycles"]
+    sound = Drawn("drawn", case, config)
+    locked = sound._replace(case=replace(case, predicted=replace(predicted, finished=False)))
+    assert [check.name for check in disagreements(locked, measured)] == ["cycles"]
     measured.finished = False
-    assert disagreements(locked, compared(case, locked, measured), config) == []
-    wrong = disagreements(predicted, compared(case, predicted, measured), config)
-    assert [check.name for check in wrong] == ["cycles"]
+    assert disagreements(locked, measured) == []
+    assert [check.name for check in disagreements(sound, measured)] == ["cycles"]
 
 
 @pytest.mark.slow

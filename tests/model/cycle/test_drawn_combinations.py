@@ -6,9 +6,10 @@ latencies of the network are random, and flits wait for each other.
 
 import numpy as np
 import pytest
-from helpers.drawn import draw_network, drawn_program
+from helpers.drawn import draw_network
 from helpers.untimed import carried_out
 
+from eyecast.model.compare.drawn_programs import drawn_program
 from eyecast.model.cycle.model import run
 from eyecast.model.program.deadlock import DeadlockError, certify
 from eyecast.model.program.payload import random_words

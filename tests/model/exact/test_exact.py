@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.all_port_programs import all_port
-from helpers.drawn import draw_network, drawn_program
+from helpers.drawn import draw_network
 from helpers.programs import DOWN, NORTH, UP, program, put, words
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for
+from eyecast.model.compare.drawn_programs import drawn_program
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.control import Control
 from eyecast.model.exact.arithmetic import predict, run

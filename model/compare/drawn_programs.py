@@ -1,0 +1,233 @@
+"""Programs for the soak that no schedule makes: they combine, stream and use windows.
+
+Packets meet and wait, and some runs hang. Of those that finish, no order of events changes the
+memories. A controller and late tiles are drawn too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput
+from ..cycle.control import Control
+from ..cycle.model import run
+from ..network.config import MOST_PROGRAMS, TIMINGS, NetworkConfig, Timing
+from ..network.exclusions import LEAST_CONTROLLED_WIDTH
+from ..network.operators import BUILT_IN
+from ..network.port_model import PortModel
+from ..network.routes import route, segments_of_paths
+from ..network.topology import hypercube, mesh, torus
+from ..program.payload import random_words
+from ..program.program import Program
+from ..program.row import Row
+from ..run.run import Prediction
+from .drawn_links import draw_links
+
+HALF = 128
+"""Words of the half of a lane's memory to which the packets of a step are written."""
+REGION = 16
+"""Words of a lane's part of a half."""
+MESSAGE_WORDS = 2 * HALF
+
+NETWORKS = [mesh((4,)), mesh((3, 2)), torus((5,)), torus((3, 3)), hypercube(3)]
+LONGEST_RUN = 1500
+"""Cycles after which a run is given up: more than any run that finishes."""
+SHORTEST_LIMIT, LONGEST_LIMIT = 10, 300
+"""Cycles of a drawn limit of a controller."""
+LONGEST_HOLD = 30
+"""Most cycles for which a tile holds its node."""
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramCase:
+    """A drawn program, and the prediction of its run.
+
+    ``memory`` has the words before the run: shape (nodes, message words). ``limit`` is the cycle in
+    which the controller, or the watchdog, gives up the run. ``hold`` is that of :class:`.Control`.
+    """
+
+    program: Program
+    memory: npt.NDArray[np.uint64]
+    timing: Timing
+    limit: int
+    hold: npt.NDArray[np.int64] | None
+    predicted: Prediction
+
+    @classmethod
+    def draw(cls, draw: np.random.Generator, config: NetworkConfig) -> ProgramCase:
+        """Draw a program for ``config``, its memories, its timing, its limit and late tiles."""
+        nodes = config.topology.nodes
+        most = int(draw.integers(1, 3 * nodes))
+        program = drawn_program(draw, config, int(draw.integers(1, 5)), (1, most))
+        memory = random_words(config, (nodes, config.message_words), int(draw.integers(1 << 31)))
+        # Words that are combined or streamed need steps that all nodes begin together.
+        plain = not (config.operators or config.streams)
+        timing = TIMINGS[draw.integers(len(TIMINGS))] if plain else Timing.BARRIER
+        limit, hold = LONGEST_RUN, None
+        if config.programs and draw.integers(3) == 0:
+            limit = int(draw.integers(SHORTEST_LIMIT, LONGEST_LIMIT))
+        if config.tile_ports:
+            hold = draw_hold(draw, config)
+        control = Control(limit=limit if config.programs else 0, hold=hold)
+        predicted = run(program, memory, timing=timing, cycle_limit=LONGEST_RUN, control=control)
+        return cls(program, memory, timing, limit, hold, predicted)
+
+
+def draw_hold(draw: np.random.Generator, config: NetworkConfig) -> npt.NDArray[np.int64]:
+    """Draw for each node the cycles for which its tile holds it: shape (nodes,); 0 for some."""
+    hold = draw.integers(0, LONGEST_HOLD + 1, config.topology.nodes)
+    hold *= draw.integers(2, size=len(hold))
+    hold[list(config.topology.switches)] = 0
+    return hold
+
+
+def draw_controller(draw: np.random.Generator) -> dict[str, Any]:
+    """Draw the parameters of a controller, of tile ports and of parity; in half of the draws, none.
+
+    The result has the fields of :class:`.NetworkConfig`.
+    """
+    if draw.integers(2):
+        return {"programs": 0}
+    return {
+        "programs": int(draw.integers(1, MOST_PROGRAMS + 1)),
+        "tile_ports": bool(draw.integers(2)),
+        "parity": bool(draw.integers(2)),
+    }
+
+
+def draw_program_network(draw: np.random.Generator, *, signature: bool = False) -> NetworkConfig:
+    """Draw a network whose rows may combine and stream; ``signature``: one with signatures."""
+    all_port = bool(draw.integers(2)) and not signature
+    controller = draw_controller(draw)
+    narrowest = LEAST_CONTROLLED_WIDTH if controller["programs"] else 24
+    number = int(draw.integers(0, 4))
+    return NetworkConfig(
+        topology=draw_links(draw, NETWORKS[draw.integers(len(NETWORKS))]),
+        vcs=int(draw.integers(2, 4)),
+        depth=int(draw.integers(1, 5)),
+        flit_width=int(draw.choice([narrowest, 33, 64])),
+        message_words=MESSAGE_WORDS,
+        table_words=1 << 10,
+        link_registers=int(draw.integers(3)),
+        barrier_registers=int(draw.integers(8)),
+        all_port=all_port,
+        operators=tuple(draw.choice([*BUILT_IN], number, replace=False).tolist()),
+        streams=bool(draw.integers(4)),
+        signature=signature,
+        **controller,
+    )
+
+
+def draw_program_cases(
+    draw: np.random.Generator, config: NetworkConfig, number: int
+) -> Iterator[ProgramCase]:
+    """Draw this many programs for one network."""
+    while number:
+        try:
+            case = ProgramCase.draw(draw, config)
+        except InvalidInput:
+            # The table of a node has no room.
+            continue
+        yield case
+        number -= 1
+
+
+class _Growing:
+    """A program that grows by a packet at a time; in a step words go from one half to the other."""
+
+    def __init__(self, draw: np.random.Generator, config: NetworkConfig) -> None:
+        self.draw, self.config = draw, config
+        self.rows: dict[int, list[Row]] = {n: [] for n in range(config.topology.nodes)}
+        self.receives: dict[int, list[tuple[int, int]]] = {n: [] for n in self.rows}
+        self.came: dict[tuple[int, int], Row] = {}
+        """Packets of the step that a node may send on, by node and lane."""
+
+    def number(self, least: int, most: int) -> int:
+        return int(self.draw.integers(least, most + 1))
+
+    def add_packet(self, step: int) -> None:
+        """Draw a packet, unless its target already gets another one in this step."""
+        topology = self.config.topology
+        source, target = self.draw.choice(topology.nodes, 2, replace=False).tolist()
+        offsets, nodes, vcs = route(topology, np.array([source]), np.array([target]), 2)
+        segments = segments_of_paths(topology, offsets, nodes, vcs)[0]
+        if not topology.wrapped:
+            vcs = self.draw.integers(self.config.vcs, size=len(segments)).tolist()
+            segments = tuple(each._replace(vc=vc) for each, vc in zip(segments, vcs, strict=True))
+        before = int(nodes[-2])
+        port = int(topology.peer[before, segments[-1].port]) if self.config.all_port else 0
+        if (step, port) in self.receives[target]:
+            return
+        self.receives[target].append((step, port))
+        row = self._streamed(source, step) or self._own(step)
+        there = HALF * (step % 2) + REGION * max(port, 1)
+        place = 8 * self.number(0, 1) + self.number(0, 7) if row.window else self.number(3, 4)
+        row = replace(row, step=step, route=segments, target_address=there + place)
+        if not row.window and not row.stream and row.length > 1 and self.number(0, 4) == 0:
+            first = self.number(0, row.length)
+            self.rows[source].append(replace(row, length=first, continued=True))
+            row = replace(
+                row,
+                length=row.length - first,
+                source_address=row.source_address + first,
+                target_address=row.target_address + first,
+            )
+        else:
+            self.came[target, max(port, 1)] = row
+        self.rows[source].append(row)
+
+    def _own(self, step: int) -> Row:
+        """Return a row that sends words of the half that no packet writes to."""
+        window = 3 if self.config.streams and self.number(0, 1) else 0
+        here = HALF * (1 - step % 2) + self.number(0, HALF - 16)
+        operator = self.number(0, 2 * len(self.config.operators))
+        return Row(0, (), here, 0, self.number(0, 8), operator=operator, window=window)
+
+    def _streamed(self, source: int, step: int) -> Row | None:
+        """Return a row that sends on a packet while ``source`` receives it."""
+        lanes = [lane for node, lane in self.came if node == source]
+        if not lanes or not self.config.streams or self.number(0, 3) == 0:
+            return None
+        lane = int(self.draw.choice(lanes))
+        fed = self.came[source, lane]
+        lead = self.number(0, 8 - fed.length if fed.window else 3)
+        begin = _address(fed.target_address, -lead, fed.window)
+        operator = self.number(0, 2 * len(self.config.operators))
+        length = self.number(0, min(lead + fed.length, 8))
+        window = fed.window
+        return Row(0, (), begin, 0, length, None, False, operator, lane, lead, window)
+
+    def program(self) -> Program:
+        ports = {node: sorted(own) for node, own in self.receives.items()}
+        return Program.from_rows(
+            self.config,
+            PortModel.FULL_DUPLEX,
+            [self.rows[node] for node in self.rows],
+            [[step for step, _ in ports[node]] for node in ports],
+            receive_ports=[[port for _, port in ports[node]] for node in ports],
+        )
+
+
+def _address(first: int, place: int, window: int) -> int:
+    """Return the address of word ``place`` of a message that begins at ``first``."""
+    if window == 0:
+        return first + place
+    size = 1 << window
+    return first - first % size + (first + place) % size
+
+
+def drawn_program(
+    draw: np.random.Generator, config: NetworkConfig, steps: int, packets: tuple[int, int]
+) -> Program:
+    """Draw a program with this many steps, and in each a number of packets from a range."""
+    drawn = _Growing(draw, config)
+    for step in range(1, steps + 1):
+        drawn.came = {}
+        for _ in range(drawn.number(*packets)):
+            drawn.add_packet(step)
+    return drawn.program()
