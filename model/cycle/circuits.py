@@ -219,7 +219,7 @@ def _tables(program: CircuitProgram, most_entries: int) -> _Tables:
     lanes, links = config.lanes, topology.ports - 1
     neighbor, peer = topology.neighbor[:, 1:], topology.peer[:, 1:]
     target = np.where(neighbor != NO_LINK, neighbor.astype(np.int64) * links + peer - 1, NO_LINK)
-    of_switch = np.isin(_nodes(program), topology.switches)
+    of_switch = np.isin(program.entry_node, topology.switches)
     codes, wrong = _ways_out(program, of_switch)
     joins = (program.operator > 0) & (program.operator <= len(config.operators))
     wrong |= (program.operator > len(config.operators)) | (
@@ -257,11 +257,6 @@ def _tables(program: CircuitProgram, most_entries: int) -> _Tables:
         # Numba would compile again for views and read-only arrays.
         **{name: np.array(getattr(program, name)) for name in _AS_THEY_ARE},
     )
-
-
-def _nodes(program: CircuitProgram) -> npt.NDArray[np.int64]:
-    """Return the node of each entry."""
-    return np.repeat(np.arange(program.nodes), np.diff(program.first_entry))
 
 
 def _ways_out(

@@ -31,8 +31,7 @@ def lateness(program: Program, timing: Timing, late: int) -> Lateness:
     """
     topology = program.config.topology
     memory = np.zeros((topology.nodes, program.config.message_words), dtype=np.uint64)
-    held = np.full(topology.nodes, late, dtype=np.int64)
-    held[list(topology.switches)] = 0
+    held = np.where(topology.has_interface, late, 0)
     cycles = []
     for hold in (None, held):
         control = Control(hold=hold)

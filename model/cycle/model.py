@@ -85,7 +85,7 @@ def run(
     )
     registers = reset_registers(network, memory)
     # A switch has no table, so it starts in the state of a sender at the end of its table.
-    registers.sender[~np.repeat(_has_interface(config), config.lanes)] = ENDED
+    registers.sender[~np.repeat(config.topology.has_interface, config.lanes)] = ENDED
     finished, trace = _simulated(network, registers, limit, most, record_trace=record_trace)
     return Prediction(
         finished=finished,
@@ -94,7 +94,7 @@ def run(
         trace=trace,
         flags=registers.flags,
         stalled_flits=registers.stalled_flits,
-        step=np.where(_has_interface(config), registers.step, 0),
+        step=np.where(config.topology.has_interface, registers.step, 0),
         arrived=registers.arrived.reshape(config.topology.nodes, config.lanes, -1),
         received=registers.received,
         step_ends=registers.step_end[1 : program.steps + 1],
@@ -223,13 +223,6 @@ def _refusal(config: NetworkConfig, given: npt.NDArray[np.uint16] | None) -> npt
     return given
 
 
-def _has_interface(config: NetworkConfig) -> npt.NDArray[np.bool_]:
-    """Tell which nodes have a network interface; a switch has none."""
-    there = np.ones(config.topology.nodes, dtype=np.bool_)
-    there[list(config.topology.switches)] = False
-    return there
-
-
 def _lines(config: NetworkConfig) -> int:
     """Return ``Network.lines``: the lanes and link ports of a node."""
     return config.lanes + config.topology.ports - 1
@@ -288,7 +281,7 @@ def _exits(config: NetworkConfig) -> Words:
     linked = np.where(topology.neighbor[:, 1:] == NO_LINK, np.uint64(0), bits)
     all_linked = linked.sum(axis=1, dtype=np.uint64)[:, None]
     code = np.uint64(1 << config.header.deliver_code)
-    deliver = np.where(_has_interface(config)[:, None], code, np.uint64(0))
+    deliver = np.where(config.topology.has_interface[:, None], code, np.uint64(0))
     injected = linked if config.all_port else all_linked
     return np.concatenate((injected, (all_linked & ~bits) | deliver), axis=1).ravel()
 

@@ -15,11 +15,9 @@ packet. So the gaps are computed in rounds until none changes.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.ragged import offsets_of
-from ..network.config import NetworkConfig
 from ..program.program import Program
 from ..program.route_ends import Ends
 from ..program.streams import NO_FEEDER, feeders
@@ -62,13 +60,6 @@ class Timetable:
     step_ends: Numbers
 
 
-def interfaces(config: NetworkConfig) -> npt.NDArray[np.bool_]:
-    """Tell which nodes have an interface, so are no switches: shape (nodes,)."""
-    there = np.ones(config.topology.nodes, dtype=np.bool_)
-    there[list(config.topology.switches)] = False
-    return there
-
-
 def timetable(program: Program, ends: Ends, *, barrier: bool) -> Timetable:
     """Return the timetable of ``program``, whose packets go to ``ends``, if no flit waits.
 
@@ -95,7 +86,7 @@ class _Clock:
         first = config.leading_words + np.where(
             np.diff(program.first_sender_row) > 0, config.table.control_words, 1
         )
-        self.free = np.where(np.repeat(interfaces(config), config.lanes), first, 0)
+        self.free = np.where(np.repeat(config.topology.has_interface, config.lanes), first, 0)
         """The cycle from which each sender has read its next row or the end of its table."""
         self.left = np.diff(program.first_sender_row)
         """Rows that each sender still has to send."""
@@ -136,7 +127,7 @@ class _Clock:
             lane=self.lane,
             tail=self.tail,
             cycles=int(finished.max()),
-            steps=np.where(interfaces(config), there, 0),
+            steps=np.where(config.topology.has_interface, there, 0),
             step_ends=step_ends,
         )
 

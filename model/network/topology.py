@@ -159,6 +159,13 @@ class Topology:
         return self.nodes - len(self.switches)
 
     @property
+    def has_interface(self) -> npt.NDArray[np.bool_]:
+        """Which nodes have a network interface, so are no switches: shape (nodes,)."""
+        there = np.ones(self.nodes, np.bool_)
+        there[[*self.switches]] = False
+        return there
+
+    @property
     def whole_grid(self) -> bool:
         """True if this is a mesh, torus, line, ring or hypercube without faults."""
         return bool(self.dims) and self.without_faults is None

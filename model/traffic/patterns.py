@@ -32,7 +32,7 @@ def _uniform(topology: Topology, sources: Nodes, draw: np.random.Generator) -> N
 
 
 def _complement(topology: Topology, sources: Nodes, _draw: np.random.Generator) -> Nodes:
-    nodes = _interfaces(topology)
+    nodes = np.flatnonzero(topology.has_interface)
     opposite: Nodes = nodes[::-1][np.searchsorted(nodes, sources)]
     return opposite
 
@@ -80,7 +80,7 @@ def _on_bits(move: Callable[[Nodes, int], Nodes], name: str, *, even: bool = Fal
     """
 
     def pattern(topology: Topology, sources: Nodes, _draw: np.random.Generator) -> Nodes:
-        nodes = _interfaces(topology)
+        nodes = np.flatnonzero(topology.has_interface)
         bits = len(nodes).bit_length() - 1
         if len(nodes) != 1 << bits or (even and bits % 2):
             allowed = f"one of {'4' if even else '2'}^n nodes"
@@ -90,10 +90,6 @@ def _on_bits(move: Callable[[Nodes, int], Nodes], name: str, *, even: bool = Fal
         return targets
 
     return pattern
-
-
-def _interfaces(topology: Topology) -> Nodes:
-    return np.setdiff1d(np.arange(topology.nodes), topology.switches)
 
 
 def _rotated(number: Nodes, bits: int, places: int) -> Nodes:
