@@ -19,7 +19,6 @@ import msgspec
 import numpy as np
 
 from ..base.errors import InvalidInput, require_range
-from ..base.json_file import place_first
 from .edges import Edges
 from .topology import LARGEST_NODE_COUNT, Topology
 
@@ -76,26 +75,17 @@ class _File(msgspec.Struct):
     links: list[_Edge] | None = None
 
 
-def from_node_link(fields: dict[str, object]) -> Topology:
-    """Return the graph of a node-link file; a directed edge is a link that works one way.
-
-    Raises :class:`InvalidInput` for a file without nodes or with switches only, for a repeated id,
-    and for an edge to a node that does not exist.
-    """
-    try:
-        file = msgspec.convert(fields, _File)
-    except msgspec.ValidationError as error:
-        raise InvalidInput(place_first(error)) from error
-    return _edges(file).topology()
-
-
 def decode_node_link(text: bytes) -> Topology:
     """Return the graph that the text of a node-link file describes."""
     return decode_edges(text).topology()
 
 
 def decode_edges(text: bytes) -> Edges:
-    """Return the edges that the text of a node-link file lists."""
+    """Return the edges that a node-link file lists; a directed one is a link that works one way.
+
+    Raises :class:`InvalidInput` for a file without nodes, for a repeated id, and for an edge to a
+    node that does not exist, and ``msgspec.ValidationError`` for a file of another form.
+    """
     return _edges(msgspec.json.decode(text, type=_File))
 
 

@@ -1,12 +1,13 @@
 """The transmitting problem as the paper defines it, word for word and by brute force."""
 
+import json
 import random
 from collections.abc import Iterator
 from itertools import combinations, product
 
 from helpers.topologies import distances
 
-from eyecast.model.network.node_link import from_node_link
+from eyecast.model.network.node_link import decode_node_link
 from eyecast.model.network.topology import Topology
 
 Links = dict[int, set[int]]
@@ -57,4 +58,4 @@ def node_link(nodes: int, edges: list[tuple[int, int]], *, directed: bool = Fals
         "nodes": [{"id": node} for node in range(nodes)],
         "edges": [{"source": begin, "target": end} for begin, end in edges],
     }
-    return from_node_link(fields)
+    return decode_node_link(json.dumps(fields).encode())

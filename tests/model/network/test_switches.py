@@ -13,7 +13,7 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.config_file import network_from_json, network_to_json
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
-from eyecast.model.network.node_link import from_node_link
+from eyecast.model.network.node_link import decode_node_link
 from eyecast.model.network.topology import Topology
 from eyecast.model.network.topology_file import read_topology, topology_from_json, topology_to_json
 
@@ -70,9 +70,11 @@ def test_files_without_switches_do_not_name_them() -> None:
 def test_node_link_files() -> None:
     nodes = [{"id": "leaf", "switch": False}, {"id": "hub", "switch": True}, {"id": 7}]
     edges = [{"source": "hub", "target": "leaf"}, {"source": 7, "target": "hub"}]
-    found = from_node_link({"nodes": nodes, "edges": edges})
+    found, one_way = (
+        decode_node_link(json.dumps({"nodes": nodes, "edges": edges, "directed": each}).encode())
+        for each in (False, True)
+    )
     assert_same(found, graph(PATH, [1]))
-    one_way = from_node_link({"nodes": nodes, "edges": edges, "directed": True})
     assert one_way.switches == (1,)
     assert one_way.faulty_links == ((0, 1), (1, 2))
 
