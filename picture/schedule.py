@@ -28,6 +28,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
+from ..model.base.texts import counted
 from ..model.collectives.notes import schedule_title
 from ..model.network.chiplets import BETWEEN
 from ..model.network.node_names import node_name
@@ -188,12 +189,8 @@ def _panel_grid(drawing: Drawing) -> tuple[int, int]:
 
 
 def _title(schedule: Schedule) -> str:
-    steps = _counted(schedule.steps, "step")
+    steps = counted(schedule.steps, "step")
     return f"{schedule_title(schedule)}: {steps}, TCD {schedule.tcd}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _label_axes(axes: Axes, drawing: Drawing, font: float) -> None:
@@ -256,7 +253,7 @@ def _sends(schedule: Schedule, step: int) -> str:
     there = schedule.step == step
     combined = schedule.combine[there]
     which = "" if not combined.any() else ", combined" if combined.all() else ", some combined"
-    return f"{_counted(int(there.sum()), 'send')}{which}"
+    return f"{counted(int(there.sum()), 'send')}{which}"
 
 
 def _all_sends(schedule: Schedule) -> list[str]:

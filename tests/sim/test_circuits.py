@@ -5,6 +5,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from helpers import drawn_trees
 from helpers.circuits import circuit_program, example
@@ -21,11 +22,11 @@ from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.topology import line, mesh, ring, torus
 from eyecast.model.program.certified import Room
-from eyecast.model.run.run import CIRCUIT_FLAGS
+from eyecast.model.program.circuits import CircuitProgram
+from eyecast.model.run.run import CIRCUIT_FLAGS, HardwareRun
 from eyecast.model.run.signature import signatures
 from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
-from eyecast.sim.circuits import simulate_circuits
 from eyecast.sim.loading import prepare_circuits
 from eyecast.sim.simulator import simulate
 
@@ -36,6 +37,17 @@ LIMIT = 300
 """Cycles in which every drawn program ends."""
 
 
+def on_hardware(
+    program: CircuitProgram, memory: npt.NDArray[np.uint64], *, limit: int
+) -> HardwareRun:
+    """Run a program on the simulated hardware for at most ``limit`` cycles."""
+    loads = [(node, 0, words) for node, words in enumerate(memory)]
+    read_words = program.config.message_words
+    job = prepare_circuits(program, loads, read_words=read_words, cycle_limit=limit)
+    (measured,) = simulate(build_simulator(program.config), [job])
+    return measured
+
+
 def test_the_example_of_the_page() -> None:
     program, memory = example(), np.zeros((3, 8), np.uint64)
     memory[0, :2] = 0xA1, 0xA2
@@ -43,7 +55,7 @@ def test_the_example_of_the_page() -> None:
     loads = [(0, 0, memory[0, :2])]
     job = prepare_circuits(program, loads, read_words=0, cycle_limit=100)
     assert sorted(host_words(written)) == sorted(job.writes.tolist())
-    measured = simulate_circuits(program, memory, limit=100)
+    measured = on_hardware(program, memory, limit=100)
     assert measured.finished
     assert measured.cycles == 9
     assert [str(flit) for flit in measured.trace] == shown.splitlines()[1:]
@@ -207,7 +219,7 @@ def test_a_table_without_an_end_sets_a_flag_and_stops() -> None:
     run, memory = {"codes": {1: 1}}, np.arange(15, dtype=np.uint64).reshape(3, 5)
     program = circuit_program(config, [[run] * 33, [], [run] * 32])
     predicted = run_circuits(program, memory, cycle_limit=LIMIT)
-    measured = simulate_circuits(program, memory, limit=LIMIT)
+    measured = on_hardware(program, memory, limit=LIMIT)
     assert first_difference(predicted.trace, measured.trace) is None
     assert measured.flag_names(0) == ["bad_row"]
     assert measured.flags.tolist() == predicted.flags.tolist()
@@ -242,7 +254,7 @@ def test_without_a_sum_an_output_takes_what_it_names() -> None:
     join = {"first": 1, "second": 2, "operator": 1, "codes": {1: 2}}
     program = circuit_program(config, [[join, {"codes": {1: 1}}], *[[]] * 8])
     memory = np.full((9, config.message_words), 7, np.uint64)
-    measured = simulate_circuits(program, memory, limit=LIMIT)
+    measured = on_hardware(program, memory, limit=LIMIT)
     assert [str(flit) for flit in measured.trace] == ["5,0,1,0,body,7"]
     assert measured.flag_names(0) == ["missing_word"]
     predicted = run_circuits(program, memory, cycle_limit=LIMIT)
