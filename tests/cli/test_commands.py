@@ -20,6 +20,7 @@ from helpers.command import (
     result,
     shell,
 )
+from helpers.verified import flip_a_word
 
 from eyecast.cli import main as command_line
 from eyecast.model.collectives.halving.eye import source_tcd
@@ -300,16 +301,7 @@ def test_hardware_that_differs_is_a_failure(
     eyecast: Command, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hardware gets another word than the model: the error shows the flit that carries it."""
-    from eyecast.sim import loading
-
-    sound = loading.prepare
-
-    def flipped(program, loads, **options):
-        for _, _, words in loads:
-            words[2] ^= 1
-        return sound(program, loads, **options)
-
-    monkeypatch.setattr(loading, "prepare", flipped)
+    flip_a_word(monkeypatch)
     answer = eyecast("verify", *CORNER_4X4, "-o", "out")
     assert (answer.status, answer.errors) == (
         1,

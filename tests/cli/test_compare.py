@@ -1,12 +1,12 @@
 """``eyecast compare``: each number equals that of an independent source; refusals."""
 
-import re
-import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from helpers.command import Answer, Command, envelope, refusal, result
+from helpers.svg import ids
+from helpers.verified import flip_a_word
 
 from eyecast.cli import compare as cli_compare
 from eyecast.model.collectives import task
@@ -34,11 +34,6 @@ def named(name: str, change: dict[str, object]) -> Algorithm:
         return replace(made, algorithm=name, **change)
 
     return Algorithm("broadcast", name, generate, networks="", steps="", landmarks=eyes)
-
-
-def svg_ids(path: Path, pattern: str) -> list[str]:
-    groups = ET.parse(path).iter()
-    return sorted(name for group in groups if re.fullmatch(pattern, name := group.get("id", "")))
 
 
 def lines_of(answer: Answer) -> list[list[str]]:
@@ -186,7 +181,7 @@ def test_the_picture_has_a_bar_for_every_measure(eyecast: Command, here: Path, s
     if suffix == "svg":
         rows = len(result(eyecast(*COMPARE_8X8, "--json"))["algorithms"])
         # Four panels, and two timings in one of them.
-        assert len(svg_ids(here / "a.svg", r"bar-\d-\d+-\d")) == 5 * rows
+        assert len(ids(here / "a.svg", r"bar-\d-\d+-\d")) == 5 * rows
     else:
         assert first[1:4] == b"PNG"
 
@@ -225,16 +220,7 @@ def test_hardware_that_differs_is_a_failure(
     eyecast: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hardware gets another word than the model."""
-    from eyecast.sim import loading
-
-    sound = loading.prepare
-
-    def flipped(program, loads, **options):
-        for _, _, words in loads:
-            words[2] ^= 1
-        return sound(program, loads, **options)
-
-    monkeypatch.setattr(loading, "prepare", flipped)
+    flip_a_word(monkeypatch)
     answer = eyecast("compare", "--mesh", "2x2", "--source", "1,0", "--rtl")
     assert (answer.status, answer.errors) == (1, "eyecast: hardware and prediction do not agree\n")
     assert "DIFFERS" in answer.output

@@ -1,14 +1,13 @@
 """``eyecast transmit``: its table against independent counts, its files, and bad input."""
 
 import json
-import re
-import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from helpers.command import Command, envelope, refusal, result
+from helpers.svg import numbers
 
 from eyecast.model.network.named_graphs import de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.network.topology import Topology, line
@@ -22,11 +21,6 @@ def lines_of(output: str) -> list[list[str]]:
     """Return the cells of every row of the table."""
     rows = [line for line in output.splitlines() if line.startswith("│")]
     return [[cell.strip() for cell in row.split("│")[1:-1]] for row in rows]
-
-
-def ids(path: Path, pattern: str) -> set[str]:
-    groups = ET.parse(path).iter()
-    return {name for group in groups if re.fullmatch(pattern, name := group.get("id", ""))}
 
 
 def write_graph(path: Path, edges: list[tuple[str, str]], **more: Any) -> None:
@@ -130,7 +124,7 @@ def test_the_schedule_is_that_of_the_plan(eyecast: Command, here: Path) -> None:
         schedule.check()
         assert schedule.blocks.words.tolist() == [5]
         assert (schedule.source == 8).sum() == sends
-        assert ids(here / "p.svg", r"send-\d+") == {f"send-{number}" for number in range(8)}
+        assert numbers(here / "p.svg", "send") == list(range(8))
 
 
 @pytest.mark.parametrize("network", ["--diagonal-mesh 5", "--de-bruijn 2,4", "--star-tree 3x5"])

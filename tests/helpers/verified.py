@@ -3,8 +3,15 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+import pytest
+
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.checks import Verification
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.run.run import HardwareRun, Run
+from eyecast.model.run.signature import signatures
+from eyecast.sim import loading
 from eyecast.sim.verify import verify
 
 
@@ -22,3 +29,26 @@ def verified(cases: Sequence[Case], **options: Any) -> Iterator[Verification]:
     for result in verify(cases, **options):
         require_agreement(result)
         yield result
+
+
+def require_same_but_trace(predicted: Run, measured: HardwareRun, config: NetworkConfig) -> None:
+    """Require that everything except the trace, which the signatures stand for, is as predicted."""
+    assert predicted.finished
+    assert measured.finished
+    assert measured.cycles == predicted.cycles
+    assert not measured.flags.any()
+    assert (measured.memory == predicted.memory[:, : measured.memory.shape[1]]).all()
+    assert (measured.signature == signatures(predicted.trace, config)).all()
+    assert np.count_nonzero(measured.signature) == config.topology.nodes
+
+
+def flip_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the hardware get another word than the model in each message memory."""
+    sound = loading.prepare
+
+    def flipped(program, loads, **options):
+        for _, _, words in loads:
+            words[2] ^= 1
+        return sound(program, loads, **options)
+
+    monkeypatch.setattr(loading, "prepare", flipped)

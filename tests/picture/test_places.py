@@ -1,7 +1,5 @@
 """Pictures of any network: all nodes visible and in place; refusals of large networks."""
 
-import re
-import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
 from functools import cache
 from itertools import combinations, pairwise
@@ -11,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from helpers.refusals import refusal_of
+from helpers.svg import numbers
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -162,20 +161,13 @@ def sampled(curve: Curve) -> npt.NDArray[np.float64]:
     return np.vstack(points)
 
 
-def ids(path: Path, kind: str) -> list[int]:
-    """Return the numbers n of the groups ``kind-n`` of an SVG file, in order."""
-    groups = ET.parse(path).iter("{http://www.w3.org/2000/svg}g")
-    found = (re.fullmatch(rf"{kind}-(\d+)", group.get("id", "")) for group in groups)
-    return sorted(int(match[1]) for match in found if match)
-
-
 @pytest.mark.parametrize(
     "name", ["torus", "4-D torus", "6-cube", "star tree", "graph", "torus with a host"]
 )
 def test_every_send_is_in_the_picture(name: str, tmp_path: Path) -> None:
     schedule = flood(NETWORKS[name])
     save_picture(drawn_flood(name), tmp_path / "a.svg")
-    assert ids(tmp_path / "a.svg", "send") == list(range(schedule.sends))
+    assert numbers(tmp_path / "a.svg", "send") == list(range(schedule.sends))
 
 
 @every_network

@@ -1,13 +1,12 @@
 """Pictures of schedules: contents, reproducibility, and errors for bad input."""
 
-import re
-import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from helpers.refusals import refusal_of
+from helpers.svg import numbers
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
@@ -40,29 +39,22 @@ def eyes(k: int) -> list[int]:
     return sorted({x + (y << k) for x in eye_line(k) for y in eye_line(k)})
 
 
-def ids(path: Path, kind: str) -> list[int]:
-    """Return the numbers n of the groups ``kind-n`` of an SVG file, in order."""
-    groups = ET.parse(path).iter("{http://www.w3.org/2000/svg}g")
-    found = (re.fullmatch(rf"{kind}-(\d+)", group.get("id", "")) for group in groups)
-    return sorted(int(match[1]) for match in found if match)
-
-
 @pytest.mark.parametrize("k", range(4))
 def test_svg_has_an_arrow_for_each_send_and_an_eye_for_each_marked_node(
     k: int, tmp_path: Path
 ) -> None:
     schedule = eye_broadcast(mesh((1 << k, 1 << k)), 0, 16)
     save_picture(draw_schedule(schedule, marked=eyes(k)), tmp_path / "a.svg")
-    assert ids(tmp_path / "a.svg", "send") == list(range(4**k - 1))
-    assert ids(tmp_path / "a.svg", "eye") == eyes(k)
+    assert numbers(tmp_path / "a.svg", "send") == list(range(4**k - 1))
+    assert numbers(tmp_path / "a.svg", "eye") == eyes(k)
 
 
 @pytest.mark.parametrize("dims", [(1,), (5,), (1, 4), (6, 1), (4, 3), (2, 7), (17, 2)])
 def test_lines_and_meshes_that_are_not_square(dims: tuple[int, ...], tmp_path: Path) -> None:
     schedule = one_after_another(dims)
     save_picture(draw_schedule(schedule), tmp_path / "a.svg")
-    assert ids(tmp_path / "a.svg", "send") == list(range(schedule.sends))
-    assert ids(tmp_path / "a.svg", "eye") == []
+    assert numbers(tmp_path / "a.svg", "send") == list(range(schedule.sends))
+    assert numbers(tmp_path / "a.svg", "eye") == []
 
 
 def test_png_is_one_of_the_figure_s_size(tmp_path: Path) -> None:
@@ -171,7 +163,7 @@ def test_a_tree_has_an_arrow_for_each_link_that_it_crosses(
     made = eyecast.schedule(mesh((4, 4)), algorithm, flits=2, **asked)
     assert made.tcd < made.hops
     save_picture(draw_schedule(made), tmp_path / "tree.svg")
-    assert ids(tmp_path / "tree.svg", "send") == list(range(made.tcd))
+    assert numbers(tmp_path / "tree.svg", "send") == list(range(made.tcd))
 
 
 def test_legends_of_many_steps_are_whole() -> None:
