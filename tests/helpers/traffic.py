@@ -1,4 +1,4 @@
-"""Handwritten traffic for tests of the cycle model, and checks of its runs."""
+"""Traffic for tests: by hand, with checks of its runs, and networks for drawn traffic."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from helpers.programs import LINE, C, departures, program, put
 
+from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.run.run import Run
+from eyecast.model.traffic.program import message_words_for
 
 
 def timed(start: int, *route: tuple[int, ...], **options: int) -> Row:
@@ -28,6 +30,13 @@ def traffic(
     made = program(rows, receives or {}, topology, awaited=awaited, **limits)
     assert made.config.table.control_words == C
     return made
+
+
+def traffic_network(topology: Topology, flits: int, **limits: Any) -> NetworkConfig:
+    """Return a network with room for drawn traffic whose packets have up to ``flits`` flits."""
+    message_words = message_words_for(topology, flits)
+    limits = {"message_words": message_words, "table_words": 1 << 12, "steps": 1} | limits
+    return NetworkConfig(topology=topology, timed_rows=True, **limits)
 
 
 def cycles(result: Run, node: int, port: int) -> list[int]:

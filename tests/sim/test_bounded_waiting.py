@@ -11,18 +11,17 @@ import pytest
 from helpers.programs import HEAD, UP, put, simulated, words
 from helpers.programs import program as by_hand
 from helpers.refusals import refusal_of
-from helpers.traffic import timed, traffic
+from helpers.traffic import timed, traffic, traffic_network
 
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.model import run
-from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, line, mesh, torus
 from eyecast.model.program.payload import empty_memory, random_words
 from eyecast.model.program.program import Program
 from eyecast.model.run.grants import Heads, heads_of
 from eyecast.model.run.rules import TraceError, check_packets, check_routes, check_trace
 from eyecast.model.run.trace import Trace
-from eyecast.model.traffic.program import message_words_for, traffic_program
+from eyecast.model.traffic.program import traffic_program
 from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
@@ -33,14 +32,7 @@ FLITS = 5
 
 def crowded(topology: Topology, **limits: Any) -> tuple[Program, np.ndarray]:
     """Return a program with more traffic than the network can carry, and its memories."""
-    config = NetworkConfig(
-        topology=topology,
-        message_words=message_words_for(topology, FLITS),
-        table_words=1 << 12,
-        steps=1,
-        timed_rows=True,
-        **limits,
-    )
+    config = traffic_network(topology, FLITS, **limits)
     offered = draw_traffic(topology, "uniform", rate=0.7, flits=FLITS, cycles=300, seed=5)
     memory = empty_memory(config)
     memory[:, :FLITS] = random_words(config, (topology.nodes, FLITS), 5)

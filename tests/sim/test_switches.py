@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.command import Command
-from helpers.verified import verified
+from helpers.traffic import traffic_network
+from helpers.verified import require_same_but_trace, verified
 
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.compare.case import Case
@@ -16,9 +17,7 @@ from eyecast.model.network.config import TIMINGS, NetworkConfig
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.compiler import fit
-from eyecast.model.run.run import HardwareRun, Run
-from eyecast.model.run.signature import signatures
-from eyecast.model.traffic.program import message_words_for, traffic_program
+from eyecast.model.traffic.program import traffic_program
 from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import job_of_traffic
@@ -67,14 +66,7 @@ def broadcasts(topology: Topology, **limits: int) -> list[Case]:
 
 def traffic(topology: Topology, **limits: int) -> list[TrafficCase]:
     """Return random packets at several rates, with nodes that refuse flits."""
-    config = NetworkConfig(
-        topology=topology,
-        message_words=message_words_for(topology, 6),
-        table_words=1 << 11,
-        steps=1,
-        timed_rows=True,
-        **limits,
-    )
+    config = traffic_network(topology, 6, **limits)
     cases = []
     for seed, (pattern, rate) in enumerate((("uniform", 0.2), ("uniform", 0.8), ("hotspot", 0.5))):
         drawn = draw_traffic(topology, pattern, rate=rate, flits=6, cycles=200, seed=seed)
@@ -122,14 +114,6 @@ def test_traffic(topology: Topology, limits: dict[str, int]) -> None:
         assert not measured.step[switches].any()
 
 
-def assert_same(predicted: Run, measured: HardwareRun, config: NetworkConfig) -> None:
-    """Require that everything except the trace is as predicted."""
-    assert measured.finished
-    assert measured.cycles == predicted.cycles
-    assert not measured.flags.any()
-    assert (measured.signature == signatures(predicted.trace, config)).all()
-
-
 @SLOW
 @pytest.mark.parametrize(
     ("topology", "limits"),
@@ -144,7 +128,7 @@ def test_tiles_together(topology: Topology, limits: dict[str, int]) -> None:
     jobs = [job_of_traffic(case, read_memories=False) for case in cases]
     found = simulate(build_simulator(config, trace=False), jobs)
     for case, measured in zip(cases, found, strict=True):
-        assert_same(case.predicted, measured, config)
+        require_same_but_trace(case.predicted, measured, config)
 
 
 def test_export(eyecast: Command) -> None:

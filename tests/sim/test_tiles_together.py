@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pytest
 from helpers.own_operator import TWICE
 from helpers.switch_networks import fat_tree, switch_mesh
-from helpers.verified import verified
+from helpers.traffic import traffic_network
+from helpers.verified import require_same_but_trace, verified
 
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
@@ -24,10 +25,8 @@ from eyecast.model.network.operators import BUILT_IN
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.payload import empty_memory
-from eyecast.model.run.run import HardwareRun, Run
-from eyecast.model.run.signature import signatures
 from eyecast.model.run.trace import Flit
-from eyecast.model.traffic.program import message_words_for, traffic_program
+from eyecast.model.traffic.program import traffic_program
 from eyecast.model.traffic.traffic import draw_traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.compilation import Tiles, choose_way
@@ -39,17 +38,6 @@ from eyecast.sim.verilog import fast_verilog
 SLOW = pytest.mark.slow
 TRACED = partial(fast_verilog, trace=True)
 """Writes the fast simulator's Verilog with a trace, even for a small network."""
-
-
-def assert_same(predicted: Run, measured: HardwareRun, config: NetworkConfig) -> None:
-    """Require that everything except the trace is as predicted."""
-    assert predicted.finished
-    assert measured.finished
-    assert measured.cycles == predicted.cycles
-    assert not measured.flags.any()
-    assert (measured.memory == predicted.memory[:, : measured.memory.shape[1]]).all()
-    assert (measured.signature == signatures(predicted.trace, config)).all()
-    assert np.count_nonzero(measured.signature) == config.topology.nodes
 
 
 def _whole_memories(case: TrafficCase) -> npt.NDArray[np.uint64]:
@@ -75,15 +63,7 @@ def _whole_memories(case: TrafficCase) -> npt.NDArray[np.uint64]:
     ids=lambda value: getattr(value, "label", ""),
 )
 def test_traffic(topology: Topology, limits: dict[str, int], *, trace: bool) -> None:
-    config = NetworkConfig(
-        topology=topology,
-        message_words=message_words_for(topology, 6),
-        table_words=1 << 11,
-        steps=1,
-        timed_rows=True,
-        signature=True,
-        **limits,
-    )
+    config = traffic_network(topology, 6, signature=True, **limits)
     drawn = np.random.default_rng(3)
     cases = []
     for seed, pattern in enumerate(("uniform", "hotspot")):
@@ -108,7 +88,7 @@ def test_traffic(topology: Topology, limits: dict[str, int], *, trace: bool) -> 
     ]
     simulator = build_simulator(config, trace=trace, verilog=TRACED if trace else None)
     for case, measured in zip(cases, simulate(simulator, jobs), strict=True):
-        assert_same(case.predicted, measured, config)
+        require_same_but_trace(case.predicted, measured, config)
         if trace:
             compared = compare_traffic(case, measured)
             assert compared.agrees, compared.checks

@@ -9,6 +9,7 @@ import dataclasses
 import numpy as np
 import pytest
 from helpers.programs import changed
+from helpers.traffic import traffic_network
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +24,6 @@ from eyecast.model.compare.drawn_traffic import NETWORKS as DRAWN_NETWORKS
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.compare.waiting import waiting
 from eyecast.model.cycle.model import run
-from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import hypercube, mesh, ring, torus
 from eyecast.model.program.deadlock import DeadlockError, certify
@@ -31,7 +31,7 @@ from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.run.trace import first_difference
-from eyecast.model.traffic.program import deliveries, message_words_for, traffic_program
+from eyecast.model.traffic.program import deliveries, traffic_program
 from eyecast.model.traffic.traffic import Traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
@@ -41,15 +41,7 @@ from eyecast.sim.verify import run_traffic
 
 
 def network(kind, size, topology, **limits):
-    config = NetworkConfig(
-        topology=topology,
-        message_words=message_words_for(topology, 12),
-        table_words=1 << 12,
-        steps=1,
-        timed_rows=True,
-        **limits,
-    )
-    return DrawnNetwork((kind, size), config)
+    return DrawnNetwork((kind, size), traffic_network(topology, 12, **limits))
 
 
 NETWORKS = {

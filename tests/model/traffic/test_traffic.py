@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.refusals import refusal_of
+from helpers.traffic import traffic_network
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle.model import run
-from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import hypercube, line, mesh, ring, torus
@@ -23,7 +24,6 @@ from eyecast.model.program.program import Program
 from eyecast.model.traffic.measures import measure_traffic
 from eyecast.model.traffic.program import (
     deliveries,
-    message_words_for,
     packet_vc_sets,
     traffic_program,
 )
@@ -39,14 +39,7 @@ def drawn(topology=SQUARE, pattern="uniform", **changes):
 
 
 def config(topology=SQUARE, **limits):
-    return NetworkConfig(
-        topology=topology,
-        timed_rows=True,
-        steps=1,
-        table_words=1 << 13,
-        message_words=message_words_for(topology, 16),
-        **limits,
-    )
+    return traffic_network(topology, 16, table_words=1 << 13, **limits)
 
 
 @pytest.mark.parametrize(
