@@ -51,7 +51,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Int32s
-from ..base.errors import InvalidInput, require_range, with_article
+from ..base.errors import require_range
 from ..network.routes import Offsets, dimension_order
 from ..network.topology import Topology, mesh
 from ..schedule.blocks import Blocks
@@ -84,7 +84,7 @@ def u_mesh_multicast(
     """Send ``words`` words from ``source`` to ``targets``; None stands for all other nodes.
 
     Half-duplex, in ceil(log2(targets + 1)) steps; ``source`` among the targets does not count.
-    Raises :class:`InvalidInput` unless the network is a mesh, line or hypercube without faults,
+    Raises :class:`.InvalidInput` unless the network is a mesh, line or hypercube without faults,
     for nodes outside it and for a message without words.
     """
     _require_grid("u-mesh", "a mesh, line or hypercube", topology, wrapped=False)
@@ -142,9 +142,7 @@ def _require_grid(algorithm: str, allowed: str, topology: Topology, wrapped: boo
     alone = topology.nodes == 1 and topology.kind in {"torus", "ring"}
     fits = bool(topology.wrapped or alone) is wrapped
     if not topology.dims or topology.without_faults is not None or not fits:
-        raise InvalidInput.of(
-            f"network for {algorithm}", f"{allowed} without faults", with_article(topology.label)
-        )
+        raise topology.refusal(algorithm, f"{allowed} without faults")
 
 
 def _members(topology: Topology, source: int, targets: Iterable[int] | None) -> Nodes:

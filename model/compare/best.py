@@ -136,8 +136,7 @@ def choose_best(
             raise refusal
         _require_heeded(collective, request, algorithms)
         names = one_of(algorithm.name for algorithm in algorithms)
-        served = with_article(request.topology.label)
-        raise InvalidInput.of(f"network for {collective}", f"one that {names} serves", served)
+        raise request.topology.refusal(collective, f"one that {names} serves")
     return Choice(tuple(sorted(found, key=lambda each: each.rank)), tuple(untried), kept)
 
 

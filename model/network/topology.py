@@ -29,7 +29,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from ..base.errors import InvalidInput, require_range
+from ..base.errors import InvalidInput, require_range, with_article
 
 NO_LINK = -1
 UNSAID = -1
@@ -164,6 +164,10 @@ class Topology:
         there = np.ones(self.nodes, np.bool_)
         there[[*self.switches]] = False
         return there
+
+    def refusal(self, what: str, allowed: str) -> InvalidInput:
+        """Return the error of ``what``, an algorithm that needs a network that is ``allowed``."""
+        return InvalidInput.of(f"network for {what}", allowed, with_article(self.label))
 
     @property
     def whole_grid(self) -> bool:

@@ -13,7 +13,7 @@ Longer blocks meet on their way, and then a ring that passes the memories is fas
 
 import numpy as np
 
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import require_range
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.builder import path_columns
@@ -42,8 +42,7 @@ def light_ring(topology: Topology, words: int) -> Schedule:
     require_range(f"nodes for {NAME}", len(topology.working_nodes), 1, MOST_NODES)
     hops, blocks = ring_of_all(NAME, topology)
     if any(len(hop) != 2 for hop in hops):
-        allowed = "one in which a ring visits every node just once"
-        raise InvalidInput.of(f"network for {NAME}", allowed, with_article(topology.label))
+        raise topology.refusal(NAME, "one in which a ring visits every node just once")
     ring = [hop[0] for hop in hops]
     nodes = len(ring)
     twice = [*ring, *ring]

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...base.arrays import Numbers
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import InvalidInput, require_range
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK, Topology
@@ -53,8 +53,7 @@ DRAWS = 8
 def require_no_switches(topology: Topology, algorithm: str) -> None:
     """Raise :class:`.InvalidInput` for a network with switches."""
     if topology.switches:
-        label = with_article(topology.label)
-        raise InvalidInput.of(f"network for {algorithm}", "one without switches", label)
+        raise topology.refusal(algorithm, "one without switches")
 
 
 def light_tree(topology: Topology, root: int, targets: Iterable[int]) -> list[list[int]]:

@@ -32,7 +32,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput, with_article
+from ...base.errors import InvalidInput
 from ...network.topology import Topology
 from ..halving.boxes import is_whole_grid
 from .rounds import require_ring
@@ -83,5 +83,4 @@ def recursive_doubling_partners(topology: Topology) -> tuple[str, list[Nodes]]:
 
 def _require_powers(algorithm: str, topology: Topology) -> None:
     if any(side.bit_count() != 1 for side in topology.dims):
-        given = with_article(topology.label)
-        raise InvalidInput.of(f"network for {algorithm}", "of sides that are powers of two", given)
+        raise topology.refusal(algorithm, "of sides that are powers of two")

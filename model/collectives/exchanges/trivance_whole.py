@@ -21,7 +21,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from ...base.errors import InvalidInput, one_of, require_range, with_article
+from ...base.errors import InvalidInput, one_of, require_range
 from ...network.config import MOST_VCS
 from ...network.operators import BUILT_IN
 from ...network.port_model import PortModel
@@ -48,9 +48,7 @@ def trivance_all_reduce(topology: Topology, words: int, operator: str) -> Schedu
     require_range("nodes for trivance-whole", topology.nodes, 1, MOST_NODES)
     for side in topology.dims:
         if 3**7 % side:
-            allowed = "of sides that are powers of three"
-            given = with_article(topology.label)
-            raise InvalidInput.of("network for trivance-whole", allowed, given)
+            raise topology.refusal("trivance-whole", "of sides that are powers of three")
     calendar = _Calendar()
     for axis, side in enumerate(topology.dims):
         stride, held = prod(topology.dims[:axis]), 1

@@ -29,7 +29,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput, with_article
+from ...base.errors import InvalidInput
 from ...network.topology import Topology
 
 Grid = npt.NDArray[np.int32]
@@ -113,8 +113,7 @@ def _neighbors(inside: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], ..
 
 def _require_blocks(topology: Topology) -> None:
     if topology.kind != "mesh" or len(topology.dims) != 2:
-        allowed = "a 2-D mesh (tree serves any network)"
-        raise InvalidInput.of("network for jiang-wu", allowed, with_article(topology.label))
+        raise topology.refusal("jiang-wu", "a 2-D mesh (tree serves any network)")
     for begin, end in topology.faulty_links[:1]:
         raise InvalidInput.of(
             "faulty links for jiang-wu",

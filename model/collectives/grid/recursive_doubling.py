@@ -36,7 +36,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...base.errors import InvalidInput, with_article
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from .sends import Columns, GridCollective, LineSends, Sends, reach
@@ -80,8 +79,7 @@ def exchange_sends(collective: GridCollective) -> Sends:
     for side in topology.dims:
         if side.bit_count() != 1 or side > 2 * MOST_VCS:
             sides = f"of sides that are powers of two up to {2 * MOST_VCS}, or served by ring"
-            what = f"network for recursive-doubling {collective.name}"
-            raise InvalidInput.of(what, sides, with_article(topology.label))
+            raise topology.refusal(f"recursive-doubling {collective.name}", sides)
     parts = []
     nodes = np.arange(topology.nodes)
     lowest = 0

@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput, one_of, require_range, with_article
+from ...base.errors import InvalidInput, one_of, require_range
 from ...base.ragged import offsets_of, ranges
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order
@@ -57,9 +57,7 @@ class GridCollective:
         if self.name not in MOST_NODES:
             raise InvalidInput.of("collective", one_of(MOST_NODES), self.name)
         if not is_whole_grid(self.topology):
-            allowed = "a mesh, torus or hypercube without faults"
-            given = with_article(self.topology.label)
-            raise InvalidInput.of(f"network for {self.algorithm}", allowed, given)
+            raise self.topology.refusal(self.algorithm, "a mesh, torus or hypercube without faults")
         most = MOST_NODES[self.name]
         require_range(f"nodes for {self.name}", self.topology.nodes, 1, most)
         if not self.rooted and self.source is not None:

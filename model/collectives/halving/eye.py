@@ -73,7 +73,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.arrays import Int32s
-from ...base.errors import InvalidInput, with_article
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
@@ -126,7 +125,7 @@ def eye_broadcast(topology: Topology, source: int, words: int) -> Schedule:
     """Broadcast ``words`` words from the node ``source`` of a d-dimensional 2^k mesh or torus.
 
     Uses Algorithm 1 in two dimensions, Algorithm 2 in three (Algorithm 3 from an eye), and section
-    4 of 3-D in d. The schedule has d k steps and is half-duplex. Raises :class:`InvalidInput` for
+    4 of 3-D in d. The schedule has d k steps and is half-duplex. Raises :class:`.InvalidInput` for
     any other topology, a source outside it and a message without words.
     """
     k = _levels(topology)
@@ -162,7 +161,7 @@ def _levels(topology: Topology) -> int:
         nearest = "x".join([str(1 << int(log2(topology.nodes) / axes + 0.5))] * axes)
         allowed = f"a {' x '.join(['2^k'] * axes)} {kind} ({examples}, ...)"
         allowed += f", of which the nearest is {nearest}"
-    raise InvalidInput.of("network for the eye broadcast", allowed, with_article(topology.label))
+    raise topology.refusal("the eye broadcast", allowed)
 
 
 def _target_coordinates(k: int, level: int) -> tuple[Int32s, Int32s, Int32s]:

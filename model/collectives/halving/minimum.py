@@ -25,7 +25,7 @@ from collections import defaultdict
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput, with_article
+from ...base.errors import InvalidInput
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
@@ -147,15 +147,10 @@ def tcds_by_eye(topology: Topology) -> Costs:
 def _require_mesh(topology: Topology) -> None:
     """Raise :class:`InvalidInput` unless it is a mesh without faults and not too large."""
     if not is_whole_grid(topology) or topology.wrapped:
-        allowed = "a mesh without faults"
-        raise InvalidInput.of(
-            "network for the minimum broadcast", allowed, with_article(topology.label)
-        )
+        raise topology.refusal("the minimum broadcast", "a mesh without faults")
     if topology.nodes > MOST_NODES and not all(map(_is_power, topology.dims)):
         allowed = f"a mesh of at most {MOST_NODES} nodes where a side is no power of two"
-        raise InvalidInput.of(
-            "network for the minimum broadcast", allowed, with_article(topology.label)
-        )
+        raise topology.refusal("the minimum broadcast", allowed)
 
 
 def _is_power(side: int) -> bool:

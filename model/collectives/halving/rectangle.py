@@ -40,7 +40,6 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput, with_article
 from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
@@ -106,7 +105,7 @@ def rectangle_steps(dims: tuple[int, ...]) -> int:
 def rectangle_broadcast(topology: Topology, source: int, words: int) -> Schedule:
     """Broadcast ``words`` words from ``source`` in a mesh or torus by Algorithm 2.
 
-    The schedule is half-duplex. Raises :class:`InvalidInput` for any other topology and one with
+    The schedule is half-duplex. Raises :class:`.InvalidInput` for any other topology and one with
     faults, a source outside it and a message without words.
     """
     _require_grid(topology)
@@ -142,8 +141,7 @@ def _require_grid(topology: Topology) -> None:
         allowed = "a mesh or torus"
         if topology.without_faults is not None:
             allowed += " without faults"
-        what = "network for the rectangle broadcast"
-        raise InvalidInput.of(what, allowed, with_article(topology.label))
+        raise topology.refusal("the rectangle broadcast", allowed)
 
 
 @dataclass(frozen=True)

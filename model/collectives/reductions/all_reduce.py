@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput, with_article
+from ...base.errors import InvalidInput
 from ...base.ragged import offsets_of
 from ...network.route_layers import has_circle, layered_vcs
 from ...schedule.blocks import CUSTOM, Blocks
@@ -32,9 +32,7 @@ def rooted_all_reduce(reduce: Schedule, broadcast: Schedule) -> Schedule:
     """
     broadcast = in_pieces(broadcast, max(1, len(reduce.blocks) // len(broadcast.blocks)))
     if not np.array_equal(broadcast.blocks.words, reduce.blocks.words):
-        allowed = "one whose links lead both ways"
-        given = with_article(broadcast.topology.label)
-        raise InvalidInput.of(f"network for {broadcast.algorithm}", allowed, given)
+        raise broadcast.topology.refusal(broadcast.algorithm, "one whose links lead both ways")
     whole = reduce.collective == Collective.REDUCE and broadcast.collective != CUSTOM
     name = Collective.ALL_REDUCE if whole else CUSTOM
     owed = tuple(_with(reduce.root, nodes) for nodes in broadcast.blocks.owed)

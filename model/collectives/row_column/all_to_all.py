@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import require_range
 from ...network.port_model import PortModel
 from ...network.routes import dateline_vcs
 from ...network.topology import Topology
@@ -38,8 +38,7 @@ def row_column_all_to_all(topology: Topology, words: int, *, all_port: bool = Fa
     require_range("flits", words, 1)
     sides, wrapped = topology.dims, topology.wrapped
     if not is_whole_grid(topology) or len(sides) != 2 or min(sides) < 2:
-        allowed = "a mesh or torus of two axes without faults"
-        raise InvalidInput.of("network for row-column", allowed, with_article(topology.label))
+        raise topology.refusal("row-column", "a mesh or torus of two axes without faults")
     require_range("nodes for row-column", topology.nodes, 4, MOST_NODES)
     messages = messages_of(sides[0], sides[1])
     passages = [passage_of(message, sides, wrapped) for message in messages]

@@ -22,7 +22,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...base.errors import InvalidInput, with_article
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order, shortest_paths
 from ...network.topology import Topology
@@ -73,7 +72,7 @@ def _paths(topology: Topology, root: int, goals: list[int]) -> Sequence[Path]:
     paths = chain_through(topology, root, tuple(goals))
     if paths is None:
         allowed = "one in which a chain of links that are used once leads to all nodes"
-        raise InvalidInput.of("network for chain", allowed, with_article(topology.label))
+        raise topology.refusal("chain", allowed)
     return paths
 
 

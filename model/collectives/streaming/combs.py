@@ -26,7 +26,7 @@ from itertools import pairwise, zip_longest
 import numpy as np
 
 from ...base.arrays import Numbers
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import require_range
 from ...base.ragged import even_shares
 from ...network.port_model import PortModel
 from ...network.topology import Topology
@@ -77,8 +77,7 @@ def combs_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
     require_range("flits", words, 1)
     sides = (*topology.dims, 1)[:2]
     if not is_whole_grid(topology) or topology.wrapped or len(topology.dims) > 2:
-        allowed, given = "a mesh of one or two axes without faults", with_article(topology.label)
-        raise InvalidInput.of("network for combs", allowed, given)
+        raise topology.refusal("combs", "a mesh of one or two axes without faults")
     # A line is a spine without teeth.
     size = topology.nodes * (max(sides) if min(sides) > 1 else 1)
     require_range("nodes for combs times the longer side", size, 1, LARGEST)

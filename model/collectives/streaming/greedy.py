@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.arrays import Numbers
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import require_range
 from ...base.ragged import shares_of
 from ...bounds.hops import hops_from
 from ...network.links import linked_pairs
@@ -98,8 +98,7 @@ def greedy_broadcast(topology: Topology, root: int, words: int) -> Schedule:
     topology.require_working("source", root)
     require_range("flits", words, 1)
     if not topology.links_differ:
-        label = with_article(topology.label)
-        raise InvalidInput.of(f"network for {PACED}", "one whose links differ", label)
+        raise topology.refusal(PACED, "one whose links differ")
     working = topology.working_nodes
     links = links_past(topology, root, working[working != root])
     number = _likely_number(topology, root, words)
@@ -240,8 +239,7 @@ def _gathered(
         lots = holders + draw.random(len(owners)) / 2
         came = [(node, move) for node in order for move in _chosen(have, into[node], node, lots)]
         if not came:
-            allowed = "one in which every node reaches all others"
-            raise InvalidInput.of("network for greedy", allowed, with_article(topology.label))
+            raise topology.refusal("greedy", "one in which every node reaches all others")
         for node, (link, block) in came:
             have[node, block] = True
             holders[block] += 1

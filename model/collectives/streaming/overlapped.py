@@ -30,7 +30,7 @@ from math import isqrt
 
 import numpy as np
 
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import require_range
 from ...base.ragged import even_shares
 from ...network.links import linked_pairs
 from ...network.port_model import PortModel
@@ -147,8 +147,7 @@ def _graph(topology: Topology) -> _Graph:
     elif np.unique(joined[working]).size > 1:
         allowed = "one in which links that lead both ways join all nodes"
     if allowed:
-        label = with_article(topology.label)
-        raise InvalidInput.of(f"network for {NAME}", allowed, label)
+        raise topology.refusal(NAME, allowed)
     beside: dict[int, list[int]] = {node: [] for node in working.tolist()}
     for begin, end in both:
         beside[begin].append(end)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...base.arrays import Numbers
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import require_range
 from ...base.ragged import even_shares
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
@@ -99,9 +99,7 @@ def packed_chains(
         ways = (
             "by which all others reach the source" if gather else "by which it reaches all others"
         )
-        raise InvalidInput.of(
-            "network for packed-chains", f"one with paths {ways}", with_article(topology.label)
-        )
+        raise topology.refusal("packed-chains", f"one with paths {ways}")
     most_pieces = min(MOST_PIECES, words // LEAST_PIECE, MOST_ROUTES // len(others))
     found = (
         _schedule(

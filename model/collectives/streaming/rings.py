@@ -44,7 +44,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.arrays import Numbers
-from ...base.errors import InvalidInput, one_of, require_range, with_article
+from ...base.errors import one_of, require_range
 from ...base.ragged import even_shares, ranges
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order
@@ -171,7 +171,7 @@ def ring_of_all(algorithm: str, topology: Topology) -> tuple[Sequence[Path], lis
         paths = ring_through(topology)
     if paths is None:
         allowed = "one in which a ring of links that are used once leads through all nodes"
-        raise InvalidInput.of(f"network for {algorithm}", allowed, with_article(topology.label))
+        raise topology.refusal(algorithm, allowed)
     return paths, [int(np.searchsorted(nodes, path[0])) for path in paths]
 
 
@@ -228,7 +228,7 @@ def _cycles(topology: Topology) -> list[list[int]]:
         return found
     grids = ("ring", "mesh", "torus", "hypercube")
     allowed = f"a {one_of(grids)} without faults in which a cycle is known"
-    raise InvalidInput.of("network for hamiltonian", allowed, with_article(topology.label))
+    raise topology.refusal("hamiltonian", allowed)
 
 
 def _known_cycles(topology: Topology) -> list[list[int]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...base.errors import InvalidInput, require_range, with_article
+from ...base.errors import require_range
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.port_model import PortModel
 from ...network.topology import Topology
@@ -65,12 +65,10 @@ def _packed_trees(topology: Topology, root: int, targets: list[int] | None, word
     (hops,) = hops_from(topology, np.array([root]))
     if (hops[goals] == UNREACHED).any():
         whom = "all nodes" if targets is None else "all targets"
-        allowed = f"one in which the source reaches {whom}"
-        raise InvalidInput.of("network for packed-trees", allowed, with_article(topology.label))
+        raise topology.refusal("packed-trees", f"one in which the source reaches {whom}")
     trees = packed_arborescences(links_past(topology, root, goals), root, goals)
     if len(goals) and not trees:
-        allowed = "one whose links lead both ways"
-        raise InvalidInput.of("network for packed-trees", allowed, with_article(topology.label))
+        raise topology.refusal("packed-trees", "one whose links lead both ways")
     pieces = shares(words, [int(tree.delay.max()) for tree in trees]) or [words]
     trees = [tree for tree, share in zip(trees, pieces, strict=False) if share]
     pieces = [share for share in pieces if share]
