@@ -18,6 +18,7 @@ Edge = tuple[int, int]
 
 
 def graph_of(nodes: int, edges: list[Edge], switches: Iterable[int] = ()) -> Topology:
+    """Return a graph of two-way links; a node's ports are in the order of its links."""
     ends: list[list[int]] = [[] for _ in range(nodes)]
     for a, b in edges:
         ends[a].append(b)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pytest
 from helpers.refusals import refusal_of
 from helpers.svg import numbers
+from helpers.tree_networks import graph_of
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -20,7 +21,6 @@ from eyecast.model.collectives.grid.collectives import ring as ring_collective
 from eyecast.model.network.attached_host import with_host
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
-from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.builder import path_columns
@@ -36,16 +36,6 @@ NODE = 0.2
 Path_ = list[int]
 
 
-def from_links(nodes: int, links: list[tuple[int, int]]) -> Topology:
-    """Return a graph of two-way links."""
-    beside: list[list[int]] = [[-1] for _ in range(nodes)]
-    for a, b in links:
-        beside[a].append(b)
-        beside[b].append(a)
-    widest = max(map(len, beside))
-    return graph([row + [-1] * (widest - len(row)) for row in beside])
-
-
 def drawn_graph(nodes: int, links: int) -> Topology:
     """Return a ring with random chords."""
     pairs = {(n, n + 1) for n in range(nodes - 1)} | {(0, nodes - 1)}
@@ -53,7 +43,7 @@ def drawn_graph(nodes: int, links: int) -> Topology:
     while len(pairs) < links:
         a, b = sorted(draw.choice(nodes, 2, replace=False).tolist())
         pairs.add((a, b))
-    return from_links(nodes, sorted(pairs))
+    return graph_of(nodes, sorted(pairs))
 
 
 def closed_line() -> Topology:
@@ -82,10 +72,10 @@ NETWORKS = {
     "star tree": star_tree(5, 3),
     "diagonal mesh": diagonal_mesh(5),
     "de Bruijn graph": de_bruijn(2, 4),
-    "two nodes": from_links(2, [(0, 1)]),
+    "two nodes": graph_of(2, [(0, 1)]),
     "graph": drawn_graph(20, 34),
     "large graph": drawn_graph(60, 90),
-    "tree": from_links(9, [(0, 1), (1, 2), (2, 3), (3, 4), (2, 5), (5, 6), (5, 7), (5, 8)]),
+    "tree": graph_of(9, [(0, 1), (1, 2), (2, 3), (3, 4), (2, 5), (5, 6), (5, 7), (5, 8)]),
     "torus with a host": with_host(torus((4, 4)), [0, 5, 15]),
     "line with a host": with_host(line(9), [0, 4, 8]),
     "tree with a host": with_host(binary_tree(15), [0, 3, 14]),
@@ -296,14 +286,14 @@ def test_trees_are_drawn_in_levels() -> None:
     for node in range(3):
         assert points[node, 0] == pytest.approx(points[[2 * node + 1, 2 * node + 2], 0].mean())
     # The root of a path graph is its middle.
-    path = Places.of(from_links(5, [(0, 1), (1, 2), (2, 3), (3, 4)])).points
+    path = Places.of(graph_of(5, [(0, 1), (1, 2), (2, 3), (3, 4)])).points
     assert np.argsort(path[:, 1], kind="stable")[0] == 2
 
 
 def test_a_large_grid_that_is_given_as_a_graph_looks_like_one() -> None:
     grid = mesh((6, 7))
     links = [(n, m) for n in range(42) for m in grid.neighbor[n].tolist() if m > n]
-    points = Places.of(from_links(42, links)).points
+    points = Places.of(graph_of(42, links)).points
     away = points[[a for a, _ in links]] - points[[b for _, b in links]]
     assert Counter(np.linalg.norm(away, axis=1).round(6).tolist()) == {1.6: len(links)}
 
@@ -365,7 +355,7 @@ def test_the_host_is_called_so() -> None:
         (mesh((11, 10, 10)), "nodes of a drawn network must be at most 1024, not 1100"),
         (star_tree(129, 2), "leaves and levels of a drawn tree must be at most 128x128, not 129x3"),
         (
-            from_links(182, list(combinations(range(182), 2))),
+            graph_of(182, list(combinations(range(182), 2))),
             "links of a drawn network must be at most 16384, not 16471",
         ),
         (with_host(ring(65), [0]), "sides of a drawn ring must be at most 64, not 65"),

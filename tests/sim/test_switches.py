@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from helpers.command import Command
 from helpers.traffic import traffic_network
+from helpers.tree_networks import graph_of
 from helpers.verified import require_same_but_trace, verified
 
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import TIMINGS, NetworkConfig
-from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.compiler import fit
 from eyecast.model.traffic.program import traffic_program
@@ -29,12 +29,7 @@ SLOW = pytest.mark.slow
 
 def network_of(edges: Sequence[tuple[int, int]], switches: Sequence[int]) -> Topology:
     """Return a graph of two-way links; a node's ports are in the order of its links."""
-    rows: list[list[int]] = [[-1] for _ in range(1 + max(map(max, edges)))]
-    for one, other in edges:
-        rows[one].append(other)
-        rows[other].append(one)
-    ports = max(map(len, rows))
-    return graph([row + [-1] * (ports - len(row)) for row in rows], switches)
+    return graph_of(1 + max(map(max, edges)), [*edges], switches)
 
 
 SMALL_STAR = network_of([(0, leaf) for leaf in (1, 2, 3)], [0])
