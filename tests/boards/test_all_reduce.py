@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from helpers.board_runs import as_predicted
 from helpers.drawn_reductions import wrong_nodes
+from helpers.generated import generated
 from helpers.simulated_lines import rtl_board
 
 from eyecast.boards.run import compare_with_board, run_on_board
 from eyecast.boards.serial.computer import SerialHost
 from eyecast.boards.serial.frame import word_bytes
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
@@ -24,8 +23,7 @@ WORDS = 9
 
 def case_of(algorithm: str, operator: str = "add", config: NetworkConfig = SQUARE) -> Case:
     """Return an all-reduce of nine random words."""
-    request = Request(topology=config.topology, words=WORDS, operator=operator)
-    made = find_algorithm("all-reduce", algorithm).generate(request)
+    made = generated("all-reduce", algorithm, config.topology, words=WORDS, operator=operator)
     config, layouts = make_room(config, [made])
     _, (compiled,) = compile_all(config, [made], layouts)
     return Case.of(compiled, timing="barrier", seed=4)

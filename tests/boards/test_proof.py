@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from helpers.command import Command, result
+from helpers.generated import generated
 from helpers.simulated_lines import FAST
 
 from eyecast.boards.proof.proof import (
@@ -20,8 +21,6 @@ from eyecast.boards.synthesis.bitstream import build_bitstream, synthesize
 from eyecast.boards.tools import run_tool
 from eyecast.cli.bitstream import _proof_case
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
@@ -131,8 +130,7 @@ def test_a_broadcast_on_the_netlist_is_what_the_model_says(name, config):
 @pytest.mark.parametrize("level", ["netlist", "bitstream"])
 def test_an_all_reduce_is_what_the_model_says(level):
     config = replace(SMALL, flit_width=24, message_words=64, operators="add")
-    request = Request(topology=config.topology, words=4, operator="add")
-    schedule = find_algorithm("all-reduce", "tree").generate(request)
+    schedule = generated("all-reduce", "tree", config.topology, words=4, operator="add")
     case = Case.of(Compiled.of(schedule, config), timing="barrier", seed=0)
     agrees(prove(design(level, config=config), case))
 

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 from helpers import bus_simulator
 from helpers.engine_host import program_words
+from helpers.generated import generated
 from helpers.programs import simulated
 from helpers.switch_networks import switch_star
 from systemrdl.node import MemNode, RegNode
 
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.buses import HostBus, TileBus
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.config_file import identity
@@ -29,8 +28,7 @@ BASES = (3, 20)
 def told(flit_width: int, **more: Any) -> tuple[NetworkConfig, dict[str, Any]]:
     """Return a network whose node 0 is a switch, and the parameters of a bench for it."""
     plain = NetworkConfig(topology=switch_star(2), flit_width=flit_width, **LIMITS)
-    request = Request(topology=plain.topology, source=1, words=4)
-    schedule = find_algorithm("broadcast", "tree").generate(request)
+    schedule = generated("broadcast", "tree", plain.topology, source=1, words=4)
     plain, (compiled,) = fit(plain, [schedule])
     config = replace(plain, programs=2, tile_ports=True)
     program = compiled.program

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 from helpers.command import Command, refusal, result
+from helpers.generated import generated
 
 from eyecast.model.collectives.cube.all_to_all import ORDERS
-from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.fault_blocks.broadcast import most_steps, most_tcd
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.topology import hypercube
 from eyecast.model.schedule.file import read_schedule, schedule_json
 
@@ -90,8 +89,7 @@ def test_orders_of_an_all_to_all(eyecast: Command, here: Path, order: str) -> No
     options = ("--collective", "all-to-all", "--algorithm", "sbt", "--ports", "all", "--flits", "2")
     cube = ("schedule", "--hypercube", "3", *options, "-o", "s.json", "--json")
     result(eyecast(*cube, "--order", order))
-    request = Request(topology=hypercube(3), words=2, all_port=True, order=order)
-    made = find_algorithm("all-to-all", "sbt").generate(request)
+    made = generated("all-to-all", "sbt", hypercube(3), words=2, all_port=True, order=order)
     assert (here / "s.json").read_text() == schedule_json(made)
     assert eyecast(*cube, "--order", "preorder") == refusal(
         "order of all-to-all must be postorder or reverse-breadth-first, not preorder"

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from helpers.command import Command, refusal
 from helpers.foreign import said
+from helpers.generated import generated
 from helpers.operations import carried_out, message_rows, order_kept
 from helpers.refusals import refusal_of
 
@@ -19,8 +20,6 @@ from eyecast.formats.chakra_schema import COLLECTIVE, COMPUTATION, RECEIVE, SEND
 from eyecast.formats.format import Setting
 from eyecast.formats.registry import format_of
 from eyecast.model.base.files import InputFile
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.topology import mesh, ring
 from eyecast.model.schedule.file import read_schedule
 from eyecast.model.schedule.schedule import Schedule
@@ -29,12 +28,11 @@ RING = Setting(topology=ring(4))
 
 
 def eye() -> Schedule:
-    request = Request(topology=mesh((4, 4)), words=6, source=0)
-    return find_algorithm("broadcast", "eye").generate(request)
+    return generated("broadcast", "eye", mesh((4, 4)), words=6, source=0)
 
 
 def all_gather() -> Schedule:
-    return find_algorithm("all-gather", "ring").generate(Request(topology=ring(4), words=3))
+    return generated("all-gather", "ring", ring(4), words=3)
 
 
 def node(number: int, kind: int, after: tuple[int, ...] = (), **values: int) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from helpers.command import Command
 from helpers.foreign import file, owners_tool, said
+from helpers.generated import generated
 from helpers.operations import (
     RANKS,
     carried_out,
@@ -23,8 +24,6 @@ from eyecast.formats.format import Setting
 from eyecast.formats.goal import read_goal, write_goal
 from eyecast.formats.operations import Operation, schedule_of
 from eyecast.model.base.files import InputFile
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring
@@ -130,8 +129,7 @@ SCHEDULES = {
 def made(
     collective: str, algorithm: str, topology: Topology, source: int | None, all_port: bool = False
 ) -> Schedule:
-    request = Request(topology=topology, words=6, source=source, all_port=all_port)
-    return find_algorithm(collective, algorithm).generate(request)
+    return generated(collective, algorithm, topology, words=6, source=source, all_port=all_port)
 
 
 @pytest.mark.parametrize("name", SCHEDULES)

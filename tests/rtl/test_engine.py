@@ -5,7 +5,6 @@ predicts. It is later by the cycles in which nodes read the words of ``expected`
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,16 +38,14 @@ from helpers.engine_host import (
     program_words,
     rows_before,
 )
+from helpers.generated import generated
 from helpers.programs import UP, program, put, words
 from helpers.switch_networks import switch_star
 
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.cycle.model import run
-from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.config_file import identity
 from eyecast.model.network.topology import hypercube, mesh, torus
-from eyecast.model.program.compiler import fit
+from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.program import Program
 from eyecast.model.run.run import FLAGS, Run
 
@@ -129,11 +126,8 @@ def test_programs_run_one_after_the_other_without_reset(clock: ClockDomain, regi
 @pytest.mark.slow
 def test_programs_of_other_networks(clock: ClockDomain) -> None:
     """Run on networks with two words of ``expected``, with lanes, and with switches."""
-    cube = hypercube(2)
-    request = Request(topology=cube, words=3, source=1, all_port=True)
-    made = find_algorithm("scatter", "sbnt").generate(request)
-    limits: dict[str, Any] = {"all_port": True, "message_words": 16, "table_words": 16}
-    _, (compiled,) = fit(NetworkConfig(topology=cube, **limits), [made])
+    made = generated("scatter", "sbnt", hypercube(2), words=3, source=1, all_port=True)
+    compiled = compile_certified(made, {"message_words": 16, "table_words": 16})
     leaves = switch_star(3)
     crossing = program(
         {1: [put(1, (1, 1), (3, 1), length=2, target=4)]}, {3: [1]}, leaves, **LIMITS

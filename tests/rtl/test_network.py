@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from amaranth.hdl import ClockDomain
 from helpers.amaranth_simulation import simulate
+from helpers.generated import generated
 from helpers.network_in_python import NetworkBench, wait
 from helpers.programs import NORTH, UP, program, put, simulated
 
-from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.halving.eye import eye_broadcast
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import TIMINGS, NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh
-from eyecast.model.program.compiler import Compiled, fit
+from eyecast.model.program.certified import compile_certified
+from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.program import Program
 from eyecast.model.run.signature import signatures
 from eyecast.model.traffic.program import traffic_program
@@ -141,11 +141,8 @@ def test_flags(clock: ClockDomain, timing: str, registers: int, look_ahead: bool
     ],
 )
 def test_all_ports(clock: ClockDomain, registers: int, look_ahead: bool) -> None:
-    cube = hypercube(2)
-    request = Request(topology=cube, words=3, source=1, all_port=True)
-    made = find_algorithm("scatter", "sbnt").generate(request)
-    limits = {"all_port": True, "message_words": 32, "barrier_registers": registers}
-    _, (compiled,) = fit(NetworkConfig(topology=cube, **limits), [made])
+    made = generated("scatter", "sbnt", hypercube(2), words=3, source=1, all_port=True)
+    compiled = compile_certified(made, {"message_words": 32, "barrier_registers": registers})
     cases = [Case.of(compiled, timing=timing, seed=1) for timing in TIMINGS]
     require_cases(clock, cases, look_ahead=look_ahead)
 

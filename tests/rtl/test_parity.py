@@ -28,15 +28,13 @@ from helpers.engine_host import (
     program_words,
     rows_before,
 )
+from helpers.generated import generated
 from helpers.memories import Memories
 from helpers.programs import UP, program, put, words
 
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.cycle.model import run
-from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh
-from eyecast.model.program.compiler import fit
+from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.program import Program
 
 LINE, PAIR = mesh((3,)), mesh((2,))
@@ -228,12 +226,9 @@ def test_a_flipped_bit_of_a_table_ends_the_run(clock: ClockDomain, memories: Mem
 @pytest.mark.slow
 def test_a_flipped_bit_of_any_lane_is_told(clock: ClockDomain, memories: Memories) -> None:
     """With a port for every link, each sender has a table, and each table is checked."""
-    cube = hypercube(2)
-    request = Request(topology=cube, words=2, source=0, all_port=True)
-    made = find_algorithm("scatter", "sbnt").generate(request)
-    limits: dict[str, Any] = {"all_port": True, "message_words": 8, "table_words": 16}
-    _, (compiled,) = fit(NetworkConfig(topology=cube, **limits), [made])
-    each, draw = compiled.program, random.Random(3)
+    made = generated("scatter", "sbnt", hypercube(2), words=2, source=0, all_port=True)
+    each = compile_certified(made, {"message_words": 8, "table_words": 16}).program
+    draw = random.Random(3)
     engine = engine_of(clock, each)
     sizes = [len(words) for words in program_words(each)]
 

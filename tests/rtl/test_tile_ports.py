@@ -14,14 +14,13 @@ from amaranth.hdl import ClockDomain
 from amaranth.lib.memory import Memory
 from helpers.amaranth_simulation import simulate
 from helpers.engine_host import START, Engine, Host, expected_rows, rows_before
+from helpers.generated import generated
 from helpers.programs import UP, program, put, words
 
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh
-from eyecast.model.program.compiler import fit
+from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.program import Program
 from eyecast.rtl import shared_memory
 from eyecast.rtl.shared_memory import SharedMemory
@@ -256,16 +255,9 @@ def test_no_word_behind_the_last_one_is_shown_or_written(
 @pytest.mark.parametrize("registers", [0, 3])
 def test_bells_of_several_lanes(clock: ClockDomain, registers: int) -> None:
     """Each packet rings once; two packets that end in the same cycle ring one after another."""
-    cube = hypercube(2)
-    request = Request(topology=cube, words=3, all_port=True)
-    made = find_algorithm("all-to-all", "sbnt").generate(request)
-    limits: dict[str, Any] = {
-        "all_port": True,
-        "message_words": 32,
-        "barrier_registers": registers,
-    }
-    _, (compiled,) = fit(NetworkConfig(topology=cube, **limits), [made])
-    each = compiled.program
+    made = generated("all-to-all", "sbnt", hypercube(2), words=3, all_port=True)
+    limits = {"message_words": 32, "barrier_registers": registers}
+    each = compile_certified(made, limits).program
     engine = engine_of(clock, each)
     memory = words(each)
     ports = [getattr(engine.network, f"tile_{node}") for node in range(4)]

@@ -26,15 +26,13 @@ from helpers.engine_host import (
     Host,
     program_words,
 )
+from helpers.generated import generated
 from helpers.memories import Memories
 from helpers.programs import pack, program, put, words
 
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.cycle.model import run
-from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.compiler import fit
+from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.run.run import FLAGS
@@ -175,11 +173,8 @@ def test_every_wrong_program_ends_and_is_named(clock: ClockDomain) -> None:
 
 def broadcast() -> Program:
     """Return a broadcast of three words from node 0, in two steps."""
-    request = Request(topology=SQUARE, words=3, source=0)
-    made = find_algorithm("broadcast", "eye").generate(request)
-    config = NetworkConfig(topology=SQUARE, message_words=8, table_words=32)
-    _, (compiled,) = fit(config, [made])
-    return compiled.program
+    made = generated("broadcast", "eye", SQUARE, words=3, source=0)
+    return compile_certified(made, {"message_words": 8, "table_words": 32}).program
 
 
 FLIPS = 40

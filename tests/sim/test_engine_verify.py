@@ -9,21 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.command import Command, refusal, result
+from helpers.generated import generated
 from helpers.programs import UP, program, put, words
 from helpers.switch_networks import switch_star
 from helpers.verified import verified
 from helpers.whole_jobs import whole_job
 
 import eyecast
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.waiting import waiting
 from eyecast.model.cycle.control import Control
 from eyecast.model.cycle.model import run
-from eyecast.model.network.config import TIMINGS, NetworkConfig, Timing
+from eyecast.model.network.config import TIMINGS, Timing
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
-from eyecast.model.program.compiler import fit
+from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.program import Program
 from eyecast.model.run.run import EndState, HardwareRun, Prediction
 from eyecast.model.run.trace import first_difference
@@ -40,10 +39,9 @@ def cases(topology: Topology, name: str, hold: Sequence[int] | None = None, **li
     """Return the cases of a broadcast on a network, in both timings."""
     collective, algorithm = name.split()
     source = None if collective.startswith("all") else topology.nodes - 1
-    duplex = {"all_port": True} if limits.get("all_port") else {}
-    request = Request(topology=topology, words=3, source=source, **duplex)
-    made = find_algorithm(collective, algorithm).generate(request)
-    _, (compiled,) = fit(NetworkConfig(topology=topology, **limits), [made])
+    all_port = limits.get("all_port", False)
+    made = generated(collective, algorithm, topology, words=3, source=source, all_port=all_port)
+    compiled = compile_certified(made, limits)
     held = None if hold is None else np.array(hold)
     return [Case.of(compiled, timing=timing, seed=1, hold=held) for timing in TIMINGS]
 

@@ -5,11 +5,10 @@ from collections import Counter
 import numpy as np
 import pytest
 from helpers.drawn_reductions import draw_reduction, together, wrong_nodes
+from helpers.generated import generated
 from helpers.own_operator import TWICE
 from helpers.verified import verified
 
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
@@ -63,8 +62,7 @@ def test_five_hundred(topology: Topology, all_port: bool) -> None:
 @pytest.mark.parametrize("algorithm", ["eye", "ring", "recursive-doubling", "chain"])
 def test_a_multiply_accumulate_of_three_cycles(algorithm: str) -> None:
     """The operator's words must keep their order, and each node has a different result."""
-    request = Request(topology=mesh((2, 2)), words=9, operator=TWICE.name)
-    made = find_algorithm("all-reduce", algorithm).generate(request)
+    made = generated("all-reduce", algorithm, mesh((2, 2)), words=9, operator=TWICE.name)
     made.check()
     parameters = {"operators": (TWICE, "add"), "streams": True}
     case = Case.of(compile_certified(made, parameters), timing="barrier", seed=3)

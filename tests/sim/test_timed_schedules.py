@@ -4,11 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from helpers.generated import generated
 from helpers.verified import verified
 
-from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, torus
@@ -21,8 +20,7 @@ pytestmark = pytest.mark.slow
 
 def relayed(dims: tuple[int, int]) -> Schedule:
     """Return an all-to-all on a timetable, in which nodes pass blocks on."""
-    request = Request(topology=mesh(dims), words=3)
-    return replace(find_algorithm("all-to-all", "ring").generate(request), timed=True)
+    return replace(generated("all-to-all", "ring", mesh(dims), words=3), timed=True)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,9 @@
 
 import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
+from helpers.generated import generated
 from helpers.verified import verified
 
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.topology import Topology, ring, torus
 
 
@@ -14,8 +13,7 @@ from eyecast.model.network.topology import Topology, ring, torus
     ("network", "steps"), [(ring(9), 2), (torus((9, 3)), 3), (ring(27), 4)], ids=str
 )
 def test_all_sums_are_right_on_hardware(network: Topology, steps: int) -> None:
-    request = Request(topology=network, words=5, all_port=True)
-    made = find_algorithm("all-reduce", "trivance-whole").generate(request)
+    made = generated("all-reduce", "trivance-whole", network, words=5, all_port=True)
     made.check()
     assert made.steps == steps
     case = case_of(made, 2)

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 from helpers.command import INSTALLED
+from helpers.generated import generated
 from helpers.refusals import refusal_of
 
 from eyecast.model.base import files
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import read_input, require_writable, write_atomically
 from eyecast.model.base.folders import new_folder
-from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.halving.eye import eye_broadcast
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.topology import mesh
 from eyecast.model.network.topology_file import read_topology
 from eyecast.model.schedule.file import schedule_json, write_schedule
@@ -100,8 +99,7 @@ def test_a_file_that_nobody_may_write_is_refused(tmp_path: Path) -> None:
 def test_a_file_to_standard_output_is_alone_on_it(tmp_path: Path, name: str) -> None:
     arguments = (INSTALLED, "schedule", "--mesh", "4x4", "--source", "0,0", "-o", name)
     piped = subprocess.run(arguments, capture_output=True, check=True)
-    request = Request(topology=mesh((4, 4)), words=16, source=0)
-    schedule = find_algorithm("broadcast", "eye").generate(request)
+    schedule = generated("broadcast", "eye", mesh((4, 4)), words=16, source=0)
     assert piped.stdout.decode() == schedule_json(schedule)
     assert piped.stderr.decode().startswith("4x4 mesh, eye broadcast from (0,0)\n")
     path = tmp_path / "s.json"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.carried_out import carried_out
 from helpers.drawn_requests import as_asked
+from helpers.generated import generated
 from helpers.refusals import refusal_of
 from helpers.schedule_judge import problems
 
@@ -111,9 +112,7 @@ def test_what_has_no_words_costs_nothing() -> None:
         Request(topology=line(6), words=1, source=0, block_words=(0, 5, 0, 0, 0, 0))
     )
     assert (one.sends, one.steps, one.send_words.tolist()) == (1, 1, [5])
-    alone = find_algorithm("broadcast", "tree").generate(
-        Request(topology=line(2), words=5, source=0)
-    )
+    alone = generated("broadcast", "tree", line(2), words=5, source=0)
     assert carried_out(one).predicted.cycles == carried_out(alone).predicted.cycles
     none = ring.generate(Request(topology=line(6), words=1, source=0, block_words=(0,) * 6))
     none.check()
@@ -123,8 +122,8 @@ def test_what_has_no_words_costs_nothing() -> None:
 def test_a_packet_has_the_words_of_its_blocks() -> None:
     """In a gather along a line, each node sends the received blocks and its own block."""
     words = (1, 2, 0, 8)
-    gather = find_algorithm("gather", "recursive-doubling").generate(
-        Request(topology=line(4), words=1, source=0, block_words=words)
+    gather = generated(
+        "gather", "recursive-doubling", line(4), words=1, source=0, block_words=words
     )
     for send in range(gather.sends):
         begin, end = gather.block_offsets[send : send + 2]
@@ -160,9 +159,7 @@ def test_shares_are_even() -> None:
 )
 def test_a_block_with_words_must_be_brought(collective: str, complaint: str) -> None:
     """Sends without words may be missing; sends with words must not."""
-    made = find_algorithm(collective, "ring").generate(
-        Request(topology=mesh((2, 2)), words=1, block_words=(3, 0, 2, 1))
-    )
+    made = generated(collective, "ring", mesh((2, 2)), words=1, block_words=(3, 0, 2, 1))
     made.check()
     blocks = replace(made.blocks, words=np.array([3, 1, 2, 1]))
     one = replace(made, blocks=blocks, requests=())
@@ -182,25 +179,19 @@ def test_bounds_count_the_words_that_are_sent(ports: PortModel, least: int) -> N
 
 
 def test_steps_and_hops_are_bounded_where_every_node_has_other_words() -> None:
-    made = find_algorithm("all-gather", "ring").generate(
-        Request(topology=mesh((2, 2)), words=1, block_words=(1, 2, 3, 4))
-    )
+    made = generated("all-gather", "ring", mesh((2, 2)), words=1, block_words=(1, 2, 3, 4))
     assert least_counts(made) == {"steps": 2, "tcd": 6}
 
 
 def test_the_longest_block_there_may_be_is_moved() -> None:
     words = (MOST, 0, 0, 0)
-    made = find_algorithm("all-gather", "ring").generate(
-        Request(topology=mesh((2, 2)), words=1, block_words=words)
-    )
+    made = generated("all-gather", "ring", mesh((2, 2)), words=1, block_words=words)
     made.check()
     assert made.blocks.words.sum() == MOST
 
 
 def test_a_schedule_file_keeps_blocks_without_words(tmp_path: Path) -> None:
-    made = find_algorithm("all-gather", "ring").generate(
-        Request(topology=mesh((2, 2)), words=1, block_words=(3, 0, 2, 1))
-    )
+    made = generated("all-gather", "ring", mesh((2, 2)), words=1, block_words=(3, 0, 2, 1))
     write_schedule(made, tmp_path / "schedule.json")
     assert '"version":2' in (tmp_path / "schedule.json").read_text()
     again = read_schedule(tmp_path / "schedule.json")
@@ -263,18 +254,15 @@ def test_what_streams_in_windows_takes_equal_blocks() -> None:
 def test_unequal_blocks_stream_round_one_ring(collective: str) -> None:
     topology = with_faults(mesh((3, 3)), [4])
     words = (3, 1, 4, 1, 0, 9, 2, 6, 5)
-    made = find_algorithm(collective, "stream-ring").generate(
-        Request(topology=topology, words=1, block_words=words)
-    )
+    made = generated(collective, "stream-ring", topology, words=1, block_words=words)
     assert made.stream.any()
     assert made.blocks.words.tolist() == [each for each in words if each]
     carried_out(made)
 
 
 def test_a_block_that_streams_has_words() -> None:
-    request = Request(topology=mesh((2, 2)), words=1, block_words=(3, 1, 0, 2))
     with pytest.raises(InvalidInput) as caught:
-        find_algorithm("all-gather", "stream-ring").generate(request)
+        generated("all-gather", "stream-ring", mesh((2, 2)), words=1, block_words=(3, 1, 0, 2))
     named = "block words with stream-ring all-gather, which streams,"
     assert str(caught.value) == f"{named} must be at least 1, not 0"
 

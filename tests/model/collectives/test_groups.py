@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.carried_out import carried_out
+from helpers.generated import generated
 from helpers.refusals import refusal_of
 from helpers.schedules import Send, build
 
@@ -142,9 +143,10 @@ def test_groups_have_words_of_their_own() -> None:
     )
 
     def make(topology: Topology, group: Group, _place: int) -> Schedule:
-        assert (topology.dims, group.root) == ((2, 2), 3)
-        request = Request(topology=topology, words=1, source=3, block_words=group.block_words)
-        return find_algorithm(group.collective or "", "ring").generate(request)
+        assert (topology.dims, group.collective, group.root) == ((2, 2), "gather", 3)
+        return generated(
+            "gather", "ring", topology, words=1, source=3, block_words=group.block_words
+        )
 
     made = asked.schedule(make)
     words = dict(zip(made.blocks.owner.tolist(), made.blocks.words.tolist(), strict=True))
@@ -157,9 +159,7 @@ def test_irregular_groups_reduce_all_of_their_words() -> None:
     asked = Grouping(mesh((4, 4)), groups_of(groups, "all-reduce"), "all-reduce")
 
     def make(topology: Topology, _group: Group, _place: int) -> Schedule:
-        return find_algorithm("all-reduce", "circulant").generate(
-            Request(topology=topology, words=64)
-        )
+        return generated("all-reduce", "circulant", topology, words=64)
 
     made = asked.schedule(make)
     owed = np.array([len(nodes or ()) for nodes in made.blocks.owed])
@@ -177,8 +177,7 @@ def test_groups_take_the_words_of_their_nodes() -> None:
 
     def make(topology: Topology, group: Group, _place: int) -> Schedule:
         seen.append(group.block_words)
-        request = Request(topology=topology, words=1, block_words=group.block_words)
-        return find_algorithm("all-gather", "ring").generate(request)
+        return generated("all-gather", "ring", topology, words=1, block_words=group.block_words)
 
     made = grouping(groups, block_words=tuple(table)).schedule(make)
     assert seen == [(7, 0), (0, 2)]
@@ -220,8 +219,7 @@ def test_what_a_group_may_not_say(group: dict[str, object], line: str) -> None:
 
 def test_a_group_that_is_not_served_is_named() -> None:
     def make(topology: Topology, group: Group, _place: int) -> Schedule:
-        request = Request(topology=topology, words=1, source=group.root)
-        return find_algorithm("broadcast", "tree").generate(request)
+        return generated("broadcast", "tree", topology, words=1, source=group.root)
 
     asked = grouping([{"nodes": [0, 1], "root": 0}, {"nodes": [4, 6], "root": 4}])
     assert refusal_of(asked.schedule, make).startswith(

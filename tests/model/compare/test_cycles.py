@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.command import Command, result
+from helpers.generated import generated
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import algorithms_for, find_algorithm
+from eyecast.model.collectives.registry import algorithms_for
 from eyecast.model.compare import cycles
 from eyecast.model.compare.cycles import schedule_cycles
 from eyecast.model.cycle.model import run
@@ -105,8 +106,7 @@ def test_estimates_know_shared_links_and_further_rows(
     topology: Topology, collective: str, algorithm: str, words: int
 ) -> None:
     source = 0 if collective == Collective.BROADCAST else None
-    request = Request(topology=topology, words=words, source=source)
-    schedule = find_algorithm(Collective(collective), algorithm).generate(request)
+    schedule = generated(Collective(collective), algorithm, topology, words=words, source=source)
     assert expected_cycles(schedule) == schedule_cycles(schedule).value
 
 
@@ -128,15 +128,15 @@ def test_estimates_know_latencies_and_rates(
     topology: Topology, collective: str, algorithm: str, words: int, all_port: bool
 ) -> None:
     source = 0 if collective == Collective.BROADCAST else None
-    request = Request(topology=topology, words=words, source=source, all_port=all_port)
-    schedule = find_algorithm(Collective(collective), algorithm).generate(request)
+    schedule = generated(
+        Collective(collective), algorithm, topology, words=words, source=source, all_port=all_port
+    )
     assert expected_cycles(schedule) == simulated(schedule)
 
 
 def test_steps_whose_slow_and_fast_links_carry_other_loads_have_a_lower_bound() -> None:
     """Further rows take more cycles than the estimate counts."""
-    request = Request(topology=FOUR, words=4096, all_port=True)
-    schedule = find_algorithm(Collective.ALL_REDUCE, "overlapped").generate(request)
+    schedule = generated(Collective.ALL_REDUCE, "overlapped", FOUR, words=4096, all_port=True)
     ran = simulated(schedule)
     assert schedule_cycles(schedule) == (ran, False)
     assert 0.96 * ran <= expected_cycles(schedule) <= ran

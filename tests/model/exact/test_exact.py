@@ -10,20 +10,19 @@ import numpy as np
 import pytest
 from helpers.all_port_programs import all_port
 from helpers.drawn import draw_network
+from helpers.generated import generated
 from helpers.programs import DOWN, NORTH, UP, program, put, words
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import algorithms_for
 from eyecast.model.compare.drawn_programs import drawn_program
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.control import Control
 from eyecast.model.exact.arithmetic import predict, run
 from eyecast.model.exact.declined import Declined
-from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.config import Timing
 from eyecast.model.network.operators import Operator
 from eyecast.model.network.topology import hypercube, mesh, torus
-from eyecast.model.program.compiler import fit
+from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.payload import Payload, random_words
 from eyecast.model.program.program import Program
 from eyecast.model.run.link_flits import link_flits
@@ -107,13 +106,9 @@ def test_thousands_of_drawn_programs_are_worked_out_as_simulated() -> None:
 def test_schedules_are_worked_out(
     topology: Any, collective: str, algorithm: str, all_ports: bool, limits: dict[str, int]
 ) -> None:
-    (chosen,) = (each for each in algorithms_for(collective) if each.name == algorithm)
-    rooted = collective in ("broadcast", "reduce")
-    source = 0 if rooted else None
-    request = Request(topology=topology, words=5, source=source, all_port=all_ports)
-    schedule = chosen.generate(request)
-    config = NetworkConfig(topology=topology, all_port=all_ports, **limits)  # type: ignore[arg-type]
-    _, (compiled,) = fit(config, [schedule])
+    source = 0 if collective in ("broadcast", "reduce") else None
+    made = generated(collective, algorithm, topology, words=5, source=source, all_port=all_ports)
+    compiled = compile_certified(made, limits)
     memory = Payload.random(compiled, 1).memory(compiled.program.config)
     combines = bool(compiled.program.operator.any() or compiled.program.stream.any())
     for timing in Timing:

@@ -6,20 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.generated import generated
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.bounds.cycles import least_cycles
-from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
 from eyecast.model.collectives.groups import part_of
 from eyecast.model.collectives.reductions.backwards import against
 from eyecast.model.collectives.reductions.bounds import reduction_cycles
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.cycle.model import run
 from eyecast.model.network.attached_host import with_host
 from eyecast.model.network.chiplets import between_of, chiplets
-from eyecast.model.network.config import NetworkConfig, Timing
+from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import line, mesh
@@ -28,7 +27,7 @@ from eyecast.model.network.topology_file import (
     topology_from_json,
     topology_to_json,
 )
-from eyecast.model.program.compiler import fit
+from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.collective import Collective
@@ -163,15 +162,12 @@ def test_long_messages_take_at_most_6_fifths_of_the_bound(
     collective: Collective, algorithm: str, words: int, cycles: int, bound: int
 ) -> None:
     """On 2x2 chiplets of 4x4, in the cycle model. The guide gives the same numbers."""
-    request = Request(
-        topology=chiplets((2, 2), (4, 4), latency=8, rate=4),
-        words=words,
-        source=0 if collective == Collective.BROADCAST else None,
-        all_port=algorithm != "direct",
-    )
-    made = find_algorithm(collective, algorithm).generate(request)
-    base = NetworkConfig(topology=made.topology, depth=4, all_port=request.all_port)
-    config, (one,) = fit(base, [made])
-    ran = run(one.program, empty_memory(config), timing=Timing.BARRIER, record_trace=False)
+    topology = chiplets((2, 2), (4, 4), latency=8, rate=4)
+    source = 0 if collective == Collective.BROADCAST else None
+    all_port = algorithm != "direct"
+    made = generated(collective, algorithm, topology, words=words, source=source, all_port=all_port)
+    program = compile_certified(made, {"depth": 4}).program
+    memory = empty_memory(program.config)
+    ran = run(program, memory, timing=Timing.BARRIER, record_trace=False)
     assert (ran.cycles, schedule_bound(made).value) == (cycles, bound)
     assert 5 * cycles <= 6 * bound

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.generated import generated
 from helpers.schedules import Send, build
 from helpers.tree_networks import graph_of
 
@@ -15,7 +16,7 @@ from eyecast.model.collectives.circuits import light_trees
 from eyecast.model.collectives.circuits.joining_trees import joining_all_reduce, joining_reduce
 from eyecast.model.collectives.circuits.light_trees import light_broadcast
 from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import algorithms_for, find_algorithm
+from eyecast.model.collectives.registry import algorithms_for
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
@@ -239,14 +240,13 @@ def test_tables_of_narrow_words_have_entries_whose_number_fits_a_word() -> None:
     assert delivers(one)
     assert one.program.config.table_words == 64 >= int(one.program.table_sizes.max())
     # 255 is the largest number of a word: a power of two below it is the largest table.
-    long = find_algorithm("all-to-all", "direct").generate(Request(topology=mesh((8, 8)), words=1))
+    long = generated("all-to-all", "direct", mesh((8, 8)), words=1)
     with pytest.raises(InvalidInput, match=r"must be at most 128 \(table words\)"):
         case(long, flit_width=8)
 
 
 def algorithm(name: str, collective: str) -> Schedule:
-    request = Request(topology=mesh((4, 4)), words=2)
-    return find_algorithm(collective, name).generate(request)
+    return generated(collective, name, mesh((4, 4)), words=2)
 
 
 def test_a_send_of_no_words_is_a_token() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.generated import generated
 from helpers.schedules import Send, build
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -96,9 +97,7 @@ def test_what_is_accepted_is_canonical_and_what_is_refused_is_not(
 ) -> None:
     topology = eyecast.mesh(sides)
     try:
-        made = find_algorithm("all-reduce", name).generate(
-            Request(topology=topology, words=32, source=None)
-        )
+        made = generated("all-reduce", name, topology, words=32, source=None)
     except eyecast.InvalidInput:
         return
     if made.stream.any():

@@ -9,12 +9,11 @@ from random import Random
 
 import numpy as np
 import pytest
+from helpers.generated import generated
 from helpers.schedule_judge import KINDS, REDUCED_KINDS, named, problems
 from helpers.schedules import Send, build, listed
 
-from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.halving.eye import eye_broadcast
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.network.port_model import PORT_MODELS
 from eyecast.model.network.topology import Topology, mesh, torus
@@ -122,8 +121,7 @@ def test_judge_follows_wrapped_axes_and_streams() -> None:
 
 def made(topology: Topology, collective: str, algorithm: str) -> Schedule:
     root = 0 if collective == "reduce" else None
-    request = Request(topology=topology, words=topology.nodes, source=root)
-    return find_algorithm(collective, algorithm).generate(request)
+    return generated(collective, algorithm, topology, words=topology.nodes, source=root)
 
 
 ORIGINALS = [

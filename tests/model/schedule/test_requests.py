@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from helpers.command import Command, refusal
 from helpers.drawn_requests import as_asked, draw_asked, draw_network, made
+from helpers.generated import generated
 from helpers.refusals import refusal_of
 from helpers.sweeps import points_of
 
@@ -193,8 +194,7 @@ def test_what_is_not_as_requested(
 
 def test_who_takes_no_part_gets_nothing() -> None:
     fewer = with_faults(mesh((3, 1)), [2])
-    request = Request(topology=fewer, words=2, source=0)
-    schedule = find_algorithm("scatter", "direct").generate(request)
+    schedule = generated("scatter", "direct", fewer, words=2, source=0)
     schedule.check()
     blocks = Blocks(np.array([0, 0]), ((1,), (2,)), np.array([2, 2]))
     with pytest.raises(ScheduleError, match=r"^no block must be for node 2, as requested$"):
@@ -211,13 +211,14 @@ def in_groups() -> Schedule:
 
     def make(topology: Topology, group: Group, _place: int) -> Schedule:
         algorithm = "tree" if group.collective == "broadcast" else "circulant"
-        request = Request(
-            topology=topology,
+        return generated(
+            str(group.collective),
+            algorithm,
+            topology,
             words=group.words or 16,
             source=group.root,
             block_words=group.block_words,
         )
-        return find_algorithm(str(group.collective), algorithm).generate(request)
 
     return asked.schedule(make)
 
@@ -276,8 +277,7 @@ def test_each_group_has_a_request_and_each_block_a_group() -> None:
 def test_who_is_left_out_is_named_or_refused() -> None:
     """An algorithm may leave nodes out only on request, or if its paper does so."""
     cut = with_faults(mesh((3, 1)), [], [(1, 2)])
-    request = Request(topology=cut, words=2, source=0, partial=True)
-    schedule = find_algorithm("broadcast", "tree").generate(request)
+    schedule = generated("broadcast", "tree", cut, words=2, source=0, partial=True)
     schedule.check()
     assert (schedule.collective, schedule.unserved) == ("custom", (2,))
     whole = replace(schedule, requests=(replace(schedule.requests[0], partial=False),))
@@ -289,8 +289,7 @@ def test_who_is_left_out_is_named_or_refused() -> None:
 
 def test_copies_are_whole_and_each_node_gets_one() -> None:
     broken = with_faults(hypercube(2), [], [(0, 1)])
-    request = Request(topology=broken, words=2, source=0, all_port=True)
-    schedule = find_algorithm("broadcast", "nesbt-copies").generate(request)
+    schedule = generated("broadcast", "nesbt-copies", broken, words=2, source=0, all_port=True)
     schedule.check()
     with pytest.raises(ScheduleError, match=r"^words of each broadcast must be 2, as requested"):
         with_words(schedule, 1, -1).check()

@@ -1,7 +1,7 @@
 """Runs of blocks that stream: nodes whose blocks are adjacent, and cases where they cannot be."""
 
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
+from helpers.generated import generated
+
 from eyecast.model.collectives.streaming.rings import stream_ring, stream_ring_reduce_scatter
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, ring
@@ -24,8 +24,7 @@ def test_rings_of_two_axes_have_none_but_where_lines_begin() -> None:
 
 def test_rings_in_windows_that_turn_both_ways_have_none() -> None:
     """Node 0 sends 1 2 .. 7 before its own block one way, its own before 1 2 .. 6 the other."""
-    request = Request(topology=ring(8), words=32)
-    _, disordered = stream_runs(find_algorithm("all-reduce", "stream-ring").generate(request))
+    _, disordered = stream_runs(generated("all-reduce", "stream-ring", ring(8), words=32))
     assert disordered == {*range(8)}
 
 

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.carried_out import carried_out
+from helpers.generated import generated
 from helpers.refusals import refusal_of
 from helpers.schedules import Send, build
 
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.port_model import PortModel
@@ -131,8 +130,7 @@ def test_any_schedule_is_carried_out_as_reckoned(
     topology: Topology, collective: str, name: str, parameters: dict[str, Any]
 ) -> None:
     source = 1 if collective in ("broadcast", "scatter") else None
-    request = Request(topology=topology, words=3, source=source)
-    made = find_algorithm(collective, name).generate(request)
+    made = generated(collective, name, topology, words=3, source=source)
     timed = on_timetable(made)
     timed.check()
     one = compile_certified(timed, parameters)
@@ -159,8 +157,7 @@ def test_any_schedule_is_carried_out_as_reckoned(
     ],
 )
 def test_networks_without_timed_rows_are_refused(parameters: dict[str, Any], words: str) -> None:
-    request = Request(topology=mesh((2, 2)), words=1, source=0)
-    made = on_timetable(find_algorithm("broadcast", "eye").generate(request))
+    made = on_timetable(generated("broadcast", "eye", mesh((2, 2)), words=1, source=0))
     assert (
         refusal_of(Compiled.of, made, NetworkConfig(topology=made.topology, **parameters)) == words
     )
@@ -170,8 +167,7 @@ def test_networks_without_timed_rows_are_refused(parameters: dict[str, Any], wor
     "parameters", [{"contention_free": True}, {"streams": True}, {"programs": 1}]
 )
 def test_networks_that_have_no_timed_rows_are_refused(parameters: dict[str, Any]) -> None:
-    request = Request(topology=mesh((2, 2)), words=1, source=0)
-    made = on_timetable(find_algorithm("broadcast", "eye").generate(request))
+    made = on_timetable(generated("broadcast", "eye", mesh((2, 2)), words=1, source=0))
     (name,) = parameters
     told = refusal_of(compile_certified, made, parameters)
     allowed = "must be left out with eye, whose rows are timed, not given"

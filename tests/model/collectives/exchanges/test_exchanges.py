@@ -3,16 +3,15 @@
 import numpy as np
 import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
+from helpers.generated import generated
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.exchanges.circulant import circulant_all_gather
 from eyecast.model.collectives.exchanges.partners import swing_distance, swing_partners
 from eyecast.model.collectives.exchanges.swing import swing_all_gather
 from eyecast.model.collectives.exchanges.trivance import trivance_all_gather
 from eyecast.model.collectives.halving.eye import eye_tcd
 from eyecast.model.collectives.halving.eye_tcd import line_eye_tcd
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import hypercube, mesh, ring, torus
@@ -99,8 +98,7 @@ def test_swing_on_a_torus() -> None:
     ids=str,
 )
 def test_whole_messages_are_exchanged(topology: object, algorithm: str, steps: int | None) -> None:
-    request = Request(topology=topology, words=5)
-    schedule = find_algorithm("all-reduce", algorithm).generate(request)
+    schedule = generated("all-reduce", algorithm, topology, words=5)
     schedule.check()
     assert schedule.port_model == "exchange"
     assert schedule.pairs_sharing_links == 0
@@ -111,9 +109,7 @@ def test_whole_messages_are_exchanged(topology: object, algorithm: str, steps: i
 
 def test_what_is_exchanged_changes_halves_and_ends_at_its_own_address() -> None:
     """In three exchanges, the words move from the upper half down, up and down again."""
-    schedule = find_algorithm("all-reduce", "recursive-doubling").generate(
-        Request(topology=hypercube(3), words=4)
-    )
+    schedule = generated("all-reduce", "recursive-doubling", hypercube(3), words=4)
     case = case_of(schedule, 1)
     half = 1 << (case.program.config.address_bits - 1)
     assert half >= 4
@@ -124,9 +120,7 @@ def test_what_is_exchanged_changes_halves_and_ends_at_its_own_address() -> None:
 
 
 def test_where_nothing_is_sent_while_it_is_combined_it_stays_in_place() -> None:
-    schedule = find_algorithm("all-reduce", "ring").generate(
-        Request(topology=mesh((4, 2)), words=16)
-    )
+    schedule = generated("all-reduce", "ring", mesh((4, 2)), words=16)
     case = case_of(schedule, 1)
     assert not case.payload.layout.halves.any
     assert set(case.program.operator.tolist()) == {0, 1}

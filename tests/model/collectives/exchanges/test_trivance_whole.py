@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
+from helpers.generated import generated
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
@@ -19,8 +20,7 @@ from eyecast.model.schedule.schedule import Schedule
 
 
 def all_reduce(network: Topology, words: int = 5) -> Schedule:
-    request = Request(topology=network, words=words, all_port=True)
-    return find_algorithm("all-reduce", "trivance-whole").generate(request)
+    return generated("all-reduce", "trivance-whole", network, words=words, all_port=True)
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,4 @@ def test_any_schedule_may_combine_several_at_once_in_what_it_sends() -> None:
 
 
 def _by_parts() -> Schedule:
-    request = Request(topology=ring(3), words=7, all_port=True)
-    return find_algorithm("all-reduce", "trivance").generate(request)
+    return generated("all-reduce", "trivance", ring(3), words=7, all_port=True)

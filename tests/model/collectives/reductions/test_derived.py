@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
 from helpers.every_schedule import every_schedule
+from helpers.generated import generated
 from helpers.refusals import refusal_of
 from helpers.schedules import listed
 from helpers.switch_networks import switch_mesh
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.reductions.all_reduce import scattered_all_reduce
-from eyecast.model.collectives.registry import algorithms_for, find_algorithm
+from eyecast.model.collectives.registry import algorithms_for
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.schedule.rules import ScheduleError
@@ -37,8 +37,7 @@ FEWER = [
 
 def made(topology: Topology, collective: str, algorithm: str, words: int = 3) -> Schedule:
     root = 3 if collective in ("broadcast", "reduce") else None
-    request = Request(topology=topology, words=words, source=root)
-    return find_algorithm(collective, algorithm).generate(request)
+    return generated(collective, algorithm, topology, words=words, source=root)
 
 
 @pytest.mark.parametrize("topology", NETWORKS, ids=lambda network: network.label)
@@ -73,14 +72,9 @@ def test_every_send_goes_back_where_it_came_from() -> None:
 def test_links_that_lead_one_way_are_gone_round() -> None:
     """Node 1 has no link to node 0, so its contribution takes another path."""
     topology = with_faults(mesh((2, 2)), [], [(1, 0)])
-    schedule = made_to_zero(topology)
+    schedule = generated("reduce", "tree", topology, words=1, source=0)
     schedule.check()
     assert all([1, 0] not in [send.path[i : i + 2] for i in range(3)] for send in listed(schedule))
-
-
-def made_to_zero(topology: Topology) -> Schedule:
-    request = Request(topology=topology, words=1, source=0)
-    return find_algorithm("reduce", "tree").generate(request)
 
 
 def test_who_cannot_reach_the_root_is_named() -> None:
@@ -88,9 +82,8 @@ def test_who_cannot_reach_the_root_is_named() -> None:
     line = (
         "contributors of a reduce to node 0 must be nodes from which a path leads to it, not node 2"
     )
-    assert refusal_of(made_to_zero, topology) == line
-    partial = Request(topology=topology, words=1, source=0, partial=True)
-    schedule = find_algorithm("reduce", "tree").generate(partial)
+    assert refusal_of(generated, "reduce", "tree", topology, words=1, source=0) == line
+    schedule = generated("reduce", "tree", topology, words=1, source=0, partial=True)
     schedule.check()
     assert (schedule.collective, schedule.blocks.contributors) == ("custom", ((0, 1),))
 
@@ -158,8 +151,7 @@ def test_all_reduce_of_1024_words_on_a_mesh_of_64() -> None:
 @pytest.mark.slow
 def test_all_reduce_of_16384_words_on_a_torus_of_64_on_all_ports() -> None:
     """Four parts take different orders and directions of axes: 8,064 words pass every port."""
-    request = Request(topology=torus((8, 8)), words=16384, all_port=True)
-    schedule = find_algorithm("all-reduce", "rings").generate(request)
+    schedule = generated("all-reduce", "rings", torus((8, 8)), words=16384, all_port=True)
     schedule.check()
     case = case_of(schedule, 1)
     assert case.predicted.cycles <= 1.15 * 8064

@@ -5,13 +5,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from helpers.carried_out import cycles_of
+from helpers.generated import generated
 from helpers.irregular_networks import KINDS, drawn_network
 from helpers.refusals import refusal_of
 from helpers.schedules import listed
 from helpers.switch_networks import fat_tree, switch_star
 
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.collectives.streaming.packed_chains import packed_chains
 from eyecast.model.network.faults import with_faults
@@ -73,8 +72,9 @@ def test_small_ones(topology: Topology, words: int, gather: bool) -> None:
 def test_unequal_blocks(collective: str) -> None:
     words = tuple(int(word) for word in np.random.default_rng(3).integers(0, 50, 36))
     words = tuple(0 if node in (8, 21, 0) else word for node, word in enumerate(words))
-    request = Request(topology=FAULTY, words=1, source=0, all_port=True, block_words=words)
-    made = find_algorithm(collective, "packed-chains").generate(request)
+    made = generated(
+        collective, "packed-chains", FAULTY, words=1, source=0, all_port=True, block_words=words
+    )
     found = words_of(made)
     for node in range(1, 36):
         assert found.get((0, node) if collective == "scatter" else (node, 0), 0) == words[node]

@@ -7,13 +7,12 @@ import numpy as np
 import pytest
 from helpers.carried_out import carried_out
 from helpers.drawn_reductions import case_of, wrong_nodes
+from helpers.generated import generated
 from helpers.irregular_networks import KINDS, drawn_network
 from helpers.refusals import refusal_of
 from helpers.switch_networks import fat_tree, switch_mesh, switch_star
 from helpers.tree_networks import graph_of
 
-from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.collectives.streaming.greedy import greedy_all_gather
 from eyecast.model.collectives.streaming.passing import links_past
@@ -94,8 +93,7 @@ def test_a_multicast_to_its_source_alone_has_no_sends() -> None:
 def test_sums_across_switches_are_right(collective: str, algorithm: str) -> None:
     for topology in (switch_star(4), fat_tree(4)):
         root = int(topology.working_nodes[1]) if collective == "reduce" else None
-        request = Request(topology=topology, words=48, source=root, all_port=True)
-        made = find_algorithm(collective, algorithm).generate(request)
+        made = generated(collective, algorithm, topology, words=48, source=root, all_port=True)
         made.check()
         case = case_of(made, 1)
         assert case.predicted.finished
