@@ -40,24 +40,27 @@ class AxiLite:
         return 0, int(write.resp)
 
 
-@cocotb.test()
-async def random_accesses(dut: Any) -> None:
+async def begun(dut: Any) -> Bench:
+    """Begin, and return the bench of an engine behind this bus."""
     given = told()
     await begin(dut)
-    bench = Bench(dut, AxiLite(dut, given["seed"]), given)
-    await bench.random_accesses(given["accesses"])
+    return Bench(dut, AxiLite(dut, given["seed"]), given)
+
+
+@cocotb.test()
+async def random_accesses(dut: Any) -> None:
+    bench = await begun(dut)
+    await bench.random_accesses(bench.told["accesses"])
 
 
 @cocotb.test()
 async def several_at_once(dut: Any) -> None:
     """Read and write at the same time, with no address used twice."""
-    given = told()
-    await begin(dut)
-    bench = Bench(dut, AxiLite(dut, given["seed"]), given)
+    bench = await begun(dut)
     places = [(node, word) for node in (1, 2) for word in range(bench.spaces.message_words)]
     for node, word in places:
         await bench.check(Access(MESSAGE, node, word, 0))
-    for _ in range(given["accesses"] // 20):
+    for _ in range(bench.told["accesses"] // 20):
         used = bench.draw.sample(places, bench.draw.randrange(2, 8))
         data = [bench.draw.choice((None, bench.draw.getrandbits(32))) for _ in used]
         together = [
@@ -70,13 +73,9 @@ async def several_at_once(dut: Any) -> None:
 
 @cocotb.test()
 async def refusals(dut: Any) -> None:
-    given = told()
-    await begin(dut)
-    await Bench(dut, AxiLite(dut, given["seed"]), given).refusals()
+    await (await begun(dut)).refusals()
 
 
 @cocotb.test()
 async def register_map(dut: Any) -> None:
-    given = told()
-    await begin(dut)
-    await Bench(dut, AxiLite(dut, given["seed"]), given).register_map()
+    await (await begun(dut)).register_map()

@@ -10,9 +10,8 @@ import cocotb
 from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiStreamBus, AxiStreamFrame, AxiStreamSink, AxiStreamSource
 
-from .axi_lite_bench import AxiLite
-from .bus_bench import Bench, begin, hold_to_the_rules, pauses
-from .bus_simulator import told
+from .axi_lite_bench import begun
+from .bus_bench import hold_to_the_rules, pauses
 from .engine_spaces import COMMAND, CONTROLLER, MESSAGE, START
 
 LONGEST = 9
@@ -98,9 +97,8 @@ class Tile:
 @cocotb.test()
 async def random_messages_while_programs_run(dut: Any) -> None:
     """Tiles use the upper half of their memories, and programs run in the lower half."""
-    given = told()
-    await begin(dut)
-    bench = Bench(dut, AxiLite(dut, given["seed"]), given)
+    bench = await begun(dut)
+    given = bench.told
     tiles = [
         Tile(dut, node, bench.spaces.message_words, given["seed"] + 10 * node) for node in (1, 2)
     ]

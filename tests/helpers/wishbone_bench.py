@@ -37,32 +37,29 @@ class Wishbone:
         return 0 if access.data is not None else int(result.datrd), result.ack
 
 
-async def tried(dut: Any, signals: dict[str, str]) -> None:
+async def begun(dut: Any, signals: dict[str, str] = CLASSIC) -> Bench:
+    """Begin, and return the bench of an engine behind this bus."""
     given = told()
     await begin(dut)
-    await Bench(dut, Wishbone(dut, signals, given["seed"]), given).refusals()
+    return Bench(dut, Wishbone(dut, signals, given["seed"]), given)
 
 
 @cocotb.test()
 async def random_accesses(dut: Any) -> None:
-    given = told()
-    await begin(dut)
-    bench = Bench(dut, Wishbone(dut, CLASSIC, given["seed"]), given)
-    await bench.random_accesses(given["accesses"])
+    bench = await begun(dut)
+    await bench.random_accesses(bench.told["accesses"])
 
 
 @cocotb.test()
 async def refusals(dut: Any) -> None:
-    await tried(dut, CLASSIC)
+    await (await begun(dut)).refusals()
 
 
 @cocotb.test()
 async def refusals_pipelined(dut: Any) -> None:
-    await tried(dut, PIPELINED)
+    await (await begun(dut, PIPELINED)).refusals()
 
 
 @cocotb.test()
 async def register_map(dut: Any) -> None:
-    given = told()
-    await begin(dut)
-    await Bench(dut, Wishbone(dut, CLASSIC, given["seed"]), given).register_map()
+    await (await begun(dut)).register_map()
