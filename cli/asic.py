@@ -22,7 +22,7 @@ from .options.hardware import chosen_config, fitted, hardware_options
 from .options.network import chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, output_paths
 from .options.schedule_file import chosen_schedule, schedule_file_option
-from .options.values import complete_files
+from .options.values import file_option
 
 if TYPE_CHECKING:
     from ..asic.library import Library
@@ -43,10 +43,8 @@ LAYOUT = ("router.def", "router.png")
 @hardware_options
 @collective_options
 @schedule_file_option
-@click.option(
+@file_option(
     "--liberty",
-    metavar="FILE",
-    shell_complete=complete_files,
     help="The library of standard cells; by default that of Debian's qflow-tech-osu018.",
 )
 @click.option(

@@ -23,7 +23,7 @@ from .options.hardware import (
 )
 from .options.network import chosen_topology, network_facts, network_options
 from .options.output import json_option, output_paths
-from .options.values import complete_files, complete_words
+from .options.values import complete_words, file_option
 
 if TYPE_CHECKING:
     from ..boards.synthesis.bitstream import Bitstream
@@ -61,11 +61,8 @@ PROOF_FLITS = 4
 @click.option(
     "--program", is_flag=True, help="Load the bitstream onto the board with openFPGALoader."
 )
-@click.option(
-    *("-o", "--output"),
-    metavar="FOLDER",
-    shell_complete=complete_files,
-    help="Copy bitstream, report and logs into this folder.",
+@file_option(
+    "-o", "--output", metavar="FOLDER", help="Copy bitstream, report and logs into this folder."
 )
 @json_option
 def bitstream_command(

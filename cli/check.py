@@ -33,7 +33,7 @@ from .options.output import (
     require_seen,
 )
 from .options.schedule_file import schedule_file_option
-from .options.values import OptionValues, complete_files, refuse_beside
+from .options.values import OptionValues, complete_files, file_option, refuse_beside
 from .predict import Subject, chosen_subject, program_file_option
 
 if TYPE_CHECKING:
@@ -57,11 +57,9 @@ Samples = Iterator[list[int]]
 @collective_options
 @schedule_file_option
 @program_file_option
-@click.option(
+@file_option(
     "--image",
     "image_file",
-    metavar="FILE",
-    shell_complete=complete_files,
     help="Loaded image (CSV): gives the words of messages and the timing; needs --program.",
 )
 @click.option(
@@ -74,11 +72,9 @@ Samples = Iterator[list[int]]
 @click.option(
     "--clock", default="clk", show_default=True, help="Clock of the network in a waveform."
 )
-@click.option(
+@file_option(
     "--names",
     "names_file",
-    metavar="FILE",
-    shell_complete=complete_files,
     help="Paths of signals with other names in a waveform (JSON object: our name to your path).",
 )
 @output_option("the trace that was read (CSV)")

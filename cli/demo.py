@@ -13,7 +13,7 @@ from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import say
 from .options.output import output_paths
-from .options.values import complete_files
+from .options.values import file_option
 from .show import show_command
 from .verify import verify_command
 
@@ -32,13 +32,12 @@ _PICTURES = (".svg", ".png")
     metavar="WxH",
     help="Sides of the mesh, 2^k nodes each; a smaller mesh builds faster.",
 )
-@click.option(
+@file_option(
     "-o",
     "--output",
     default=".",
     show_default="this folder",
     metavar="FOLDER",
-    shell_complete=complete_files,
     help="Write traces and pictures into this folder.",
 )
 def demo_command(mesh: str, output: str) -> None:

@@ -17,7 +17,7 @@ from .command import command
 from .console import busy, print_json, print_table, say_written
 from .options.hardware import timing_option
 from .options.output import json_option, require_output_files
-from .options.values import complete_files
+from .options.values import complete_files, file_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,11 +32,9 @@ if TYPE_CHECKING:
     "eyecast image program.json -o chip.csv",
 )
 @click.argument("programs", nargs=-1, required=True, shell_complete=complete_files)
-@click.option(
+@file_option(
     *("-o", "--output"),
-    metavar="FILE",
     required=True,
-    shell_complete=complete_files,
     help=(
         "Write the words that load the programs through the host port here (CSV), and the facts "
         "that a host needs beside it (.json)."

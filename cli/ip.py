@@ -25,7 +25,7 @@ from .options.hardware import (
 )
 from .options.network import network_options
 from .options.schedule_file import chosen_schedule, schedule_file_option
-from .options.values import complete_files, was_typed
+from .options.values import file_option, was_typed
 
 
 @command(
@@ -57,11 +57,10 @@ from .options.values import complete_files, was_typed
     metavar="NAME",
     help="Prefix of modules, files, functions and macros; each engine of a chip needs its own.",
 )
-@click.option(
+@file_option(
     *("-o", "--output"),
     metavar="DIR",
     required=True,
-    shell_complete=complete_files,
     help="Write the package into this folder, which must be new or empty.",
 )
 @timing_option

@@ -8,7 +8,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 import numpy.typing as npt
 
@@ -52,7 +51,7 @@ from .options.output import (
     require_seen,
 )
 from .options.schedule_file import REPLACED_BY_PROGRAM_FILE, chosen_schedule, schedule_file_option
-from .options.values import OptionValues, complete_files, option_group, refuse_beside
+from .options.values import OptionValues, file_option, option_group, refuse_beside
 from .waves import (
     WAVES_FILES,
     require_waves_place,
@@ -70,11 +69,9 @@ if TYPE_CHECKING:
 
 
 program_file_option = option_group(
-    click.option(
+    file_option(
         "--program",
         "program_file",
-        metavar="FILE",
-        shell_complete=complete_files,
         help="A program file, instead of the options that make a program.",
     ),
     heading="Collective",

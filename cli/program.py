@@ -38,17 +38,15 @@ from .options.hardware import (
 from .options.network import network_facts, network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.schedule_file import chosen_schedule, schedule_file_option
-from .options.values import OptionValues, complete_files, integer_option, option_group, was_typed
+from .options.values import OptionValues, file_option, integer_option, option_group, was_typed
 
 if TYPE_CHECKING:
     from ..model.image.image import Image
     from ..model.program.compiler import Compiled
 
 image_options = option_group(
-    click.option(
+    file_option(
         "--image",
-        metavar="FILE",
-        shell_complete=complete_files,
         help=(
             "Write the words that load the program through the host port here (CSV), and the "
             "facts that a host needs beside it (.json)."
@@ -72,10 +70,8 @@ image_options = option_group(
 @force_option
 @output_option("the program (JSON)")
 @image_options
-@click.option(
+@file_option(
     "--certificate",
-    metavar="FILE",
-    shell_complete=complete_files,
     help=("Write a certificate (JSON) here, which eyecast certify checks against the file of -o."),
 )
 @click.option(

@@ -14,7 +14,7 @@ from .options.collective import collective_options
 from .options.network import network_options
 from .options.output import require_output_files
 from .options.schedule_file import chosen_schedule, schedule_file_option
-from .options.values import complete_files
+from .options.values import file_option
 
 
 @command(
@@ -25,11 +25,9 @@ from .options.values import complete_files
 @network_options
 @collective_options
 @schedule_file_option
-@click.option(
+@file_option(
     "-o",
     "--output",
-    metavar="FILE",
-    shell_complete=complete_files,
     help="Write the picture here, .svg or .png; by default both, into the current folder.",
 )
 @click.option(

@@ -42,8 +42,8 @@ from .options.output import json_option, output_option, output_paths, report_opt
 from .options.traffic_file import drawing_options, traffic_of_file
 from .options.values import (
     OptionValues,
-    complete_files,
     complete_words,
+    file_option,
     float_option,
     integer_option,
 )
@@ -85,12 +85,7 @@ class Setting(NamedTuple):
     "eyecast traffic --mesh 8x8 --pattern tornado --burst 50 --on model --report traffic.html",
 )
 @network_options
-@click.option(
-    "--traffic-file",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Read packets from a CSV file instead of drawing them.",
-)
+@file_option("--traffic-file", help="Read packets from a CSV file instead of drawing them.")
 @click.option(
     "--pattern",
     default="uniform",

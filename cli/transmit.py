@@ -14,7 +14,7 @@ from .console import busy, print_json, print_table, say, say_written
 from .options.collective import chosen_flits, flits_option, schedule_facts
 from .options.network import chosen_kind, chosen_topology, network_facts, network_options
 from .options.output import json_option, output_option, require_output_files
-from .options.values import complete_files, float_option
+from .options.values import file_option, float_option
 
 if TYPE_CHECKING:
     from ..model.papers.transmit.plan import Plan
@@ -40,12 +40,7 @@ PLANS = ("best", "paper")
     metavar="best|paper",
     help="The plan to write and draw.",
 )
-@click.option(
-    "--picture",
-    metavar="FILE",
-    shell_complete=complete_files,
-    help="Draw when each node gets the message, as .svg or .png.",
-)
+@file_option("--picture", help="Draw when each node gets the message, as .svg or .png.")
 @output_option("the schedule (JSON)")
 @json_option
 def transmit_command(

@@ -17,7 +17,7 @@ from .console import busy, say, say_written
 from .options.hardware import chosen_config, exported_hardware_options, ports_option
 from .options.network import chosen_topology, network_options
 from .options.output import require_output_files
-from .options.values import complete_files
+from .options.values import file_option
 
 
 @command(
@@ -40,11 +40,10 @@ from .options.values import complete_files
 )
 @click.option("--assertions", is_flag=True, help="Add assertions, in SystemVerilog.")
 @click.option("--modules", is_flag=True, help="Write a file for each module, into a folder.")
-@click.option(
+@file_option(
     *("-o", "--output"),
     metavar="FILE|DIR",
     required=True,
-    shell_complete=complete_files,
     help="Write the Verilog to this file (with --modules: folder).",
 )
 def verilog_command(

@@ -31,8 +31,8 @@ from ...model.schedule.collective import COLLECTIVES, REDUCTIONS, Collective
 from .hardware import chosen_room, ports_option
 from .values import (
     OptionValues,
-    complete_files,
     complete_words,
+    file_option,
     given_once,
     integer_option,
     option_group,
@@ -87,18 +87,15 @@ request_options = option_group(
     ),
     ports_option,
     flits_option,
-    click.option(
+    file_option(
         "--block-words",
-        metavar="FILE",
-        shell_complete=complete_files,
         help="Unequal blocks, instead of --flits: the words of each node, or of each pair.",
     ),
-    click.option(
+    file_option(
         "--group",
         metavar="rows|columns|'submesh AxB'|FILE",
         multiple=True,
         callback=given_once,
-        shell_complete=complete_files,
         help=(
             "One collective for each row, column or box of sides AxB, or for each group of a "
             "file, all at once; by the best algorithm unless --algorithm is given."

@@ -20,7 +20,7 @@ from ...model.network.network_text import (
 from ...model.network.topology import Topology
 from .values import (
     OptionValues,
-    complete_files,
+    file_option,
     float_option,
     integer_option,
     option_group,
@@ -39,12 +39,7 @@ network_options = option_group(
         click.option(f"--{name}", metavar=kind.metavar, help=kind.help)
         for name, kind in KINDS.items()
     ),
-    click.option(
-        f"--{_FILE}",
-        metavar="FILE",
-        shell_complete=complete_files,
-        help="Any graph, from a file of a known format.",
-    ),
+    file_option(f"--{_FILE}", help="Any graph, from a file of a known format."),
     click.option(
         f"--{_CHIPLETS}",
         metavar="WxH",

@@ -11,7 +11,7 @@ import click
 from ...model.base.errors import InvalidInput
 from ...model.base.files import is_standard_output, require_writable
 from ...model.network.topology import Topology
-from .values import Decorator, complete_files, option_group
+from .values import Decorator, file_option, option_group
 
 json_option = option_group(
     click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
@@ -21,22 +21,12 @@ json_option = option_group(
 
 def output_option(what: str, metavar: str = "FILE") -> Decorator:
     """Return the option ``-o``: where the command writes its result."""
-    option = click.option(
-        *("-o", "--output"),
-        metavar=metavar,
-        shell_complete=complete_files,
-        help=f"Write {what} here.",
-    )
+    option = file_option("-o", "--output", metavar=metavar, help=f"Write {what} here.")
     return option_group(option, heading="Output")
 
 
 report_option = option_group(
-    click.option(
-        "--report",
-        metavar="FILE",
-        shell_complete=complete_files,
-        help="Write a page that shows the run in a browser (HTML) here.",
-    ),
+    file_option("--report", help="Write a page that shows the run in a browser (HTML) here."),
     heading="Output",
 )
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from ...model.base.errors import InvalidInput
 from ...model.base.files import InputFile, input_name
 from ...model.collectives.declared.request import Ports
@@ -18,17 +16,15 @@ from ...model.schedule.schedule import Schedule
 from .collective import chosen_answer, chosen_flits, chosen_task, collective_options
 from .hardware import HARDWARE_NAMES
 from .network import NETWORK_NAMES, chosen_topology, kinds_chosen
-from .values import OptionValues, complete_files, option_group, option_names, refuse_beside
+from .values import OptionValues, file_option, option_group, option_names, refuse_beside
 
 if TYPE_CHECKING:
     from ...formats.format import Format, Setting
 
 schedule_file_option = option_group(
-    click.option(
+    file_option(
         "--schedule",
         "schedule_file",
-        metavar="FILE",
-        shell_complete=complete_files,
         help=(
             "A schedule file (- is standard input) instead of --source and --algorithm. A file of "
             "Eyecast names its network; another tool's file needs --mesh or a similar option."

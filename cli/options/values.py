@@ -78,6 +78,11 @@ def option_names(*options: Decorator) -> tuple[str, ...]:
     return tuple(parameter.opts[0] for parameter in command.params)
 
 
+def file_option(*names: str, metavar: str = "FILE", **settings: Any) -> Decorator:
+    """Return an option for a file or folder, whose name the shell completes."""
+    return click.option(*names, metavar=metavar, shell_complete=complete_files, **settings)
+
+
 def integer_option(
     name: str, default: int | None, text: str, metavar: str = "INTEGER"
 ) -> Decorator:
