@@ -7,6 +7,7 @@ in one process, when the first of them is asked for.
 import dataclasses
 import functools
 
+from helpers import untimed
 from helpers.programs import words
 from helpers.whole_jobs import whole_job
 
@@ -39,40 +40,18 @@ TIMINGS = ("barrier", "self-timed")
 CYCLE_LIMIT = 400
 
 
-def walk(topology, node, route):
-    """Return a packet's last node, and the port by which the packet enters it."""
-    came_in_by = 0
-    for port, hops, _ in route:
-        for _ in range(hops):
-            node, came_in_by = int(topology.neighbor[node, port]), int(topology.peer[node, port])
-    return node, came_in_by
-
-
 def program_of(config, puts, port_model="all-port", **changes):
     """Make a program of ``puts``, pairs (node, row); the receives follow from the rows' routes."""
     rows = [[] for _ in range(config.topology.nodes)]
     receives = [[] for _ in range(config.topology.nodes)]
     for node, row in puts:
         rows[node].append(row)
-        target, port = walk(config.topology, node, row.route)
+        target, port = untimed.ending(config.topology, node, row.route)
         if not row.continued:
             receives[target].append((row.step, port))
     steps, ports = ([tuple(r[i] for r in sorted(each)) for each in receives] for i in (0, 1))
     made = {"receive_ports": ports, **changes}
     return Program.from_rows(config, port_model, rows, steps, **made)
-
-
-def delivered(program):
-    """Return the final message memories: each step reads all its words before it writes any."""
-    memory = words(program)
-    puts = [(row.step, node, row) for node, rows in enumerate(program.rows) for row in rows]
-    for step in sorted({step for step, _, _ in puts}):
-        before = memory.copy()
-        for node, row in ((node, row) for when, node, row in puts if when == step):
-            target, _ = walk(program.config.topology, node, row.route)
-            block = before[node, row.source_address : row.source_address + row.length]
-            memory[target, row.target_address : row.target_address + row.length] = block
-    return memory
 
 
 PROGRAMS = {network: {} for network in NETWORKS}
@@ -125,7 +104,7 @@ def carried_out(network, make):
         assert measured.finished, waiting(program, measured)
         assert not measured.flags.any()
         assert (measured.sender_state == SenderState.ENDED.value).all()
-    assert (runs[0].memory == delivered(program)).all()
+    assert (runs[0].memory == untimed.carried_out(program, words(program), seed=1)).all()
     return runs
 
 

@@ -6,24 +6,25 @@ no order matters to a program, every network that follows docs/router.md ends wi
 """
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from eyecast.model.network.segment import Segment
+from eyecast.model.network.topology import Topology
 from eyecast.model.program.program import Program
-from eyecast.model.program.row import Row
 
 Memory = npt.NDArray[np.uint64]
 
 
-def ending(program: Program, node: int, row: Row) -> tuple[int, int]:
-    """Return the last node of a row's route, and the lane by which its packet enters there."""
-    topology = program.config.topology
-    port = 0
-    for segment in row.route:
-        for _ in range(segment.hops):
-            node, port = (int(c[node, segment.port]) for c in (topology.neighbor, topology.peer))
-    return node, port if program.config.all_port else 1
+def ending(topology: Topology, node: int, route: Sequence[Segment]) -> tuple[int, int]:
+    """Return the last node of a packet's route, and the port by which the packet enters it."""
+    entered = 0
+    for port, hops, _ in route:
+        for _ in range(hops):
+            node, entered = (int(table[node, port]) for table in (topology.neighbor, topology.peer))
+    return node, entered
 
 
 def wrapped(address: int, place: int, window: int) -> int:
@@ -42,7 +43,7 @@ def carried_out(program: Program, memory: Memory, seed: int) -> Memory | None:
     half = 2 ** (config.message_words - 1).bit_length() // 2
     for step in range(1, program.steps + 1):
         rows = [(n, row) for n, own in enumerate(program.rows) for row in own if row.step == step]
-        ends = [ending(program, *each) for each in rows]
+        ends = [ending(config.topology, node, row.route) for node, row in rows]
         gone = [0] * len(rows)
         come: Counter[tuple[int, int]] = Counter()
         left = [number for number, (_, row) in enumerate(rows) if row.length]
@@ -56,7 +57,8 @@ def carried_out(program: Program, memory: Memory, seed: int) -> Memory | None:
                 if row.stream and awaited >= 0 and come[node, row.stream] <= awaited:
                     continue
                 word = memory[node, wrapped(row.source_address, place, row.window)]
-                target, lane = ends[number]
+                target, port = ends[number]
+                lane = port if config.all_port else 1
                 address = wrapped(row.target_address, place, row.window)
                 if row.operator:
                     operator = config.operators[(row.operator - 1) // 2]

@@ -21,9 +21,9 @@ from helpers.all_port_bench import (
     on,
     on_both,
     program_of,
-    walk,
 )
 from helpers.programs import changed, put, words
+from helpers.untimed import ending
 from helpers.whole_jobs import whole_job
 
 from eyecast.boards.serial.frame import require_boardable
@@ -136,7 +136,7 @@ def drawn(seed):
             for _ in range(12 * topology.nodes):
                 node = draw.randrange(topology.nodes)
                 route = drawn_route(draw, config, node)
-                end = walk(topology, node, route)
+                end = ending(topology, node, route)
                 if route and end not in received:
                     received.add(end)
                     puts += drawn_message(draw, step, node, route, end[1])
