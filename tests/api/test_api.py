@@ -1,13 +1,13 @@
 """The Python interface: the names that ``import eyecast`` gives, their calls and their errors."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import networkx as nx
 import pytest
 from helpers.command import result
+from helpers.processes import run_program
 
 import eyecast
 from eyecast.model.collectives.registry import algorithms_for
@@ -30,9 +30,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_import_loads_nothing_until_a_name_is_asked_for():
     script = "import sys, eyecast; print(sorted({'numpy', 'numba'} & {*sys.modules}))"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
+    done = run_program([sys.executable, "-c", script], check=True)
     assert done.stdout == "[]\n"
 
 

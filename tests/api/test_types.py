@@ -4,7 +4,6 @@ import ast
 import inspect
 import json
 import re
-import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
+from helpers.processes import run_program
 
 import eyecast
 import eyecast.api as face
@@ -129,7 +129,7 @@ def test_mypy_refuses_wrong_uses_alone(checkout):
     options = ("--strict", "--follow-imports=silent", "--explicit-package-bases", "--config-file=")
     cache = f"--cache-dir={checkout / 'kept'}"
     command = (sys.executable, "-m", "mypy", *options, cache, "uses.py")
-    done = subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+    done = run_program(command, cwd=checkout)
     found = re.findall(r"^uses\.py:(\d+): error", done.stdout, re.MULTILINE)
     assert sorted({*map(int, found)}) == refused_lines(), done.stdout
 
@@ -140,9 +140,7 @@ def test_pyright_refuses_wrong_uses_alone(checkout):
     settings = {"include": ["uses.py"], "extraPaths": ["."], "typeCheckingMode": "standard"}
     (checkout / "pyrightconfig.json").write_text(json.dumps(settings))
     command = (sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable)
-    done = subprocess.run(
-        [*command, "--outputjson"], cwd=checkout, capture_output=True, text=True, check=False
-    )
+    done = run_program([*command, "--outputjson"], cwd=checkout)
     errors = json.loads(done.stdout)["generalDiagnostics"]
     found = {error["range"]["start"]["line"] + 1 for error in errors}
     assert sorted(found) == refused_lines(), done.stdout

@@ -20,6 +20,7 @@ from helpers.command import (
     result,
     shell,
 )
+from helpers.processes import run_program
 from helpers.verified import flip_a_word
 
 from eyecast.cli import main as command_line
@@ -410,7 +411,7 @@ try:
 finally:
     print([name for name in {SLOW_TO_IMPORT} if name in sys.modules], file=sys.stderr)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = run_program([sys.executable, "-c", code], check=True)
     assert done.stderr == f"{list(loaded)}\n"
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command import CORNER_4X4, INSTALLED, Command, refusal, shell
+from helpers.processes import run_program
 
 from eyecast.cli.options import collective as options_collective
 from eyecast.model.base.errors import with_article
@@ -526,7 +527,7 @@ def test_no_room_for_the_output_is_one_line() -> None:
 @pytest.mark.parametrize("arguments", ["schedule --mesh 4x4 --source 0,0", "--help"])
 def test_a_closed_output_is_one_line(arguments: str) -> None:
     command = ["sh", "-c", f'"$0" {arguments} >&-', INSTALLED]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run_program(command)
     line = "eyecast: standard output must be open, not closed\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
 
@@ -546,7 +547,7 @@ def test_too_little_memory_is_one_line() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (800 << 20, 800 << 20))
 
     command = [INSTALLED, "predict", "--schedule", "/dev/zero"]
-    done = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, check=False)
+    done = run_program(command, preexec_fn=limit)
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "eyecast: out of memory\n")
 
 

@@ -4,13 +4,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 from helpers.command import INSTALLED, Command, printed_result, refusal, result
+from helpers.processes import run_program
 
 from eyecast.cli import installed
 from eyecast.cli.installed import TOOLS, Tool
@@ -83,13 +83,7 @@ def test_the_doctor_says_what_a_missing_part_costs(
 
 def test_the_doctor_fails_where_the_main_job_cannot_run(tmp_path: Path) -> None:
     (tmp_path / "make").symlink_to(shutil.which("make") or "")
-    done = subprocess.run(
-        [INSTALLED, "doctor", "--json"],
-        env={**os.environ, "PATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_program([INSTALLED, "doctor", "--json"], env={**os.environ, "PATH": str(tmp_path)})
     trouble = "g++ must be on PATH, found none: install g++"
     assert (done.returncode, done.stderr) == (1, f"eyecast: {trouble}\n")
     found = printed_result(done.stdout)
@@ -152,7 +146,7 @@ def test_bash_completes_by_the_script() -> None:
     echo "${{COMPREPLY[@]}}"
     complete -p eyecast
     """
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    done = run_program(["bash", "-c", script], check=True)
     assert done.stdout.splitlines()[0] == "--waves-node"
     assert "-F _eyecast_completion eyecast" in done.stdout
 

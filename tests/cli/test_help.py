@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command import Command as Run
+from helpers.processes import run_program
 
 from eyecast.cli.command import Command
 from eyecast.cli.main import COMMANDS, cli
@@ -141,9 +142,7 @@ try:
 finally:
     print(*sys.modules)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", refused], capture_output=True, text=True, check=False
-    )
+    done = run_program([sys.executable, "-c", refused])
     assert done.returncode == 2
     loaded = {*done.stdout.split()}
     assert "eyecast.cli.main" in loaded

@@ -1,12 +1,12 @@
 """BookSim2's anynet files: read, written, read again, and accepted by BookSim2 itself."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 from helpers.command import Command
 from helpers.foreign import file, owners_tool, said
+from helpers.processes import run_program
 from helpers.refusals import refusal_of
 from helpers.topologies import assert_same, links
 
@@ -122,9 +122,7 @@ def test_booksim_builds_the_same_network(topology: Topology, tmp_path: Path) -> 
     )
     # BookSim2 exits with a status other than 0 on success.
     command = [booksim, "config"]
-    run = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
-    )
+    run = run_program(command, cwd=tmp_path, timeout=60)
     listing = run.stdout.split("router to router listing")[1].split("=====")[0]
     told, router = set(), -1
     for line in listing.splitlines():

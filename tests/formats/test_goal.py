@@ -1,7 +1,6 @@
 """GOAL files: messages keep exactly the file's order; written and read again; LogGOPSim."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from helpers.operations import (
     order_kept,
     require_in_time,
 )
+from helpers.processes import run_program
 from helpers.refusals import refusal_of
 from hypothesis import given, settings
 
@@ -250,9 +250,7 @@ def test_loggopsim_runs_it_to_its_end(name: str, tmp_path: Path) -> None:
     schedule = SCHEDULES[name]()
     write_goal(schedule, tmp_path / "x.goal")
     for command in ([pack, "-i", "x.goal", "-o", "x.bin"], [simulator, "-f", "x.bin"]):
-        told = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
-        ).stdout
+        told = run_program(command, cwd=tmp_path, check=True, timeout=60).stdout
     # LogGOPSim counts three events for a message: send, receive and arrival.
     assert int(re.search(r"Events: (\d+)", told)[1]) == 3 * schedule.sends
     times = [int(time) for time in re.findall(r"Host \d+: (\d+)", told)]

@@ -5,7 +5,6 @@
 
 import os
 import re
-import subprocess
 import sys
 from collections import defaultdict
 from functools import cache
@@ -14,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from helpers.drawn_reductions import together, wrong_nodes
+from helpers.processes import run_program
 
 from eyecast import api
 from eyecast.formats.format import Setting
@@ -72,7 +72,7 @@ def algorithms(example: str, arguments: str, *, translated: bool) -> list[str]:
     program = Path(os.environ["MSCCL_EXAMPLES"]) / f"{example}.py"
     script = [OLD_CALLS] if translated else []
     command = [sys.executable, *script, program, *arguments.split()]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = run_program(command, check=True)
     return re.findall(r"<algo .*?</algo>", done.stdout, re.DOTALL)
 
 

@@ -1,6 +1,5 @@
 """Noxim's traffic: tables become packets at their rates, lists become exactly their packets."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.command import Command, result
 from helpers.foreign import file, owners_tool
+from helpers.processes import run_program
 from helpers.refusals import refusal_of
 
 from eyecast.formats.format import TrafficSetting
@@ -168,9 +168,7 @@ def test_noxim_sends_as_many_packets(kind: str, text: str, tmp_path: Path) -> No
     config = noxim.parent.parent / "config_examples" / "default_config.yaml"
     options = f"-topology MESH -dimx 4 -dimy 4 -sim 10000 -warmup 0 -size 4 4 -traffic {kind}"
     command = [noxim, "-config", config, "-power", noxim.parent / "power.yaml", *options.split()]
-    told = subprocess.run(
-        [*command, tmp_path / "traffic"], capture_output=True, text=True, check=True, timeout=60
-    ).stdout
+    told = run_program([*command, tmp_path / "traffic"], check=True, timeout=60).stdout
     reader = read_noxim_table if kind == "table" else read_noxim_list
     packets = len(reader(file(text), setting(cycles=10_000)))
     assert packets > 0

@@ -2,13 +2,13 @@
 
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from helpers.processes import run_program
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 
@@ -33,7 +33,7 @@ Command = Callable[..., Answer]
 
 def shell(*arguments: str) -> Answer:
     """Run the installed command in a process of its own."""
-    done = subprocess.run([INSTALLED, *arguments], capture_output=True, text=True, check=False)
+    done = run_program([INSTALLED, *arguments])
     return Answer(done.returncode, done.stdout, without_notices(done.stderr))
 
 

@@ -3,9 +3,10 @@
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
+
+from helpers.processes import run_program
 
 Patch = Callable[[str], str]
 
@@ -54,11 +55,9 @@ def run_icarus(
     modules = [path for each in packages for path in sorted((each / "rtl").glob("*.v"))]
     sources = [package / "sim" / "bench.v", *modules]
     compiler = ["iverilog", "-g2012", "-Wall", "-s", "bench", "-o", folder / "bench", *sources]
-    compiled = subprocess.run(compiler, check=True, capture_output=True, text=True)
+    compiled = run_program(compiler, check=True)
     assert warnings or not compiled.stderr, compiled.stderr
-    ran = subprocess.run(
-        ["vvp", "-n", "bench"], cwd=folder, capture_output=True, text=True, check=False
-    )
+    ran = run_program(["vvp", "-n", "bench"], cwd=folder)
     return ran.returncode, ran.stdout
 
 

@@ -9,7 +9,6 @@ and their output. A page shows all of a command's output, or none.
 import doctest
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from helpers.command import Command
+from helpers.processes import run_program
 from helpers.readme import typed_lines
 from helpers.waves import read_waves
 
@@ -61,7 +61,7 @@ def run_command(line: str, eyecast: Command) -> str:
     program, *arguments = shlex.split(line)
     if program != "eyecast":
         assert program in ("head", "tail")
-        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=True)
+        done = run_program([program, *arguments], check=True)
         return done.stdout
     answer = eyecast(*arguments)
     assert answer.status == 0, answer.errors

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 import textwrap
 import time
@@ -10,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from helpers.processes import run_program
 from slow_tests import FIRST, SECONDS, UNKNOWN, limited, rank
 
 TESTS = """
@@ -67,13 +67,10 @@ def test_a_test_that_takes_too_long_fails() -> None:
 
 def test_none_begins_when_the_time_is_over(tmp_path: Path) -> None:
     (tmp_path / "test_drawn.py").write_text(textwrap.dedent(TESTS))
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-m", "pytest", "-rs", "-p", "slow_tests", "--slow-minutes", "0.01"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert "1 passed, 2 skipped" in done.stdout
     assert "the 0.01 minutes for slow tests are over" in done.stdout

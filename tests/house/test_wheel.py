@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from helpers.processes import run_program
 from helpers.readme import ELSEWHERE, typed_lines
 
 from eyecast.sim.cache import PACKAGE, cache_folder
@@ -25,11 +26,9 @@ CONTRACT = Path("docs/router.md")
 
 def tracked() -> list[Path]:
     """Return every file of the project, below its root, without generated files."""
-    listed = subprocess.run(
+    listed = run_program(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=PACKAGE,
-        capture_output=True,
-        text=True,
         check=True,
     )
     names = filter(None, listed.stdout.split("\0"))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from helpers.command import Command
 from helpers.planted_faults import IN_BOTH, OF_AXI, OF_WISHBONE, Fault
+from helpers.processes import run_program
 
 from eyecast.ip.contract import ROUTER_PAGE
 from eyecast.ip.template import TEMPLATES
@@ -94,12 +95,9 @@ def test_a_missing_part_is_one_line(
     python = tmp_path / "python3"
     python.write_text(f"#!/bin/sh\nexit {found}\n")
     python.chmod(0o755)
-    done = subprocess.run(
+    done = run_program(
         ["make", "-s", "-f", TEMPLATES / "Makefile", "cocotb", *options],
         env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     first, *others = done.stderr.splitlines()
     assert first == refusal

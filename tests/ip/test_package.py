@@ -13,6 +13,7 @@ from helpers.command import Command
 from helpers.command import refusal as refuse
 from helpers.packages import patched, run_icarus, write_crossing
 from helpers.planted_faults import IN_BOTH, OF_AXI, OF_CIRCUITS, OF_WISHBONE
+from helpers.processes import run_program
 
 from eyecast.sim.toolchain import environment
 
@@ -210,7 +211,7 @@ def play_registers(package: Path) -> None:
     places = [f"-I{driver}", f"-I{HERE}", "-include", HERE / "registers.h"]
     sources = [driver / "eyecast.c", HERE / "driver_on_registers.c"]
     subprocess.run(["gcc", *strict, *places, *sources, "-o", "driven"], check=True)
-    ran = subprocess.run(["./driven"], capture_output=True, text=True, check=False)
+    ran = run_program(["./driven"])
     assert (ran.returncode, ran.stdout) == (0, "PASS\n")
 
 
@@ -309,7 +310,7 @@ def test_two_engines_are_compiled_together(eyecast: Command) -> None:
     assert len({path.name for path in sources}) == len(sources)
     tops = ["-s", "left_engine", "-s", "right_2_engine"]
     compiler = ["iverilog", "-g2012", "-Wall", *tops, "-o", "both", *sources]
-    compiled = subprocess.run(compiler, check=True, capture_output=True, text=True)
+    compiled = run_program(compiler, check=True)
     assert not compiled.stderr
     status, said = run_icarus(Path("left"), Path("run"), "right_2")
     assert status == 0, said
@@ -361,14 +362,7 @@ def test_verilator_passes_alone(eyecast: Command, kind: str, tmp_path: Path) -> 
     package = make_package(eyecast, kind, "package")
     alone = Path(shutil.move(package, tmp_path / "alone"))
     variables = dict(environment()) | {"PYTHONPATH": ""}
-    made = subprocess.run(
-        ["make", "verilator"],
-        cwd=alone / "sim",
-        env=variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    made = run_program(["make", "verilator"], cwd=alone / "sim", env=variables)
     assert "PASS: " in made.stdout, made.stdout[-2000:] + made.stderr[-2000:]
     assert "FAIL" not in made.stdout
     assert made.returncode == 0
@@ -393,12 +387,7 @@ def test_the_driver_loads_and_runs_an_engine(eyecast: Command, more: tuple[str, 
     command = [*verilator, "-Mdir", "simulated", *options, *sources]
     subprocess.run(command, env=dict(environment()), check=True, capture_output=True)
     nodes, words = "2", "16"
-    ran = subprocess.run(
-        [Path("simulated") / "Veyecast_engine", nodes, words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = run_program([Path("simulated") / "Veyecast_engine", nodes, words])
     assert (ran.returncode, ran.stdout) == (0, "PASS\n")
 
 
@@ -408,13 +397,8 @@ def test_fusesoc_runs_the_bench(eyecast: Command) -> None:
     pytest.importorskip("fusesoc", reason="fusesoc must be installed: pip install '.[checks]'")
     package = make_package(eyecast, "torus", "package")
     fusesoc = [sys.executable, "-m", "fusesoc.main", "--cores-root", "."]
-    run = subprocess.run(
-        [*fusesoc, "run", "--target=sim", "eyecast:ip:engine"],
-        cwd=package,
-        env=dict(os.environ),
-        capture_output=True,
-        text=True,
-        check=False,
+    run = run_program(
+        [*fusesoc, "run", "--target=sim", "eyecast:ip:engine"], cwd=package, env=dict(os.environ)
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "PASS: " in run.stdout

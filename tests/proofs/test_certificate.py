@@ -9,6 +9,7 @@ from shutil import which
 import numpy as np
 import pytest
 from helpers.certificates import compiled, damaged, verdict
+from helpers.processes import run_program
 
 from eyecast.model.certificate.certificate import certificate_json
 from eyecast.model.network.config import Timing
@@ -34,7 +35,7 @@ def proved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
             pytest.skip(f"{tool} is not installed (apt-get install coq ocaml-nox)")
     folder = tmp_path_factory.mktemp("coq")
     proof = ("coqc", "-o", folder / "certificate.vo", PROOFS / "certificate.v")
-    said = subprocess.run(proof, cwd=folder, check=True, capture_output=True, text=True).stdout
+    said = run_program(proof, cwd=folder, check=True).stdout
     source = folder / "check_certificate.ml"
     source.write_text((PROOFS / source.name).read_text())
     parts = ("checker.mli", "checker.ml", source.name)

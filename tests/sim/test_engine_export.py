@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from helpers.command import Command
 from helpers.engine_host import expected_rows, program_words, rows_before
+from helpers.processes import run_program
 from helpers.programs import simulated, words
 
 from eyecast.model.network.config_file import identity
@@ -86,7 +87,7 @@ def test_icarus_runs_a_program_twice(
     given = [f"-D{name}={value}" for name, value in macros.items()]
     compiler = ["iverilog", "-g2012", *given, "-o", "bench", BENCH, "network.v"]
     subprocess.run(compiler, check=True)
-    bench = subprocess.run(["vvp", "-n", "bench"], check=True, capture_output=True, text=True)
+    bench = run_program(["vvp", "-n", "bench"], check=True)
     seen = Path("seen.txt").read_text().splitlines()
     runs = [seen[: len(seen) // RUNS], seen[len(seen) // RUNS :]]
     for end, *memory in runs:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from helpers.command import INSTALLED, without_notices
+from helpers.processes import run_program
 
 from eyecast.sim.cache import CACHE_VARIABLE
 
@@ -153,12 +154,9 @@ def test_interrupted_while_it_loads(tmp_path: Path) -> None:
     # and catches the exception.
     interrupt = "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\n"
     (tmp_path / "click.py").write_text(f"{interrupt}except KeyboardInterrupt:\n    pass\n")
-    done = subprocess.run(
+    done = run_program(
         [sys.executable, "-m", "eyecast", "--version"],
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env={**os.environ, "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "eyecast: interrupted\n")

@@ -2,11 +2,11 @@
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.processes import run_program
 from helpers.switch_networks import switch_star
 
 from eyecast.model.network.buses import HostBus, TileBus
@@ -65,9 +65,7 @@ def exported(name: str) -> tuple[str, str]:
 
 def said(command: list[str], folder: Path) -> str:
     """Run a tool, which must succeed; return its output."""
-    done = subprocess.run(
-        command, cwd=folder, env=environment(), capture_output=True, text=True, check=False
-    )
+    done = run_program(command, cwd=folder, env=environment())
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stderr
 
@@ -98,9 +96,7 @@ def test_a_warning_is_seen(tmp_path: Path) -> None:
     wrong = text.replace("assign", "wire [3:0] wider = clk;\n  assign", 1)
     (tmp_path / "network.v").write_text(wrong)
     lint = ["verilator", "--lint-only", "-Wall", "network.v"]
-    done = subprocess.run(
-        lint, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False
-    )
+    done = run_program(lint, cwd=tmp_path, env=environment())
     assert "WIDTHEXPAND" in done.stderr
 
 

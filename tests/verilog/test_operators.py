@@ -2,13 +2,13 @@
 
 import random
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from amaranth.hdl import Cat, Module, Mux
 from amaranth.lib.wiring import Component, In, Out
+from helpers.processes import run_program
 
 from eyecast.verilog.hierarchy import Division
 from eyecast.verilog.text import module_texts
@@ -113,9 +113,9 @@ def test_operators_are_what_they_are(tmp_path: Path) -> None:
     text = module_texts(division)["operators"]
     (tmp_path / "all.v").write_text(f"{text}\n{bench}\n")
     compiler = ["iverilog", "-g2012", "-Wall", "-o", "bench", "all.v"]
-    compiled = subprocess.run(compiler, cwd=tmp_path, check=True, capture_output=True, text=True)
+    compiled = run_program(compiler, cwd=tmp_path, check=True)
     assert not compiled.stderr
-    ran = subprocess.run(["vvp", "bench"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    ran = run_program(["vvp", "bench"], cwd=tmp_path, check=True)
     kept = 0
     for (a, b, c), line in zip(values, ran.stdout.splitlines(), strict=True):
         expected = [int(of(a, b, c)) & (1 << width) - 1 for width, _, of in RESULTS.values()]

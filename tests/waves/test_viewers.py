@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from helpers.processes import run_program
 from helpers.waves import read_waves
 
 import eyecast
@@ -39,10 +40,8 @@ def waves(here: Path) -> Path:
 @needs_gtkwave
 def test_gtkwave_shows_every_signal_of_the_view(waves: Path) -> None:
     (waves.parent / "show.tcl").write_text(SHOW_ALL)
-    done = subprocess.run(
+    done = run_program(
         ["xvfb-run", "-a", "gtkwave", "-S", "show.tcl", "waves.vcd", "waves.gtkw"],
-        capture_output=True,
-        text=True,
         timeout=120,
         check=True,
         env={**os.environ, "HOME": str(waves.parent)},

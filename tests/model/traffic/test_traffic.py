@@ -396,7 +396,7 @@ def test_traffic_uses_both_classes_of_a_torus(vcs):
 # ---- Statistics from traces -----------------------------------------------------------------
 
 
-def ran(traffic, network, seed):
+def run_program(traffic, network, seed):
     """Return the trace of the traffic on the model."""
     program = traffic_program(traffic, network, seed)
     result = run(program, empty_memory(network), timing="self-timed")
@@ -408,7 +408,7 @@ def ran(traffic, network, seed):
 def test_every_packet_is_found_again_with_a_latency_no_less_than_zero_load(topology):
     network = config(topology, vcs=4, depth=4)
     traffic = drawn(topology)
-    trace = ran(traffic, network, seed=5)
+    trace = run_program(traffic, network, seed=5)
     delivery = deliveries(traffic, network, trace, seed=5)
     assert len(delivery.source) == len(traffic)
     assert (delivery.started >= 0).all()
@@ -459,7 +459,7 @@ def packets_delivered(trace):
 def test_measures_are_what_a_count_by_hand_says(topology, limits, rate):
     traffic = no_two_alike(topology, rate, seed=11)
     network = replace(config(topology, **limits), message_words=512)
-    trace = ran(traffic, network, seed=6)
+    trace = run_program(traffic, network, seed=6)
     nodes = topology.nodes
     header_flits = {}
     for source, rows in enumerate(traffic_program(traffic, network, seed=6).rows):
@@ -502,7 +502,7 @@ def test_measures_are_what_a_count_by_hand_says(topology, limits, rate):
 def test_a_network_that_keeps_up_accepts_what_is_offered_whatever_its_headers_take():
     network = config(torus((4, 4)), vcs=4, depth=4, flit_width=20)
     traffic = drawn(network.topology, rate=0.1, cycles=20_000, flits=6)
-    measures = measure_traffic(traffic, network, ran(traffic, network, seed=1), seed=1)
+    measures = measure_traffic(traffic, network, run_program(traffic, network, seed=1), seed=1)
     assert measures["accepted_throughput"] == pytest.approx(
         measures["offered_throughput"], rel=0.02
     )
@@ -512,7 +512,7 @@ def test_what_a_short_run_accepts_is_counted_to_its_last_delivery():
     """All packets start at once, so that none arrives before the last of them has started."""
     traffic = Traffic.sorted(*np.array([[3, n, (n + 2) % 5, 9] for n in range(5)]).T)
     network = config(ring(5), vcs=2)
-    trace = ran(traffic, network, seed=1)
+    trace = run_program(traffic, network, seed=1)
     arrived = max(cycle for *_, cycle in packets_delivered(trace))
     measures = measure_traffic(traffic, network, trace, seed=1)
     assert measures["accepted_throughput"] == 5 * 9 / 5 / (arrived + 1 - 3)
@@ -520,7 +520,7 @@ def test_what_a_short_run_accepts_is_counted_to_its_last_delivery():
 
 def test_no_packets_measure_nothing():
     nothing = drawn(rate=0)
-    measures = measure_traffic(nothing, config(), ran(nothing, config(), seed=1), seed=1)
+    measures = measure_traffic(nothing, config(), run_program(nothing, config(), seed=1), seed=1)
     assert measures == {
         "packets_delivered": 0,
         "offered_throughput": 0,
