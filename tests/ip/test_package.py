@@ -13,15 +13,13 @@ from helpers.command import Command
 from helpers.command import refusal as refuse
 from helpers.packages import patched, run_icarus, write_crossing
 from helpers.planted_faults import IN_BOTH, OF_AXI, OF_CIRCUITS, OF_WISHBONE
-from helpers.processes import run_program
+from helpers.processes import needs, run_program
 
 from eyecast.sim.toolchain import environment
 
 pytest.importorskip("peakrdl_cheader", reason="PeakRDL must be installed: pip install '.[ip]'")
 
-needs_icarus = pytest.mark.skipif(
-    shutil.which("iverilog") is None, reason="iverilog must be on PATH: install iverilog"
-)
+needs_icarus = needs("iverilog")
 
 HERE = Path(__file__).parent
 

@@ -1,7 +1,6 @@
 """The register map: the SystemRDL file agrees with docs/router.md, and the C header compiles."""
 
 import re
-import shutil
 import subprocess
 import textwrap
 from dataclasses import replace
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.processes import needs
 from helpers.refusals import refusal_of
 from helpers.router_page import cells, section
 from helpers.switch_networks import switch_star
@@ -198,7 +198,7 @@ def test_memories_have_their_words(mapped: tuple[NetworkConfig, Any]) -> None:
         assert message.parent.get_property("desc") == said
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc must be on PATH: install gcc")
+@needs("gcc")
 def test_the_header_compiles_and_has_the_same_addresses(
     mapped: tuple[NetworkConfig, Any], tmp_path: Path
 ) -> None:
@@ -245,7 +245,7 @@ def test_networks_that_cannot_stand_behind_a_bus() -> None:
     )
 
 
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc must be on PATH: install gcc")
+@needs("gcc")
 def test_the_guide_s_c_runs_a_program(tmp_path: Path) -> None:
     """Run the C code on an array of words as registers; it writes only the command register."""
     _, _, page = (ROOT / "docs" / "guides" / "buses.md").read_text().partition("is started so:\n\n")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from helpers.cocotb_runs import failures, verilog_of, write_run
+from helpers.processes import needs
 
 from eyecast.api import hypercube, mesh, schedule, torus, with_faults
 from eyecast.model.compare.case import Case
@@ -33,9 +34,7 @@ SENTENCES = {
     "test_a_host_that_pauses_changes_nothing",
 }
 
-needs_icarus = pytest.mark.skipif(
-    shutil.which("iverilog") is None, reason="iverilog must be on PATH: install iverilog"
-)
+needs_icarus = needs("iverilog")
 
 
 @pytest.fixture

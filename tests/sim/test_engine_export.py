@@ -1,7 +1,6 @@
 """A network with a controller in Icarus, by a plain Verilog bench written from the page."""
 
 import json
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 from helpers.command import Command
 from helpers.engine_host import expected_rows, program_words, rows_before
-from helpers.processes import run_program
+from helpers.processes import needs, run_program
 from helpers.programs import simulated, words
 
 from eyecast.model.network.config_file import identity
@@ -17,9 +16,7 @@ from eyecast.model.program.file import read_program
 from eyecast.model.program.program import Program
 from eyecast.sim.verilog import network_verilog
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("iverilog") is None, reason="iverilog must be on PATH: install iverilog"
-)
+pytestmark = needs("iverilog")
 
 BENCH = Path(__file__).with_name("engine_bench.v")
 MESSAGE, TABLE, CONTROLLER = range(3)

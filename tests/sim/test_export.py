@@ -6,7 +6,6 @@ what a user knows: the ports listed beside the export, and docs/router.md.
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,15 +13,14 @@ import pytest
 from helpers.circuits import example as circuits_example
 from helpers.command import Command
 from helpers.export_bench import BENCH, network_macros, write_line
+from helpers.processes import needs
 from helpers.programs import encoded, simulated, words
 from helpers.router_page import blocks, host_words, section
 
 from eyecast.model.program.file import read_program
 from eyecast.model.program.program import Program
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("iverilog") is None, reason="iverilog must be on PATH: install iverilog"
-)
+pytestmark = needs("iverilog")
 
 MESSAGE, TABLE, EXPECTED = range(3)
 """Spaces of the host port."""

@@ -1,17 +1,14 @@
 """Drivers of a controller and of tile ports, and the interface's monitor, on exported Verilog."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 from helpers.cocotb_runs import failures, verilog_of, write_run
+from helpers.processes import needs
 
 from eyecast.api import mesh, schedule
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("iverilog") is None, reason="iverilog must be on PATH"),
-]
+pytestmark = [pytest.mark.slow, needs("iverilog")]
 
 HOST, REFUSED = "test_a_host_loads_starts_and_reads", "test_a_host_is_refused"
 TILES = "test_tiles_write_and_read_at_the_same_time"

@@ -1,14 +1,12 @@
 """Operators of every kind as Verilog in Icarus, compared with their results in Python."""
 
 import random
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from amaranth.hdl import Cat, Module, Mux
 from amaranth.lib.wiring import Component, In, Out
-from helpers.processes import run_program
+from helpers.processes import needs, run_program
 
 from eyecast.verilog.hierarchy import Division
 from eyecast.verilog.text import module_texts
@@ -82,7 +80,7 @@ def kept_after(kept: int, a: int, b: int, c: int) -> int:
     return kept + 1 & 127 if c == 0 else kept
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="iverilog must be on PATH")
+@needs("iverilog")
 def test_operators_are_what_they_are(tmp_path: Path) -> None:
     division = Division()
     division.add(Operators(), "operators")
