@@ -31,7 +31,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from eyecast.model.base.files import write_atomically
 from eyecast.model.compare.drawn_traffic import Longer
 from eyecast.sim.soak import By, Outcome, run_draw
-from eyecast.testbench.coverage import points_of, table_of
+from eyecast.testbench.coverage import table_of
 
 COUNTED_CASES = 5
 """Cases of each network whose points are counted, because counting takes longer than checking."""
@@ -89,7 +89,7 @@ def main(
                 so_far["cases"] += 1
                 so_far["flits"] += outcome.flits
                 if number < COUNTED_CASES and outcome.flits < MOST_COUNTED:
-                    points.update(points_of(outcome.config, outcome.run))
+                    points.update(outcome.points)
                 now = time.monotonic()
                 so_far["seconds"], last = so_far["seconds"] + now - last, now
                 bar.update(task, completed=now - begin, description=f"{so_far['flits']:,} flits")

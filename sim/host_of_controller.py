@@ -9,7 +9,7 @@ import cocotb
 from cocotb.triggers import FallingEdge, First, RisingEdge, Timer
 
 from eyecast.sim.job import HostEvent, state_of
-from eyecast.testbench.controller_driver import CONTROLLER_SPACE, ControllerDriver
+from eyecast.testbench.controller_driver import CONTROLLER_SPACE, ControllerDriver, Refused
 
 if TYPE_CHECKING:
     from eyecast.sim.job import Job
@@ -48,16 +48,21 @@ class HostOfController:
         await self._driver.load(job.writes)
 
     async def interrupt(self, job: Job) -> list[str]:
-        """Start the program and queue it; stop after ``job.interrupted`` cycles.
+        """Start the program and queue it twice; stop after ``job.interrupted`` cycles.
 
-        If the first run is done before, the queued run begins.
+        The controller refuses the second program for the queue. If the first run is done before the
+        stop, the queued run begins.
         """
+        events: list[str] = []
         await self._driver.start()
         await self._driver.start()
         _, waits = await self._state()
+        try:
+            await self._driver.start()
+        except Refused:
+            events.append(HostEvent.REFUSED)
         await Timer(job.interrupted * self._period, unit="step")
         await self._falling_edge
-        events: list[str] = []
         before, queued = await self._state()
         await self._driver.stop()
         after, left = await self._state()

@@ -37,6 +37,7 @@ class HostEvent(StrEnum):
     STOP = "stop ends a run"
     QUEUED = "queued run begins"
     CLEARED = "stop clears the queue"
+    REFUSED = "start refused behind a queued program"
 
 
 @dataclass(frozen=True)

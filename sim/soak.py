@@ -3,6 +3,7 @@
 These are signatures, message memories, and deadlocks, which model and hardware must share.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -19,12 +20,13 @@ from ..model.compare.drawn_programs import ProgramCase, draw_program_cases, draw
 from ..model.compare.drawn_schedules import draw_cases
 from ..model.compare.drawn_traffic import DEFAULT, DrawnCase, DrawnNetwork, Longer
 from ..model.compare.traffic_case import TrafficCase, compare_traffic, rules_check
-from ..model.network.config import NetworkConfig
+from ..model.network.config import NetworkConfig, Timing
 from ..model.program.any_program import without_circuits
 from ..model.run.packets import packets_of
 from ..model.run.run import HardwareRun, Run
 from ..model.run.signature import signatures
 from ..model.run.trace import Trace
+from ..testbench.coverage import Coverage
 from .build import build_simulator
 from .job import Job
 from .loading import job_of, job_of_program, job_of_traffic
@@ -53,10 +55,11 @@ class By(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """One case that was run: its description, network and run, and the failed checks."""
+    """One case that was run: its description and network, its run, and the failed checks."""
 
     description: str
     config: NetworkConfig
+    case: AnyCase
     run: Run
     wrong: list[Check]
 
@@ -64,6 +67,18 @@ class Outcome:
     def flits(self) -> int:
         """The number of flits that were checked."""
         return len(self.run.trace)
+
+    @property
+    def points(self) -> Counter[str]:
+        """The counts of the points of docs/router.md that the run shows."""
+        case, coverage = self.case, Coverage(self.config)
+        coverage.run(self.run)
+        if isinstance(case, TrafficCase):
+            timing, hold, refusal = Timing.SELF_TIMED, None, case.refusal
+        else:
+            timing, hold, refusal = case.timing, case.hold, None
+        coverage.program(case.program, self.run, timing=timing, hold=hold, refusal=refusal)
+        return coverage.counts
 
 
 def traffic_command(drawn: DrawnCase) -> str:
@@ -141,7 +156,7 @@ def _run_model(drawn: Iterator[Drawn]) -> Iterator[Outcome]:
     for command, case, config in drawn:
         check = rules_check(without_circuits(case.program), case.predicted)
         wrong = [] if check.agrees else [check]
-        yield Outcome(command, config, case.predicted, wrong)
+        yield Outcome(command, config, case, case.predicted, wrong)
 
 
 def _run_hardware(
@@ -157,10 +172,12 @@ def _run_hardware(
         for each, measured in zip(some, simulate(simulator, jobs), strict=True):
             if trace:
                 wrong = disagreements(each, measured)
-                yield Outcome(each.description, each.config, measured, wrong)
+                yield Outcome(each.description, each.config, each.case, measured, wrong)
             else:
                 wrong = _ends_and_signatures(each, measured)
-                yield Outcome(each.description, each.config, each.case.predicted, wrong)
+                # The prediction's trace stands for the hardware's, which has the same signatures.
+                run = replace(measured, trace=each.case.predicted.trace)
+                yield Outcome(each.description, each.config, each.case, run, wrong)
 
 
 def _job_of(draw: np.random.Generator, case: AnyCase, *, trace: bool) -> Job:

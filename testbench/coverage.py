@@ -15,8 +15,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ..model.network.config import NetworkConfig
-from ..model.run.run import CIRCUIT_FLAGS, FLAGS, Run
+import numpy as np
+import numpy.typing as npt
+
+from ..model.base.arrays import Numbers
+from ..model.network.config import NetworkConfig, Timing
+from ..model.network.exclusions import REFUSAL_CYCLES
+from ..model.program.any_program import AnyProgram
+from ..model.program.program import Program
+from ..model.run.run import CIRCUIT_FLAGS, FLAGS, EndState, HardwareRun, Prediction, Run
 from ..model.run.trace import HEAD_MARK, TAIL_MARK, Flit
 from .monitor import NetworkMonitor, Packet, packets_in
 from .packet_headers import delivery_of
@@ -39,12 +46,27 @@ POINTS = {
     "flag send_and_receive": "4",
     "flag bad_row": "4",
     "flag bad_write": "4",
+    "reset in mid-run": "6",
     "VC turn at a dateline": "8",
     "flit over a link with registers": "9",
+    "advance through barrier registers": "10",
+    "flit after a refused cycle": "11",
+    "node that has received its awaited packets": "11",
+    "signature of a node that sends": "12",
     "two deliveries to a node in one cycle": "14",
     "flit that leaves a switch": "15",
+    "completion ends a run": "16",
+    "flag ends a run": "16",
+    "limit ends a run": "16",
+    "stop ends a run": "16",
+    "stop clears the queue": "16",
+    "queued run begins": "16",
+    "start refused behind a queued program": "16",
+    "sender held by a late tile": "17",
     "flag parity": "18",
     "delivery that is combined": "19",
+    "word that is combined": "19",
+    "word sent on while its packet arrives": "20",
     "delivery into a window": "20",
     "window that wraps round": "20",
     "word of a circuit over a link": "23",
@@ -57,6 +79,18 @@ POINTS = {
 
 The two flags of overflow are no points: they are proved never to be set (docs/proofs.md).
 """
+
+
+_ENDS = {
+    EndState.DONE: "completion ends a run",
+    EndState.FAILED: "flag ends a run",
+    EndState.TIMED_OUT: "limit ends a run",
+}
+
+
+def _first_entries(program: AnyProgram) -> Numbers:
+    """Return the first row, or the first entry of circuits, of each node: shape (nodes + 1,)."""
+    return program.first_row if isinstance(program, Program) else program.first_entry
 
 
 class Coverage:
@@ -151,7 +185,9 @@ class Coverage:
         self._count("packet without payload", not packet.words)
         self._count("delivery that a step waits for", step != 0)
         self._count("delivery that no step waits for", step == 0)
-        self._count("delivery that is combined", bool(self._header.operator(delivery)))
+        combines = bool(self._header.operator(delivery))
+        self._count("delivery that is combined", combines)
+        self.counts["word that is combined"] += combines * len(packet.words)
         window = 1 << int(self._header.window(delivery))
         offset = int(self._header.address(delivery)) % window
         self._count("delivery into a window", window > 1)
@@ -178,6 +214,58 @@ class Coverage:
             for packet in packets_in(self._config, run.trace):
                 self.packet(packet)
         self.flags(run.flags.tolist())
+        if isinstance(run, HardwareRun):
+            self.counts.update(run.events)
+            self.counts["signature of a node that sends"] += int((run.signature != 0).sum())
+        if self._config.programs and isinstance(run, HardwareRun | Prediction) and run.ending:
+            self.counts[_ENDS[run.ending.state]] += 1
+
+    def program(
+        self,
+        program: AnyProgram,
+        run: Run,
+        *,
+        timing: Timing,
+        hold: Numbers | None = None,
+        refusal: npt.NDArray[np.uint16] | None = None,
+    ) -> None:
+        """Count the points that a trace shows only beside its program, tiles and refusals.
+
+        Parameters
+        ----------
+        program
+            The program of the run.
+        run
+            The whole run.
+        timing
+            The timing of its steps.
+        hold
+            Cycles for which each node's tile holds it: shape (nodes,); None: no tile does.
+        refusal
+            Each node's pattern of refusal: shape (nodes,); None: no node refuses a flit.
+
+        """
+        if hold is not None:
+            sends = np.diff(_first_entries(program)) > 0
+            self.counts["sender held by a late tile"] += int((sends & (hold > 0)).sum())
+        if refusal is not None:
+            here = run.trace.port == 0
+            before = (run.trace.cycle[here] - 1) % REFUSAL_CYCLES
+            refused = refusal[run.trace.node[here]] >> before & 1
+            self.counts["flit after a refused cycle"] += int(refused.sum())
+        if isinstance(program, Program) and run.finished:
+            self._finished(program, run, timing)
+
+    def _finished(self, program: Program, run: Run, timing: Timing) -> None:
+        """Count the points of a program that has finished."""
+        if timing is Timing.BARRIER and self._config.barrier_registers:
+            # The step of each node rises once for each advance, from 1.
+            advances = int(run.step.max(initial=1)) - 1
+            self.counts["advance through barrier registers"] += advances
+        awaiting = int((program.awaited > 0).sum())
+        self.counts["node that has received its awaited packets"] += awaiting
+        streamed = np.where(program.stream > 0, program.length - program.lead, 0)
+        self.counts["word sent on while its packet arrives"] += int(streamed.sum())
 
     def merge_into(self, path: str | Path) -> None:
         """Add the counts to those of a file (JSON); make the file if it is missing."""

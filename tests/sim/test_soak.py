@@ -1,8 +1,7 @@
 """The soak's random cases and its comparisons; only the slow test builds hardware."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from eyecast.model.compare.drawn_schedules import (
 from eyecast.model.compare.drawn_traffic import DrawnCase, DrawnNetwork, Longer
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.payload import empty_memory
-from eyecast.model.run.run import EndState
+from eyecast.model.run.run import EndState, HardwareRun, Run
 from eyecast.model.run.signature import signatures
 from eyecast.sim.soak import By, Drawn, disagreements, memory_check, run_draw, written_words
 
@@ -106,12 +105,14 @@ def drawn_run(**changes):
     drawn = DrawnCase(DrawnNetwork("--mesh 2x2", config), "uniform", 0.4, 5, 40, 0, 0, 0, 1)
     case = drawn.build()
     predicted = case.predicted
-    measured = SimpleNamespace(
+    measured = HardwareRun(
         finished=predicted.finished,
         cycles=predicted.cycles,
         flags=predicted.flags,
         step=predicted.step,
-        flag_names=lambda _node: [],
+        arrived=predicted.arrived,
+        sender_state=np.zeros((len(predicted.flags), 1), np.int64),
+        seconds=0.0,
         stalled_flits=predicted.stalled_flits,
         trace=predicted.trace,
         signature=signatures(predicted.trace, config),
@@ -170,7 +171,7 @@ def test_a_wrong_signature_of_a_run_without_a_trace_is_seen(monkeypatch):
     (right,) = run_draw(3, By.SIGNATURES)
     assert (right.wrong, right.flits) == ([], len(case.predicted.trace))
     measured.signature[1] ^= np.uint32(1)
-    measured.cycles += 1
+    measured = replace(measured, cycles=measured.cycles + 1)
     (outcome,) = run_draw(3, By.SIGNATURES)
     names = [check.name for check in outcome.wrong]
     assert names == ["cycles", "nodes with another signature"]
@@ -181,14 +182,50 @@ def test_what_locks_up_must_do_so_on_both():
     sound = Drawn("drawn", case, config)
     locked = sound._replace(case=replace(case, predicted=replace(predicted, finished=False)))
     assert [check.name for check in disagreements(locked, measured)] == ["cycles"]
-    measured.finished = False
+    measured = replace(measured, finished=False)
     assert disagreements(locked, measured) == []
     assert [check.name for check in disagreements(sound, measured)] == ["cycles"]
 
 
+def drawn_program_run(state):
+    """Return a drawn program whose run ends so, and a run of the hardware that is as predicted."""
+    draw = np.random.default_rng(2)
+    config = draw_program_network(draw)
+    assert config.programs
+    cases = draw_program_cases(draw, config, 40)
+    case = next(each for each in cases if each.predicted.ending.state is state)
+    predicted = case.predicted
+    names = [each.name for each in fields(Run)]
+    measured = HardwareRun(
+        **{name: getattr(predicted, name) for name in names},
+        sender_state=np.zeros((len(predicted.flags), config.lanes), np.int64),
+        signature=np.zeros(len(predicted.flags), np.uint32),
+        seconds=0.0,
+        ending=predicted.ending,
+    )
+    return Drawn("drawn", case, config), replace(measured, memory=predicted.memory.copy())
+
+
+def test_a_program_that_leaves_other_words_is_seen():
+    drawn, measured = drawn_program_run(EndState.DONE)
+    assert disagreements(drawn, measured) == []
+    measured.memory[1, 2] ^= np.uint64(1)
+    (wrong,) = disagreements(drawn, measured)
+    assert (wrong.name, wrong.measured) == ("memory: entries that differ", 1)
+
+
+def test_flits_may_go_on_after_the_limit_of_a_run():
+    drawn, measured = drawn_program_run(EndState.TIMED_OUT)
+    measured.memory[1, 2] ^= np.uint64(1)
+    assert disagreements(drawn, measured) == []
+    late = measured.ending._replace(cycle=measured.ending.cycle + 1)
+    wrong = disagreements(drawn, replace(measured, ending=late))
+    assert [check.name for check in wrong] == ["end"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [34, 54], ids=["faulty", "circuits"])
-def test_a_draw_of_schedules_is_the_same_on_both(number):
+@pytest.mark.parametrize("number", [79, 54, 28], ids=["controller", "circuits", "programs"])
+def test_a_draw_is_the_same_on_both(number):
     outcomes = list(run_draw(number))
     assert outcomes
     assert sum(outcome.flits for outcome in outcomes) > 0

@@ -1,8 +1,10 @@
 """Coverage counts each event exactly when it happens; files add up runs."""
 
+import dataclasses
 import textwrap
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,13 +12,16 @@ from helpers.programs import program, put, words
 from helpers.tree_networks import graph_of
 
 import eyecast
+from eyecast.model.cycle.control import Control
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.neighbor_table import with_switches
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.program import Program
-from eyecast.model.run.run import Prediction
+from eyecast.model.run.run import Ending, EndState, HardwareRun, Prediction, Run
+from eyecast.model.run.signature import signatures
 from eyecast.model.run.trace import Flit
+from eyecast.sim.job import HostEvent
 from eyecast.testbench.coverage import POINTS, Coverage, coverage_table, points_of
 from eyecast.testbench.monitor import Packet
 
@@ -44,6 +49,7 @@ def delivered(step: int = 1, address: int = 0, operator: int = 0, window: int = 
 
 
 SEVERAL, AWAITED = "packet of several flits", "delivery that a step waits for"
+COMBINED = "delivery that is combined", "word that is combined"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +74,7 @@ SEVERAL, AWAITED = "packet of several flits", "delivery that a step waits for"
             [packet(0, delivered(), words=0)],
             {"packet of one flit", AWAITED, "packet without payload"},
         ),
-        ([packet(0, delivered(operator=1))], {SEVERAL, AWAITED, "delivery that is combined"}),
+        ([packet(0, delivered(operator=1))], {SEVERAL, AWAITED, *COMBINED}),
         ([packet(0, delivered(window=2))], {SEVERAL, AWAITED, "delivery into a window"}),
         ([packet(0, delivered(address=2, window=2))], {SEVERAL, AWAITED, "delivery into a window"}),
         (
@@ -168,6 +174,102 @@ def test_packets_are_counted_where_a_trace_tells_them_apart() -> None:
     assert not +points_of(replace(made.config, all_port=True), predicted)
     words = +points_of(replace(made.config, circuits=True), predicted)
     assert [*words] == ["word of a circuit over a link"]
+
+
+def measured(predicted: Prediction, **fields: Any) -> HardwareRun:
+    """Return a run of hardware that is as predicted, with other ``fields``."""
+    names = [each.name for each in dataclasses.fields(Run)]
+    nodes = len(predicted.flags)
+    return HardwareRun(
+        **{name: getattr(predicted, name) for name in names},
+        sender_state=np.zeros((nodes, 1), np.int64),
+        **{"signature": np.zeros(nodes, np.uint32), "seconds": 0.0, **fields},
+    )
+
+
+def two_steps(**limits: Any) -> Program:
+    """Return a program of two steps, the second one of node 1."""
+    rows = {0: [put(1, (1, 1), length=2, target=8)], 1: [put(2, (1, 2), length=1, source=8)]}
+    return program(rows, {1: [1], 3: [2]}, **limits)
+
+
+def test_events_of_run_control() -> None:
+    made = two_steps(programs=2)
+    predicted = run(made, words(made), timing=Timing.BARRIER)
+    ends = {
+        EndState.DONE: "completion ends a run",
+        EndState.FAILED: "flag ends a run",
+        EndState.TIMED_OUT: "limit ends a run",
+    }
+    for state, point in ends.items():
+        coverage = Coverage(made.config)
+        coverage.run(
+            measured(predicted, ending=Ending(state, 9, None), events=("queued run begins",))
+        )
+        shown = {name for name, count in coverage.counts.items() if count and POINTS[name] == "16"}
+        assert shown == {point, "queued run begins"}
+    assert {event.value for event in HostEvent} <= POINTS.keys()
+    without = counted(two_steps(), predicted).counts
+    assert not {name for name, count in without.items() if count and POINTS[name] == "16"}
+
+
+def test_signatures_of_nodes_that_send() -> None:
+    made = two_steps(signature=True)
+    predicted = run(made, words(made), timing=Timing.BARRIER)
+    for signature in (signatures(predicted.trace, made.config), np.zeros(4, np.uint32)):
+        coverage = Coverage(made.config)
+        coverage.run(measured(predicted, signature=signature))
+        count = coverage.counts["signature of a node that sends"]
+        assert count == np.count_nonzero(signature)
+
+
+@pytest.mark.parametrize(
+    ("registers", "timing"), [(2, "barrier"), (0, "barrier"), (2, "self-timed")]
+)
+def test_advances_of_a_barrier(registers: int, timing: Timing) -> None:
+    made = two_steps(barrier_registers=registers)
+    coverage, timing = Coverage(made.config), Timing(timing)
+    coverage.program(made, run(made, words(made), timing=timing), timing=timing)
+    happens = bool(registers) and timing is Timing.BARRIER
+    assert +coverage.counts == ({"advance through barrier registers": 1} if happens else {})
+
+
+@pytest.mark.parametrize(("late", "held"), [((3, 0, 5, 0), 1), ((0, 0, 5, 0), 0)])
+def test_late_tiles_hold_senders(late: tuple[int, ...], held: int) -> None:
+    """Only nodes 0 and 1 send; a tile that is late at node 2 holds back nothing."""
+    made = two_steps(programs=1, tile_ports=True)
+    hold = np.array(late)
+    predicted = run(made, words(made), timing=Timing.BARRIER, control=Control(hold=hold))
+    coverage = Coverage(made.config)
+    coverage.program(made, predicted, timing=Timing.BARRIER, hold=hold)
+    assert coverage.counts["sender held by a late tile"] == held
+
+
+@pytest.mark.parametrize(("pattern", "refused"), [(0, False), (0xAAAA, True)])
+def test_refusals_and_awaited_packets(pattern: int, refused: bool) -> None:
+    rows = {0: [replace(put(1, (1, 1), length=4), start=0)]}
+    made = program(rows, {}, timed_rows=True, awaited={1: 1})
+    refusal = np.full(4, pattern, np.uint16)
+    predicted = run(made, words(made), timing=Timing.SELF_TIMED, refusal=refusal)
+    assert predicted.finished
+    coverage = Coverage(made.config)
+    coverage.program(made, predicted, timing=Timing.SELF_TIMED, refusal=refusal)
+    assert coverage.counts["node that has received its awaited packets"] == 1
+    # With every second cycle refused, each flit leaves after a refused cycle.
+    assert coverage.counts["flit after a refused cycle"] == 5 * refused
+
+
+@pytest.mark.parametrize(("stream", "words_on"), [(1, 2), (0, 0)])
+def test_words_that_a_stream_sends_on(stream: int, words_on: int) -> None:
+    """Node 1 sends a word of its own, then two words of the packet that it receives."""
+    row = replace(put(1, (1, 1), length=3, source=8, target=16), stream=stream, lead=stream)
+    rows = {0: [put(1, (1, 1), length=2, target=9)], 1: [row]}
+    made = program(rows, {1: [1], 2: [1]}, mesh((3,)), streams=True)
+    predicted = run(made, words(made), timing=Timing.BARRIER)
+    assert predicted.finished
+    coverage = Coverage(made.config)
+    coverage.program(made, predicted, timing=Timing.BARRIER)
+    assert coverage.counts["word sent on while its packet arrives"] == words_on
 
 
 def test_files_add_up_runs(tmp_path: Path) -> None:
