@@ -52,7 +52,8 @@ def _planes(topology: Topology, axis: int) -> NodeSets:
     elif topology.nodes > MOST_PLANES:
         places = sorted({1, side // 2, side - 1} - {0})
     coordinates = np.arange(topology.nodes) // int(np.prod(topology.dims[:axis])) % side
-    return np.array([coordinates < place for place in places], np.bool_).reshape(-1, topology.nodes)
+    below = [coordinates < place for place in places]
+    return np.array(below, np.bool_).reshape(len(below), topology.nodes)
 
 
 def _nearer_to_one_end(topology: Topology) -> NodeSets:

@@ -449,11 +449,14 @@ def _write(net: _Tables, now: _Registers, node: Int) -> None:
 
 @inlined
 def _sleep(net: _Tables, now: _Registers, node: Int) -> None:
-    """Put the node to sleep if nothing of it can act before its next entry."""
-    busy = now.sum_there[node]
+    """Put the node to sleep if nothing of it can act before its next entry.
+
+    A node stays awake for four cycles after an entry that acts. By then all its words are written,
+    except a sum: the node waits for that write too.
+    """
+    busy = False
     for lane in range(net.lanes):
-        busy = busy or now.there[node, lane, 0] or now.there[node, lane, 1]
-        busy = busy or now.writing[node, lane, 0] != NONE or now.writing[node, lane, 1] != NONE
+        busy = busy or now.writing[node, lane, 0] != NONE
     for age in range(_AGES):
         entry = now.entry[node, age]
         busy = busy or (entry != NONE and not net.idle[entry])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from eyecast.model.bounds.cycles import least_cycles
-from eyecast.model.bounds.hops import UNREACHED
+from eyecast.model.bounds.hops import UNREACHED, hops_from
 from eyecast.model.bounds.sides import NodeSets, sides
 from eyecast.model.bounds.tightest_cut import Cutter
 from eyecast.model.network.faults import draw_faults, with_faults
@@ -44,6 +44,14 @@ def test_the_tried_cuts_are_planes_and_the_nodes_nearer_to_one_end() -> None:
     assert held(sides(star, no_owners)) == leaves | {frozenset(range(4)) - leaf for leaf in leaves}
 
 
+def test_a_node_that_neither_end_of_a_link_reaches_is_not_nearer_to_one() -> None:
+    """Node 2 has no links, and the link from node 1 to node 3 has no way back."""
+    island = graph([[-1, 1, -1], [-1, 0, 3], [-1, -1, -1], [-1, 1, -1]])
+    found = held(sides(with_faults(island, (), [(3, 1)]), np.zeros((0, 4), np.int64)))
+    assert frozenset({0, 1}) in found
+    assert frozenset({0, 1, 2}) not in found
+
+
 def test_the_tried_cuts_of_large_and_of_wrapped_grids() -> None:
     """A large grid is cut at its ends and middle, a wrapped axis into halves."""
     no_owners = np.zeros((0, 1), np.int64)
@@ -59,6 +67,37 @@ def test_the_tried_cuts_of_large_and_of_wrapped_grids() -> None:
             range(2250, 4500),
         )
     }
+
+
+def without_a_link(*dims: int) -> Topology:
+    return with_faults(mesh(dims), (), [(0, 1)])
+
+
+@pytest.mark.parametrize(
+    ("topology", "owners", "kinds"),
+    [
+        (mesh((256,)), [0], ["planes", "near an owner"]),
+        (mesh((257,)), [0], ["planes"]),
+        (without_a_link(32, 64), [], ["planes", "planes", "near a link"]),
+        (without_a_link(683, 3), [], ["planes", "planes"]),
+    ],
+)
+def test_more_cuts_are_tried_up_to_a_size(
+    topology: Topology, owners: list[int], kinds: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hops = hops_from(topology, np.array(owners, np.int64))
+    # The hops between all nodes take long, and the number of cuts is not of interest here.
+    no_hops = np.zeros((topology.nodes, topology.nodes), np.int8)
+    monkeypatch.setattr("eyecast.model.bounds.sides.hops_from", lambda *_: no_hops)
+    assert len(list(sides(topology, hops))) == 2 * len(kinds)
+
+
+@pytest.mark.parametrize(("dims", "cuts"), [((64, 64), 63 + 63), ((17, 241), 3 + 3)])
+def test_up_to_4096_nodes_a_grid_is_cut_at_every_coordinate(
+    dims: tuple[int, ...], cuts: int
+) -> None:
+    found = sides(mesh(dims), np.zeros((0, 1), np.int64))
+    assert sum(map(len, found)) == 2 * cuts
 
 
 def test_the_nodes_within_each_distance_of_an_owner_are_tried() -> None:
