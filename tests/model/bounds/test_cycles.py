@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from eyecast.model.bounds.cycles import least_cycles
+from eyecast.model.bounds.demand import Demand
 from eyecast.model.bounds.hops import lengths_from
 from eyecast.model.collectives.reductions.bounds import reduction_cycles
 from eyecast.model.network.faults import with_faults
@@ -87,6 +88,14 @@ def test_one_node_alone_sends_nothing() -> None:
 def test_the_reason_is_said() -> None:
     bound = least_cycles(mesh((8, 8)), all_to_all(64, 4), ONE)
     assert bound.reason == "4096 words must leave 32 nodes by 8 links"
+
+
+def test_the_words_between_nodes_are_those_that_the_nodes_receive() -> None:
+    """Node 0 has words for two nodes, node 1 for one node, and node 2 for all nodes."""
+    blocks = Blocks(np.array([0, 1, 2]), ((1, 3), (0,), None), np.array([20, 7, 3]))
+    demand = Demand.of(line(4), blocks)
+    between = demand.between(demand.owners)
+    assert between.sum(axis=0).tolist() == demand.received().tolist() == [10, 23, 0, 23]
 
 
 def test_a_large_network_has_bounds_too() -> None:
