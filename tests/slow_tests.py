@@ -33,6 +33,7 @@ SECONDS = {
     "sim/test_collectives.py::test_one_port": 25,
     "sim/test_groups.py": 25,
     "boards/test_crossbar_mux.py": 1,
+    "model/certificate/test_streams.py": 25,
     "model/papers/costs/test_counts.py": 1,
     "model/network/test_chiplets.py": 12,
     "model/papers/test_items.py": 5,

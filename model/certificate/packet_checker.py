@@ -213,6 +213,9 @@ def require_steps(program: dict[str, Any], packets: list[Packet]) -> None:
         if each.row.get("continued", False):
             begun[sender] = each
         target = each.channels[-1][0]
+        besides = program["port_model"] == "half-duplex" and not each.row.get("stream", 0)
+        besides = besides and step in program["nodes"][each.node]["receives"]
+        require(not besides, f"{each.name}: its node receives in the same step")
         if each.row.get("continued", False) or "start" in each.row:
             uncounted[target] += 1
         else:
@@ -280,9 +283,8 @@ def require_waits(
     streamed = [(n, each) for n, each in enumerate(packets) if each.row["step"] in steps]
     senders, routes = defaultdict[tuple[int, ...], set[tuple[int, int]]](set), {}
     for number, each in streamed:
-        # At a port of ejection, packets do not meet if they came by one link.
-        channels = each.channels[:-1] if network.get("all_port", False) else each.channels
-        routes[number] = [(each.row["step"], *channel) for channel in channels]
+        # An ejection has one sender's packets in a step, or those of one link.
+        routes[number] = [(each.row["step"], *channel) for channel in each.channels[:-1]]
         for channel in routes[number]:
             senders[channel].add(sender_of(network, each))
         known = all(item in rank for item in [*routes[number], (each.node, each.place)])
@@ -293,7 +295,7 @@ def require_waits(
         sender = (*sender_of(network, each), each.row["step"])
         awaited = [rank[channel] for channel in routes[number] if len(senders[channel]) > 1]
         awaited += [former[sender]] if sender in former else []
-        rises = all(a < b for a, b in pairwise(numbers)) and all(here < rank for rank in awaited)
+        rises = all(a < b for a, b in pairwise(numbers)) and all(here < a for a in awaited)
         if number in feeder:
             words = rank[packets[feeder[number]].node, packets[feeder[number]].place]
             rises = rises and here <= words and max(numbers) < words

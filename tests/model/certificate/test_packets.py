@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.certificates import compare_damaged, compiled, drawn, verdict
-from helpers.programs import UP, program, put
+from helpers.programs import UP, program, put, simulated
 
 import eyecast as package
 from eyecast.model.certificate.certificate import certificate_json
@@ -105,6 +105,25 @@ def test_no_word_is_replaced_by_itself_while_it_may_be_read(
     length[(one.program.step == 2) & (one.program.row_node == sender)] += 1
     said = verdict(replace(one.program, length=length), certificate)
     assert re.fullmatch(r"node \d+ may read word \d+ while it is written", said)
+
+
+def test_a_node_of_half_duplex_ports_does_not_send_in_a_step_in_which_it_receives() -> None:
+    """Node 1 receives in step 1; such a program hangs if node 1 sends in that step, too."""
+    for step, model, finished in (
+        (1, "half-duplex", False),
+        (2, "half-duplex", True),
+        (1, "full-duplex", True),
+    ):
+        rows = {0: [put(1, (UP, 1))], 1: [put(step, (UP, 1), source=1)]}
+        made = program(rows, {1: [1], 2: [step]}, port_model=model, steps=2)
+        certificate = {
+            **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "barrier"},
+            "channel_order": [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]],
+            **{"held": [], "owed": []},
+        }
+        assert simulated(made, "barrier").finished == finished
+        refused = "node 1, row 0: its node receives in the same step"
+        assert verdict(made, certificate) == ("holds" if finished else refused)
 
 
 def test_a_segment_of_no_hops_is_refused() -> None:
