@@ -57,14 +57,19 @@ def test_known_bounds(topology: Topology, blocks: Blocks, ports: PortModel, cycl
     assert least_cycles(topology, blocks, ports).value == cycles
 
 
-def test_words_for_single_nodes_share_all_links() -> None:
-    """Between nodes two hops apart in K(2,3), the links carry more hops than any cut allows."""
+@pytest.mark.parametrize(("more", "hops"), [(0, 8 * 60 * 2), (12, 8 * 60 * 2 + 2 * 12)])
+def test_words_for_single_and_for_several_nodes_share_all_links(more: int, hops: int) -> None:
+    """Between nodes two hops apart in K(2,3), the links carry more hops than any cut allows.
+
+    Node 0 has ``more`` words for both of its neighbors 2 and 3.
+    """
     two_by_three = graph([[-1, 2, 3, 4]] * 2 + [[-1, 0, 1, -1]] * 3)
     pairs = [*permutations(range(2), 2), *permutations(range(2, 5), 2)]
     owner, target = np.array(pairs).T
-    blocks = Blocks(owner, tuple((node,) for node in target.tolist()), np.full(len(pairs), 60))
+    owed = (*((node,) for node in target.tolist()), (2, 3))
+    blocks = Blocks(np.append(owner, 0), owed, np.array([60] * len(pairs) + [more]))
     bound = least_cycles(two_by_three, blocks, ALL)
-    assert (bound.value, bound.reason) == (80, "960 hops of words share 12 links")
+    assert (bound.value, bound.reason) == (hops // 12, f"{hops} hops of words share 12 links")
 
 
 def test_link_registers_make_a_hop_longer() -> None:
