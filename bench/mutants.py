@@ -62,8 +62,11 @@ from eyecast.model.base.files import write_atomically
 
 ROOT = Path(__file__).resolve().parents[1]
 SEED = 34
-SPARE = 90
-"""Seconds of CPU time for loops that are compiled anew; see :func:`_seconds_until_endless`."""
+SPARE, COMPILING = 15, 90
+"""Seconds of CPU time beyond four times those of the tests, and more if loops are compiled anew.
+
+A mutant whose tests take longer never ends.
+"""
 FIRST = 10
 """Seconds of the first tests of a mutant; most mutants need no others."""
 WARM = ("numpy", "numba", "msgspec", "rich.table", "amaranth.back.rtlil", "pytest", "scipy")
@@ -293,8 +296,9 @@ def result_of(
     for name, seconds in tests:
         parts[before >= FIRST][name] = seconds
         before += seconds
+    spare = SPARE + COMPILING * bool(_loops(tree, mutant))
     with mutated(mutant, tree):
-        noticed = (_noticed_by(tree, part, shown=shown) for part in parts if part)
+        noticed = (_noticed_by(tree, part, spare, shown=shown) for part in parts if part)
         by = next(filter(None, noticed), None)
     return Result(by, tried, round(sum(os.times()[:4]) - begun, 1))
 
@@ -341,7 +345,7 @@ def folder_of(mutant: Mutant) -> str:
     return next(each for each in NEAREST if mutant.file.startswith(f"{each}/"))
 
 
-def _noticed_by(tree: Path, tests: dict[str, float], *, shown: bool) -> str | None:
+def _noticed_by(tree: Path, tests: dict[str, float], spare: int, *, shown: bool) -> str | None:
     """Run tests of the copy in a child process; return the one that fails, or None."""
     files = sorted({name.partition("::")[0] for name in tests})
     order = {name: float(place) for place, name in enumerate(tests)}
@@ -350,7 +354,7 @@ def _noticed_by(tree: Path, tests: dict[str, float], *, shown: bool) -> str | No
         return _pytest(files, Chosen(order, failed))
 
     # A busy machine must not make a mutant look endless, so the limit is on CPU time.
-    status, failed = _forked(tree, run, limit=SPARE + 4 * int(sum(tests.values())), shown=shown)
+    status, failed = _forked(tree, run, limit=spare + 4 * int(sum(tests.values())), shown=shown)
     if status in (0, 5):
         return None
     return ENDLESS if status == -signal.SIGXCPU else failed or files[0]
