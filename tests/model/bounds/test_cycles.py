@@ -1,5 +1,6 @@
 """Bounds in cycles: equal to the literature's and to hand counts, and never above a run."""
 
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -75,6 +76,15 @@ def test_words_for_single_and_for_several_nodes_share_all_links(more: int, hops:
 def test_link_registers_make_a_hop_longer() -> None:
     blocks = Blocks.of_broadcast(0, 100)
     assert least_cycles(mesh((4, 4)), blocks, ONE, hop_cycles=3).value == 3 * 6 + 100
+
+
+def test_a_path_is_as_long_as_the_registers_of_its_links() -> None:
+    """The link 0 -> 1 of a line has five registers, and 1 -> 2 the two of the network."""
+    registers = np.full((3, 3), -1)
+    registers[0, 1] = 5
+    slow = replace(line(3), link_registers_of=registers)
+    bound = least_cycles(slow, Blocks.of_broadcast(0, 100), ONE, hop_cycles=3)
+    assert bound.value == (1 + 5) + (1 + 2) + 100
 
 
 def test_lengths_of_paths_go_around_a_long_link() -> None:
