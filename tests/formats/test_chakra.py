@@ -106,6 +106,14 @@ def test_others_nodes_and_sizes(tmp_path: Path, caplog: pytest.LogCaptureFixture
     ]
 
 
+def test_fields_have_the_numbers_of_chakras_schema() -> None:
+    """In MLCommons' et_def.proto; a field begins with eight times its number and its wire type."""
+    made = Protobuf().node(id=1, name="n", type=SEND, ctrl_deps=[2], data_deps=[3])
+    made.attr.add(name="a", int64_val=4)
+    node = b"\x08\x01\x12\x01n\x18\x05\x22\x01\x02\x2a\x01\x03"
+    assert made.SerializeToString() == node + b"\x52\x05\x0a\x01a\x48\x04"
+
+
 def test_sizes_that_are_left_to_a_simulator(tmp_path: Path) -> None:
     file = files(
         tmp_path,
