@@ -21,7 +21,7 @@ Ran = Callable[[Program], tuple[Prediction, Registers]]
 
 
 @pytest.fixture
-def run_program(monkeypatch: pytest.MonkeyPatch) -> Ran:
+def ran(monkeypatch: pytest.MonkeyPatch) -> Ran:
     """Return a run of the cycle model, with its registers at the end."""
     kept: list[Registers] = []
     made = model.reset_registers
@@ -38,7 +38,7 @@ def run_program(monkeypatch: pytest.MonkeyPatch) -> Ran:
 
 def test_packets_round_a_ring_wait_in_a_circle(ran: Ran) -> None:
     program = ring_of_packets(5, 2)
-    run, _ = run_program(program)
+    run, _ = ran(program)
     assert standstill(program, run).lines() == [
         "deadlock: 5 packets wait for each other in a circle; with 2 VCs (VC 1 behind each ring's "
         "dateline) these routes are free of deadlock",
@@ -53,7 +53,7 @@ def test_packets_round_a_ring_wait_in_a_circle(ran: Ran) -> None:
 
 def test_nothing_stands_when_a_run_has_finished(ran: Ran) -> None:
     program = ring_of_packets(5, 1)
-    run, _ = run_program(program)
+    run, _ = ran(program)
     found = standstill(program, run)
     assert run.finished and found.lines() == [] and not found.stalled.any()
 
@@ -75,7 +75,7 @@ def test_what_stands_is_what_the_registers_hold(
     traffic = draw_traffic(topology, "uniform", rate=1.0, flits=flits, cycles=400, seed=seed)
     config = traffic_config(topology, traffic, {"vcs": 1, **parameters})
     program = traffic_program(traffic, config, seed)
-    run, registers = run_program(program)
+    run, registers = ran(program)
     assert not run.finished
     found = standstill(program, run)
     buffered = registers.buffered.reshape(topology.nodes, -1) > 0
