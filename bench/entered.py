@@ -108,7 +108,7 @@ class Sources:
         return found
 
     def function_at(self, file: str, line: int) -> str | None:
-        """Return the innermost function of which a line is in the body, or None.
+        """Return the innermost function whose body has a line, or None.
 
         None also for functions that Numba compiles.
         """
@@ -146,7 +146,7 @@ def marked_code(sources: Sources, tree: Path) -> dict[str, CodeType]:
 
 
 def mark_functions(code: dict[str, CodeType], entered: mmap) -> None:
-    """Let this process import marked code, which marks in ``entered`` what it enters."""
+    """Let this process import marked code: a function that is entered marks its own number."""
     plain = SourceFileLoader.get_code
     cast(Any, builtins).functions_entered = entered
 
@@ -177,7 +177,7 @@ class Recorder:
 class Chosen:
     """A plugin that runs only the chosen tests, in their order, and keeps the first that fails."""
 
-    def __init__(self, order: dict[str, float], failed: Path) -> None:
+    def __init__(self, order: dict[str, int], failed: Path) -> None:
         self.order, self.failed = order, failed
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

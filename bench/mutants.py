@@ -348,7 +348,7 @@ def folder_of(mutant: Mutant) -> str:
 def _noticed_by(tree: Path, tests: dict[str, float], spare: int, *, shown: bool) -> str | None:
     """Run tests of the copy in a child process; return the one that fails, or None."""
     files = sorted({name.partition("::")[0] for name in tests})
-    order = {name: float(place) for place, name in enumerate(tests)}
+    order = {name: place for place, name in enumerate(tests)}
 
     def run(failed: Path) -> int:
         return _pytest(files, Chosen(order, failed))

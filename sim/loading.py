@@ -1,6 +1,9 @@
 """Jobs: the writes through a network's host port that load a program before a run."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +11,6 @@ import numpy.typing as npt
 from ..model.base.errors import InvalidInput
 from ..model.base.ragged import ranges
 from ..model.compare.case import Case, watchdog
-from ..model.compare.drawn_programs import ProgramCase
 from ..model.compare.traffic_case import TrafficCase
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
@@ -32,6 +34,9 @@ from ..rtl.host_map import (
 )
 from ..rtl.run_entry import word_bits
 from .job import Job
+
+if TYPE_CHECKING:
+    from ..model.compare.drawn_programs import ProgramCase
 
 _COMMANDS = {
     "space": int(CONTROLLER_SPACE),

@@ -197,8 +197,7 @@ def _job_of(draw: np.random.Generator, case: AnyCase, *, trace: bool) -> Job:
 def _ends_and_signatures(drawn: Drawn, measured: HardwareRun) -> list[Check]:
     """Return the failed checks of a run without a trace."""
     predicted = drawn.case.predicted
-    checks = [Check("finished", predicted.finished, measured.finished, True)]
-    checks[0] = replace(checks[0], agrees=predicted.finished == measured.finished)
+    checks = [equality_check("finished", predicted.finished, measured.finished)]
     if predicted.finished:
         checks.append(equality_check("cycles", predicted.cycles, measured.cycles))
     checks += _signature_checks(drawn.config, predicted, measured)

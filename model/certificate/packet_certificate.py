@@ -90,6 +90,8 @@ def channel_order(program: Program) -> list[list[int]]:
 
 def stream_order(program: Program) -> list[list[list[int]]]:
     """Return the channels and packets of steps with streams, in groups that rise along waits."""
+    if not program.stream.any():
+        return []
     require_no_waiting_streams(program)
     return rising_groups(program, waits(program))
 

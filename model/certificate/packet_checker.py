@@ -498,7 +498,7 @@ class Memories:
             sent = self.feeder[number], i - lead
 
     def before(self, one: Sent, other: Sent, least: int) -> bool:
-        """Whether a word leaves before another; if ``least`` is 1, it is also written before."""
+        """Tell if a word leaves before another; with ``least`` 1, if it is also written before."""
         ways = islice(self.awaited(other), least, None)
         return any(number == one[0] and one[1] <= i for number, i in ways)
 

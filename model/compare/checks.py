@@ -1,7 +1,9 @@
 """Checks of hardware runs against their predictions, line by line."""
 
+from __future__ import annotations
+
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +17,10 @@ from ..run.run import EndState, HardwareRun, Prediction, Run
 from ..run.standstill import Standstill, standstill
 from ..run.trace import HEAD_MARK, TAIL_MARK, Difference, Trace, first_difference
 from .case import Case
-from .drawn_programs import ProgramCase
 from .waiting import waiting
+
+if TYPE_CHECKING:
+    from .drawn_programs import ProgramCase
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,7 @@ class Topology:
 
     @property
     def has_interface(self) -> npt.NDArray[np.bool_]:
-        """Which nodes have a network interface, so are no switches: shape (nodes,)."""
+        """True for each node with a network interface, False for each switch: shape (nodes,)."""
         there = np.ones(self.nodes, np.bool_)
         there[[*self.switches]] = False
         return there

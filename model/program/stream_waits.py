@@ -36,7 +36,7 @@ from .streams import NO_FEEDER, feeders
 
 
 class Waits(NamedTuple):
-    """What the packets of steps with streams may wait for: the graph at the top of this module.
+    """The graph at the top of this module, for the packets of steps with streams.
 
     ``rows`` are these packets, ``names`` their numbers in the graph, ``channels`` the numbers of
     their channels, all of shape (count,). ``edges`` has shape (edges, 2): waiting, awaited.
