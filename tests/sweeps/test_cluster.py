@@ -32,22 +32,32 @@ def test_workers_that_are_killed(kills: int, status: str) -> None:
     at_once = {"distributed.scheduler.allowed-failures": 0}
     options = {"threads_per_worker": 1, "dashboard_address": None}
     with dask.config.set(at_once), distributed.LocalCluster(n_workers=1, **options) as cluster:
+        ended = threading.Event()
+
+        def wait_until(processed: bool) -> None:
+            tasks = cluster.scheduler.tasks
+            while not ended.is_set() and processed != any(
+                task.state == "processing" for task in list(tasks.values())
+            ):
+                time.sleep(0.001)
 
         def kill() -> None:
             for _ in range(kills):
-                tasks = cluster.scheduler.tasks
-                while not any(task.state == "processing" for task in list(tasks.values())):
-                    time.sleep(0.01)
-                # The point may load modules before it begins; then it takes seconds.
-                time.sleep(1)
-                os.kill(cluster.workers[0].pid, signal.SIGKILL)
-                while any(task.state == "processing" for task in list(tasks.values())):
-                    time.sleep(0.001)
+                wait_until(processed=True)
+                # The point loads modules before it begins; then it takes seconds.
+                if not ended.wait(1):
+                    killed.append(cluster.workers[0].pid)
+                    os.kill(killed[-1], signal.SIGKILL)
+                wait_until(processed=False)
 
+        longer = LONG | {"cycles": 1_000_000}
+        killed: list[int] = []
         killer = threading.Thread(target=kill)
         killer.start()
-        (row,) = face.sweep(sweep_of(LONG), scheduler=cluster.scheduler_address)
+        (row,) = face.sweep(sweep_of(longer), scheduler=cluster.scheduler_address)
+        ended.set()
         killer.join()
+    assert len(killed) == kills, "the point ended before its worker was killed"
     assert row["status"] == status
     assert (row["error"] or "").startswith("" if status == "done" else "KilledWorker: ")
 
