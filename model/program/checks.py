@@ -106,6 +106,7 @@ def check_program(table: Program) -> None:
     require_table_room(table)
     _require_continuations(table)
     _require_received(table, 1, config.steps)
+    _require_one_way(table)
     require_streams(table)
     require_no_overwriting(table)
 
@@ -256,6 +257,22 @@ def _require_continuations(table: Program) -> None:
             row = rows[place]
             where = f"continued row of node {table.row_node[row]}, step {table.step[row]}"
             raise InvalidInput.of(where, "followed by one of the same step and route", "not")
+
+
+def _require_one_way(table: Program) -> None:
+    """Raise :class:`InvalidInput` for the first row of a half-duplex node's step with a receive.
+
+    The hardware flags the row as it begins, and the run stops. A row that streams is exempt: it
+    sends on what its node receives.
+    """
+    if not table.half_duplex:
+        return
+    receiver = np.repeat(np.arange(table.nodes), np.diff(table.first_receive))
+    steps = table.steps + 1
+    received = np.isin(table.row_node * steps + table.step, receiver * steps + table.receive_step)
+    for row in np.flatnonzero(received & (table.stream == 0))[:1].tolist():
+        allowed = "one in which its half-duplex node receives nothing"
+        raise InvalidInput.of(f"{table.row_name(row)}: step", allowed, int(table.step[row]))
 
 
 def _require_received(table: Program, least: int, most: int) -> None:

@@ -249,6 +249,21 @@ def test_rows_of_a_sender_are_in_order_of_step(steps: tuple[int, int], tmp_path:
         )
 
 
+@pytest.mark.parametrize("ports", ["half-duplex", "full-duplex"])
+@pytest.mark.parametrize("sent", [1, 2])
+def test_a_half_duplex_node_does_not_send_in_a_step_in_which_it_receives(
+    sent: int, ports: str
+) -> None:
+    config = NetworkConfig(topology=line(3))
+    first, second = (Row(step, (Segment(1, 1, 0),), 0, 0, 1) for step in (1, sent))
+    made = Program.from_rows(config, ports, ((first,), (second,), ()), ((), (1,), (sent,)))
+    if (sent, ports) == (1, "half-duplex"):
+        allowed = "one in which its half-duplex node receives nothing"
+        assert refusal_of(made.check) == f"node 1, row 0: step must be {allowed}, not 1"
+    else:
+        made.check()
+
+
 def test_rows_of_several_senders_of_a_node_are_in_any_order(tmp_path: Path) -> None:
     config = NetworkConfig(topology=line(3), all_port=True)
     rows = [Row(3 - port, (Segment(port, 1, 0),), 0, 0, 1) for port in (1, 2)]
