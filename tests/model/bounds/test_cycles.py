@@ -8,7 +8,7 @@ import pytest
 
 from eyecast.model.bounds.cycles import least_cycles
 from eyecast.model.bounds.demand import Demand
-from eyecast.model.bounds.hops import lengths_from
+from eyecast.model.bounds.hops import hops_from, lengths_from
 from eyecast.model.collectives.reductions.bounds import reduction_cycles
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
@@ -49,6 +49,8 @@ def scatter(nodes: int, words: int) -> Blocks:
         # The last node of a line is 3 hops away; two words for each of 3 nodes leave node 0.
         (line(4), scatter(4, 2), ONE, 6 + 1),
         (line(4), scatter(4, 1), ONE, 3 + 1),
+        # Words of nodes 0 and 1 for two nodes each share the link 2 -> 3.
+        (line(7), Blocks(np.array([0, 1]), ((3, 4), (5, 6)), np.array([10, 10])), ONE, 20 + 1),
         (line(3), Blocks(np.array([0]), ((0,),), np.array([5])), ONE, 0),
         (line(3), Blocks(np.array([0]), ((),), np.array([5])), ONE, 0),
         (line(3), Blocks(np.array([0]), ((),), np.array([5])), ALL, 0),
@@ -96,6 +98,11 @@ def test_lengths_of_paths_go_around_a_long_link() -> None:
     assert found.tolist() == [[0, 3, 2, 1], [2, 1, 0, 3]]
 
 
+def test_a_node_without_a_path_to_it_is_minus_one_hop_away() -> None:
+    one_way = with_faults(line(3), (), [(1, 2)])
+    assert hops_from(one_way, np.array([0, 2])).tolist() == [[0, 1, -1], [2, 1, 0]]
+
+
 def test_one_node_alone_sends_nothing() -> None:
     assert least_cycles(mesh((1, 1)), Blocks.of_broadcast(0, 5), ONE).value == 0
 
@@ -116,6 +123,15 @@ def test_the_words_between_nodes_are_those_that_the_nodes_receive() -> None:
 def test_a_large_network_has_bounds_too() -> None:
     bound = least_cycles(mesh((300, 300)), Blocks.of_broadcast(0, 10), ALL)
     assert bound.value == 598 + 5
+
+
+@pytest.mark.parametrize(("nodes", "cycles"), [(2048, 200 + 2046), (2049, 100 + 2048)])
+def test_words_of_several_nodes_are_added_in_up_to_four_million_pairs(
+    nodes: int, cycles: int
+) -> None:
+    """Nodes 0 and 1 have 100 words each for the last node of a line."""
+    blocks = Blocks(np.array([0, 1]), ((nodes - 1,),) * 2, np.array([100, 100]))
+    assert least_cycles(line(nodes), blocks, ONE).value == cycles
 
 
 def reduced(owed: tuple[tuple[int, ...] | None, ...], words: int) -> Blocks:

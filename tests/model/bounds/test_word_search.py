@@ -1,5 +1,6 @@
 """Bounds are never above the fewest cycles found by a random search, and mostly equal to them."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -223,6 +224,25 @@ def test_hops_behind_a_cut_are_those_to_the_nodes_outside() -> None:
 def test_after_a_cut_words_go_as_far_as_those_who_get_them(asked: Asked) -> None:
     bound = least_cycles(pendant(3), blocks_of(asked), ALL).value
     assert bound == cycles_of(pendant(3), asked, all_port=True) == 5
+
+
+@pytest.mark.parametrize(("length", "words"), [(251, 3), (252, 2)])
+def test_up_to_256_nodes_the_way_behind_the_tightest_cut_counts(length: int, words: int) -> None:
+    """Three words leave the end of a line by one link, and node 2 gets them by two ports."""
+    bound = least_cycles(pendant(length), Blocks.of_broadcast(length + 3, 3), ALL)
+    assert bound.value == words + length + 1
+    cut = f"3 words must leave 2 nodes by 1 link, and go {length + 1} hops"
+    assert (bound.reason == cut) == (length == 251)
+
+
+def test_no_words_leave_the_nodes_for_a_switch_without_others() -> None:
+    """A slow link leads from the switch between the two nodes to a second switch."""
+    ends = np.array([(0, 2), (1, 2), (2, 3)])
+    two = Edges(4, ends, np.zeros(3, np.bool_), switches=(2, 3)).topology()
+    rates = np.ones(two.neighbor.shape, np.int64)
+    rates[2, two.neighbor[2] == 3] = 63
+    slow = replace(two, link_rate_of=rates)
+    assert least_cycles(slow, Blocks.of_broadcast(0, 1), ONE).value == 2 + 1
 
 
 def test_words_leave_a_set_of_nodes_by_the_links_out_of_it() -> None:
