@@ -40,6 +40,8 @@ async def run_jobs(dut: Any) -> None:
             await host.load(job)
             events = await host.interrupt(job)
         await host.load(job)
+        if job.first_cycles:
+            events += await host.run_first(job)
         with _standard_output_to(job_folder / TRACE_FILE):
             begin = time.process_time()
             done = await host.run(job)

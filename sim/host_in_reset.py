@@ -34,6 +34,10 @@ class HostInReset:
         await self._driver.reset()
         return [] if ended else [HostEvent.RESET]
 
+    async def run_first(self, job: Job) -> list[str]:
+        """Raise ``ValueError``: only a controller keeps two programs."""
+        raise ValueError(f"{job.first_cycles} cycles of a first program, without a controller")
+
     async def run(self, job: Job) -> bool:
         """Release reset and wait for done or the watchdog. True if all nodes finished.
 

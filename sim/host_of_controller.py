@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import cocotb
 from cocotb.triggers import FallingEdge, First, RisingEdge, Timer
 
-from eyecast.sim.job import HostEvent, state_of
+from eyecast.sim.job import FIRST_PROGRAM, HostEvent, state_of
 from eyecast.testbench.controller_driver import CONTROLLER_SPACE, ControllerDriver, Refused
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ _IDLE, _STARTING, _RUNNING, _FAILED = 0, 1, 2, 4
 
 _QUEUED = 5
 """The address of the word *queued* in the controller's space."""
+
+_LONG_ENOUGH = 100
+"""Cycles of a run in which the host surely queues another program: several requests."""
 
 _TILE_INPUTS = ("write_valid", "read_valid", "hold")
 """Inputs of a tile port that make requests."""
@@ -35,6 +38,8 @@ class HostOfController:
         self._driver = ControllerDriver(dut)
         self._falling_edge = FallingEdge(dut.clk)
         self._was_reset = False
+        self._is_queued = False
+        """True from the end of a first run on until the job's program, which was queued, runs."""
 
     async def load(self, job: Job) -> None:
         """Stop any run, and write the job's words."""
@@ -75,13 +80,29 @@ class HostOfController:
             events.append(HostEvent.CLEARED)
         return events
 
+    async def run_first(self, job: Job) -> list[str]:
+        """Run the job's first program to its end. If it is long enough, queue the job's program.
+
+        Raises ``RuntimeError`` if the first run is not done after twice its predicted cycles.
+        """
+        await self._driver.start(FIRST_PROGRAM)
+        self._is_queued = job.first_cycles >= _LONG_ENOUGH
+        if self._is_queued:
+            await self._driver.start()
+        patience = Timer(2 * (job.first_cycles + _LONG_ENOUGH) * self._period, unit="step")
+        done = RisingEdge(self._dut.done)
+        if not self._dut.done.value and await First(done, patience) is not done:
+            raise RuntimeError(f"the first program is not done: {job.first_cycles} cycles expected")
+        await self._falling_edge
+        return [HostEvent.QUEUED] if self._is_queued else []
+
     async def _state(self) -> tuple[int, int]:
         """Read the controller's state, and its word *queued*."""
         state = state_of(await self._driver.result())
         return state, await self._driver.read(0, CONTROLLER_SPACE, _QUEUED)
 
     async def run(self, job: Job) -> bool:
-        """Start the program and wait for its end. True if all nodes finished.
+        """Start the program, unless it is queued, and wait for its end. True if all nodes finished.
 
         After a flag the simulation goes on for the rest of the cycle limit, as in the model.
         """
@@ -90,7 +111,10 @@ class HostOfController:
         late = 2 * job.barrier_registers + 16 + (max(job.hold.values(), default=0) * job.circuits)
         watchdog = Timer((job.cycle_limit + late) * clock_cycle, unit="step")
         tiles = cocotb.start_soon(self._hold(job))
-        await self._driver.start()
+        if self._is_queued:
+            self._is_queued = False
+        else:
+            await self._driver.start()
         await First(RisingEdge(dut.done), RisingEdge(dut.error), watchdog)
         await self._falling_edge
         if dut.error.value and state_of(await self.result(job)) == _FAILED:

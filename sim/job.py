@@ -24,6 +24,9 @@ JOBS_FOLDER = "jobs"
 
 TRACE_FILE = "trace.txt"
 
+FIRST_PROGRAM = 1
+"""The number of the program that runs before program 0, if a job has such a program."""
+
 
 def state_of(result: int) -> int:
     """Return a controller's state from its word *result* (docs/router.md, section 16)."""
@@ -31,7 +34,7 @@ def state_of(result: int) -> int:
 
 
 class HostEvent(StrEnum):
-    """Events of a run that the host interrupts."""
+    """Events of a run that the host interrupts, or after which it starts another program."""
 
     RESET = "reset in mid-run"
     STOP = "stop ends a run"
@@ -77,6 +80,8 @@ class Job(_Stored):
     ``circuits`` is True for a network with circuits, which has no steps.
     ``interrupted`` is the number of cycles after which the bench interrupts a first run of the same
     program, by a reset or a stop; 0: there is no such run. Its trace is not kept.
+    ``first_cycles`` is the number of cycles of :data:`FIRST_PROGRAM`, which then runs before
+    program 0, with its result in the memories; 0: there is no such program. Its trace is not kept.
     """
 
     FILE = "job.json"
@@ -100,6 +105,7 @@ class Job(_Stored):
     hold: dict[str, int] = field(default_factory=dict)
     circuits: bool = False
     interrupted: int = 0
+    first_cycles: int = 0
 
 
 @dataclass(frozen=True)
@@ -119,7 +125,7 @@ class JobResult(_Stored):
     result
         The controller's word *result*, which tells how the run ended; 0 without a controller.
     events
-        What the host saw of an interrupted run: names of :class:`HostEvent`.
+        What the host saw of the runs before this one: names of :class:`HostEvent`.
     """
 
     FILE = "result.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..model.program.checks import require_held, require_table_room
 from ..model.program.circuits import CircuitProgram, run_table_words
 from ..model.program.memory_words import expected_words, table_words
 from ..model.program.program import Program
-from ..model.program.slots import Slot, slot_of
+from ..model.program.slots import Slot, slot_of, slots_of
 from ..rtl.host_map import (
     CONTROLLER_ENTRIES,
     CONTROLLER_SPACE,
@@ -33,7 +34,7 @@ from ..rtl.host_map import (
     table_address_bits,
 )
 from ..rtl.run_entry import word_bits
-from .job import Job
+from .job import FIRST_PROGRAM, Job
 
 if TYPE_CHECKING:
     from ..model.compare.drawn_programs import ProgramCase
@@ -45,7 +46,7 @@ _COMMANDS = {
     "start": int(Command.START),
     "stop": int(Command.STOP),
 }
-"""Value of ``Job.controller``; the bench runs program 0."""
+"""Value of ``Job.controller``; the bench runs program 0, after :data:`FIRST_PROGRAM` if any."""
 
 
 def job_of(case: Case) -> Job:
@@ -60,8 +61,11 @@ def job_of(case: Case) -> Job:
 
 
 def job_of_program(case: ProgramCase) -> Job:
-    """Prepare the job that runs a drawn program; it loads and reads all words of all memories."""
-    return prepare(
+    """Prepare the job that runs a drawn program; it loads and reads all words of all memories.
+
+    A program that the host starts first is loaded behind it.
+    """
+    job = prepare(
         case.program,
         [(node, 0, words) for node, words in enumerate(case.memory)],
         timing=case.timing,
@@ -69,6 +73,15 @@ def job_of_program(case: ProgramCase) -> Job:
         cycle_limit=case.limit,
         hold=case.hold,
     )
+    if case.first is None:
+        return job
+    first = case.first.program
+    _, slot = slots_of([case.program, first])
+    tables = np.concatenate([*_table_writes(first, slot.base)])
+    of_nodes = _without_switches(first.config, tables)
+    entry = _directory_entry(first, slot, case.timing, limit=0, number=FIRST_PROGRAM)
+    writes = np.concatenate((job.writes, of_nodes, entry))
+    return replace(job, writes=writes, first_cycles=case.first.predicted.cycles)
 
 
 def job_of_traffic(case: TrafficCase, *, read_memories: bool) -> Job:
@@ -204,13 +217,16 @@ def _writes(
     return writes
 
 
-def _table_writes(program: Program) -> Iterator[npt.NDArray[np.uint64]]:
-    """Yield the writes of every sender's table, and of the steps in which each port receives."""
+def _table_writes(program: Program, base: int = 0) -> Iterator[npt.NDArray[np.uint64]]:
+    """Yield the writes of every sender's table, and of the steps in which each port receives.
+
+    ``base`` is the address at which the program begins in each table.
+    """
     config = program.config
     first, words = table_words(program)
     sizes = np.diff(first)
     node, lane = np.divmod(np.repeat(np.arange(len(sizes)), sizes), config.lanes)
-    address = (lane << table_address_bits(config)) + ranges(0, sizes)
+    address = (lane << table_address_bits(config)) + base + ranges(0, sizes)
     yield _writes(node, HostSpace.TABLE, address, words)
     if config.programs:
         # The expected steps are part of each table.
@@ -245,18 +261,26 @@ def _entry_writes(program: CircuitProgram) -> npt.NDArray[np.uint64]:
 def _directory_writes(
     program: AnyProgram, slot: Slot, timing: Timing, limit: int
 ) -> Iterator[npt.NDArray[np.uint64]]:
-    """Yield the writes of the program's directory entry and of the network's identity."""
-    config, half_duplex = program.config, program.port_model == PortModel.HALF_DUPLEX
-    mode = int(timing == Timing.BARRIER) | int(half_duplex) << 1
+    """Yield the writes of the network's identity and of the directory's entry 0."""
+    address, word = np.array([ControllerWord.IMAGE]), np.array([identity(program.config)])
+    yield _writes(0, CONTROLLER_SPACE, address, word.astype(np.uint64))
+    yield _directory_entry(program, slot, timing, limit)
+
+
+def _directory_entry(
+    program: AnyProgram, slot: Slot, timing: Timing, limit: int, number: int = 0
+) -> npt.NDArray[np.uint64]:
+    """Return the writes of a program's entry in the directory; 0 is no limit."""
+    half_duplex = program.port_model == PortModel.HALF_DUPLEX
     fields = {
         EntryField.BASE: slot.base,
         EntryField.WORDS: slot.words,
-        EntryField.MODE: mode,
+        EntryField.MODE: int(timing == Timing.BARRIER) | int(half_duplex) << 1,
         EntryField.LIMIT: limit,
     }
-    addresses = np.array([ControllerWord.IMAGE, *(CONTROLLER_ENTRIES + each for each in fields)])
-    words = np.array([identity(config), *fields.values()], dtype=np.uint64)
-    yield _writes(0, CONTROLLER_SPACE, addresses, words)
+    begin = CONTROLLER_ENTRIES + number * len(EntryField)
+    addresses = np.array([begin + field for field in fields])
+    return _writes(0, CONTROLLER_SPACE, addresses, np.array([*fields.values()], dtype=np.uint64))
 
 
 def _message_writes(

@@ -3,6 +3,7 @@
 These are signatures, message memories, and deadlocks, which model and hardware must share.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +22,7 @@ from ..model.compare.drawn_schedules import draw_cases
 from ..model.compare.drawn_traffic import DEFAULT, DrawnCase, DrawnNetwork, Longer
 from ..model.compare.traffic_case import TrafficCase, compare_traffic, rules_check
 from ..model.network.config import NetworkConfig, Timing
+from ..model.network.topology_file import topology_to_json
 from ..model.program.any_program import without_circuits
 from ..model.run.packets import packets_of
 from ..model.run.run import HardwareRun, Run
@@ -28,6 +30,7 @@ from ..model.run.signature import signatures
 from ..model.run.trace import Trace
 from ..testbench.coverage import Coverage
 from .build import build_simulator
+from .drawn_operators import with_drawn_operator
 from .job import Job
 from .loading import job_of, job_of_program, job_of_traffic
 from .simulator import simulate
@@ -82,9 +85,16 @@ class Outcome:
 
 
 def traffic_command(drawn: DrawnCase) -> str:
-    """Return the command that repeats drawn traffic on model and hardware."""
+    """Return the command that repeats drawn traffic on model and hardware.
+
+    If no option describes the network, the command names a file, whose content follows.
+    """
     options = (f"--{name.replace('_', '-')} {value}" for name, value in drawn.parameters().items())
-    return f"eyecast traffic {' '.join(options)} --on both"
+    command = f"eyecast traffic {' '.join(options)} --on both"
+    if drawn.network.words is not None:
+        return command
+    content = json.dumps(topology_to_json(drawn.network.config.topology))
+    return f"{command} --graph network.json, with network.json: {content}"
 
 
 class Drawn(NamedTuple):
@@ -146,7 +156,7 @@ def _draw_schedules(draw: np.random.Generator) -> Iterator[Drawn]:
 
 def _draw_programs(draw: np.random.Generator, *, signature: bool) -> Iterator[Drawn]:
     """Draw programs for one network."""
-    config = draw_program_network(draw, signature=signature)
+    config = with_drawn_operator(draw, draw_program_network(draw, signature=signature))
     for number, case in enumerate(draw_program_cases(draw, config, PROGRAMS_PER_NETWORK)):
         yield Drawn(f"program {number}, {case.timing}, limit {case.limit}, {config}", case, config)
 

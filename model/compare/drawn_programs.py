@@ -1,7 +1,7 @@
 """Programs for the soak that no schedule makes: they combine, stream and use windows.
 
 Packets meet and wait, and some runs hang. Of those that finish, no order of events changes the
-memories. A controller and late tiles are drawn too.
+memories. A controller, late tiles, another program that runs first, and mistakes are drawn too.
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from ..network.exclusions import LEAST_CONTROLLED_WIDTH
 from ..network.operators import BUILT_IN
 from ..network.port_model import PortModel
 from ..network.routes import route, segments_of_paths
+from ..network.segment import Segment
 from ..network.topology import hypercube, mesh, torus
+from ..program.checks import require_table_room
 from ..program.payload import random_words
 from ..program.program import Program
 from ..program.row import Row
+from ..program.slots import slots_of
 from ..run.run import Prediction
-from .drawn_links import draw_links
+from .drawn_topologies import draw_connected, draw_graph, draw_links
 
 HALF = 128
 """Words of the half of a lane's memory to which the packets of a step are written."""
@@ -41,14 +44,18 @@ SHORTEST_LIMIT, LONGEST_LIMIT = 10, 300
 """Cycles of a drawn limit of a controller."""
 LONGEST_HOLD = 30
 """Most cycles for which a tile holds its node."""
+LONGEST_WRONG_WAY = 3
+"""Most hops by which a wrong route goes on."""
 
 
 @dataclass(frozen=True, eq=False)
 class ProgramCase:
     """A drawn program, and the prediction of its run.
 
-    ``memory`` has the words before the run: shape (nodes, message words). ``limit`` is the cycle in
-    which the controller, or the watchdog, gives up the run. ``hold`` is that of :class:`.Control`.
+    ``memory`` has the words before the runs: shape (nodes, message words). ``limit`` is the cycle
+    in which the controller, or the watchdog, gives up the run. ``hold`` is that of
+    :class:`.Control`. ``first`` is the run of another resident program, which the host starts
+    before this one; None if there is none. It finishes, and leaves its memories to this one.
     """
 
     program: Program
@@ -57,25 +64,74 @@ class ProgramCase:
     limit: int
     hold: npt.NDArray[np.int64] | None
     predicted: Prediction
+    first: FirstRun | None = None
 
     @classmethod
     def draw(cls, draw: np.random.Generator, config: NetworkConfig) -> ProgramCase:
-        """Draw a program for ``config``, its memories, its timing, its limit and late tiles."""
+        """Draw a program for ``config``, its memories, its timing, its limit and late tiles.
+
+        Some programs have a mistake. Raises :class:`.InvalidInput` if the tables of a node have no
+        room, and for a mistake that does not keep the run from finishing.
+        """
         nodes = config.topology.nodes
-        most = int(draw.integers(1, 3 * nodes))
-        program = drawn_program(draw, config, int(draw.integers(1, 5)), (1, most))
+        mistaken = draw.integers(6) == 0
+        program = _draw_program(draw, config, mistaken=mistaken)
         memory = random_words(config, (nodes, config.message_words), int(draw.integers(1 << 31)))
+        memory[list(config.topology.switches)] = 0
         # Words that are combined or streamed need steps that all nodes begin together.
         plain = not (config.operators or config.streams)
         timing = TIMINGS[draw.integers(len(TIMINGS))] if plain else Timing.BARRIER
         limit, hold = LONGEST_RUN, None
-        if config.programs and draw.integers(3) == 0:
+        # After a flag a run goes on for as many cycles as its limit.
+        if config.programs and not mistaken and draw.integers(3) == 0:
             limit = int(draw.integers(SHORTEST_LIMIT, LONGEST_LIMIT))
         if config.tile_ports:
             hold = draw_hold(draw, config)
+        first = FirstRun.draw(draw, config, memory, timing) if config.programs > 1 else None
+        begin = memory if first is None else first.predicted.memory
         control = Control(limit=limit if config.programs else 0, hold=hold)
-        predicted = run(program, memory, timing=timing, cycle_limit=LONGEST_RUN, control=control)
-        return cls(program, memory, timing, limit, hold, predicted)
+        predicted = run(program, begin, timing=timing, cycle_limit=LONGEST_RUN, control=control)
+        if mistaken and predicted.finished:
+            # A packet may still be under way, and the memories are read later.
+            raise InvalidInput.of("mistake", "one that keeps the run from finishing", "another")
+        case = cls(program, memory, timing, limit, hold, predicted, first)
+        case.require_room()
+        return case
+
+    def require_room(self) -> None:
+        """Raise :class:`.InvalidInput` if the tables have no room for the resident programs."""
+        require_table_room(self.program)
+        if self.first is not None:
+            slots_of([self.program, self.first.program])
+
+
+@dataclass(frozen=True, eq=False)
+class FirstRun:
+    """A run of another resident program before the one that is compared; it finishes."""
+
+    program: Program
+    predicted: Prediction
+
+    @classmethod
+    def draw(
+        cls,
+        draw: np.random.Generator,
+        config: NetworkConfig,
+        memory: npt.NDArray[np.uint64],
+        timing: Timing,
+    ) -> FirstRun | None:
+        """Draw a program, which runs first if it finishes; in half of the draws, none does."""
+        if draw.integers(2):
+            return None
+        program = _draw_program(draw, config, mistaken=False)
+        predicted = run(program, memory, timing=timing, cycle_limit=LONGEST_RUN)
+        return cls(program, predicted) if predicted.finished else None
+
+
+def _draw_program(draw: np.random.Generator, config: NetworkConfig, *, mistaken: bool) -> Program:
+    """Draw a program of up to 4 steps, with a mistake or without."""
+    most = int(draw.integers(1, 3 * config.topology.nodes))
+    return drawn_program(draw, config, int(draw.integers(1, 5)), (1, most), mistaken=mistaken)
 
 
 def draw_hold(draw: np.random.Generator, config: NetworkConfig) -> npt.NDArray[np.int64]:
@@ -106,8 +162,10 @@ def draw_program_network(draw: np.random.Generator, *, signature: bool = False) 
     controller = draw_controller(draw)
     narrowest = LEAST_CONTROLLED_WIDTH if controller["programs"] else 24
     number = int(draw.integers(0, 4))
+    graph = draw.integers(6) == 0
+    whole = draw_graph(draw) if graph else NETWORKS[draw.integers(len(NETWORKS))]
     return NetworkConfig(
-        topology=draw_links(draw, NETWORKS[draw.integers(len(NETWORKS))]),
+        topology=draw_connected(draw, draw_links(draw, whole)),
         vcs=int(draw.integers(2, 4)),
         depth=int(draw.integers(1, 5)),
         flit_width=int(draw.choice([narrowest, 33, 64])),
@@ -131,7 +189,7 @@ def draw_program_cases(
         try:
             case = ProgramCase.draw(draw, config)
         except InvalidInput:
-            # The table of a node has no room.
+            # The table of a node has no room, or a mistake has no effect.
             continue
         yield case
         number -= 1
@@ -144,6 +202,7 @@ class _Growing:
         self.draw, self.config = draw, config
         self.rows: dict[int, list[Row]] = {n: [] for n in range(config.topology.nodes)}
         self.receives: dict[int, list[tuple[int, int]]] = {n: [] for n in self.rows}
+        self.port_model = PortModel.FULL_DUPLEX
         self.came: dict[tuple[int, int], Row] = {}
         """Packets of the step that a node may send on, by node and lane."""
 
@@ -153,7 +212,7 @@ class _Growing:
     def add_packet(self, step: int) -> None:
         """Draw a packet, unless its target already gets another one in this step."""
         topology = self.config.topology
-        source, target = self.draw.choice(topology.nodes, 2, replace=False).tolist()
+        source, target = self.draw.choice(topology.working_nodes, 2, replace=False).tolist()
         offsets, nodes, vcs = route(topology, np.array([source]), np.array([target]), 2)
         segments = segments_of_paths(topology, offsets, nodes, vcs)[0]
         if not topology.wrapped:
@@ -202,11 +261,37 @@ class _Growing:
         window = fed.window
         return Row(0, (), begin, 0, length, None, False, operator, lane, lead, window)
 
+    def add_mistake(self) -> None:
+        """Make the program wrong, in one of five ways; some of them change nothing."""
+        kind = self.number(0, 4)
+        if kind == 0:
+            # A packet that nobody expects.
+            receiver = int(self.draw.choice([node for node, own in self.receives.items() if own]))
+            self.receives[receiver].pop(self.number(0, len(self.receives[receiver]) - 1))
+        elif kind == 1:
+            # A node that sends in the step in which it receives.
+            self.port_model = PortModel.HALF_DUPLEX
+        else:
+            sender = int(self.draw.choice([node for node, own in self.rows.items() if own]))
+            place = self.number(0, len(self.rows[sender]) - 1)
+            self.rows[sender][place] = self._wrong(self.rows[sender][place], kind)
+
+    def _wrong(self, row: Row, kind: int) -> Row:
+        """Return a row that sends words, or writes words, beyond the memory, or goes on too far."""
+        last = self.config.message_words - 1
+        if kind == 2:
+            return replace(row, source_address=last, length=max(row.length, 2))
+        if kind == 3:
+            return replace(row, target_address=last)
+        port = self.number(1, self.config.topology.ports - 1)
+        hops = self.number(1, LONGEST_WRONG_WAY)
+        return replace(row, route=(*row.route, *[Segment(port, 1, 0)] * hops))
+
     def program(self) -> Program:
         ports = {node: sorted(own) for node, own in self.receives.items()}
         return Program.from_rows(
             self.config,
-            PortModel.FULL_DUPLEX,
+            self.port_model,
             [self.rows[node] for node in self.rows],
             [[step for step, _ in ports[node]] for node in ports],
             receive_ports=[[port for _, port in ports[node]] for node in ports],
@@ -222,12 +307,22 @@ def _address(first: int, place: int, window: int) -> int:
 
 
 def drawn_program(
-    draw: np.random.Generator, config: NetworkConfig, steps: int, packets: tuple[int, int]
+    draw: np.random.Generator,
+    config: NetworkConfig,
+    steps: int,
+    packets: tuple[int, int],
+    *,
+    mistaken: bool = False,
 ) -> Program:
-    """Draw a program with this many steps, and in each a number of packets from a range."""
+    """Draw a program with this many steps, and in each a number of packets from a range.
+
+    ``mistaken``: then draw a mistake, which most runs answer with a flag.
+    """
     drawn = _Growing(draw, config)
     for step in range(1, steps + 1):
         drawn.came = {}
         for _ in range(drawn.number(*packets)):
             drawn.add_packet(step)
+    if mistaken:
+        drawn.add_mistake()
     return drawn.program()

@@ -7,11 +7,11 @@ import numpy as np
 
 from ..base.errors import InvalidInput
 from ..collectives.algorithm import Algorithm
+from ..collectives.declared.block_words import SERVED, BlockWords, as_block_words
 from ..collectives.declared.request import Request
 from ..collectives.groups import Nodes, part_of, side_by_side
 from ..collectives.registry import algorithms_for
 from ..network.config import TIMINGS, NetworkConfig
-from ..network.faults import with_faults
 from ..network.operators import BUILT_IN
 from ..network.port_model import PortModel
 from ..network.topology import Topology
@@ -19,12 +19,14 @@ from ..program.compiler import Compiled, fit
 from ..schedule.collective import COLLECTIVES, REDUCTIONS, ROOTLESS, Collective
 from ..schedule.schedule import Schedule
 from .case import Case
-from .drawn_links import draw_links
 from .drawn_programs import draw_controller, draw_hold
+from .drawn_topologies import draw_broken, draw_graph, draw_links
 from .drawn_traffic import NETWORKS, draw_config
 
 TRIES = 120
 """Draws of a collective and an algorithm per network; most do not serve it or do not fit."""
+MOST_WORDS = 8
+"""Most words of a block."""
 MOST_GROUPS, LARGEST_GROUP = 3, 6
 """Most groups of a schedule, and most nodes of a group."""
 
@@ -32,8 +34,7 @@ MOST_GROUPS, LARGEST_GROUP = 3, 6
 def draw_cases(draw: np.random.Generator) -> list[Case]:
     """Draw a network and schedules that it can carry out; repeat until there is a case."""
     while True:
-        _, make = NETWORKS[draw.integers(len(NETWORKS))]
-        topology = draw_topology(draw, make())
+        topology = draw_topology(draw)
         config = draw_network(draw, topology)
         made = list(draw_schedules(draw, topology, config))
         _, compiled = fit(config, made, fixed=("vcs",))
@@ -42,22 +43,24 @@ def draw_cases(draw: np.random.Generator) -> list[Case]:
             return cases
 
 
-def draw_topology(draw: np.random.Generator, topology: Topology) -> Topology:
-    """Draw for some networks a faulty node, and for some the registers and rates of the links."""
-    if topology.nodes > 3 and draw.integers(4) == 0:
-        working = topology.working_nodes
-        topology = with_faults(topology, [int(draw.choice(working))])
-    return draw_links(draw, topology)
+def draw_topology(draw: np.random.Generator) -> Topology:
+    """Draw a network of a named kind, or a graph with switches; then its faults and links.
+
+    Working nodes may be out of reach of each other.
+    """
+    _, make = NETWORKS[draw.integers(len(NETWORKS))]
+    whole = draw_graph(draw) if draw.integers(6) == 0 else make()
+    return draw_broken(draw, draw_links(draw, whole))
 
 
 def draw_network(draw: np.random.Generator, topology: Topology) -> NetworkConfig:
-    """Draw a network: all-port, contention-free, with circuits, or none of these.
+    """Draw a network: all-port, contention-free, with circuits, with timed rows, or none of these.
 
-    Half of the networks have a controller, some with tile ports and with parity. Streams and
-    operators are those of the schedules that are drawn for the network.
+    Half of the networks without timed rows have a controller, some with tile ports and with parity.
+    Streams and operators are those of the schedules that are drawn for the network.
     """
     # Links that differ exclude routers without arbitration, and circuits.
-    kind = draw.choice([1, 3]) if topology.links_differ else draw.integers(4)
+    kind = draw.choice([1, 3, 4]) if topology.links_differ else draw.integers(5)
     return draw_config(
         draw,
         topology,
@@ -67,15 +70,19 @@ def draw_network(draw: np.random.Generator, topology: Topology) -> NetworkConfig
         contention_free=bool(kind == 0),
         all_port=bool(kind == 1),
         circuits=bool(kind == 2),
+        timed_rows=bool(kind == 4),
         signature=bool(kind not in (1, 2) and draw.integers(2)),
-        **draw_controller(draw),
+        **({} if kind == 4 else draw_controller(draw)),
     )
 
 
 def draw_schedules(
     draw: np.random.Generator, topology: Topology, config: NetworkConfig
 ) -> Iterator[Schedule]:
-    """Draw schedules that fit ``config`` together, with enlarged memories; some are of groups."""
+    """Draw schedules that fit ``config`` together, with enlarged memories; some are of groups.
+
+    With timed rows, most schedules are timed.
+    """
     for _ in range(TRIES):
         try:
             if draw.integers(6) == 0:
@@ -83,6 +90,8 @@ def draw_schedules(
             else:
                 algorithm, request = _draw_algorithm(draw, topology, config)
                 schedule = algorithm.generate(request)
+            if config.timed_rows and draw.integers(4):
+                schedule = replace(schedule, timed=True)
             schedule.check()
             config, _ = fit(config, [schedule], fixed=("vcs",))
         except InvalidInput:
@@ -142,12 +151,16 @@ def draw_groups(draw: np.random.Generator, topology: Topology) -> list[Nodes]:
 def _draw_request(
     draw: np.random.Generator, topology: Topology, collective: str, *, all_port: bool
 ) -> Request:
-    """Draw a root, lengths and whether to use all ports in an all-port network."""
+    """Draw a root, lengths and whether to use all ports in an all-port network.
+
+    In a network with faults, half of the requests serve only the nodes in reach.
+    """
     request = Request(
         topology=topology,
-        words=int(draw.integers(1, 9)),
+        words=int(draw.integers(1, MOST_WORDS + 1)),
         source=None if collective in ROOTLESS else int(draw.choice(topology.working_nodes)),
         all_port=all_port and bool(draw.integers(2)),
+        partial=topology.without_faults is not None and bool(draw.integers(2)),
     )
     if collective in REDUCTIONS:
         request = replace(request, operator=list(BUILT_IN)[draw.integers(len(BUILT_IN))])
@@ -162,7 +175,19 @@ def _draw_request(
         request = replace(request, targets=tuple(chosen))
     if draw.integers(4) == 0:
         request = replace(request, packet=int(draw.integers(1, request.words + 1)))
+    elif collective in SERVED and draw.integers(3) == 0:
+        request = replace(request, block_words=draw_block_words(draw, topology, collective))
     return request
+
+
+def draw_block_words(draw: np.random.Generator, topology: Topology, collective: str) -> BlockWords:
+    """Draw the words of each node's block, or of each pair's in an all-to-all; 0 for some."""
+    nodes = topology.nodes
+    words = draw.integers(0, MOST_WORDS + 1, nodes)
+    works = np.isin(np.arange(nodes), topology.working_nodes)
+    if collective == Collective.ALL_TO_ALL:
+        words = draw.integers(0, MOST_WORDS + 1, (nodes, nodes)) * works[:, np.newaxis]
+    return as_block_words(words * works)
 
 
 def _predicted(draw: np.random.Generator, compiled: Sequence[Compiled]) -> Iterator[Case]:

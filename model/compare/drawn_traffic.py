@@ -1,6 +1,7 @@
 """Traffic for the soak: drawn networks, patterns and rates.
 
-A draw can be repeated from its parameters, except signatures and barrier registers.
+A draw on a network that has a size as typed can be repeated from its parameters, except signatures
+and barrier registers.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ..program.checks import require_table_room
 from ..traffic.patterns import patterns_for
 from ..traffic.program import message_words_for, traffic_program
 from ..traffic.traffic import draw_refusal, draw_traffic
+from .drawn_topologies import draw_connected, draw_graph, draw_links
 from .traffic_case import TrafficCase
 
 TABLE_WORDS = 1 << 13
@@ -59,17 +61,18 @@ DEFAULT = Longer()
 
 @dataclass(frozen=True)
 class DrawnNetwork:
-    """A drawn network: its kind and size as typed, and its configuration."""
+    """A drawn network: its kind and size as typed, and its configuration.
 
-    words: tuple[str, str]
+    ``words`` is None for a network with faults, switches or links that differ.
+    """
+
+    words: tuple[str, str] | None
     config: NetworkConfig
 
     @classmethod
     def draw(cls, draw: np.random.Generator, longer: Longer = DEFAULT) -> DrawnNetwork:
         """Draw a topology and every parameter of a network for traffic of this length."""
-        networks = LARGE_NETWORKS if longer.large else NETWORKS
-        words, make = networks[draw.integers(len(networks))]
-        topology = make()
+        words, topology = cls._draw_topology(draw, longer)
         limits: dict[str, Any] = {}
         if longer.large:
             limits = {"vcs": int(draw.integers(1, 3)), "depth": int(draw.integers(2, 5))}
@@ -85,6 +88,24 @@ class DrawnNetwork:
             **limits,
         )
         return cls(words, config)
+
+    @staticmethod
+    def _draw_topology(
+        draw: np.random.Generator, longer: Longer
+    ) -> tuple[tuple[str, str] | None, Topology]:
+        """Draw a kind and size; a sixth of the networks are other graphs, with switches.
+
+        Large networks have no faults, no switches and no links that differ.
+        """
+        networks = LARGE_NETWORKS if longer.large else NETWORKS
+        words, make = networks[draw.integers(len(networks))]
+        whole = make()
+        if longer.large:
+            return words, whole
+        begin = draw_graph(draw) if draw.integers(6) == 0 else whole
+        topology = draw_connected(draw, draw_links(draw, begin))
+        typed = topology.kind in KINDS and topology.without_faults is None
+        return words if typed and not topology.links_differ else None, topology
 
 
 def draw_config(draw: np.random.Generator, topology: Topology, **given: Any) -> NetworkConfig:
@@ -159,12 +180,16 @@ class DrawnCase:
         return TrafficCase.of(traffic, program, seed=self.seed, refusal=refusal)
 
     def parameters(self) -> dict[str, object]:
-        """Return the options of random traffic that repeat the draw, by name."""
-        config, (kind, size) = self.network.config, self.network.words
+        """Return the options of random traffic that repeat the draw, by name.
+
+        Without the option of the network if that has no size as typed.
+        """
+        config, words = self.network.config, self.network.words
         limited = {
             name: getattr(config, name)
             for name, parameter in PARAMETERS.items()
             if parameter.for_traffic and parameter.limits is not None
         }
         drawn = {each.name: getattr(self, each.name) for each in fields(self)[1:]}
-        return {kind: size, **limited, **drawn}
+        network = {} if words is None else dict([words])
+        return {**network, **limited, **drawn}

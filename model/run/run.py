@@ -154,7 +154,7 @@ class HardwareRun(Run):
     ending
         End of the run as the network's controller tells it; None in a network without one.
     events
-        What the host saw of a run before this one, which it interrupted; empty if there was none.
+        What the host saw of the runs before this one; empty if there were none.
     """
 
     sender_state: npt.NDArray[np.int64]

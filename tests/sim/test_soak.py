@@ -1,7 +1,7 @@
 """The soak's random cases and its comparisons; only the slow test builds hardware."""
 
 from dataclasses import fields, replace
-from itertools import product
+from itertools import islice, permutations, product
 
 import numpy as np
 import pytest
@@ -15,11 +15,29 @@ from eyecast.model.compare.drawn_schedules import (
     draw_topology,
 )
 from eyecast.model.compare.drawn_traffic import DrawnCase, DrawnNetwork, Longer
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import mesh
+from eyecast.model.network.topology_file import (
+    read_topology,
+    topology_from_json,
+    topology_to_json,
+)
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.run import EndState, HardwareRun, Run
 from eyecast.model.run.signature import signatures
-from eyecast.sim.soak import By, Drawn, disagreements, memory_check, run_draw, written_words
+from eyecast.sim.drawn_operators import with_drawn_operator
+from eyecast.sim.loading import job_of_program
+from eyecast.sim.soak import (
+    By,
+    Drawn,
+    disagreements,
+    memory_check,
+    run_draw,
+    traffic_command,
+    written_words,
+)
 
 SEEDS = range(60)
 
@@ -49,12 +67,12 @@ def test_schedules_are_drawn_for_all_kinds_of_networks():
         (False, False, False),
         *product((True,), (False, True), (False, True)),
     }
-    kinds = {(c.all_port, c.contention_free, c.circuits, c.signature) for c in drawn}
-    assert kinds == {(1, 0, 0, 0), (0, 0, 1, 0), *product((0,), (0, 1), (0,), (0, 1))}
-    assert min(config.flit_width for config in drawn) < 12
-    faulty = [draw_topology(np.random.default_rng(seed), topology) for seed in SEEDS]
-    kinds = {(bool(t.faulty_nodes), t.links_differ, t.link_rate_of is not None) for t in faulty}
-    assert kinds == {*product((False, True), (False,), (False,)), *product((0, 1), (1,), (0, 1))}
+    names = ("all_port", "contention_free", "circuits", "timed_rows")
+    kinds = {tuple(getattr(config, name) for name in names) for config in drawn}
+    assert kinds == {(0, 0, 0, 0), *({*permutations((1, 0, 0, 0))})}
+    assert {config.signature for config in drawn} == {False, True}
+    assert not any(config.programs for config in drawn if config.timed_rows)
+    assert min(config.flit_width for config in drawn) < 14
     made = {
         schedule.collective
         for seed, config in enumerate(drawn[:4])
@@ -63,10 +81,67 @@ def test_schedules_are_drawn_for_all_kinds_of_networks():
     assert {"broadcast", "scatter", "all-to-all", "all-reduce", "custom"} <= made
 
 
+def kinds_of_topologies(drawn):
+    """Return which of faulty nodes, faulty links, switches and links that differ occur together."""
+    return {
+        (bool(t.faulty_nodes), bool(t.faulty_links), bool(t.switches), t.links_differ)
+        for t in drawn
+    }
+
+
+def test_faults_switches_and_links_that_differ_are_drawn_for_all_kinds_of_cases():
+    draws = [np.random.default_rng(seed) for seed in range(150)]
+    of_programs = [draw_program_network(draw).topology for draw in draws]
+    of_traffic = [DrawnNetwork.draw(draw) for draw in draws]
+    of_schedules = [draw_topology(draw) for draw in draws]
+    for drawn in (of_programs, [network.config.topology for network in of_traffic], of_schedules):
+        assert len(kinds_of_topologies(drawn)) >= 12
+        assert {t.link_rate_of is not None for t in drawn} == {False, True}
+        # A network is read from a file as it was drawn.
+        for topology in drawn:
+            again = topology_from_json(topology_to_json(topology))
+            np.testing.assert_array_equal(again.neighbor, topology.neighbor)
+            np.testing.assert_array_equal(again.rates, topology.rates)
+            np.testing.assert_array_equal(again.registers_of(1), topology.registers_of(1))
+    for network in of_traffic:
+        topology = network.config.topology
+        whole = topology.without_faults is None and not topology.switches
+        assert (network.words is None) == (not whole or topology.links_differ)
+
+
+def test_traffic_of_networks_without_options_is_repeated_from_a_file(tmp_path):
+    draw = np.random.default_rng(11)
+    network = next(
+        each
+        for each in iter(lambda: DrawnNetwork.draw(draw), None)
+        if each.config.topology.switches and each.config.topology.faulty_links
+    )
+    command, content = traffic_command(DrawnCase.draw(network, draw)).split(", with network.json: ")
+    file = tmp_path / "network.json"
+    file.write_text(content)
+    assert "--graph network.json" in command
+    assert read_topology(file).label == network.config.topology.label
+
+
+def test_schedules_have_timed_rows_blocks_of_unequal_words_and_nodes_out_of_reach():
+    timed, unequal, served = set(), set(), set()
+    for seed in range(14):
+        draw = np.random.default_rng(seed)
+        topology = with_faults(mesh((3, 2)), [], [(0, 1), (1, 0), (0, 3), (3, 0)] * (seed % 2))
+        config = draw_network(draw, topology)
+        for schedule in islice(draw_schedules(draw, topology, config), 5):
+            timed.add((config.timed_rows, schedule.timed))
+            unequal.add(len({*schedule.blocks.words.tolist()}) > 1)
+            served.add(len(schedule.blocks.served(topology)) == topology.nodes)
+    assert timed >= {(False, False), (True, False), (True, True)}
+    assert unequal == served == {False, True}
+
+
 def test_networks_with_links_that_differ_have_neither_circuits_nor_free_routers():
     topology = replace(mesh((2, 2)), link_rate_of=np.full((4, 5), 2))
     drawn = [draw_network(np.random.default_rng(seed), topology) for seed in SEEDS]
     assert {(c.all_port, c.contention_free, c.circuits) for c in drawn} == {(0, 0, 0), (1, 0, 0)}
+    assert {config.timed_rows for config in drawn} == {False, True}
 
 
 def test_groups_are_linked_and_have_no_node_in_common():
@@ -89,12 +164,47 @@ def test_programs_are_drawn_for_all_kinds_of_networks():
         assert {getattr(config, name) for config in drawn} == {False, True}
     assert {len(config.operators) for config in drawn} == {0, 1, 2, 3}
     assert {config.programs for config in drawn} >= {0, 2, 15}
-    ends = set()
+    ends, flags, first = set(), set(), set()
     for seed, config in enumerate(drawn[:20]):
-        for case in draw_program_cases(np.random.default_rng(seed), config, 5):
+        for case in draw_program_cases(np.random.default_rng(seed), config, 9):
             assert (case.hold is not None) == config.tile_ports
             ends.add(case.predicted.ending.state)
-    assert ends >= {EndState.DONE, EndState.TIMED_OUT}
+            for node in range(case.program.nodes):
+                flags.update(case.predicted.flag_names(node))
+            first.add(case.first is not None)
+            assert case.first is None or config.programs > 1
+    assert ends == {*EndState}
+    wrong = {"bad_route", "unexpected_receive", "send_and_receive", "bad_row", "bad_write"}
+    assert flags == wrong
+    assert first == {False, True}
+
+
+def test_a_program_goes_on_with_the_words_that_the_first_one_left():
+    config = replace(NetworkConfig(topology=mesh((4,)), message_words=256), programs=2, vcs=2)
+    draw = np.random.default_rng(4)
+    cases = [case for case in draw_program_cases(draw, config, 12) if case.first is not None]
+    differ = 0
+    for case in cases:
+        for begin, run_of in ((case.memory, case.first), (case.first.predicted.memory, case)):
+            again = run(run_of.program, begin, timing=case.timing, cycle_limit=1500)
+            np.testing.assert_array_equal(again.memory, run_of.predicted.memory)
+        differ += bool((case.first.predicted.memory != case.memory).any())
+        job = job_of_program(case)
+        assert job.first_cycles == case.first.predicted.cycles
+        entries = {row[2]: row[3] for row in job.writes.tolist() if row[1] == 2}
+        # The second entry of the directory begins where the first one ends.
+        assert entries[12] == entries[8] + entries[9]
+    assert differ
+
+
+def test_custom_operators_are_drawn():
+    own = [
+        with_drawn_operator(draw, draw_program_network(draw)).operators[-1:]
+        for draw in map(np.random.default_rng, SEEDS)
+    ]
+    latencies = {operator.latency for (operator,) in filter(None, own) if not operator.built_in}
+    assert latencies == {*range(5)}
+    assert all(operator.built_in or operator.component(24) for (operator,) in filter(None, own))
 
 
 def drawn_run(**changes):
@@ -224,7 +334,11 @@ def test_flits_may_go_on_after_the_limit_of_a_run():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [79, 54, 28], ids=["controller", "circuits", "programs"])
+@pytest.mark.parametrize(
+    "number",
+    [74, 69, 57, 19],
+    ids=["controller", "circuits", "timed rows", "resident programs on switches"],
+)
 def test_a_draw_is_the_same_on_both(number):
     outcomes = list(run_draw(number))
     assert outcomes

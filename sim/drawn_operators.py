@@ -1,0 +1,64 @@
+"""Custom operators for the soak: weighted sums, on the cycle model and in hardware."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from amaranth.hdl import Module, Signal
+from amaranth.lib.wiring import Component
+
+from ..model.network.config import NetworkConfig
+from ..model.network.operators import Operator
+from ..rtl.operators import OperatorPorts
+
+LONGEST_LATENCY = 4
+"""Most cycles of a drawn operator."""
+FACTOR = 5
+"""Factor of the stored word; so an operator that exchanges its two words has another result."""
+
+
+def with_drawn_operator(draw: np.random.Generator, config: NetworkConfig) -> NetworkConfig:
+    """Add a weighted sum of up to :data:`LONGEST_LATENCY` cycles to a third of the networks.
+
+    A network with a port for every link only has operators of no cycles.
+    """
+    if draw.integers(3):
+        return config
+    latency = 0 if config.all_port else int(draw.integers(LONGEST_LATENCY + 1))
+    component = partial(WeightedSum, latency=latency)
+    own = Operator("weighted-sum", latency, weighted_sum, component)
+    return replace(config, operators=(*config.operators, own))
+
+
+def weighted_sum(there: Any, coming: Any, _bits: Any) -> Any:
+    """Return :data:`FACTOR` times the stored word, plus the arriving word."""
+    return there * np.uint64(FACTOR) + coming
+
+
+class WeightedSum(Component):
+    """The hardware of :func:`weighted_sum`.
+
+    Parameters
+    ----------
+    width
+        Bits of a word.
+    latency
+        Cycles from the two words to their result.
+
+    """
+
+    def __init__(self, width: int, *, latency: int) -> None:
+        super().__init__(OperatorPorts(width))
+        self._latency = latency
+
+    def elaborate(self, _platform: object) -> Module:
+        """Combine two words in each cycle; a result passes a register for each cycle of latency."""
+        m = Module()
+        result = FACTOR * self.there + self.coming
+        for _ in range(self._latency):
+            register = Signal.like(self.there)
+            m.d.sync += register.eq(result)
+            result = register
+        m.d.comb += self.result.eq(result)
+        return m
