@@ -53,7 +53,7 @@ def passages(program: Program) -> tuple[Passages, Ends]:
         found.append(Passages(hop.place, number, hop.node, hop.port, hop.vc, flit))
         came[hop.place] = topology.peer[hop.node, hop.port]
         node[hop.place], vc[hop.place] = hop.ahead, hop.vc
-    if topology.switches and np.isin(node, topology.switches).any():
+    if np.isin(node, topology.switches).any():
         raise Declined("a packet goes to a switch")
     out = Passages(rows, program.row_hops, node, np.zeros_like(rows), vc, program.header_flits - 1)
     there = Passages(*(np.concatenate(columns) for columns in zip(*found, out, strict=True)))

@@ -189,7 +189,3 @@ def _require_receives(program: Program, target: Numbers, lane: Numbers) -> None:
     expected = np.sort(program.receiver * steps + program.receive_step)
     if len(come) != len(expected) or (come != expected).any() or (np.diff(come) == 0).any():
         raise Declined("packets come that no node expects, or do not come")
-    if program.half_duplex:
-        receives = np.any(program.expected.reshape(program.nodes, config.lanes, steps), axis=1)
-        if (receives[program.row_node, program.step] & (program.stream == 0)).any():
-            raise Declined("a node sends and receives in a half-duplex step")

@@ -121,7 +121,7 @@ def _ahead(schedule: Schedule, send: Numbers, block: Numbers) -> Numbers:
     keys = send * count + block
     order = np.argsort(keys, kind="stable")
     sought = np.where(feeder[send] == FIRST, FIRST, feeder[send] * count + block)
-    place = np.minimum(np.searchsorted(keys[order], sought), max(len(keys) - 1, 0))
+    place = np.minimum(np.searchsorted(keys[order], sought), len(keys) - 1)
     found: Numbers = np.where(keys[order][place] == sought, order[place], FIRST)
     return found
 

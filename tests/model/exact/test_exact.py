@@ -20,6 +20,7 @@ from eyecast.model.cycle.control import Control
 from eyecast.model.exact.arithmetic import predict, run
 from eyecast.model.exact.declined import Declined
 from eyecast.model.network.config import Timing
+from eyecast.model.network.edges import Edges
 from eyecast.model.network.operators import Operator
 from eyecast.model.network.topology import hypercube, mesh, torus
 from eyecast.model.program.certified import compile_certified
@@ -101,6 +102,13 @@ def test_thousands_of_drawn_programs_are_worked_out_as_simulated() -> None:
         (hypercube(3), "all-to-all", "sbnt", True, {}),
         (mesh((4, 4)), "all-reduce", "ring", False, {}),
         (mesh((3, 3)), "reduce", "tree", False, {}),
+        (
+            Edges(3, np.array([(0, 2), (1, 2)]), np.zeros(2, np.bool_), (2,)).topology(),
+            "broadcast",
+            "tree",
+            False,
+            {},
+        ),
     ],
 )
 def test_schedules_are_worked_out(
@@ -194,7 +202,7 @@ def test_packets_meet_exactly_if_a_flit_waits(registers: int) -> None:
                 mesh((4,)),
                 "half-duplex",
             ),
-            "a node sends and receives in a half-duplex step",
+            "step must be one in which its half-duplex node receives nothing",
         ),
         (
             program(
@@ -226,6 +234,19 @@ def test_packets_meet_exactly_if_a_flit_waits(registers: int) -> None:
                 {3: [(1, 1), (1, 2)]},
             ),
             "several packets are written to the same words",
+        ),
+        (
+            # Node 1 sends a word of its own, and waits a while for those of node 0.
+            program(
+                {
+                    0: [put(1, (UP, 1), target=16, length=4)],
+                    1: [put(1, (UP, 1), source=15, length=5, stream=1, lead=1)],
+                    2: [put(1, (UP, 1), length=5, stream=1)],
+                },
+                {1: [1], 2: [1], 3: [1]},
+                streams=True,
+            ),
+            "words that are sent on come with gaps",
         ),
         (sent_on({"source": 20}), "words are sent on that another packet brings"),
         (sent_on({"source": 17, "window": 3}, IN_WINDOW), "words are sent on that another packet"),

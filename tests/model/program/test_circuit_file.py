@@ -10,7 +10,6 @@ from helpers.circuits import example
 from helpers.refusals import refusal_of
 
 import eyecast as package
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config_file import network_to_json
 from eyecast.model.program.circuits import CircuitProgram
 from eyecast.model.program.file import program_json, read_program, write_program
@@ -96,13 +95,22 @@ def test_each_defect_is_one_line(path: str, value: Any, why: str, tmp_path: Path
     assert "\n" not in message
 
 
-def test_a_join_needs_two_inputs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"second": 0}, "second must be 1 or more in a run that joins, not 0"),
+        ({"send_address": 255}, "send address + duration must be at most 256 (the message"),
+    ],
+)
+def test_a_join_has_two_inputs_and_own_words_in_memory(
+    change: dict[str, int], why: str, tmp_path: Path
+) -> None:
     made = package.schedule(
         package.mesh((2, 2)), "joining-tree", collective="reduce", source=0, flits=2
     )
     described = json.loads(program_json(package.compile(made, circuits=True, operators="add")))
-    runs = [run for node in described["nodes"] for run in node["runs"] if "second" in run]
-    del runs[0]["second"]
+    runs = (run for node in described["nodes"] for run in node["runs"] if "second" in run)
+    own = next(run for run in runs if (run["first"] == 1) != (run["second"] == 1))
+    own |= change
     (tmp_path / "p.json").write_text(json.dumps(described))
-    with pytest.raises(InvalidInput, match="second must be 1 or more in a run that joins, not 0"):
-        read_program(tmp_path / "p.json")
+    assert why in refusal_of(read_program, tmp_path / "p.json")

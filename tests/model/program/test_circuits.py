@@ -1,7 +1,16 @@
 """Run tables: entries as the words of docs/router.md, section 23."""
 
-from helpers.circuits import circuit_program, example
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
+import numpy.typing as npt
+import pytest
+from helpers.circuits import circuit_program, example
+from helpers.refusals import refusal_of
+from numpy import int8
+
+from eyecast.model.base.arrays import Numbers
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import line
 from eyecast.model.program.circuits import CircuitProgram, entry_fields, run_table_words
@@ -44,3 +53,14 @@ def test_an_entry_of_all_ports_has_the_fields_of_every_lane_side_by_side() -> No
         topology=line(3), message_words=8, circuits=True, all_port=True, operators="add"
     )
     assert [width for _, width in entry_fields(config)][3:8] == [2, 2, 2, 2, 1]
+
+
+@pytest.mark.parametrize("name", ["operator", "codes", "receive", "first_entry"])
+@pytest.mark.parametrize("change", [lambda column: column[:-1], lambda column: column.astype(int8)])
+def test_columns_have_shapes_and_a_type(
+    name: str, change: Callable[[Numbers], npt.NDArray[Any]]
+) -> None:
+    wrong = change(getattr(example(), name))
+    told = refusal_of(replace, example(), **{name: wrong})
+    assert told.startswith(f"program: {name} must be int64 of shape ")
+    assert told.endswith(f", not {wrong.dtype} of shape {wrong.shape}")

@@ -274,6 +274,18 @@ def test_rows_of_several_senders_of_a_node_are_in_any_order(tmp_path: Path) -> N
     assert read_program(tmp_path / "program.json").rows == made.rows
 
 
+@pytest.mark.parametrize("name", ["length", "continued", "first_row", "receive_port", "awaited"])
+def test_columns_have_shapes_and_types(name: str) -> None:
+    config = NetworkConfig(topology=line(3))
+    row = Row(1, (Segment(1, 1, 0),), 0, 0, 1)
+    made = Program.from_rows(config, "full-duplex", ((row,), (), ()), ((), (1,), ()))
+    column = getattr(made, name)
+    for wrong in (column[:-1], column.astype(np.int8)):
+        told = refusal_of(replace, made, **{name: wrong})
+        assert told.startswith(f"program: {name} must be {column.dtype} of shape {column.shape}, ")
+        assert told.endswith(f"not {wrong.dtype} of shape {wrong.shape}")
+
+
 def test_a_continued_row_needs_another_like_it() -> None:
     config = NetworkConfig(topology=hypercube(1))
     row = Row(1, (Segment(1, 1, 0),), 0, 0, 1, continued=True)

@@ -60,6 +60,8 @@ def test_a_ring_without_a_lead_waits_for_itself() -> None:
     sends = [Send(1, [0, 3, 2]), Send(1, [2, 1]), Send(1, [1, 0])]
     message = complaint(streaming(sends, [True] * 3, owned(3)))
     assert message.endswith("its stream waits for itself, around 0 -> 2 -> 1 -> 0")
+    message = complaint(streaming([Send(1, [0, 1]), Send(1, [1, 0])], [True] * 2, owned(3)))
+    assert message == "send 0 (step 1, 0 -> 1): its stream waits for itself, around 1 -> 0 -> 1"
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.checks import check_timed
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
-from eyecast.model.schedule.timetable import begins, ends
+from eyecast.model.schedule.timetable import Busy, begins, ends, free_from, occupy
 
 FOUR_WORDS, ROW = 5, 2
 """Flits of a packet of four words, and cycles in which its row is read."""
@@ -39,6 +39,27 @@ def begin(*sends: Send) -> list[int]:
     schedule = build((4, 1), list(sends), port_model="full-duplex")
     lasting = np.full(len(sends), FOUR_WORDS)
     return begins(schedule, lasting, ROW, hop_cycles=1).tolist()
+
+
+def test_free_cycles_are_those_of_a_calendar() -> None:
+    """Two resources are occupied in drawn cycles, and asked for free ones, beside a calendar."""
+    draw = np.random.default_rng(1998)
+    first, never = np.array([0, 60, 120]), np.iinfo(np.int64).max
+    busy = Busy(first, np.zeros(2, np.int64), np.full(120, never), np.full(120, never))
+    calendar = np.zeros((2, 600), np.bool_)
+    for _ in range(120):
+        resource, cycle, cycles = (int(draw.integers(*ends)) for ends in ((2,), (200,), (1, 6)))
+        free = next(
+            begin
+            for begin in range(cycle, 600)
+            if not calendar[resource, begin : begin + cycles].any()
+        )
+        assert free_from(busy, resource, cycle, cycles) == free
+        occupy(busy, resource, free, cycles)
+        calendar[resource, free : free + cycles] = True
+    # Times that meet are one.
+    edges = np.diff(calendar.astype(np.int64), prepend=0, append=0)
+    assert busy.used.tolist() == (edges == 1).sum(axis=1).tolist()
 
 
 # ---- By hand: docs/router.md, section 5 ------------------------------------------------------
