@@ -5,6 +5,7 @@ They need the bus models of cocotbext-axi and cocotbext-wishbone: ``pip install 
 
 import logging
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -23,6 +24,10 @@ REFUSED = 7
 _REFUSAL = 3
 """Bits of *refused* with the kind of the last refusal."""
 
+_READ, _WRITE = "read through a bus", "write through a bus"
+_REFUSED_ACCESS = "access that a bus refuses"
+"""Points of :class:`.Coverage`."""
+
 _WISHBONE = {
     **{"cyc": "cyc_i", "stb": "stb_i", "we": "we_i", "adr": "adr_i", "sel": "sel_i"},
     **{"datwr": "dat_i", "datrd": "dat_o", "ack": "ack_o", "err": "err_o"},
@@ -36,7 +41,8 @@ _ACKNOWLEDGED = 1
 class BusDriver(ControllerDriver):
     """Host of an engine: the methods of :class:`ControllerDriver`, carried out by a bus.
 
-    Call ``reset`` first.
+    Call ``reset`` first. ``accesses`` counts the accesses that the bus has answered, for
+    :meth:`.Coverage.accesses`.
 
     Parameters
     ----------
@@ -53,6 +59,7 @@ class BusDriver(ControllerDriver):
         self, engine: Any, config: NetworkConfig, *, idles: Iterator[bool] | None = None
     ) -> None:
         super().__init__(engine, idles=idles)
+        self.accesses: Counter[str] = Counter()
         self._config = config
         self._clock = engine.clk
         self._bytes = bus_data_bits(config) // 8
@@ -79,6 +86,8 @@ class BusDriver(ControllerDriver):
         first, answer = await select(self._access(place, word), patience)
         if first != 0:
             raise RuntimeError(f"no answer of the bus within {LONGEST_ANSWER} cycles")
+        self.accesses[_READ if word is None else _WRITE] += 1
+        self.accesses[_REFUSED_ACCESS] += answer is None
         return answer
 
 

@@ -1,7 +1,8 @@
 """Coverage of the contract: which of its sentences have happened in runs.
 
-A *point* is a sentence of docs/router.md that a monitor can observe at a network's outputs. A bench
-watches a monitor and adds its counts to a file, which collects any number of runs::
+A *point* is a sentence of docs/router.md that a monitor can observe at a network's outputs, or a
+driver at its bus. A bench watches a monitor and adds its counts to a file, which collects any
+number of runs::
 
     coverage = Coverage(program.config)
     coverage.watch(monitor)
@@ -69,6 +70,9 @@ POINTS = {
     "word sent on while its packet arrives": "20",
     "delivery into a window": "20",
     "window that wraps round": "20",
+    "read through a bus": "21",
+    "write through a bus": "21",
+    "access that a bus refuses": "21",
     "word of a circuit over a link": "23",
     "equal words leave a node at once": "23",
     "flag lost_word": "23",
@@ -153,6 +157,10 @@ class Coverage:
             for bit, name in names.items():
                 if f"flag {name}" in POINTS:
                     self._count(f"flag {name}", bool(word >> bit & 1))
+
+    def accesses(self, answered: Mapping[str, int]) -> None:
+        """Count the points of the accesses that a bus has answered: a driver's ``accesses``."""
+        self.counts.update(answered)
 
     def _link(self, flit: Flit, last: Flit | None) -> None:
         """Count the points of a flit on a link; ``last`` is the one before it there."""

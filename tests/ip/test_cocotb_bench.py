@@ -133,7 +133,7 @@ module soc; eyecast_engine collectives (); endmodule
 BENCH_OF_A_CHIP = """
 import cocotb
 from cocotb.clock import Clock
-from eyecast.testbench import AxiLiteDriver
+from eyecast.testbench import AxiLiteDriver, Coverage
 
 @cocotb.test()
 async def test_chip(dut):
@@ -147,6 +147,9 @@ async def test_chip(dut):
     assert await host.wait(2 * image.cycles + 1000, "ns")
     scoreboard.check_done(int(engine.cycle.value))
     assert scoreboard.delivered == scoreboard.owed
+    coverage = Coverage(program.config)
+    coverage.accesses(host.accesses)
+    assert coverage.counts["write through a bus"] == len(image.writes) + 1
 """
 
 

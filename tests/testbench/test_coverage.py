@@ -2,6 +2,8 @@
 
 import dataclasses
 import textwrap
+from collections import Counter
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from helpers.tree_networks import graph_of
 import eyecast
 from eyecast.model.cycle.control import Control
 from eyecast.model.cycle.model import run
+from eyecast.model.image.host_port import Space
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.neighbor_table import with_switches
 from eyecast.model.network.topology import mesh
@@ -21,7 +24,10 @@ from eyecast.model.program.program import Program
 from eyecast.model.run.run import Ending, EndState, HardwareRun, Prediction, Run
 from eyecast.model.run.signature import signatures
 from eyecast.model.run.trace import Flit
+from eyecast.registers.register_map import byte_address
 from eyecast.sim.job import HostEvent
+from eyecast.testbench.bus_drivers import BusDriver
+from eyecast.testbench.controller_driver import Refused
 from eyecast.testbench.coverage import POINTS, Coverage, coverage_table, points_of
 from eyecast.testbench.monitor import Packet
 
@@ -128,6 +134,44 @@ def test_flags_of_circuits_have_other_names() -> None:
     coverage = Coverage(NetworkConfig(topology=mesh((2, 2)), circuits=True))
     coverage.flags([0, 1 << 0 | 1 << 2, 1 << 0])
     assert +coverage.counts == {"flag lost_word": 2, "flag missing_word": 1}
+
+
+class Bus(BusDriver):
+    """A bus that answers at once: 7 to each read, and no access from an address on."""
+
+    def __init__(self, config: NetworkConfig, refused_from: int) -> None:
+        self.accesses, self._config, self._clock = Counter(), config, None
+        self._refused_from = refused_from
+
+    async def _access(self, address: int, word: int | None) -> int | None:
+        return None if address >= self._refused_from else 7
+
+
+def test_accesses_through_a_bus(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def first(access: Any, _patience: None) -> tuple[int, int | None]:
+        return 0, await access
+
+    monkeypatch.setattr("eyecast.testbench.bus_drivers.select", first)
+    monkeypatch.setattr("eyecast.testbench.bus_drivers.ClockCycles", lambda *_: None)
+    config = NetworkConfig(topology=mesh((2, 2)), programs=1)
+    host = Bus(config, byte_address(config, 0, Space.MESSAGE, 4))
+
+    async def access() -> None:
+        for word in range(6):
+            with nullcontext() if word < 4 else pytest.raises(Refused):
+                await host._answer(0, Space.MESSAGE, word, 5 if word % 2 else None)
+
+    with pytest.raises(StopIteration):
+        access().send(None)
+    coverage = Coverage(config)
+    coverage.accesses(host.accesses)
+    # The driver reads the kind of each of the two refusals.
+    assert coverage.counts == {
+        "read through a bus": 3 + 2,
+        "write through a bus": 3,
+        "access that a bus refuses": 2,
+    }
+    assert {point for point, section in POINTS.items() if section == "21"} == {*coverage.counts}
 
 
 def test_links_with_registers_slow_links_and_switches() -> None:
