@@ -6,6 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from eyecast.model.bounds import cycles
 from eyecast.model.bounds.cycles import least_cycles
 from eyecast.model.bounds.demand import Demand
 from eyecast.model.bounds.hops import hops_from, lengths_from
@@ -60,19 +61,33 @@ def test_known_bounds(topology: Topology, blocks: Blocks, ports: PortModel, cycl
     assert least_cycles(topology, blocks, ports).value == cycles
 
 
+TWO_BY_THREE = graph([[-1, 2, 3, 4]] * 2 + [[-1, 0, 1, -1]] * 3)
+
+
+def two_hops_apart(more: int) -> Blocks:
+    """Return 60 words from each node of K(2,3) for each two hops away, and more from node 0."""
+    pairs = [*permutations(range(2), 2), *permutations(range(2, 5), 2)]
+    owner, target = np.array(pairs).T
+    owed = (*((node,) for node in target.tolist()), (2, 3))
+    return Blocks(np.append(owner, 0), owed, np.array([60] * len(pairs) + [more]))
+
+
 @pytest.mark.parametrize(("more", "hops"), [(0, 8 * 60 * 2), (12, 8 * 60 * 2 + 2 * 12)])
 def test_words_for_single_and_for_several_nodes_share_all_links(more: int, hops: int) -> None:
     """Between nodes two hops apart in K(2,3), the links carry more hops than any cut allows.
 
     Node 0 has ``more`` words for both of its neighbors 2 and 3.
     """
-    two_by_three = graph([[-1, 2, 3, 4]] * 2 + [[-1, 0, 1, -1]] * 3)
-    pairs = [*permutations(range(2), 2), *permutations(range(2, 5), 2)]
-    owner, target = np.array(pairs).T
-    owed = (*((node,) for node in target.tolist()), (2, 3))
-    blocks = Blocks(np.append(owner, 0), owed, np.array([60] * len(pairs) + [more]))
-    bound = least_cycles(two_by_three, blocks, ALL)
+    bound = least_cycles(TWO_BY_THREE, two_hops_apart(more), ALL)
     assert (bound.value, bound.reason) == (hops // 12, f"{hops} hops of words share 12 links")
+
+
+@pytest.mark.parametrize(("pairs", "counted"), [(25, True), (24, False)])
+def test_the_hops_of_all_words_are_added_up_to_a_number_of_pairs(
+    pairs: int, counted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cycles, "MOST_PAIRS", pairs)
+    assert ("hops of" in least_cycles(TWO_BY_THREE, two_hops_apart(0), ALL).reason) == counted
 
 
 def test_link_registers_make_a_hop_longer() -> None:

@@ -128,3 +128,14 @@ def test_node_1_sends_a_sum_and_then_a_word(
     tables = [[SEND], [{}, JOIN, *later], receiver]
     require_alike(circuit_program(config, tables, port_model=port_model), seen)
     assert seen == {outcome: 1}
+
+
+@pytest.mark.parametrize("all_port", [False, True])
+def test_a_switch_delivers_nothing(all_port: bool) -> None:
+    deliver = {"ejections": {1: 1}} if all_port else {"codes": {0: 2}}
+    config = NetworkConfig(
+        topology=graph([[-1, 1], [-1, 0]], [1]), message_words=8, circuits=True, all_port=all_port
+    )
+    seen = Counter[str]()
+    require_alike(circuit_program(config, [[SEND], [{}, deliver]]), seen)
+    assert seen == {"flagged": 1}
