@@ -286,6 +286,11 @@ def _run_here(arguments: list[str], folder: Path) -> tuple[int, str]:
         return status, err.read().decode(errors="replace")
 
 
+def _limit(what: int, most: int) -> None:
+    """Set a limit of this process, below the one beyond which no process may raise it."""
+    resource.setrlimit(what, (most, resource.getrlimit(what)[1]))
+
+
 def _answer(arguments: list[str], folder: Path, err: int) -> int:
     """Carry out a command in this process, which has no output any more; return its status."""
     status = 70
@@ -295,9 +300,9 @@ def _answer(arguments: list[str], folder: Path, err: int) -> int:
     os.dup2(err, 2)
     os.close(nowhere)
     sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
+    _limit(resource.RLIMIT_AS, MEMORY)
     seconds = int(time.process_time()) + LIMIT
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.RLIM_INFINITY))
+    _limit(resource.RLIMIT_CPU, seconds)
     signal.alarm(10 * LIMIT)
     sys.argv = ["eyecast", *arguments]
     try:
