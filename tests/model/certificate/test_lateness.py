@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -88,6 +89,30 @@ def test_no_lateness_is_worse_than_all_tiles_late() -> None:
         if guaranteed:
             require_worst(one, timing, int(draw.integers(0, 60)), draw)
     assert seen == {(Timing.BARRIER, True), (Timing.SELF_TIMED, True), (Timing.SELF_TIMED, False)}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "asked"),
+    [
+        ("chain", {"source": 5}),
+        ("chain", {"source": 5, "collective": "reduce"}),
+        ("packed-trees", {"source": 0, "ports": "all"}),
+        ("stream-ring", {"collective": "all-gather"}),
+        ("hamiltonian", {"collective": "reduce-scatter", "ports": "all"}),
+    ],
+)
+def test_words_that_are_sent_on_as_they_come_are_late_by_no_more(
+    algorithm: str, asked: dict[str, Any]
+) -> None:
+    one = Room(TILES).compile_one(
+        package.schedule(package.mesh((4, 3)), algorithm, flits=9, **asked)
+    )
+    assert isinstance(one.program, Program)
+    assert one.program.stream.any()
+    assert parts(one, Timing.BARRIER) == 1
+    draw = np.random.default_rng(7)
+    for late in (3, 40):
+        require_worst(one, Timing.BARRIER, late, draw)
 
 
 def test_a_program_whose_packets_pass_each_other_has_no_guarantee() -> None:
