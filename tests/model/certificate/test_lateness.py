@@ -98,7 +98,7 @@ def test_no_lateness_is_worse_than_all_tiles_late() -> None:
         ("chain", {"source": 5, "collective": "reduce"}),
         ("packed-trees", {"source": 0, "ports": "all"}),
         ("stream-ring", {"collective": "all-gather"}),
-        ("hamiltonian", {"collective": "reduce-scatter", "ports": "all"}),
+        ("hamiltonian", {"collective": "all-gather", "ports": "all"}),
     ],
 )
 def test_words_that_are_sent_on_as_they_come_are_late_by_no_more(
