@@ -82,6 +82,7 @@ class Job(_Stored):
     program, by a reset or a stop; 0: there is no such run. Its trace is not kept.
     ``first_cycles`` is the number of cycles of :data:`FIRST_PROGRAM`, which then runs before
     program 0, with its result in the memories; 0: there is no such program. Its trace is not kept.
+    ``damaged`` is the word that message memories damage; the host cannot read it. None: no word.
     """
 
     FILE = "job.json"
@@ -106,6 +107,7 @@ class Job(_Stored):
     circuits: bool = False
     interrupted: int = 0
     first_cycles: int = 0
+    damaged: int | None = None
 
 
 @dataclass(frozen=True)

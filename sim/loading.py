@@ -73,6 +73,7 @@ def job_of_program(case: ProgramCase) -> Job:
         cycle_limit=case.limit,
         hold=case.hold,
     )
+    job = replace(job, damaged=case.damaged)
     if case.first is None:
         return job
     first = case.first.program

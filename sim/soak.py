@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from itertools import chain, islice
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput
 from ..model.compare.case import Case
-from ..model.compare.checks import Check, compare, equality_check, program_checks
+from ..model.compare.checks import Check, compare, ending_check, equality_check, program_checks
 from ..model.compare.drawn_programs import ProgramCase, draw_program_cases, draw_program_network
 from ..model.compare.drawn_schedules import draw_cases
 from ..model.compare.drawn_traffic import DEFAULT, DrawnCase, DrawnNetwork, Longer
@@ -25,11 +26,12 @@ from ..model.network.config import NetworkConfig, Timing
 from ..model.network.topology_file import topology_to_json
 from ..model.program.any_program import without_circuits
 from ..model.run.packets import packets_of
-from ..model.run.run import HardwareRun, Run
+from ..model.run.run import EndState, HardwareRun, Run
 from ..model.run.signature import signatures
 from ..model.run.trace import Trace
 from ..testbench.coverage import Coverage
 from .build import build_simulator
+from .drawn_damage import damaging_verilog, draw_damaged
 from .drawn_operators import with_drawn_operator
 from .job import Job
 from .loading import job_of, job_of_program, job_of_traffic
@@ -98,11 +100,15 @@ def traffic_command(drawn: DrawnCase) -> str:
 
 
 class Drawn(NamedTuple):
-    """A drawn case: a description, the case, and the network."""
+    """A drawn case: a description, the case, and the network.
+
+    ``damaged`` is the word that the network's message memories damage; None if there is none.
+    """
 
     description: str
     case: AnyCase
     config: NetworkConfig
+    damaged: int | None = None
 
 
 def run_draw(number: int, by: By = By.TRACES, longer: Longer = DEFAULT) -> Iterator[Outcome]:
@@ -156,17 +162,22 @@ def _draw_schedules(draw: np.random.Generator) -> Iterator[Drawn]:
 
 def _draw_programs(draw: np.random.Generator, *, signature: bool) -> Iterator[Drawn]:
     """Draw programs for one network."""
-    config = with_drawn_operator(draw, draw_program_network(draw, signature=signature))
-    for number, case in enumerate(draw_program_cases(draw, config, PROGRAMS_PER_NETWORK)):
-        yield Drawn(f"program {number}, {case.timing}, limit {case.limit}, {config}", case, config)
+    config, damaged = draw_damaged(draw, draw_program_network(draw, signature=signature))
+    if damaged is None:
+        config = with_drawn_operator(draw, config)
+    cases = draw_program_cases(draw, config, PROGRAMS_PER_NETWORK, damaged)
+    for number, case in enumerate(cases):
+        words = f"program {number}, {case.timing}, limit {case.limit}, {config}"
+        yield Drawn(words, case, config, damaged)
 
 
 def _run_model(drawn: Iterator[Drawn]) -> Iterator[Outcome]:
     """Check the cycle model's traces by the rules that need no model."""
-    for command, case, config in drawn:
-        check = rules_check(without_circuits(case.program), case.predicted)
+    for each in drawn:
+        predicted = each.case.predicted
+        check = rules_check(without_circuits(each.case.program), predicted)
         wrong = [] if check.agrees else [check]
-        yield Outcome(command, config, case, case.predicted, wrong)
+        yield Outcome(each.description, each.config, each.case, predicted, wrong)
 
 
 def _run_hardware(
@@ -174,7 +185,10 @@ def _run_hardware(
 ) -> Iterator[Outcome]:
     """Run cases on the simulator of their network; check traces, or signatures without them."""
     first = next(drawn)
-    simulator = build_simulator(first.config, trace=trace)
+    verilog = None
+    if first.damaged is not None:
+        verilog = partial(damaging_verilog, word=first.damaged, trace=trace)
+    simulator = build_simulator(first.config, trace=trace, verilog=verilog)
     # Few at a time, because the traces of all long cases do not fit into memory.
     rest = chain([first], drawn)
     while some := [*islice(rest, CASES_PER_PROCESS if trace else 1)]:
@@ -210,7 +224,11 @@ def _ends_and_signatures(drawn: Drawn, measured: HardwareRun) -> list[Check]:
     checks = [equality_check("finished", predicted.finished, measured.finished)]
     if predicted.finished:
         checks.append(equality_check("cycles", predicted.cycles, measured.cycles))
-    checks += _signature_checks(drawn.config, predicted, measured)
+    if drawn.config.programs:
+        checks.append(ending_check(predicted, measured))
+    # Flits go on after the limit of a controller.
+    if predicted.ending.state is not EndState.TIMED_OUT or not drawn.config.programs:
+        checks += _signature_checks(drawn.config, predicted, measured)
     return [check for check in checks if not check.agrees]
 
 

@@ -167,10 +167,10 @@ def ending_checks(case: Case, measured: HardwareRun) -> tuple[Check, ...]:
     """Check the end of the run as the network's controller reports it, if there is one."""
     if not case.program.config.programs:
         return ()
-    return (_ending_check(case.predicted, measured),)
+    return (ending_check(case.predicted, measured),)
 
 
-def _ending_check(predicted: Prediction, measured: HardwareRun) -> Check:
+def ending_check(predicted: Prediction, measured: HardwareRun) -> Check:
     """Check the end of a run as a controller tells it."""
     ending, told = predicted.ending, measured.ending
     return Check("end", str(ending), "none" if told is None else str(told), ending == told)
@@ -231,7 +231,7 @@ def program_checks(case: ProgramCase, measured: HardwareRun) -> tuple[Check, ...
     if predicted.finished or (controlled and predicted.ending.state is not EndState.FAILED):
         checks.append(equality_check("cycles", predicted.cycles, measured.cycles))
     if controlled:
-        checks.append(_ending_check(predicted, measured))
+        checks.append(ending_check(predicted, measured))
         if predicted.ending.state is EndState.TIMED_OUT:
             return tuple(checks)
     for name in ("memory", "arrived", "flags", "stalled_flits", "step"):

@@ -44,6 +44,8 @@ SHORTEST_LIMIT, LONGEST_LIMIT = 10, 300
 """Cycles of a drawn limit of a controller."""
 LONGEST_HOLD = 30
 """Most cycles for which a tile holds its node."""
+DAMAGED_SHARE = 0.01
+"""Share of damaged words in message memories: about half of the runs then send such a word."""
 LONGEST_WRONG_WAY = 3
 """Most hops by which a wrong route goes on."""
 
@@ -54,8 +56,10 @@ class ProgramCase:
 
     ``memory`` has the words before the runs: shape (nodes, message words). ``limit`` is the cycle
     in which the controller, or the watchdog, gives up the run. ``hold`` is that of
-    :class:`.Control`. ``first`` is the run of another resident program, which the host starts
-    before this one; None if there is none. It finishes, and leaves its memories to this one.
+    :class:`.Control`. ``damaged`` is the word that message memories damage, as in
+    :class:`.Control`; None if there is none. ``first`` is the run of another resident program,
+    which the host starts before this one; None if there is none. It finishes, and leaves its
+    memories to this one.
     """
 
     program: Program
@@ -64,10 +68,13 @@ class ProgramCase:
     limit: int
     hold: npt.NDArray[np.int64] | None
     predicted: Prediction
+    damaged: int | None = None
     first: FirstRun | None = None
 
     @classmethod
-    def draw(cls, draw: np.random.Generator, config: NetworkConfig) -> ProgramCase:
+    def draw(
+        cls, draw: np.random.Generator, config: NetworkConfig, damaged: int | None = None
+    ) -> ProgramCase:
         """Draw a program for ``config``, its memories, its timing, its limit and late tiles.
 
         Some programs have a mistake. Raises :class:`.InvalidInput` if the tables of a node have no
@@ -77,24 +84,29 @@ class ProgramCase:
         mistaken = draw.integers(6) == 0
         program = _draw_program(draw, config, mistaken=mistaken)
         memory = random_words(config, (nodes, config.message_words), int(draw.integers(1 << 31)))
+        if damaged is not None:
+            memory[draw.random(memory.shape) < DAMAGED_SHARE] = damaged
         memory[list(config.topology.switches)] = 0
         # Words that are combined or streamed need steps that all nodes begin together.
         plain = not (config.operators or config.streams)
         timing = TIMINGS[draw.integers(len(TIMINGS))] if plain else Timing.BARRIER
         limit, hold = LONGEST_RUN, None
         # After a flag a run goes on for as many cycles as its limit.
-        if config.programs and not mistaken and draw.integers(3) == 0:
+        whole = not mistaken and damaged is None
+        if config.programs and whole and draw.integers(3) == 0:
             limit = int(draw.integers(SHORTEST_LIMIT, LONGEST_LIMIT))
         if config.tile_ports:
             hold = draw_hold(draw, config)
-        first = FirstRun.draw(draw, config, memory, timing) if config.programs > 1 else None
+        control = Control(damaged=damaged)
+        has_two = config.programs > 1
+        first = FirstRun.draw(draw, config, memory, timing, control) if has_two else None
         begin = memory if first is None else first.predicted.memory
-        control = Control(limit=limit if config.programs else 0, hold=hold)
+        control = replace(control, limit=limit if config.programs else 0, hold=hold)
         predicted = run(program, begin, timing=timing, cycle_limit=LONGEST_RUN, control=control)
         if mistaken and predicted.finished:
             # A packet may still be under way, and the memories are read later.
             raise InvalidInput.of("mistake", "one that keeps the run from finishing", "another")
-        case = cls(program, memory, timing, limit, hold, predicted, first)
+        case = cls(program, memory, timing, limit, hold, predicted, damaged, first)
         case.require_room()
         return case
 
@@ -119,12 +131,13 @@ class FirstRun:
         config: NetworkConfig,
         memory: npt.NDArray[np.uint64],
         timing: Timing,
+        control: Control,
     ) -> FirstRun | None:
         """Draw a program, which runs first if it finishes; in half of the draws, none does."""
         if draw.integers(2):
             return None
         program = _draw_program(draw, config, mistaken=False)
-        predicted = run(program, memory, timing=timing, cycle_limit=LONGEST_RUN)
+        predicted = run(program, memory, timing=timing, cycle_limit=LONGEST_RUN, control=control)
         return cls(program, predicted) if predicted.finished else None
 
 
@@ -182,12 +195,12 @@ def draw_program_network(draw: np.random.Generator, *, signature: bool = False) 
 
 
 def draw_program_cases(
-    draw: np.random.Generator, config: NetworkConfig, number: int
+    draw: np.random.Generator, config: NetworkConfig, number: int, damaged: int | None = None
 ) -> Iterator[ProgramCase]:
-    """Draw this many programs for one network."""
+    """Draw this many programs for one network, whose message memories damage a word or none."""
     while number:
         try:
-            case = ProgramCase.draw(draw, config)
+            case = ProgramCase.draw(draw, config, damaged)
         except InvalidInput:
             # The table of a node has no room, or a mistake has no effect.
             continue

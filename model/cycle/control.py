@@ -22,11 +22,15 @@ class Control:
     hold
         The tile of node n holds the node in all cycles before ``hold[n]``; 0: never. With circuits,
         these are cycles of *starting*. Shape (nodes,), int64. None: no tile holds its node.
+    damaged
+        A word that each message memory damages: whenever it is written, its parity bit is wrong.
+        None: no word. Not in networks with operators or circuits.
     """
 
     limit: int = 0
     slot_words: int | None = None
     hold: npt.NDArray[np.int64] | None = None
+    damaged: int | None = None
 
     def check(self, config: NetworkConfig) -> None:
         """Raise :class:`.InvalidInput` for settings that a network of ``config`` lacks."""
@@ -36,6 +40,7 @@ class Control:
         require_range("limit", self.limit, 0, largest)
         if self.slot_words is not None:
             require_range("words of the program", self.slot_words, 1, config.table_words)
+        self._check_damaged(config)
         if self.hold is None:
             return
         if not config.tile_ports:
@@ -47,6 +52,15 @@ class Control:
         require_range("hold", int(self.hold.min()), 0)
         for switch in config.topology.switches:
             require_range(f"hold of node {switch}, a switch", int(self.hold[switch]), 0, 0)
+
+    def _check_damaged(self, config: NetworkConfig) -> None:
+        """Raise :class:`.InvalidInput` for a damaged word that a network of ``config`` lacks."""
+        if self.damaged is None:
+            return
+        require_range("damaged word", self.damaged, 0, (1 << config.flit_width) - 1)
+        if not config.parity or config.operators or config.circuits:
+            allowed = "left out except with parity, without operators and circuits"
+            raise InvalidInput.of("damaged word", allowed, self.damaged)
 
     def held_until(self, nodes: int) -> npt.NDArray[np.int64]:
         """Return each node's first cycle in which a row may begin: ``hold`` passes a register."""

@@ -26,6 +26,7 @@ from .state import (
     NEVER,
     NOBODY,
     NOT_OVER,
+    PARITY,
     READY,
     SEND_AND_RECEIVE,
     SENDING,
@@ -116,6 +117,8 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> 
         word = net.header[index(first_header + gone)]
     else:
         word = fetched(net, now, node, source_address(net, row, gone - headers))
+        if net.damages and word == net.damaged_word:
+            set_flag(now, lists, node, PARITY)
     launch(net, now, channel, kind | (TAIL_MARK if last else 0), word)
     now.sender[lane] = CONTROL if last else SENDING
     now.place[lane] = 0 if last else gone + 1

@@ -402,6 +402,8 @@ def _network(
         half_duplex=program.half_duplex,
         barrier=barrier,
         record_trace=record_trace,
+        damages=control.damaged is not None,
+        damaged_word=np.uint64(control.damaged or 0),
         expected=program.expected,
         awaited=np.array(program.awaited),
         refusal=np.array(_refusal(config, refusal)),

@@ -34,7 +34,7 @@ Indices: TypeAlias = npt.NDArray[np.uint32]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Links: TypeAlias = npt.NDArray[np.int32]
 
-OVERFLOW, CREDIT_OVERFLOW, BAD_ROUTE = 1, 4, 8
+OVERFLOW, PARITY, CREDIT_OVERFLOW, BAD_ROUTE = 1, 2, 4, 8
 UNEXPECTED_RECEIVE, SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 16, 32, 64, 128
 
 CONTROL, READY, SENDING, ENDED, FAILED, EXPECT = range(6)
@@ -79,7 +79,8 @@ class Network(NamedTuple):
     ``first_header[r + 1]``; ``row_channel`` is the input channel of its packet, ``BAD`` for a row
     that the sender refuses. ``expected`` has a row for each lane. ``largest_word`` is a word of
     ones. ``leading_words`` lie before each table. A sender fails if it reads word ``slot_words`` or
-    later. A node begins no row before ``held_until``.
+    later. A node begins no row before ``held_until``. With ``damages``, message memories damage
+    each word that is ``damaged_word``.
 
     ``operators`` has a code for each of ``operator_count`` operators, ``own_operators`` the address
     of each custom one; all take ``operator_latency`` cycles. ``row_stream`` is the lane whose words
@@ -114,12 +115,14 @@ class Network(NamedTuple):
     patience: int
     barrier_registers: int
     largest_word: int
+    damaged_word: np.uint64
     timed_rows: bool
     streams: bool
     refuses: bool
     half_duplex: bool
     barrier: bool
     record_trace: bool
+    damages: bool
     channel_node: Indices
     channel_place: Bytes
     line_node: Indices

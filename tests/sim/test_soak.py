@@ -27,6 +27,7 @@ from eyecast.model.network.topology_file import (
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.run import EndState, HardwareRun, Run
 from eyecast.model.run.signature import signatures
+from eyecast.sim.drawn_damage import damaging_verilog, draw_damaged
 from eyecast.sim.drawn_operators import with_drawn_operator
 from eyecast.sim.loading import job_of_program
 from eyecast.sim.soak import (
@@ -38,6 +39,7 @@ from eyecast.sim.soak import (
     traffic_command,
     written_words,
 )
+from eyecast.sim.verilog import network_verilog
 
 SEEDS = range(60)
 
@@ -204,7 +206,39 @@ def test_custom_operators_are_drawn():
     ]
     latencies = {operator.latency for (operator,) in filter(None, own) if not operator.built_in}
     assert latencies == {*range(5)}
-    assert all(operator.built_in or operator.component(24) for (operator,) in filter(None, own))
+    assert all(operator.built_in or operator.component for (operator,) in filter(None, own))
+
+
+def test_damaged_words_are_drawn_and_flagged_where_they_are_sent():
+    words, flagged, queued = set(), 0, 0
+    for seed in SEEDS:
+        draw = np.random.default_rng(seed)
+        config, word = draw_damaged(draw, draw_program_network(draw))
+        words.add(word)
+        if word is None:
+            continue
+        assert config.parity
+        for case in draw_program_cases(draw, config, 12, word):
+            assert job_of_program(case).damaged == word
+            flagged += any(
+                "parity" in case.predicted.flag_names(n) for n in range(len(case.memory))
+            )
+            queued += case.first is not None
+    assert len(words) > 4
+    assert None in words
+    assert flagged > 5
+    assert queued
+
+
+def test_each_write_port_of_a_message_memory_damages_the_word():
+    config = NetworkConfig(topology=mesh((2, 2)), programs=1, parity=True, all_port=True)
+    sound = network_verilog(config, trace=True).splitlines()
+    damaging = damaging_verilog(config, word=0xABC, trace=True).splitlines()
+    changed = [(a, b) for a, b in zip(sound, damaging, strict=True) if a != b]
+    assert len(changed) == config.lanes
+    for port, (_, line) in enumerate(changed):
+        data = f"write_data_{port}"
+        assert f"<= {data} ^ {{{data}[31:0] == 32'habc, 32'h0}};" in line
 
 
 def drawn_run(**changes):
@@ -324,6 +358,25 @@ def test_a_program_that_leaves_other_words_is_seen():
     assert (wrong.name, wrong.measured) == ("memory: entries that differ", 1)
 
 
+@pytest.mark.parametrize(
+    ("state", "wrong"),
+    [(EndState.DONE, ["nodes with another signature"]), (EndState.TIMED_OUT, [])],
+)
+def test_signatures_count_until_flits_may_go_on_after_a_limit(monkeypatch, state, wrong):
+    drawn, measured = drawn_program_run(state)
+    config = replace(drawn.config, signature=True, all_port=False)
+    drawn = drawn._replace(config=config)
+    measured = replace(measured, signature=signatures(drawn.case.predicted.trace, config))
+    measured.signature[1] ^= np.uint32(1)
+    late = replace(measured, ending=measured.ending._replace(cycle=measured.ending.cycle + 1))
+    monkeypatch.setattr("eyecast.sim.soak._draw_programs", lambda *_, **__: iter([drawn]))
+    monkeypatch.setattr("eyecast.sim.soak.build_simulator", lambda *_, **__: None)
+    for run_of, names in ((measured, wrong), (late, ["end", *wrong])):
+        monkeypatch.setattr("eyecast.sim.soak.simulate", lambda *_, run_of=run_of: iter([run_of]))
+        (outcome,) = run_draw(1, By.SIGNATURES)
+        assert [check.name for check in outcome.wrong] == names
+
+
 def test_flits_may_go_on_after_the_limit_of_a_run():
     drawn, measured = drawn_program_run(EndState.TIMED_OUT)
     measured.memory[1, 2] ^= np.uint64(1)
@@ -336,8 +389,8 @@ def test_flits_may_go_on_after_the_limit_of_a_run():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "number",
-    [74, 69, 57, 19],
-    ids=["controller", "circuits", "timed rows", "resident programs on switches"],
+    [74, 69, 57, 19, 184],
+    ids=["controller", "circuits", "timed rows", "resident programs on switches", "damaged words"],
 )
 def test_a_draw_is_the_same_on_both(number):
     outcomes = list(run_draw(number))

@@ -99,6 +99,41 @@ def test_a_slot_that_ends_within_expected_fails_in_it() -> None:
     assert len(result.trace) == 0
 
 
+# ---- Damaged words --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("place", "senders"), [(0, [0, 1]), (2, [0])])
+def test_a_damaged_word_is_flagged_in_the_cycle_in_which_it_is_injected(
+    place: int, senders: list[int]
+) -> None:
+    made = relay(programs=1, parity=True)
+    memory = words(made)
+    result = simulated(made, control=Control(damaged=int(memory[0, place])))
+    # Node 1 sends on two of the three words, which its own memory damages again.
+    assert flags(result) == {node: {"parity"} for node in senders}
+    # The header leaves the sender in cycle c, word 0 in the next one.
+    assert result.ending == (EndState.FAILED, 1 + C + 1 + place + 1, 0)
+    # The row that has begun is sent to its end, and its words arrive as they are.
+    assert (result.memory[1, :3] == memory[0, :3]).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "damaged", "refusal"),
+    [
+        ({}, 1, "damaged word"),
+        ({"parity": True, "operators": "add"}, 1, "damaged word"),
+        ({"parity": True}, 1 << 32, "damaged word"),
+        ({"parity": True}, -1, "damaged word"),
+    ],
+)
+def test_a_network_that_damages_no_words_refuses_one(
+    options: dict[str, Any], damaged: int, refusal: str
+) -> None:
+    made = relay(programs=1, **options)
+    with pytest.raises(InvalidInput, match=refusal):
+        simulated(made, control=Control(damaged=damaged))
+
+
 # ---- How a run ends -------------------------------------------------------------------------
 
 
