@@ -21,6 +21,7 @@ import numpy as np
 
 from ..base.arrays import Numbers
 from ..base.graph_cycles import find_circle
+from ..base.ragged import offsets_of
 from ..program.any_program import AnyProgram, without_circuits
 from ..program.circuits import CircuitProgram
 from ..program.deadlock import Channel, other_routes, remedy
@@ -208,19 +209,28 @@ class _Network:
         for sender, (begin, end) in enumerate(pairwise(bounds)):
             node, room = sender // self.config.lanes, [self.config.depth] * vcs
             for row in order[begin:end]:
-                hop = self.first[row]
-                left = self.total[hop] - self.sent[hop] if self.row[hop] == row else 0
+                left, vc = self._left(row)
                 if left == 0:
                     continue
                 if not self._begun(node, row):
                     break
-                vc = self.channel[hop] % vcs
                 stalled[node] += room[vc] == self.config.depth
                 room[vc] -= left
                 if room[vc] < 0:
                     stalled[node] += 1
                     break
         return stalled
+
+    def _left(self, row: int) -> tuple[int, int]:
+        """Return the flits of a row that have not left its node's router, and their VC."""
+        hop, program = self.first[row], self.program
+        if self.row[hop] == row:
+            return self.total[hop] - self.sent[hop], self.channel[hop] % self.config.vcs
+        # The first output of the route does not exist, so the whole packet stands.
+        first = program.header[offsets_of(program.header_flits)[row]]
+        return int(program.header_flits[row] + program.length[row]), int(
+            self.config.header.vc(first)
+        )
 
     def _begun(self, node: int, row: int) -> bool:
         """Tell whether a row may have begun; False for a streaming row, which waits for words."""

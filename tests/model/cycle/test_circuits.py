@@ -13,7 +13,7 @@ from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.cycle.control import Control
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.operators import Operator
-from eyecast.model.network.topology import line
+from eyecast.model.network.topology import line, ring
 from eyecast.model.run.run import Ending, EndState, Prediction
 
 HUB = graph_of(4, [(0, leaf) for leaf in (1, 2, 3)], switches=(0,))
@@ -154,6 +154,35 @@ def test_a_memory_or_a_table_of_another_size_is_refused() -> None:
     program = example()
     with pytest.raises(InvalidInput, match=r"memory must be uint64 of shape \(3, 8\)"):
         run_circuits(program, np.zeros((3, 4), np.uint64))
+
+
+def test_an_entry_may_use_every_output() -> None:
+    busy = {"codes": {0: DOWN, 1: FROM_OWN, 2: FROM_OWN}, "receive": 1, "receive_address": 1}
+    take = {"receive": 1, "receive_address": 1}
+    done = run(
+        [SEND, {}, {"codes": {0: UP}} | take],
+        [{}, busy],
+        [{"duration": 2}, {"codes": {0: DOWN}} | take],
+    )
+    assert done.finished
+    assert not done.flags.any()
+    assert done.memory[:, 1].tolist() == [11, 10, 11]
+
+
+def test_on_a_ring_all_nodes_send_and_receive_by_all_ports_in_all_cycles() -> None:
+    words, nodes = 5, 4
+    config = NetworkConfig(topology=ring(nodes), circuits=True, all_port=True, message_words=16)
+    sends, takes = {"codes": {1: 1, 2: 1}}, {"ejections": {1: 1, 2: 1}}
+    table = [sends, {"duration": words} | sends | takes, takes]
+    done = run_circuits(circuit_program(config, [table] * nodes), np.zeros((nodes, 16), np.uint64))
+    assert done.finished
+    # Each node sends two words and takes two words in each cycle.
+    assert len(done.trace) == nodes * (words + 1) * 4
+
+
+def test_an_entry_without_an_operator_joins_nothing() -> None:
+    done = run([], [{"first": UP, "second": DOWN}], operators=("add",))
+    assert not done.flags.any()
 
 
 def test_a_lane_feeds_its_own_output_and_takes_its_own_input() -> None:

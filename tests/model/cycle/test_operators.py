@@ -163,12 +163,15 @@ def test_a_word_waits_for_the_one_that_it_is_combined_with() -> None:
         ({"target": 16}, {"target": 16, "operator": ACROSS}, False),
         # There is no operator for number 3, so the word is combined with nothing.
         ({"target": 16}, {"target": 16, "operator": 3}, False),
+        # Word 200 is beyond the memory.
+        ({"target": 200}, {"target": 200, "operator": IN_PLACE}, False),
     ],
 )
 def test_only_a_word_that_is_combined_with_a_recent_one_waits(
     first: dict[str, int], second: dict[str, int], waits: bool
 ) -> None:
-    both = pair(put(1, (UP, 1, 0), **first), put(1, (DOWN, 1, 1), **second), operators=slow(1))
+    limits = {"operators": slow(1), "message_words": 200}
+    both = pair(put(1, (UP, 1, 0), **first), put(1, (DOWN, 1, 1), **second), **limits)
     result = simulated(both, "barrier", cycle_limit=60)
     left = [C + 2, C + 3, C + 4, C + 6 if waits else C + 5]
     assert [cycle for cycle, _, _ in departures(result, 1, 0)] == left

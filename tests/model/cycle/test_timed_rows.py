@@ -21,11 +21,14 @@ from helpers.programs import (
     program,
     put,
     simulated,
+    words,
 )
 from helpers.refusals import refusal_of
 from helpers.traffic import cycles, refusing, timed, traffic
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.cycle import model as cycle_model
+from eyecast.model.cycle.loop import simulate
 from eyecast.model.cycle.model import cycle_limit
 from eyecast.model.network.topology import mesh
 
@@ -247,3 +250,17 @@ def test_bad_input_is_refused() -> None:
         (program({0: row}, {}), None, "node 0, row 0: start must be left out here, not 3"),
     ]:  # fmt: skip
         assert refusal_of(simulated, made, refusal=refusal).startswith(message)
+
+
+def test_the_count_of_arrived_packets_has_as_many_bits_as_a_flit() -> None:
+    # Node 3 awaits a packet that never comes, so that the run goes on.
+    limits = {"flit_width": 16, "timed_rows": True, "message_words": 64}
+    made = program({0: [timed(0, (UP, 1))]}, {}, awaited={3: 1}, **limits)
+    network = cycle_model._network(
+        made, cycle_model.Control(), barrier=False, record_trace=False, refusal=None
+    )
+    registers = cycle_model.reset_registers(network, words(made))
+    registers.received[1] = (1 << 16) - 1
+    rows = cycle_model._rows(simulated(made).trace.first_rows(0))
+    simulate(network, registers, cycle_model.empty_lists(network), rows, 50)
+    assert registers.received.tolist() == [0] * 4

@@ -1,9 +1,10 @@
 """Waiting flits of a network that hangs, found from the trace and compared with the cycle model."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
-from helpers.programs import ring_of_packets
+from helpers.programs import DOWN, UP, program, put, ring_of_packets
 
 import eyecast
 from eyecast.model.cycle import model
@@ -11,6 +12,7 @@ from eyecast.model.cycle.state import Registers
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
 from eyecast.model.run.run import Prediction
 from eyecast.model.run.standstill import standstill
 from eyecast.model.traffic.program import traffic_program
@@ -51,6 +53,40 @@ def test_packets_round_a_ring_wait_in_a_circle(ran: Ran) -> None:
     ]
 
 
+def test_packets_of_all_ports_wait_in_a_circle_as_those_of_one_port(ran: Ran) -> None:
+    # Ports 2 send nothing, and deliveries never wait.
+    one = ring_of_packets(5, 2)
+    config = replace(one.config, timed_rows=False, all_port=True)
+    rows = [[replace(row, start=None) for row in rows] for rows in one.rows]
+    every = Program.from_rows(config, "all-port", rows, [[1]] * 5, receive_ports=[[2]] * 5)
+    run, registers = ran(every)
+    found = standstill(every, run)
+    assert found.lines() == standstill(one, ran(one)[0]).lines()
+    buffered = registers.buffered.reshape(5, -1) > 0
+    assert found.stalled.tolist() == (buffered.sum(axis=1) + 1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("rows", "stalled"),
+    [
+        ([put(1, (UP, 1), length=0)], 1),
+        # The network's first buffer has room for two flits.
+        ([put(1, (UP, 1), length=8)], 2),
+        ([put(1, (DOWN, 1)), put(1, (UP, 1))], 1),
+        ([put(1, (UP, 1, 1), length=8), put(1, (DOWN, 1))], 2),
+    ],
+)
+def test_a_packet_stands_at_its_own_node_if_its_first_output_has_no_link(
+    ran: Ran, rows: list[Row], stalled: int
+) -> None:
+    made = program({3: rows}, {}, vcs=2)
+    run, registers = ran(made)
+    found = standstill(made, run)
+    buffered = registers.buffered.reshape(made.nodes, -1) > 0
+    assert found.stalled.tolist() == [0, 0, 0, stalled]
+    assert (buffered.sum(axis=1) + registers.waiting).tolist() == [0, 0, 0, stalled]
+
+
 def test_nothing_stands_when_a_run_has_finished(ran: Ran) -> None:
     program = ring_of_packets(5, 1)
     run, _ = ran(program)
@@ -61,6 +97,8 @@ def test_nothing_stands_when_a_run_has_finished(ran: Ran) -> None:
 DRAWN = {
     "long packets": (eyecast.ring(8), 20, {}),
     "short packets": (eyecast.ring(8), 2, {"depth": 4}),
+    # Some heads stand behind other packets, in front of the routers of their targets.
+    "packets behind others": (eyecast.ring(8), 3, {"depth": 4}),
     "two axes": (eyecast.torus((6, 6)), 20, {"depth": 2}),
     "link registers": (eyecast.torus((8, 4)), 9, {"link_registers": 2, "depth": 3}),
     "long headers": (eyecast.torus((8, 8)), 30, {"flit_width": 16}),
