@@ -8,6 +8,7 @@ import numpy as np
 from amaranth.hdl import Module, Signal
 from amaranth.lib.wiring import Component
 
+from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
 from ..model.network.operators import Operator
 from ..rtl.operators import OperatorPorts
@@ -21,14 +22,19 @@ FACTOR = 5
 def with_drawn_operator(draw: np.random.Generator, config: NetworkConfig) -> NetworkConfig:
     """Add a weighted sum of up to :data:`LONGEST_LATENCY` cycles to a third of the networks.
 
-    A network with a port for every link only has operators of no cycles.
+    A network with a port for every link, without arbitration or with circuits only has operators of
+    no cycles; one with timed rows, or with too narrow flits, has none.
     """
-    if draw.integers(3):
+    if config.timed_rows or draw.integers(3):
         return config
-    latency = 0 if config.all_port else int(draw.integers(LONGEST_LATENCY + 1))
+    at_once = config.all_port or config.contention_free or config.circuits
+    latency = 0 if at_once else int(draw.integers(LONGEST_LATENCY + 1))
     component = partial(WeightedSum, latency=latency)
     own = Operator("weighted-sum", latency, weighted_sum, component)
-    return replace(config, operators=(*config.operators, own))
+    try:
+        return replace(config, operators=(*config.operators, own))
+    except InvalidInput:
+        return config
 
 
 def weighted_sum(there: Any, coming: Any, _bits: Any) -> Any:

@@ -154,7 +154,7 @@ def _draw_traffic(
 
 def _draw_schedules(draw: np.random.Generator) -> Iterator[Drawn]:
     """Draw schedules that fit one network."""
-    for case in draw_cases(draw):
+    for case in draw_cases(draw, with_drawn_operator):
         config, schedule = case.program.config, case.schedule
         words = f"{schedule.algorithm} {schedule.collective}, {case.timing}, {config}"
         yield Drawn(words, case, config)

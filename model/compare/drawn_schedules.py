@@ -1,6 +1,6 @@
 """Schedules for the soak: drawn collectives on drawn networks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,11 +31,17 @@ MOST_GROUPS, LARGEST_GROUP = 3, 6
 """Most groups of a schedule, and most nodes of a group."""
 
 
-def draw_cases(draw: np.random.Generator) -> list[Case]:
-    """Draw a network and schedules that it can carry out; repeat until there is a case."""
+def draw_cases(
+    draw: np.random.Generator,
+    with_operator: Callable[[np.random.Generator, NetworkConfig], NetworkConfig],
+) -> list[Case]:
+    """Draw a network and schedules that it can carry out; repeat until there is a case.
+
+    ``with_operator`` draws whether a network has a custom operator, and adds it.
+    """
     while True:
         topology = draw_topology(draw)
-        config = draw_network(draw, topology)
+        config = with_operator(draw, draw_network(draw, topology))
         made = list(draw_schedules(draw, topology, config))
         _, compiled = fit(config, made, fixed=("vcs",))
         cases = list(_predicted(draw, compiled))
@@ -106,7 +112,7 @@ def _draw_algorithm(
     collective = COLLECTIVES[draw.integers(len(COLLECTIVES))]
     algorithms = algorithms_for(collective, circuits=config.circuits)
     algorithm = algorithms[draw.integers(len(algorithms))]
-    return algorithm, _draw_request(draw, topology, collective, all_port=config.all_port)
+    return algorithm, _draw_request(draw, topology, collective, config)
 
 
 def _draw_of_groups(
@@ -149,21 +155,24 @@ def draw_groups(draw: np.random.Generator, topology: Topology) -> list[Nodes]:
 
 
 def _draw_request(
-    draw: np.random.Generator, topology: Topology, collective: str, *, all_port: bool
+    draw: np.random.Generator, topology: Topology, collective: str, config: NetworkConfig
 ) -> Request:
     """Draw a root, lengths and whether to use all ports in an all-port network.
 
-    In a network with faults, half of the requests serve only the nodes in reach.
+    In a network with faults, half of the requests serve only the nodes in reach. With a custom
+    operator, half of the reductions use it.
     """
     request = Request(
         topology=topology,
         words=int(draw.integers(1, MOST_WORDS + 1)),
         source=None if collective in ROOTLESS else int(draw.choice(topology.working_nodes)),
-        all_port=all_port and bool(draw.integers(2)),
+        all_port=config.all_port and bool(draw.integers(2)),
         partial=topology.without_faults is not None and bool(draw.integers(2)),
     )
     if collective in REDUCTIONS:
-        request = replace(request, operator=list(BUILT_IN)[draw.integers(len(BUILT_IN))])
+        own = [operator.name for operator in config.operators if not operator.built_in]
+        names = own if own and draw.integers(2) else [*BUILT_IN]
+        request = replace(request, operator=names[draw.integers(len(names))])
     if not request.all_port and draw.integers(4) == 0:
         request = replace(
             request, duplex=(PortModel.HALF_DUPLEX, PortModel.FULL_DUPLEX)[draw.integers(2)]
