@@ -100,12 +100,14 @@ def test_many_schedules_take_the_cycles_of_their_runs() -> None:
         # A chain streams; no barrier follows the last step of the eye.
         (mesh((4, 4)), "broadcast", "chain", 64),
         (mesh((8, 8)), "broadcast", "eye", 16),
+        # Words are combined before they are sent on.
+        (mesh((4, 4)), "reduce", "chain", 16),
     ],
 )
 def test_estimates_know_shared_links_and_further_rows(
     topology: Topology, collective: str, algorithm: str, words: int
 ) -> None:
-    source = 0 if collective == Collective.BROADCAST else None
+    source = 0 if collective in ("broadcast", "reduce") else None
     schedule = generated(Collective(collective), algorithm, topology, words=words, source=source)
     assert expected_cycles(schedule) == schedule_cycles(schedule).value
 
