@@ -278,7 +278,7 @@ class _Reader:
         """Return the number of words that the first value takes."""
         if words[0] == "{":
             return words.index("}") + 1
-        return 2 if len(words) > 1 and words[1].startswith("[") else 1
+        return 2 if words[1].startswith("[") else 1
 
     def _bits(self, words: list[str]) -> Bits:
         parts: list[Part | Constant] = []

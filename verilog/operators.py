@@ -40,9 +40,9 @@ def operands(cell: Cell) -> list[Bits]:
 
 
 def operand_to_index(cell: Cell) -> Bits:
-    """Return the operand of a variable index, padded with zeros to cover every index."""
+    """Return the operand of a variable index: as many bits as the largest index reaches."""
     places, width = width_of(cell.ports["B"]), width_of(cell.ports["Y"])
-    return resized(cell.ports["A"], 1 << places if width == 1 else 2 << places)
+    return resized(cell.ports["A"], (1 << places) - 1 + width)
 
 
 _ATOM = re.compile(r"[!~]?[\w$]+(\[[^\]]*\])?$|\d+'[hb]\w+$|\{[^{}]*\}$")

@@ -154,6 +154,13 @@ REFUSED: list[tuple[bytes, str]] = [
         trace(node(1, SEND, comm_dst=1, comm_size=1 << 40), field="int64_val"),
         "node 1: comm_size must be 0 to 8589934588, not 1099511627776",
     ),
+    *(
+        (
+            trace(node(1, SEND, comm_dst=1, comm_tag=tag), field="int64_val"),
+            f"node 1: comm_tag must be -2147483648 to 4294967295, not {tag}",
+        )
+        for tag in (-(1 << 31) - 1, 1 << 32)
+    ),
     (trace(node(1, SEND, comm_dst=1), field="bool_val"), "node 1: comm_dst must be an integer"),
     (trace(SENDER), "node 7: message 0 -> 1 of tag 3 has no receive"),
 ]

@@ -1,12 +1,16 @@
 """All-reduces as MSCCL XML: read, written and read again, and refused with the line."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from helpers.algorithms import algorithm, read, refusal, step, threadblock
 from helpers.every_schedule import every_schedule
+from helpers.generated import generated
+from lxml import etree
 
+from eyecast.formats import msccl_writer
 from eyecast.formats.msccl_writer import write_msccl
 from eyecast.model.network.topology import Topology, line, mesh, torus
 from eyecast.model.schedule.schedule import Schedule
@@ -75,6 +79,42 @@ def round_trips(topology: Topology, tmp_path: Path) -> list[str]:
 def test_what_is_written_is_right_when_it_is_read(tmp_path: Path) -> None:
     names = round_trips(mesh((2, 2)), tmp_path)
     assert {"ring", "eye", "recursive-doubling", "circulant"} <= set(names)
+
+
+def threadblocks(schedule: Schedule, path: Path) -> list[tuple[int, dict[str, int], list[Any]]]:
+    """Write a schedule; return each threadblock's GPU, its attributes and its steps."""
+    write_msccl(schedule, path)
+    return [
+        (rank, {name: int(value) for name, value in block.items()}, list(block))
+        for rank, gpu in enumerate(etree.parse(path).getroot())
+        for block in gpu
+    ]
+
+
+def test_a_threadblock_waits_once_for_each_step_and_never_for_itself(tmp_path: Path) -> None:
+    waits = 0
+    for schedule in every_schedule(mesh((2, 2)), "all-reduce", words=8):
+        for _, block, steps in threadblocks(schedule, tmp_path / "out.xml"):
+            last: dict[str, int] = {}
+            for awaited, place in ((each.get("depid"), int(each.get("deps"))) for each in steps):
+                if awaited != "-1":
+                    assert awaited != str(block["id"])
+                    assert place > last.get(awaited, -1)
+                    last[awaited] = place
+                    waits += 1
+    assert waits > 100
+
+
+@pytest.mark.parametrize(("collective", "side"), [("scatter", "send"), ("gather", "recv")])
+def test_a_gpu_has_few_peers_on_a_channel(
+    collective: str, side: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(msccl_writer, "MOST_PEERS", 2)
+    schedule = generated(collective, "direct", mesh((3, 2)), words=3, source=0)
+    blocks = threadblocks(schedule, tmp_path / "out.xml")
+    channels = [block["chan"] for rank, block, _ in blocks if rank == 0 and block[side] >= 0]
+    # Node 0 serves five others.
+    assert sorted(channels) == [0, 0, 1, 1, 2]
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from helpers.foreign import file, owners_tool
 from helpers.processes import run_program
 from helpers.refusals import refusal_of
 
+from eyecast.formats import noxim
 from eyecast.formats.format import TrafficSetting
 from eyecast.formats.noxim import read_noxim_list, read_noxim_table
 from eyecast.formats.registry import format_of
@@ -132,6 +133,16 @@ def test_more_than_can_be_drawn_is_refused() -> None:
     )
     assert refusal_of(read_noxim_table, file("0 1 1"), setting(cycles=0)).startswith(
         "cycles must be"
+    )
+
+
+def test_the_packets_of_all_nodes_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Each of two nodes sends 9 packets in 10 cycles.
+    monkeypatch.setattr(noxim, "LARGEST_PACKETS", 18)
+    assert len(drawn("0 1 1\n1 0 1", cycles=10)) == 18
+    monkeypatch.setattr(noxim, "LARGEST_PACKETS", 17)
+    assert refusal_of(drawn, "0 1 1\n1 0 1", cycles=10) == (
+        "x: packets drawn must be at most 17, not more"
     )
 
 

@@ -10,15 +10,15 @@ from eyecast.verilog.text import module_texts
 
 
 class Reader(Component):
-    """A component that reads one word of a memory of four words."""
+    """A component that reads one word of a memory of four words, or of ``depth`` words."""
 
-    def __init__(self, *initial: int) -> None:
+    def __init__(self, *initial: int, depth: int = 4) -> None:
         super().__init__({"word": Out(8)})
-        self.initial = initial
+        self.initial, self.depth = initial, depth
 
     def elaborate(self, _platform: object) -> Module:
         m = Module()
-        m.submodules.memory = memory = Memory(shape=8, depth=4, init=self.initial)
+        m.submodules.memory = memory = Memory(shape=8, depth=self.depth, init=self.initial)
         m.d.comb += self.word.eq(memory.read_port().data)
         return m
 
@@ -44,3 +44,11 @@ def test_synthesis_reads_words_that_are_not_0() -> None:
     text = read_by_synthesis(0, 5)
     assert "  initial begin" in text
     assert "words[1] = 8'h5;" in text
+
+
+@pytest.mark.parametrize("initial", [(), (5,)])
+def test_a_memory_of_one_word_is_a_register(initial: tuple[int, ...]) -> None:
+    division = Division()
+    division.add(Reader(*initial, depth=1), "reader")
+    (text,) = (text for text in module_texts(division).values() if "words;" in text)
+    assert f"  initial words = 8'h{sum(initial)};" in text

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from pathlib import Path
 
-from amaranth.hdl import Cat, Module, Mux
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib.wiring import Component, In, Out
 from helpers.processes import needs, run_program
 
@@ -46,7 +46,14 @@ RESULTS: dict[str, tuple[int, Callable[..., object], Callable[[int, int, int], i
     "odd": (1, lambda a, b, c: a.xor(), lambda a, b, c: a.bit_count() & 1),
     "all": (1, lambda a, b, c: Cat(b, c).all(), lambda a, b, c: b == 15 and c == 7),
     "none": (1, lambda a, b, c: ~(a[1:3].any() | (b == 2)), lambda a, b, c: not a & 6 and b != 2),
+    "wide": (5, lambda a, b, c: a.bit_select(c[:1], 5), lambda a, b, c: a >> (c & 1) & 31),
     "constant": (2, lambda a, b, c: Mux(a < 0, b, 2), lambda a, b, c: 2),
+    "differ": (
+        2,
+        lambda a, b, c: Cat(Const(5) != Const(3), Const(5) != Const(5)),
+        lambda a, b, c: 1,
+    ),
+    "not_zero": (2, lambda a, b, c: Cat(Const(5).bool(), Const(0, 3).bool()), lambda a, b, c: 1),
 }
 """The width of a result, its Amaranth expression, and its expected value."""
 
@@ -56,12 +63,17 @@ class Operators(Component):
 
     def __init__(self) -> None:
         widths = {name: Out(width) for name, (width, _, _) in RESULTS.items()}
-        super().__init__({"a": In(A), "b": In(B), "c": In(C), **widths, "kept": Out(A)})
+        super().__init__(
+            {"a": In(A), "b": In(B), "c": In(C), **widths, "kept": Out(A), "late": Out(A)}
+        )
 
     def elaborate(self, _platform: object) -> Module:
         m = Module()
         for name, (_, make, _) in RESULTS.items():
             m.d.comb += getattr(self, name).eq(make(self.a, self.b, self.c))
+        late = Signal(A, reset_less=True)
+        m.d.sync += late.eq(self.a)
+        m.d.comb += self.late.eq(late)
         with m.Switch(self.b):
             with m.Case("1--0"):
                 m.d.sync += self.kept.eq(self.a)
@@ -109,6 +121,7 @@ def test_operators_are_what_they_are(tmp_path: Path) -> None:
         ]
     )
     text = module_texts(division)["operators"]
+    assert all((len(line) - len(line.lstrip())) % 2 == 0 for line in text.splitlines())
     (tmp_path / "all.v").write_text(f"{text}\n{bench}\n")
     compiler = ["iverilog", "-g2012", "-Wall", "-o", "bench", "all.v"]
     compiled = run_program(compiler, cwd=tmp_path, check=True)
