@@ -26,8 +26,6 @@ from .traffic_case import TrafficCase
 
 TABLE_WORDS = 1 << 13
 SHORTEST_PACKET, LONGEST_PACKET = 4, 12
-NARROWEST_FLIT = 28
-"""Narrowest flit drawn; narrower ones may have headers longer than the shortest packet."""
 
 NETWORKS: tuple[tuple[tuple[str, str], Callable[[], Topology]], ...] = tuple(
     ((kind.name, kind.separator.join(map(str, size))), partial(kind.network, size))

@@ -14,13 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from eyecast.model.compare.checks import compare_runs
+from eyecast.model.compare.drawn_traffic import NETWORKS as DRAWN_NETWORKS
 from eyecast.model.compare.drawn_traffic import (
-    NARROWEST_FLIT,
     SHORTEST_PACKET,
     DrawnCase,
     DrawnNetwork,
 )
-from eyecast.model.compare.drawn_traffic import NETWORKS as DRAWN_NETWORKS
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.compare.waiting import waiting
 from eyecast.model.cycle.model import run
@@ -38,6 +37,9 @@ from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
 from eyecast.sim.soak import traffic_command
 from eyecast.sim.verify import run_traffic
+
+NARROWEST_FLIT = 28
+"""Narrowest flit drawn; narrower ones may have headers longer than the shortest packet."""
 
 
 def network(kind, size, topology, **limits):

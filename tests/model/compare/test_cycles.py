@@ -187,6 +187,10 @@ def test_a_schedule_exactly_as_large_as_the_limits_is_simulated(
     schedule = drawn(0)
     monkeypatch.setattr(cycles, "MOST_NODES", schedule.topology.nodes)
     monkeypatch.setattr(cycles, "MOST_HOPS", schedule.hops)
+    all_port = schedule.port_model == PortModel.ALL_PORT
+    network = NetworkConfig(topology=schedule.topology, all_port=all_port)
+    config, _ = fit(network, [schedule])
+    monkeypatch.setattr(cycles, "MOST_WORDS", config.message_words * schedule.topology.nodes)
     assert not schedule_cycles(schedule).estimated
 
 
@@ -203,7 +207,11 @@ def test_schedule_and_predict_say_one_number(
     said = eyecast("schedule", *SHARING.split()).output
     assert "│ cycles                           │      354 │" in said
     assert "\n3.13 times the lower bound" in said
-    monkeypatch.setattr(cycles, "MOST_FLIT_HOPS", 1)
+    schedule = generated("all-gather", "recursive-doubling", torus((8,)), words=16)
+    program = fit(NetworkConfig(topology=torus((8,))), [schedule])[1][0].program
+    monkeypatch.setattr(cycles, "MOST_FLIT_HOPS", program.flit_hops)
+    assert not result(eyecast("schedule", *SHARING.split(), "--json"))["cycles_estimated"]
+    monkeypatch.setattr(cycles, "MOST_FLIT_HOPS", program.flit_hops - 1)
     said = eyecast("schedule", *SHARING.split()).output
     assert "│ cycles, estimated " in said
     assert "\nabout " in said

@@ -1,0 +1,68 @@
+"""Programs for the soak: what is drawn as often as promised, and what is drawn at all."""
+
+import numpy as np
+import pytest
+
+from eyecast.model.compare.drawn_programs import (
+    FirstRun,
+    _address,
+    draw_controller,
+    draw_program_cases,
+    drawn_program,
+)
+from eyecast.model.cycle.control import Control
+from eyecast.model.network.config import TIMINGS, NetworkConfig, Timing
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.payload import empty_memory
+
+
+def network(**parameters: object) -> NetworkConfig:
+    given = {"vcs": 2, "message_words": 256, "table_words": 1024} | parameters
+    return NetworkConfig(topology=mesh((3, 2)), **given)  # type: ignore[arg-type]
+
+
+def test_half_of_the_networks_have_a_controller() -> None:
+    draw = np.random.default_rng(1)
+    number = sum(draw_controller(draw)["programs"] > 0 for _ in range(400))
+    assert 170 < number < 230
+
+
+def test_before_half_of_the_runs_another_program_runs() -> None:
+    draw, config = np.random.default_rng(1), network(programs=2)
+    memory = empty_memory(config)
+    first = [
+        FirstRun.draw(draw, config, memory, Timing.BARRIER, Control()) is not None
+        for _ in range(100)
+    ]
+    assert 40 < sum(first) < 60
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("operators", [(), ("add",)])
+def test_words_that_are_combined_or_streamed_have_steps_that_all_nodes_begin_together(
+    operators: tuple[str, ...], streams: bool
+) -> None:
+    config = network(operators=operators, streams=streams)
+    cases = draw_program_cases(np.random.default_rng(1), config, 12)
+    timings = {case.timing for case in cases}
+    assert timings == ({Timing.BARRIER} if operators or streams else {*TIMINGS})
+
+
+@pytest.mark.parametrize("all_port", [False, True])
+def test_packets_are_sent_on_as_they_come(all_port: bool) -> None:
+    config = network(streams=True, all_port=all_port)
+    made = drawn_program(np.random.default_rng(1), config, 3, (20, 20))
+    made.check()
+    streams = {*made.stream.tolist()}
+    # 0 is a row that does not stream; others are lanes.
+    assert streams == {*range(config.lanes + 1)}
+
+
+@pytest.mark.parametrize(
+    ("place", "window", "address"),
+    [(0, 0, 13), (-6, 0, 7), (4, 0, 17), (0, 3, 13), (-6, 3, 15), (4, 3, 9), (-2, 2, 15)],
+)
+def test_places_before_and_behind_an_address_stay_in_its_window(
+    place: int, window: int, address: int
+) -> None:
+    assert _address(13, place, window) == address
