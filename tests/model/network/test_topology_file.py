@@ -86,55 +86,25 @@ KINDS = (
     "in this version"
 )
 WRONG: list[tuple[dict[str, Any], str]] = [
-    *(
-        ({"kind": kind, **size}, f"topology.kind must be {KINDS}, not {kind}")
-        for kind, size in (
-            ("Mesh", {"dims": [4, 4]}),
-            ("binary tree", {"nodes": 15}),
-        )
-    ),
+    ({"kind": "Mesh", "dims": [4, 4]}, f"topology.kind must be {KINDS}, not Mesh"),
     ({}, f"topology.kind must be {KINDS}, not None"),
     ({"kind": ["mesh"]}, f"topology.kind must be {KINDS}, not ['mesh']"),
-    *(
-        ({"kind": kind, **size, "host": True}, "host links must be at least one node, not none")
-        for kind, size in (
-            ("mesh", {"dims": [4, 4]}),
-            ("hypercube", {"dimension": 4}),
-            ("graph", {"neighbor": [[-1]]}),
-        )
+    (
+        {"kind": "graph", "neighbor": [[-1]], "host": True},
+        "host links must be at least one node, not none",
     ),
     ({"kind": "torus"}, "topology: Object missing required field dims"),
     ({"kind": "ring", "dims": [4]}, "topology: Object contains unknown field dims"),
     ({"kind": "line"}, "topology: Object missing required field nodes"),
     ({"kind": "line", "nodes": "4"}, "topology.nodes: Expected int, got str"),
     ({"kind": "line", "nodes": 4.5}, "topology.nodes: Expected int, got float"),
-    ({"kind": "ring", "nodes": 0}, "nodes of ring must be 1 to 16777216, not 0"),
     ({"kind": "hypercube", "dimension": -1}, "topology.dimension: Expected int >= 0"),
-    ({"kind": "hypercube", "dimension": 29}, "dimension of hypercube must be 1 to 23, not 29"),
-    ({"kind": "torus", "dims": []}, "torus must be sides such as 8x8, not without sides"),
     ({"kind": "torus", "dims": [4, 0]}, "side of torus 4x0 must be at least 1, not 0"),
-    ({"kind": "graph", "neighbor": []}, "neighbor must be 1 to 16777216 rows long, not 0"),
     ({"kind": "graph", "neighbor": [[-1, "1"]]}, "topology.neighbor[0][1]: Expected int, got str"),
     ({"kind": "graph", "neighbor": [[-1, -2]]}, "topology.neighbor[0][1]: Expected int >= -1"),
     (
         {"kind": "graph", "neighbor": [[-1, 2**31]]},
         "topology.neighbor[0][1]: Expected int <= 2147483647",
-    ),
-    (
-        {"kind": "graph", "neighbor": [[-1, 1], [-1]]},
-        "neighbor[1] must be 2 long as neighbor[0] is, not 1",
-    ),
-    (
-        {"kind": "graph", "neighbor": [[-1, 1], [-1, -1]]},
-        "links 0 -> 1 and 1 -> 0 must be equally many, not 1 and 0",
-    ),
-    (
-        {"kind": "mesh", "dims": [4], "faulty_nodes": [4]},
-        "faulty node must be 0 to 3, not 4",
-    ),
-    (
-        {"kind": "mesh", "dims": [4], "faulty_links": [[0, 3]]},
-        "faulty link must be a link of the 4 mesh, not 0 -> 3",
     ),
     (
         {"kind": "mesh", "dims": [4], "faulty_links": [[0]]},
