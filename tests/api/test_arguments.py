@@ -40,10 +40,6 @@ SEND = (1, [0, 1])
             "sides must be integers such as (8, 8), or '8x8', not '8by8'",
         ),
         (
-            lambda: eyecast.mesh(8),
-            "sides must be integers such as (8, 8), or '8x8', not 8",
-        ),
-        (
             lambda: eyecast.with_faults(NETWORK, [(2, 0)]),
             "faulty node must be a node of the 2x2 mesh, 0,0 to 1,1, not 2,0",
         ),

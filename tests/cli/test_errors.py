@@ -27,7 +27,6 @@ BAD_OPTIONS = {
     f"schedule --mesh 0x4 {CORNER}": "side of mesh 0x4 must be at least 1, not 0",
     f"schedule --mesh 8x {CORNER}": "--mesh must be sides such as 8x8, not '8x'",
     f"schedule --mesh 8*8 {CORNER}": "--mesh must be sides such as 8x8, not '8*8'",
-    f"schedule --mesh 8.5x8 {CORNER}": "--mesh must be sides such as 8x8, not '8.5x8'",
     f"schedule --mesh -8x8 {CORNER}": "--mesh must be sides such as 8x8, not '-8x8'",
     f"schedule {CORNER}": "a network must be given, such as --mesh 8x8",
     f"schedule --mesh 100000x100000 {CORNER}": (
@@ -70,13 +69,11 @@ BAD_OPTIONS = {
     "verilog --star-tree 40x1 --vcs 4 -o a.v": (
         "ports of a node x VCs must be at most 88 for hardware, not 41 x 4"
     ),
-    f"show --mesh 128x128 {CORNER}": "sides of a drawn mesh must be at most 64, not 128x128",
     # Other networks
     f"schedule --mesh 4x4 --torus 4x4 {CORNER}": (
         "one network must be given, not --mesh and --torus"
     ),
     "traffic --hypercube 2x2": "--hypercube must be a dimension such as 4, not '2x2'",
-    "traffic --torus 0x4": "side of torus 0x4 must be at least 1, not 0",
     "traffic --mesh 4x4 --faulty-link 0,0": (
         "--faulty-link must be two nodes such as 3,4:4,4, not '0,0'"
     ),
@@ -89,7 +86,6 @@ BAD_OPTIONS = {
     f"schedule --mesh {'999999999x' * 600}9 {CORNER}": (
         f"nodes of the {'999999999x' * 600}9 mesh must be at most 16777216 for a schedule, not more"
     ),
-    "schedule --hypercube 24 --source 0": "dimension of hypercube must be 1 to 23, not 24",
     "schedule --hypercube 999999999 --source 0": (
         "nodes of the 999999999 hypercube must be at most 16777216 for a schedule, not more"
     ),
@@ -125,12 +121,10 @@ BAD_OPTIONS = {
     ),
     # The message
     f"schedule --mesh 8x8 {CORNER} --flits 0": "--flits must be 1 to 2147483647, not 0",
-    f"schedule --mesh 8x8 {CORNER} --flits -3": "--flits must be 1 to 2147483647, not -3",
     f"schedule --mesh 8x8 {CORNER} --flits 3000000000": (
         "--flits must be 1 to 2147483647, not 3000000000"
     ),
     f"schedule --mesh 8x8 {CORNER} --flits abc": "--flits must be an integer, not 'abc'",
-    f"schedule --mesh 8x8 {CORNER} --flits 1.5": "--flits must be an integer, not '1.5'",
     f"verify --mesh 4x4 {CORNER} --flits 257 --message-words 256": (
         "flits of the message must be at most 256, the message memory (--message-words raises it), "
         "not 257"
@@ -156,10 +150,6 @@ BAD_OPTIONS = {
     f"verify --mesh 4x4 {CORNER} --vcs 1_0": "--vcs must be an integer, not '1_0'",
     f"verify --mesh 4x4 {CORNER} --vcs \u0661": "--vcs must be an integer, not '\u0661'",
     "traffic --mesh 4x4 --rate 0.1_0": "--rate must be a number, not '0.1_0'",
-    f"verify --mesh 4x4 {CORNER} --vcs two": "--vcs must be an integer, not 'two'",
-    f"program --mesh 4x4 {CORNER} --message-words 1000000": (
-        "message words must be 2 to 65536, not 1000000"
-    ),
     # Names
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
         "algorithm for broadcast must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
@@ -208,10 +198,6 @@ BAD_OPTIONS = {
     f"schedule --mesh 8x8 {CORNER} --random-faults 1": (
         "--random-faults must be 0 to less than 1, not 1.0"
     ),
-    f"schedule --mesh 8x8 {CORNER} --collective scan": (
-        "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, reduce, "
-        "reduce-scatter, all-reduce or barrier, not scan"
-    ),
     f"schedule --mesh 8x8 {CORNER} --collective reduce --operator plus": (
         "--operator must be add, min, max, min-signed, max-signed, and, or or xor, not plus"
     ),
@@ -229,11 +215,7 @@ BAD_OPTIONS = {
     f"predict --mesh 8x8 {CORNER} --collective reduce --timing self-timed": (
         "timing of a program that combines must be barrier, not self-timed"
     ),
-    "schedule --mesh 3x1 --faulty-link 2,0:1,0 --source 0,0 --collective reduce --algorithm tree": (
-        "contributors of a reduce to node 0 must be nodes from which a path leads to it, not node 2"
-    ),
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
-    f"verify --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
         "command must be algorithms, asic, bitstream, board-run, boards, cache, certify, check, "
         "compare, completion, convert, demo, doctor, image, ip, paper, predict, program, schedule, "
@@ -265,7 +247,6 @@ BAD_OPTIONS = {
     "predict --program p.json --schedule s.json": (
         "--schedule must be left out with --program: the file says it"
     ),
-    "predict --program p.json --vcs 1": "--vcs must be left out with --program: the file says it",
     "predict --program p.json --steps 9": (
         "--steps must be left out with --program: the file says it"
     ),
@@ -283,9 +264,6 @@ BAD_OPTIONS = {
     ),
     f"verify --mesh 4x4 {CORNER} -o /proc/out": (
         "output folder /proc/out must be writable, not refused (No such file or directory)"
-    ),
-    f"show --mesh 4x4 {CORNER} -o a.gif": (
-        "suffix of picture a.gif must be .svg or .png, not .gif"
     ),
     f"schedule --mesh 4x4 {CORNER} -o a.svg": (
         "-o must be a file for JSON, as eyecast show draws pictures, not a.svg"
