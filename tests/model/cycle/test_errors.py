@@ -179,18 +179,10 @@ SOURCE = "node 0, row 0: source address must be 0 to 255, not 256"
         ({0: [put(1, (UP, 1), source=256)]}, SOURCE),
         ({0: [put(1, (UP, 1), target=256)]}, SOURCE.replace("source", "target")),
         ({0: [put(1, *[(UP, 1)] * 200)]}, HEADER),
-        # Three operators take 3 bits, a stream 1, a lead 9 and a window 3.
-        ({0: [put(1, (UP, 1), operator=8)]}, "node 0, row 0: operator must be 0 to 7, not 8"),
-        ({0: [put(1, (UP, 1), stream=2)]}, "node 0, row 0: stream must be 0 to 1, not 2"),
-        ({0: [put(1, (UP, 1), lead=512)]}, "node 0, row 0: lead must be 0 to 511, not 512"),
-        ({0: [put(1, (UP, 1), window=8)]}, "node 0, row 0: window must be 0 to 7, not 8"),
     ],
 )  # fmt: skip
 def test_row_that_no_table_holds_is_refused(rows: dict[int, list[Row]], message: str) -> None:
-    assert (
-        refusal_of(simulated, program(rows, {}, operators="add,max,min", streams=True), "barrier")
-        == message
-    )
+    assert refusal_of(simulated, program(rows, {}), "barrier") == message
 
 
 def test_bad_arguments_are_refused() -> None:
