@@ -150,21 +150,7 @@ REFUSED = {
         "line 4: <step>: gpu 1 never receives it from gpu 0 on channel 0",
     ),
     "a circle": (
-        algorithm(
-            "custom",
-            [
-                [
-                    threadblock(
-                        0, -1, -1, 0, step(0, "nop", "i0", "o0", depid=1, deps=0, hasdep=1)
-                    ),
-                    threadblock(
-                        1, -1, -1, 0, step(0, "nop", "i0", "o0", depid=0, deps=0, hasdep=1)
-                    ),
-                ]
-            ],
-            "1 1 0",
-            1,
-        ),
+        algorithm("custom", [CIRCLE], "1 1 0", 1),
         "line 4: <step>: must not wait in a circle: for line 7, 4",
     ),
     "a race": (
