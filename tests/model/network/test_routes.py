@@ -114,35 +114,6 @@ def test_every_hop_takes_the_lowest_port_that_leads_closer(topology: Topology) -
         assert not vcs.any()
 
 
-def test_x_comes_first() -> None:
-    offsets, nodes = dimension_order(mesh((4, 4)), np.array([0]), np.array([9]))
-    assert offsets.tolist() == [0, 4]
-    assert nodes.tolist() == [0, 1, 5, 9]
-
-
-def test_ties_go_up_from_even_coordinates_and_down_from_odd_ones() -> None:
-    assert routed(ring(4), 0, 2, 1) == ([0, 1, 2], [0, 0])
-    assert routed(ring(4), 2, 0, 1) == ([2, 3, 0], [0, 0])
-    assert routed(ring(4), 3, 1, 1) == ([3, 2, 1], [0, 0])
-    assert routed(ring(4), 1, 3, 1) == ([1, 0, 3], [0, 0])
-    assert routed(ring(5), 0, 3, 1) == ([0, 4, 3], [0, 0])
-    assert routed(ring(5), 1, 4, 1) == ([1, 0, 4], [0, 0])
-    # Each axis by its own coordinate: from (1, 2) to (3, 0) down x and up y.
-    assert routed(torus((4, 4)), 9, 3, 1)[0] == [9, 8, 11, 15, 3]
-    # Around faults, ties still go to the lowest port, which leads up.
-    assert routed(with_faults(ring(4), [], [(0, 3)]), 3, 1, 1)[0] == [3, 0, 1]
-
-
-@pytest.mark.parametrize("topology", [*GRIDS, torus((8, 8))], ids=lambda t: t.label)
-def test_every_route_is_as_long_as_its_axes_are_far_apart(topology: Topology) -> None:
-    sources, targets = all_pairs(topology)
-    offsets, _, _ = route(topology, sources, targets, 1)
-    apart = np.abs(topology.coordinates(sources) - topology.coordinates(targets))
-    wrapped = np.isin(np.arange(len(topology.dims)), topology.wrapped)
-    shorter = np.minimum(apart, np.array(topology.dims) - apart)
-    assert (np.diff(offsets) - 1 == np.where(wrapped, shorter, apart).sum(axis=1)).all()
-
-
 def loads(topology: Topology) -> dict[tuple[int, bool], list[int]]:
     """Return the number of routes of all pairs over each link, by axis and direction."""
     offsets, nodes, _ = route(topology, *all_pairs(topology), 1)
@@ -167,10 +138,6 @@ def test_all_pairs_load_a_torus_as_much_up_as_down(dims: tuple[int, ...]) -> Non
         # more route for each node with the same coordinates on the other axes.
         spread = max(up + down) - min(up + down)
         assert spread == (len(up) // side if side % 4 == 2 else 0)
-
-
-def test_the_lowest_bit_comes_first() -> None:
-    assert routed(hypercube(4), 0b0101, 0b1010, 1)[0] == [0b0101, 0b0100, 0b0110, 0b0010, 0b1010]
 
 
 def test_around_a_fault() -> None:
@@ -205,19 +172,8 @@ def test_nothing_to_route(topology: Topology) -> None:
 def test_vc_1_after_the_dateline() -> None:
     """In a ring of eight, the dateline is the link between 7 and 0."""
     assert routed(ring(8), 6, 2, 2) == ([6, 7, 0, 1, 2], [0, 0, 1, 1])
-    assert routed(ring(8), 5, 0, 2) == ([5, 6, 7, 0], [0, 0, 0])
-    assert routed(ring(8), 1, 6, 2) == ([1, 0, 7, 6], [0, 0, 1])
-    assert routed(ring(8), 2, 6, 2) == ([2, 3, 4, 5, 6], [0, 0, 0, 0])
-    assert routed(ring(8), 7, 0, 2) == ([7, 0], [0])
     assert routed(ring(8), 6, 2, 1) == ([6, 7, 0, 1, 2], [0, 0, 0, 0])
     assert routed(ring(8), 6, 2, 8) == routed(ring(8), 6, 2, 2)
-
-
-def test_every_axis_begins_on_vc_0() -> None:
-    # From (4, 4) to (1, 1) of a 5x5 torus: up across both datelines.
-    assert routed(torus((5, 5)), 24, 6, 2) == ([24, 20, 21, 1, 6], [0, 1, 0, 1])
-    # From (4, 0) to (1, 1): the y axis ends on VC 0, because the route does not cross its dateline.
-    assert routed(torus((5, 5)), 4, 6, 2) == ([4, 0, 1, 6], [0, 1, 0])
 
 
 @pytest.mark.parametrize(
@@ -309,18 +265,7 @@ def test_segments_lead_where_the_path_leads(topology: Topology) -> None:
         assert all((a.port, a.vc) != (b.port, b.vc) for a, b in pairwise(segments))
 
 
-def test_segments_by_hand() -> None:
-    assert segments_of(torus((4, 4)), [15, 12, 13, 1, 5], [0, 1, 0, 1]) == (
-        Segment(port=1, hops=1, vc=0),
-        Segment(port=1, hops=1, vc=1),
-        Segment(port=3, hops=1, vc=0),
-        Segment(port=3, hops=1, vc=1),
-    )
-    assert segments_of(mesh((4, 4)), [0, 1, 2, 6], [0, 0, 0]) == (
-        Segment(port=1, hops=2, vc=0),
-        Segment(port=3, hops=1, vc=0),
-    )
-    # On an axis of length 2, both directions leave by the lower port, which leads up.
+def test_on_an_axis_of_two_nodes_both_directions_leave_by_the_lower_port() -> None:
     assert segments_of(ring(2), [1, 0], [0]) == (Segment(1, 1, 0),)
 
 
