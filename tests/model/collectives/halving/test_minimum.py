@@ -9,7 +9,7 @@ from helpers.exhaustive_tcd import least_tcds
 from helpers.refusals import refusal_of
 
 from eyecast.model.base.errors import InvalidInput, with_article
-from eyecast.model.collectives.halving.eye import eye_broadcast, eye_tcd, eyes
+from eyecast.model.collectives.halving.eye import eye_broadcast, eyes
 from eyecast.model.collectives.halving.eye_tcd import grid_eye_tcd_recursive
 from eyecast.model.collectives.halving.minimum import (
     best_sources,
@@ -166,12 +166,6 @@ def test_a_hypercube_needs_a_link_for_each_node() -> None:
     schedule = minimum_broadcast(hypercube(7), 5, 1)
     schedule.check()
     assert schedule.tcd == 127
-
-
-def test_from_an_eye_it_costs_what_the_eye_broadcast_does() -> None:
-    topology = mesh((32, 32))
-    for source in eyes(topology):
-        assert minimum_broadcast(topology, source, 1).tcd == eye_tcd(5)
 
 
 @pytest.mark.parametrize(

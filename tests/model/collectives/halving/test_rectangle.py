@@ -13,7 +13,6 @@ from eyecast.model.collectives.halving.eye import eye_broadcast, eye_line, eye_s
 from eyecast.model.collectives.halving.eye_tcd import (
     grid_eye_tcd,
     grid_eye_tcd_recursive,
-    grid_source_tcds,
 )
 from eyecast.model.collectives.halving.rectangle import (
     eye_distance,
@@ -188,13 +187,6 @@ def test_a_million_nodes(topology: Topology) -> None:
 def test_more_steps_than_a_broadcast_needs() -> None:
     assert rectangle_steps((5, 5)) == 6
     assert rectangle_broadcast(mesh((5, 5)), 0, 1).steps == 6
-
-
-def test_a_source_in_a_power_of_two_costs_what_theorem_1_says() -> None:
-    topology = mesh((8, 8, 8))
-    tcds = grid_source_tcds(3, 3)
-    for source in range(0, 512, 7):
-        assert rectangle_broadcast(topology, source, 1).tcd == tcds[source]
 
 
 @pytest.mark.parametrize(
