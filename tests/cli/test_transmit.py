@@ -179,12 +179,10 @@ BAD = {
     "--line 4 --seconds nan": "--seconds must be a number, not 'nan'",
     "--line 4 --flits 0": "--flits must be 1 to 2147483647, not 0",
     "--line 4 --picture p.gif": "suffix of picture p.gif must be .svg or .png, not .gif",
-    "--graph nowhere.json": 'nowhere.json: edges[0].target must be the id of a node, not "z"',
     "--graph apart.json": (
         "network to transmit on must be connected, not a graph of 4, where nothing links node 2 "
         "to node 0"
     ),
-    "--graph row.json": "row.json: neighbor[0][1] must be -1 (no link) or 0 to 1, not 7",
     "--graph none.json": "none.json: cannot be read: No such file or directory",
 }
 
@@ -193,11 +191,7 @@ BAD = {
 def test_bad_input_is_one_line_and_no_file(
     eyecast: Command, here: Path, options: str, line: str
 ) -> None:
-    nowhere = {"nodes": [{"id": "a"}], "edges": [{"source": "a", "target": "z"}]}
-    (here / "nowhere.json").write_text(json.dumps(nowhere))
     write_graph(here / "apart.json", [("a", "b"), ("c", "d")])
-    row = {"kind": "graph", "neighbor": [[-1, 7], [-1, 0]]}
-    (here / "row.json").write_text(json.dumps(row))
     before = sorted(here.iterdir())
     assert eyecast("transmit", *options.split(), "-o", "s.json") == refusal(line)
     assert sorted(here.iterdir()) == before
