@@ -64,10 +64,6 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
 def _are(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
     """Return a test that every value of a sequence passes ``holds``."""
     return lambda value: isinstance(value, Sequence | np.ndarray) and all(map(holds, value))
@@ -96,7 +92,7 @@ _NETWORK = Kind(
 )
 _PATH = Kind("the name of a file", lambda value: isinstance(value, str | os.PathLike))
 _SCHEDULE = Kind("a schedule", lambda value: isinstance(value, Schedule))
-_NUMBER = Kind("a number", _is_number)
+_NUMBER = Kind("a number", lambda value: isinstance(value, Real) and not isinstance(value, bool))
 KINDS: Mapping[str, Kind] = {
     "algorithms": Several("names of algorithms", lambda value: isinstance(value, str)),
     "back_pressure": _NUMBER,

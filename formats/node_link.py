@@ -4,7 +4,6 @@ import msgspec
 
 from ..model.base.files import InputFile
 from ..model.base.json_file import read_json
-from ..model.network.edges import Edges
 from ..model.network.node_link import decode_edges
 from ..model.network.topology import Topology
 from .format import Format
@@ -26,7 +25,9 @@ def read_node_link(file: InputFile) -> Topology:
 
     Raises :class:`.InvalidInput` with the file and the place in it.
     """
-    edges, looks = read_json(file, _decode)
+    edges, looks = read_json(
+        file, lambda text: (decode_edges(text), msgspec.json.decode(text, type=_Looks))
+    )
     passed_over = {
         f"{name} of {what}"
         for what, things in (("nodes", looks.nodes), ("edges", looks.edges or looks.links))
@@ -34,10 +35,6 @@ def read_node_link(file: InputFile) -> Topology:
     }
     names = [_name(bytes(node["id"])) for node in looks.nodes]
     return network_of(file, edges, names=names, passed_over=passed_over)
-
-
-def _decode(text: bytes) -> tuple[Edges, _Looks]:
-    return decode_edges(text), msgspec.json.decode(text, type=_Looks)
 
 
 def _name(identity: bytes) -> str:

@@ -91,7 +91,8 @@ class CircuitRouter(Component):
             m.d.comb += leaving.eq(late & join.made.replicate(len(outputs)))
             lanes = self._config.lanes
             taken |= Cat(join.names[0], C(0, lanes - 1), join.names[1:])
-            meets = Cat(leaving[output] & self._takes_any(output) for output in outputs)
+            takes_any = [Cat(self._takes(output).values()).any() for output in outputs]
+            meets = Cat(leaving[output] & takes_any[output] for output in outputs)
             bad |= join.bad | (~join.joins & names_sum.any()) | meets.any()
             result = join.result
         else:
@@ -137,15 +138,7 @@ class CircuitRouter(Component):
         code = code_of(config, setting, number)
         own = number - 1 if config.all_port else 0
         others = [port for port in range(config.topology.ports) if port != number]
-        return {self._link_input(port) if port else own: code == 1 + port for port in others}
-
-    def _link_input(self, port: int) -> int:
-        """Return the index of the input of a link port."""
-        return port - 1 + self._config.lanes
-
-    def _takes_any(self, output: int) -> Value:
-        """Return 1 if an output takes an input in the next cycle."""
-        return Cat(self._takes(output).values()).any()
+        return {port - 1 + config.lanes if port else own: code == 1 + port for port in others}
 
     def _names_sum(self, output: int) -> Value:
         """Return 1 if an output takes the sum of the words that are joined in the next cycle."""

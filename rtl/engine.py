@@ -46,11 +46,6 @@ STREAM_MODULES = {
 """The component of each of these modules, and the function that returns its ports."""
 
 
-def _host_bus(config: NetworkConfig, bus: HostBus) -> Signature:
-    """Return the signature of a bus in front of the host port."""
-    return Axi4LiteBus(config) if bus is HostBus.AXI4_LITE else WishboneBus(config)
-
-
 def _streams(config: NetworkConfig, node: int) -> dict[str, tuple[str, Any]]:
     """Return a tile's streams by prefix: their names at the bridge, and their members."""
     width = bus_data_bits(config)
@@ -83,7 +78,8 @@ def engine_signature(
     members: dict[str, Any] = dict(network_signature(config).members)
     if host is not None:
         del members["host"]
-        members |= _flat(_PREFIXES[host], In(_host_bus(config, host)))
+        bus = Axi4LiteBus(config) if host is HostBus.AXI4_LITE else WishboneBus(config)
+        members |= _flat(_PREFIXES[host], In(bus))
     for node in nodes_with_ports(config) if tile is not None else ():
         members[tile_name(node)] = In(tile_signals(config))
         for prefix, (_, stream) in _streams(config, node).items():

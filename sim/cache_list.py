@@ -33,7 +33,8 @@ class KeptResult:
 
 def list_cache(home: Path) -> list[KeptResult]:
     """List the entries in a cache folder, the last used first."""
-    found = [_kept(folder) for folder in _folders(home)]
+    # Folders whose names are keys are entries.
+    found = [_kept(folder) for folder in home.glob(KEY_PATTERN) if folder.is_dir()]
     return sorted(found, key=lambda entry: entry.used, reverse=True)
 
 
@@ -55,11 +56,6 @@ def clear_cache(home: Path, *, unused_days: int) -> list[KeptResult]:
                 removed.append(entry)
     remove_leftovers(home)
     return removed
-
-
-def _folders(home: Path) -> list[Path]:
-    """Return the folders of a cache folder whose names are keys, so are entries."""
-    return [path for path in home.glob(KEY_PATTERN) if path.is_dir()]
 
 
 def _kept(folder: Path) -> KeptResult:

@@ -12,7 +12,6 @@ from ..network.config import NetworkConfig
 from ..program.any_program import AnyProgram
 from ..program.circuits import CircuitProgram
 from ..program.layout import held_words
-from ..program.program import Program
 from ..run.run import EndState, HardwareRun, Prediction, Run
 from ..run.standstill import Standstill, standstill
 from ..run.trace import HEAD_MARK, TAIL_MARK, Difference, Trace, first_difference
@@ -116,7 +115,9 @@ def compare(case: Case, measured: HardwareRun) -> Verification:
         ends = ending_checks(case, measured)
         checks = (delivery_check(case, measured), word_check, *run_checks, *ends)
         return Verification(measured, checks, difference, case)
-    steps, distance = schedule.steps, schedule.tcd + _repeated(case.program)
+    # If a send's blocks are not adjacent, continued rows cross its links again.
+    repeated = int(case.program.row_hops[case.program.continued].sum())
+    steps, distance = schedule.steps, schedule.tcd + repeated
     if not predicted.finished:
         steps, distance = count_steps(predicted.trace, config), count_distance(predicted.trace)
     step_check = equality_check("steps", steps, count_steps(measured.trace, config))
@@ -184,11 +185,6 @@ def _same_words(case: Case, measured: HardwareRun) -> bool:
     held = held_words(case.schedule, case.payload.layout)
     differing = measured.memory != case.predicted.memory[:, : held.shape[1]]
     return not (differing & held).any()
-
-
-def _repeated(program: Program) -> int:
-    """Return the links that continued rows cross again, if a send's blocks are not adjacent."""
-    return int(program.row_hops[program.continued].sum())
 
 
 def compare_runs(

@@ -139,13 +139,8 @@ def _signed(words: Words, bits: int) -> npt.NDArray[np.int64]:
     return (words << shift).astype(np.int64) >> np.int64(64 - bits)
 
 
-def _add(there: Words, coming: Words, bits: int) -> Words:
-    """Add modulo 2 to the power of ``bits``."""
-    return there + coming & _ones(bits)
-
-
 _MEANINGS: dict[str, Callable[[Words, Words, int], Words]] = {
-    "add": _add,
+    "add": lambda there, coming, bits: there + coming & _ones(bits),
     "min": lambda there, coming, _bits: np.minimum(there, coming),
     "max": lambda there, coming, _bits: np.maximum(there, coming),
     "min-signed": lambda there, coming, bits: np.where(

@@ -139,10 +139,6 @@ ReducedRule = Callable[[int, Nodes, list[Nodes]], str | None]
 """Function of root, working nodes, and the nodes that are owed each block: an error, or None."""
 
 
-def _reduce(root: int, _: Nodes, owed: list[Nodes]) -> str | None:
-    return _to_root(root, owed)
-
-
 def _reduce_scatter(_: int, working: Nodes, owed: list[Nodes]) -> str | None:
     served: Nodes = frozenset().union(*owed)
     return _to_one(owed) or _nothing_for(working - served)
@@ -153,7 +149,7 @@ def _all_reduce(_: int, working: Nodes, owed: list[Nodes]) -> str | None:
 
 
 _REDUCED: dict[str, ReducedRule] = {
-    Collective.REDUCE: _reduce,
+    Collective.REDUCE: lambda root, _, owed: _to_root(root, owed),
     Collective.REDUCE_SCATTER: _reduce_scatter,
     Collective.ALL_REDUCE: _all_reduce,
     Collective.BARRIER: _all_reduce,

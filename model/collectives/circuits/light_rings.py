@@ -20,7 +20,6 @@ from ...schedule.builder import path_columns
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared
-from ..declared.request import Request
 from ..streaming.rings import ring_of_all
 from ..streaming.sends import blocks_for_all
 from .light_trees import require_no_switches
@@ -64,14 +63,10 @@ def light_ring(topology: Topology, words: int) -> Schedule:
     )
 
 
-def _all_gather(request: Request) -> Schedule:
-    return light_ring(request.topology, request.words)
-
-
 ALGORITHM = Declared(
     Collective.ALL_GATHER,
     NAME,
-    _all_gather,
+    lambda asked: light_ring(asked.topology, asked.words),
     networks="networks of circuits with a ring of all nodes",
     steps="N",
     circuits=True,

@@ -72,13 +72,9 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
     begin = pack(packets, max(1, min(MOST_TRIES, TRIED_FLITS // (flits * len(source)))))
     step = begin + 1 if all_port else steps_of(packets, begin)
     ports = PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX
-    return replace(_in_order(made, step, begin), port_model=ports, timed=not all_port)
-
-
-def _in_order(made: Schedule, step: Numbers, begin: Numbers) -> Schedule:
-    """Return ``made`` with its messages in the order in which they begin, each in its step."""
     order = np.argsort(begin, kind="stable")
-    return made.with_sends(order, step[order], made.block_offsets, order)
+    made = made.with_sends(order, step[order], made.block_offsets, order)
+    return replace(made, port_model=ports, timed=not all_port)
 
 
 def _all_in_step_1(

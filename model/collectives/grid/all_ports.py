@@ -51,18 +51,15 @@ def rings_all_gather(topology: Topology, words: int) -> Schedule:
         for number, (order, way) in enumerate(parts)
         for sends in _part_sends(topology, order, way, number, len(parts))
     ]
-    made = grid_schedule(asked, Sends.joined(sorted(every, key=_step)), topology)
+    # Each of these sends is in one step.
+    every.sort(key=lambda sends: int(sends.step[0]))
+    made = grid_schedule(asked, Sends.joined(every), topology)
     blocks = Blocks(
         np.repeat(np.arange(topology.nodes), len(parts)),
         (None,) * (topology.nodes * len(parts)),
         np.tile(even_shares(words, len(parts)), topology.nodes),
     )
     return replace(made, blocks=blocks, port_model=PortModel.ALL_PORT)
-
-
-def _step(sends: Sends) -> int:
-    """Return the one step of ``sends``."""
-    return int(sends.step[0])
 
 
 def _part_sends(
