@@ -207,10 +207,9 @@ def test_the_check_notices_a_link_that_works_the_other_way_only() -> None:
     # Node 2 sends to 4 over its link; 4 has no link to 2.
     send = schedule.target.tolist().index(4)
     assert schedule.source[send] == 2
-    wrong = replace(schedule, source=schedule.source.copy(), target=schedule.target.copy())
     path = schedule.path_nodes.copy()
     path[2 * send : 2 * send + 2] = (4, 2)
-    source, target = wrong.source.copy(), wrong.target.copy()
+    source, target = schedule.source.copy(), schedule.target.copy()
     source[send], target[send] = 4, 2
     with pytest.raises(ScheduleError, match=re.escape("there is no link 4 -> 2")):
         replace(schedule, source=source, target=target, path_nodes=path).check()
