@@ -246,13 +246,6 @@ REDUCED = Block(words=1, operator="add")
             "sends[0].vcs must be 2 long, a VC for each link of its path, not 1",
         ),
         ([Send(1, [0, 1], vcs=256)], {}, "sends[0].vcs must be 0 to 255, not 256"),
-        (
-            ONE,
-            {"collective": "allreduce"},
-            "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, "
-            "reduce, reduce-scatter, all-reduce or barrier, not allreduce (did you mean "
-            "all-reduce?)",
-        ),
         (ONE, {"collective": "reduce"}, "source must be given with reduce"),
         (
             ONE,
