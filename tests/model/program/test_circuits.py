@@ -1,7 +1,7 @@
 """Run tables: entries as the words of docs/router.md, section 23."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 import numpy.typing as npt
@@ -10,10 +10,12 @@ from helpers.circuits import circuit_program, example
 from helpers.refusals import refusal_of
 from numpy import int8
 
+import eyecast as package
 from eyecast.model.base.arrays import Numbers
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import line
 from eyecast.model.program.circuits import CircuitProgram, entry_fields, run_table_words
+from eyecast.model.program.run_table import run_table
 
 TABLE = ["1002", "0", "1", "403c02", "0", "2", "400c02", "0"]
 """The words of all run tables of the page's example, node after node."""
@@ -25,6 +27,24 @@ def test_the_words_of_the_example_are_those_of_the_page() -> None:
     first, words = run_table_words(program)
     assert first.tolist() == [0, 2, 5, 8]
     assert [f"{int(word):x}" for word in words[:, 0]] == TABLE
+
+
+def test_a_run_table_says_what_each_entry_does() -> None:
+    """Node 1 of the page's example waits a cycle, then keeps two words and sends them on."""
+    waits, forks = (astuple(line)[:-1] for line in run_table(example(), 1))
+    assert waits == ("2", "none", "", "", "")
+    assert forks == ("3-4", "memory from west, east from west", "", "", "0-1")
+
+
+def test_a_run_table_says_what_is_joined() -> None:
+    """Node 1 of a square adds the words of node 3 to its own, and node 0 those of both its sides."""
+    made = package.schedule(
+        package.mesh((2, 2)), "joining-tree", collective="reduce", source=0, flits=2
+    )
+    program = package.compile(made, circuits=True, operators="add")
+    root, side = (astuple(run_table(program, node)[-1])[:-1] for node in (0, 1))
+    assert root == ("5-6", "memory from the sum", "east, south: add", "", "0-1: add")
+    assert side == ("3-4", "west from the sum", "memory, south: add", "0-1", "")
 
 
 def test_an_entry_goes_on_in_the_next_word_without_a_gap() -> None:
