@@ -37,7 +37,7 @@ def test_a_run_table_says_what_each_entry_does() -> None:
 
 
 def test_a_run_table_says_what_is_joined() -> None:
-    """Node 1 of a square adds the words of node 3 to its own, and node 0 those of both its sides."""
+    """In a square node 1 adds its words to those of node 3, and node 0 its own to two sums."""
     made = package.schedule(
         package.mesh((2, 2)), "joining-tree", collective="reduce", source=0, flits=2
     )
