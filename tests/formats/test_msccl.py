@@ -193,6 +193,27 @@ REFUSED = {
         relayed().replace('<gpu id="1"', '<gpu id="0"'),
         "line 7: <gpu>: id must be that of no other gpu, not 0",
     ),
+    "a threadblock twice": (
+        algorithm(
+            "custom", [[PAIR[0], PAIR[0].replace('chan="0"', 'chan="1"')], HEARS], "1 1 0", 1
+        ),
+        "line 6: <tb>: id must be that of no other tb of gpu 0",
+    ),
+    "a circle of connections": (
+        algorithm(
+            "custom",
+            [
+                [
+                    threadblock(0, other, -1, 0, step(0, "s", "i0", "o0", depid=1, deps=0)),
+                    threadblock(1, -1, other, 0, step(0, "r", "i0", "o0", hasdep=1)),
+                ]
+                for other in (1, 0)
+            ],
+            "1 1 0",
+            1,
+        ),
+        "line 4: <step>: must not wait in a circle: for line 7, 12, 15, 4",
+    ),
     "two on a channel": (
         algorithm("custom", [[PAIR[0], PAIR[0].replace('id="0"', 'id="1"')], HEARS], "1 1 0", 1),
         "line 6: <tb>: must be the only tb of gpu 0 to gpu 1 on channel 0",

@@ -14,7 +14,7 @@ from helpers.run_entries import Entry, entry_word_list, table_writes
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.neighbor_table import graph
-from eyecast.model.network.topology import line
+from eyecast.model.network.topology import line, mesh
 
 MESSAGE, STATUS = 0, 3
 LOST_WORD, MISSING_WORD, BAD_ROUTE, SEND_AND_RECEIVE = 1 << 0, 1 << 2, 1 << 3, 1 << 5
@@ -133,6 +133,23 @@ def test_a_sum_leaves_by_an_ejection_and_by_a_link(
     assert outcome.cycles == 11
     assert outcome.flags == [0, 0, 0]
     assert outcome.words == {(0, 0): 25, (1, 7): 125, (2, 2): 20}
+
+
+def test_the_first_lanes_word_is_joined_and_a_code_without_meaning_is_flagged(
+    clock: ClockDomain, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Node 1 adds its own word to that of node 0; output 1 of node 2 has a code that is none."""
+    square = {**THREE, "topology": mesh((2, 2))}
+    config = NetworkConfig(**square, operators="add")
+    join = {"first": 1, "second": 1 + DOWN, "operator": 1, "ejections": {UP: 2}, "receive": {UP: 1}}
+    tables = {
+        0: [{"codes": {UP: 1}}],
+        1: [{}, join | {"receive_address": {UP: 7}}],
+        2: [{"codes": {UP: 6}}],
+    }
+    outcome = run(clock, capsys, config, tables, {(0, 0): 5, (1, 0): 20, (1, 7): 0})
+    assert outcome.words[1, 7] == 25
+    assert outcome.flags == [0, 0, BAD_ROUTE, 0]
 
 
 @pytest.mark.slow

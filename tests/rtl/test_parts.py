@@ -7,19 +7,24 @@ import pytest
 from amaranth.hdl import ClockDomain, Module, ResetInserter, ResetSignal, Signal
 from amaranth.lib.wiring import connect
 from helpers.amaranth_simulation import PERIOD, simulate
+from helpers.switch_networks import switch_star
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.model.run.run import FLAGS, SENDER_STATES
+from eyecast.model.run.run import CIRCUIT_FLAGS, FLAGS, SENDER_STATES
 from eyecast.rtl.arbiter import Arbiter
+from eyecast.rtl.circuit_interface import CircuitFlag
 from eyecast.rtl.credits import CreditCounter
 from eyecast.rtl.flit_buffer import FlitBuffer
-from eyecast.rtl.host_port import Flag
+from eyecast.rtl.host_map import HostSpace
+from eyecast.rtl.host_port import Flag, Refusal
 from eyecast.rtl.input_port import routed_layout
+from eyecast.rtl.request_check import RequestCheck
 from eyecast.rtl.router import Router
 from eyecast.rtl.sender import Sender, SenderState
 from eyecast.rtl.table import Table
 from eyecast.rtl.technology import BufferStyle, Technology
+from eyecast.rtl.tile import tile_signature
 
 TOPOLOGY = mesh((2, 2))
 
@@ -238,5 +243,43 @@ def test_one_cycle_of_reset_begins_the_table_anew_whatever_the_sender_does(ahead
 
 def test_flags_and_states_have_the_names_that_runs_tell() -> None:
     assert {flag.value: flag.name.lower() for flag in Flag} == FLAGS
+    named = {bit: name for bit, name in CIRCUIT_FLAGS.items() if name != "unexpected_receive"}
+    assert {flag.value: flag.name.lower() for flag in CircuitFlag} == named
     assert tuple(state.name.lower() for state in SenderState) == SENDER_STATES
     assert [state.value for state in SenderState] == list(range(len(SENDER_STATES)))
+
+
+@pytest.mark.parametrize("circuits", [False, True])
+@pytest.mark.parametrize("programs", [0, 2])
+@pytest.mark.parametrize("switch", [False, True])
+def test_a_tile_has_a_program_in_a_network_with_a_controller(circuits, programs, switch):
+    config = NetworkConfig(topology=TOPOLOGY, circuits=circuits, programs=programs)
+    members = tile_signature(config, trace=False, switch=switch).members
+    # A switch has a table only with circuits.
+    assert ("program" in members) == (programs > 0 and (circuits or not switch))
+
+
+@pytest.mark.parametrize(
+    ("node", "address", "refusal"),
+    [
+        (1, 0, 0),
+        (4, 199, 0),
+        (4, 200, Refusal.NO_SUCH_WORD),
+        # Node 0 is a switch, and there is no node 5.
+        (0, 0, Refusal.NO_SUCH_WORD),
+        (5, 0, Refusal.NO_SUCH_WORD),
+    ],
+)
+def test_a_request_for_a_word_that_no_memory_has_is_refused(node, address, refusal):
+    config = NetworkConfig(topology=switch_star(4), programs=1, message_words=200)
+    m = Module()
+    m.submodules.check = check = RequestCheck(config)
+    m.d.sync += Signal().eq(check.refusal.any())
+
+    async def testbench(ctx):
+        ctx.set(check.request.space, HostSpace.MESSAGE)
+        ctx.set(check.request.node, node)
+        ctx.set(check.request.address, address)
+        assert ctx.get(check.refusal) == refusal
+
+    simulate(m, testbench)

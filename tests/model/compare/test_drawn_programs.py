@@ -53,6 +53,7 @@ def test_packets_are_sent_on_as_they_come(all_port: bool) -> None:
     config = network(streams=True, all_port=all_port)
     made = drawn_program(np.random.default_rng(1), config, 3, (20, 20))
     made.check()
+    assert {*made.step.tolist()} == {1, 2, 3}
     streams = {*made.stream.tolist()}
     # 0 is a row that does not stream; others are lanes.
     assert streams == {*range(config.lanes + 1)}

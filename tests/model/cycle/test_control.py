@@ -210,3 +210,12 @@ def test_what_cannot_be_is_refused() -> None:
     ):
         with pytest.raises(InvalidInput, match=refusal):
             simulated(made, control=control)
+
+
+@pytest.mark.parametrize("until", [1, 2, 40])
+def test_a_run_that_does_not_finish_is_given_up_later_if_a_tile_holds_its_node(until: int) -> None:
+    # Node 3 expects a packet that nobody sends.
+    made = program({}, {3: [1]}, programs=1, tile_ports=True)
+    usual, late = (held(made, hold, 0, 0, 0, timing="self-timed") for hold in (0, until))
+    assert not late.finished
+    assert late.cycles == usual.cycles + until + 1

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.programs import DOWN, LINE, NORTH, UP, changed, program, put, simulated, words
+from helpers.traffic import timed
+from helpers.traffic import traffic as by_start
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.cycle.model import run
@@ -18,6 +20,7 @@ from eyecast.model.program.compiler import compile_schedule
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.run import matching, rules
+from eyecast.model.run.grants import fronts_of
 from eyecast.model.run.rules import TraceError, check_trace
 from eyecast.model.run.trace import KINDS, Flit, Trace
 
@@ -389,3 +392,35 @@ def test_a_dropped_header_frees_its_place_when_it_is_dropped() -> None:
     dropped = int(trace.cycle[trace.node == 1][0]) + 1
     reused = int(trace.cycle[trace.node == 1][2])
     assert reused == dropped + 1
+
+
+# ---- Rule 6, grants ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("made", [traffic, stairs, broadcast])
+def test_a_flit_stands_at_the_front_when_it_leaves(
+    made: Callable[[], tuple[Program, Trace]],
+) -> None:
+    table, trace = made()
+    buffered = rules.check_routes(table, rules.check_packets(table, trace))
+    fronts = fronts_of(table.config, buffered)
+    assert (fronts <= buffered.left).all()
+
+
+def test_the_first_flit_of_all_leaves_before_a_vc_whose_turn_it_is() -> None:
+    # After VC 1, it is the turn of VC 2 at node 0, before that of VC 0.
+    rows = {
+        1: [timed(0, (DOWN, 1, 1), length=0), timed(20, (DOWN, 1, 0), length=0)],
+        2: [timed(20, (NORTH + 1, 1, 2), length=0)],
+    }
+    table = by_start(rows, {0: 3}, mesh((2, 2)), vcs=3)
+    trace = simulated(table).trace
+    check_trace(table, trace)
+    *_, second, first = (flit for flit in trace if flit.node == 0)
+    assert (second.vc, first.vc, first.cycle) == (2, 0, second.cycle + 1)
+    swapped = edited(
+        trace,
+        (lambda flit: flit == first, {"cycle": second.cycle}),
+        (lambda flit: flit == second, {"cycle": first.cycle}),
+    )
+    refused(table, swapped, "grants", "node 0, port 0, VC 0: VC 2 was ready, and it was its turn")
