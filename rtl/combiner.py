@@ -207,8 +207,8 @@ class Combiner(Component):
         """Return the addresses of words under way, from the latest to the word written now."""
         layout = data.StructLayout({"leaves": 1, "enable": 1, "address": self._config.address_bits})
         stages = [came]
-        for stage in range(self._config.operator_latency):
-            later = Signal(layout, name=f"stage_{stage + 1}")
+        for stage in range(1, self._config.operator_latency + 1):
+            later = Signal(layout, name=f"stage_{stage}")
             for name, _ in layout:
                 m.d.sync += later[name].eq(stages[-1][name])
             stages.append(later)

@@ -121,6 +121,8 @@ def test_operators_are_what_they_are(tmp_path: Path) -> None:
         ]
     )
     text = module_texts(division)["operators"]
+    # The operands of the signed sum have their sign bits once and four times more.
+    assert "signed_sum_sum = {a[6], a} + {{4{b[3]}}, b};" in text
     assert all((len(line) - len(line.lstrip())) % 2 == 0 for line in text.splitlines())
     (tmp_path / "all.v").write_text(f"{text}\n{bench}\n")
     compiler = ["iverilog", "-g2012", "-Wall", "-o", "bench", "all.v"]

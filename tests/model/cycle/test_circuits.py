@@ -181,7 +181,7 @@ def test_on_a_ring_all_nodes_send_and_receive_by_all_ports_in_all_cycles() -> No
 
 
 def test_an_entry_without_an_operator_joins_nothing() -> None:
-    done = run([], [{"first": UP, "second": DOWN}], operators=("add",))
+    done = run([], [{"first": FROM_OWN, "second": DOWN}], operators=("add",))
     assert not done.flags.any()
 
 

@@ -231,6 +231,8 @@ def test_across_turns_the_top_bit_of_the_address_that_was_wrapped() -> None:
         ({"window": 7, "source": 5, "length": 99}, True),
         ({"window": 5, "source": 70, "length": 1}, False),
         ({"window": 5, "source": 99, "length": 1}, True),
+        ({"window": 1, "source": 70, "length": 2}, False),
+        ({"window": 1, "source": 70, "length": 3}, True),
         # Without a window only the end matters.
         ({"source": 90, "length": 10}, False),
         ({"source": 90, "length": 11}, True),
