@@ -18,11 +18,13 @@ from helpers.generated import generated
 from helpers.programs import UP, program, put, words
 
 from eyecast.model.cycle.model import run
+from eyecast.model.network.buses import TileBus
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.program import Program
 from eyecast.rtl import shared_memory
+from eyecast.rtl.engine import Engine as Buses
 from eyecast.rtl.shared_memory import SharedMemory
 from eyecast.rtl.tile_port import Doorbell
 
@@ -306,3 +308,27 @@ def test_places_beyond_the_memory(clock: ClockDomain) -> None:
         assert (await host.memory())[1].tolist() == [100, 101, 102, 103, 104]
 
     engine.simulate(bench)
+
+
+def test_a_tile_behind_streams_hears_of_packets_and_of_the_run(clock: ClockDomain) -> None:
+    made = program({0: [put(1, (UP, 1), target=9)]}, {1: [1]}, mesh((2,)), **LIMITS)
+    config = replace(made.config, programs=2, tile_ports=True)
+    network = Buses(config, None, TileBus.AXI_STREAM)
+    engine = Engine(clock, config, network=network)
+    names = ("arrived", "arrived_step", "finished", "running", "program")
+    heard: list[dict[str, int]] = []
+
+    async def tile(ctx: Any) -> None:
+        while True:
+            heard.append({name: ctx.get(getattr(network.tile_1, name)) for name in names})
+            await ctx.tick()
+
+    async def bench(host: Host) -> None:
+        await host.load(1, made, 0)
+        await host.run(1)
+
+    engine.simulate(bench, tile)
+    assert [each["arrived_step"] for each in heard if each["arrived"]] == [1]
+    running = [each for each in heard if each["running"]]
+    assert {each["program"] for each in running} == {1}
+    assert running[-1]["finished"] and not running[0]["finished"]

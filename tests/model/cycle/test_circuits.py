@@ -157,16 +157,18 @@ def test_a_memory_or_a_table_of_another_size_is_refused() -> None:
 
 
 def test_an_entry_may_use_every_output() -> None:
-    busy = {"codes": {0: DOWN, 1: FROM_OWN, 2: FROM_OWN}, "receive": 1, "receive_address": 1}
-    take = {"receive": 1, "receive_address": 1}
+    both = {"duration": 2}
+    take = {"receive": 1, "receive_address": 2} | both
+    busy = {"codes": {0: DOWN, 1: FROM_OWN, 2: FROM_OWN}} | take
     done = run(
-        [SEND, {}, {"codes": {0: UP}} | take],
+        [SEND | both, {"codes": {0: UP}} | take],
         [{}, busy],
-        [{"duration": 2}, {"codes": {0: DOWN}} | take],
+        [both, {"codes": {0: DOWN}} | take],
+        memory=[[10, 11], [20, 21], [30]],
     )
     assert done.finished
     assert not done.flags.any()
-    assert done.memory[:, 1].tolist() == [11, 10, 11]
+    assert done.memory[:, 2:].tolist() == [[20, 21], [10, 11], [20, 21]]
 
 
 def test_on_a_ring_all_nodes_send_and_receive_by_all_ports_in_all_cycles() -> None:
