@@ -76,7 +76,10 @@ NEAREST = {
     "rtl": ("tests/rtl", "tests/buses", "tests/sim", "tests/verilog", "tests/ip"),
     "model/cycle": ("tests/model/cycle", "tests/model/run", "tests/sim", "tests/rtl"),
     "model/exact": ("tests/model/exact", "tests/model/program", "tests/model/compare"),
-    "model/program": ("tests/model/program", "tests/model/image", "tests/cli", "tests/sim"),
+    "model/program": (
+        *("tests/model/program", "tests/model/image", "tests/cli", "tests/sim"),
+        *("tests/model/schedule", "tests/model/collectives"),
+    ),
     "model/schedule": ("tests/model/schedule", "tests/model/collectives", "tests/cli"),
     "model/run": ("tests/model/run", "tests/model/cycle", "tests/cli", "tests/sim"),
     "model/bounds": ("tests/model/bounds", "tests/model/collectives", "tests/cli"),
