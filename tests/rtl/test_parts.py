@@ -15,6 +15,7 @@ from eyecast.model.run.run import CIRCUIT_FLAGS, FLAGS, SENDER_STATES
 from eyecast.rtl.arbiter import Arbiter
 from eyecast.rtl.circuit_interface import CircuitFlag
 from eyecast.rtl.credits import CreditCounter
+from eyecast.rtl.direct_router import DirectRouter
 from eyecast.rtl.flit_buffer import FlitBuffer
 from eyecast.rtl.host_map import HostSpace
 from eyecast.rtl.host_port import Flag, Refusal
@@ -283,3 +284,28 @@ def test_a_request_for_a_word_that_no_memory_has_is_refused(node, address, refus
         assert ctx.get(check.refusal) == refusal
 
     simulate(m, testbench)
+
+
+@pytest.mark.parametrize(("tail", "vc", "overflow"), [(0, 0, 1), (0, 1, 0), (1, 0, 0)])
+def test_without_arbitration_no_packet_begins_in_a_gap_of_another_one_on_its_vc(tail, vc, overflow):
+    config = NetworkConfig(topology=TOPOLOGY, vcs=2, contention_free=True, streams=True)
+    router, deliver = DirectRouter(config), TOPOLOGY.ports
+
+    async def testbench(ctx):
+        async def arrive(port, valid, **flit):
+            ctx.set(router.inputs[port].valid, valid)
+            ctx.set(router.inputs[port].flit, {"data": deliver, "head": 1, **flit})
+            await ctx.tick()
+            ctx.set(router.inputs[port].valid, 0)
+
+        ctx.set(router.linked, -1)
+        ctx.set(router.accept, 1)
+        await arrive(1, 1, tail=tail)
+        assert ctx.get(router.outputs[0].valid) == 1
+        await ctx.tick()
+        await ctx.tick()
+        await arrive(3, 1 << vc, tail=1)
+        assert ctx.get(router.outputs[0].valid) == 1 << vc
+        assert ctx.get(router.causes.overflow) == overflow
+
+    simulate(router, testbench)

@@ -171,6 +171,17 @@ def test_an_entry_may_use_every_output() -> None:
     assert done.memory[:, 2:].tolist() == [[20, 21], [10, 11], [20, 21]]
 
 
+def test_the_first_entry_of_a_table_may_use_every_output() -> None:
+    # No word can arrive so early, so that output 0 lacks one.
+    done = run([], [{"codes": {0: DOWN, 1: FROM_OWN, 2: FROM_OWN}}], [])
+    assert [(flit.node, flit.port) for flit in done.trace] == [(1, 1), (1, 2)]
+    assert [done.flag_names(node) for node in range(3)] == [
+        ["lost_word"],
+        ["missing_word"],
+        ["lost_word"],
+    ]
+
+
 def test_on_a_ring_all_nodes_send_and_receive_by_all_ports_in_all_cycles() -> None:
     words, nodes = 5, 4
     config = NetworkConfig(topology=ring(nodes), circuits=True, all_port=True, message_words=16)
