@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from helpers.command import Command, result
 from helpers.generated import generated
+from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
@@ -192,6 +193,15 @@ def test_a_schedule_exactly_as_large_as_the_limits_is_simulated(
     config, _ = fit(network, [schedule])
     monkeypatch.setattr(cycles, "MOST_WORDS", config.message_words * schedule.topology.nodes)
     assert not schedule_cycles(schedule).estimated
+
+
+@pytest.mark.parametrize(("targets", "hops"), [(723, 261_726), (724, 262_450)])
+def test_the_cycles_of_up_to_2_to_the_18_hops_are_counted(targets: int, hops: int) -> None:
+    """The first node of a line sends to each other node in a step of its own."""
+    sends = [Send(node, list(range(node + 1))) for node in range(1, targets + 1)]
+    schedule = build((targets + 1,), sends)
+    assert schedule.hops == hops
+    assert schedule_cycles(schedule).estimated == (hops > 1 << 18)
 
 
 SHARING = "--torus 8 --collective all-gather --algorithm recursive-doubling --flits 16"
