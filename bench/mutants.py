@@ -80,7 +80,12 @@ NEAREST = {
         *("tests/model/program", "tests/model/image", "tests/cli", "tests/sim"),
         *("tests/model/schedule", "tests/model/collectives"),
     ),
-    "model/schedule": ("tests/model/schedule", "tests/model/collectives", "tests/cli"),
+    "model/schedule": (
+        "tests/model/schedule",
+        "tests/model/collectives",
+        "tests/model/compare",
+        "tests/cli",
+    ),
     "model/run": ("tests/model/run", "tests/model/cycle", "tests/cli", "tests/sim"),
     "model/bounds": ("tests/model/bounds", "tests/model/collectives", "tests/cli"),
     "model/compare": ("tests/model/compare", "tests/cli", "tests/sim"),

@@ -172,3 +172,9 @@ def test_bounds_that_do_not_rise_over_all_rows_are_refused(
         refusal_of(replace, made, **{name: np.array(wrong)})
         == f"program: {name} must be rising from 0 to 2, not {list(wrong)}"
     )
+
+
+def test_the_first_nine_bounds_are_told() -> None:
+    made = program({}, {}, mesh((4, 4)))
+    told = refusal_of(replace, made, first_row=np.ones(17, np.int64))
+    assert told == f"program: first_row must be rising from 0 to 0, not {[1] * 9}"

@@ -181,8 +181,8 @@ def test_a_faulty_switch_is_still_there() -> None:
 def test_programs_and_memories_of_a_switch_are_refused() -> None:
     row = put(1, (1, 1))
     for rows, receives, name in (
-        ({0: [row]}, {}, "rows"),
-        ({}, {0: [1]}, "receives"),
+        ({0: [row], 1: [put(1, (1, 2))]}, {}, "rows"),
+        ({}, {0: [1], 1: [1]}, "receives"),
     ):
         made = program(rows, receives, STAR)
         wanted = f"{name} of node 0 must be none, as it is a switch, not 1"

@@ -248,6 +248,11 @@ def test_packets_meet_exactly_if_a_flit_waits(registers: int) -> None:
             ),
             "words that are sent on come with gaps",
         ),
+        (
+            # Arithmetic knows no timetable.
+            program({0: [put(1, (UP, 1), start=3)]}, {}, timed_rows=True),
+            "rows are timed",
+        ),
         (sent_on({"source": 20}), "words are sent on that another packet brings"),
         (sent_on({"source": 17, "window": 3}, IN_WINDOW), "words are sent on that another packet"),
         (sent_on({"source": 24, "window": 3}, IN_WINDOW), "words are sent on that another packet"),
@@ -313,6 +318,24 @@ def test_steps_in_which_nothing_is_sent_pass(timing: Timing) -> None:
     late = program({0: [put(3, (UP, 1))], 1: [put(6, (UP, 2))]}, {1: [3], 3: [6]})
     assert compared(late, words(late), timing)
     assert compared(program({}, {}), words(late), timing)
+
+
+@pytest.mark.parametrize("timing", Timing)
+def test_words_that_are_sent_in_the_step_in_which_others_come_are_declined(timing: Timing) -> None:
+    rows = {0: [put(1, (UP, 1))], 1: [put(1, (UP, 1), target=8)]}
+    made = program(rows, {1: [1], 2: [1]})
+    with pytest.raises(Declined, match="words are written while they may be read"):
+        run(made, words(made), timing=timing)
+
+
+@pytest.mark.parametrize("timing", Timing)
+@pytest.mark.parametrize("rows", [1, 2, 3])
+def test_the_next_row_is_read_before_a_step_is_over(rows: int, timing: Timing) -> None:
+    """A row takes three words of its table here, and only one cycle passes after the last row."""
+    sent = [put(step, (UP, 1), target=step) for step in range(1, rows + 1)]
+    narrow = program({0: sent}, {1: [*range(1, rows + 1)]}, flit_width=12, message_words=64)
+    assert narrow.config.table.control_words == 3
+    assert compared(narrow, words(narrow) % 200, timing)
 
 
 def test_limits_of_a_run_are_heeded() -> None:

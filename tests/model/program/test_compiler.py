@@ -20,6 +20,7 @@ from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.program import compiler as compiler_module
 from eyecast.model.program import layout as layout_module
+from eyecast.model.program.checks import require_held
 from eyecast.model.program.compiler import Compiled, compile_schedule, fit, make_room
 from eyecast.model.program.deadlock import certify
 from eyecast.model.program.file import read_program, write_program
@@ -247,6 +248,14 @@ def test_rows_of_a_sender_are_in_order_of_step(steps: tuple[int, int], tmp_path:
         assert refusal_of(check).endswith(
             "node 1, row 1: step must be at least 2, the step of its sender's row before, not 1"
         )
+
+
+def test_a_table_holds_a_packet_of_step_0_and_no_network_carries_it_out() -> None:
+    config = NetworkConfig(topology=line(2))
+    row = Row(0, (Segment(1, 1, 0),), 0, 0, 1)
+    made = Program.from_rows(config, "full-duplex", ((row,), ()), ((), (0,)))
+    require_held(made)
+    assert refusal_of(made.check) == f"node 0, row 0: step must be 1 to {config.steps}, not 0"
 
 
 @pytest.mark.parametrize("ports", ["half-duplex", "full-duplex"])
