@@ -586,8 +586,10 @@ def _track(
 def is_left(mutant: Mutant, results: dict[str, Result], folders: int) -> bool:
     """Tell whether a mutant has not been tried, or survived fewer folders than now are asked.
 
-    With 0 folders, also whether it survived at all.
+    With 0 folders, also whether it survived at all. Equivalent ones are tried once.
     """
+    if mutant.name in EQUIVALENT and mutant.name in results:
+        return False
     by, tried, _ = results.get(mutant.name, NOT_RUN)
     return by is None and (not folders or tried < min(folders, len(NEAREST[folder_of(mutant)])))
 
