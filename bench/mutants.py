@@ -78,7 +78,7 @@ NEAREST = {
     "model/exact": ("tests/model/exact", "tests/model/program", "tests/model/compare"),
     "model/program": (
         *("tests/model/program", "tests/model/image", "tests/cli", "tests/sim"),
-        *("tests/model/schedule", "tests/model/collectives"),
+        *("tests/model/schedule", "tests/model/collectives", "tests/model/cycle"),
     ),
     "model/schedule": (
         "tests/model/schedule",

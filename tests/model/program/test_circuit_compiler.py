@@ -221,6 +221,12 @@ def test_sends_that_wait_for_none_are_packed(registers: int) -> None:
     assert one.predicted.cycles <= 64 + 3 * (registers + 1) + 12
 
 
+def test_packed_sends_give_way_to_a_quicker_order() -> None:
+    """On a ring of five the packed sends of five words take three cycles more."""
+    made = generated("all-to-all", "direct", torus((5,)), words=5)
+    assert case(made).predicted.cycles == 29
+
+
 def test_a_table_has_room_for_its_end_entry_too() -> None:
     made = algorithm("direct", "all-to-all")
     entries = int(case(made).program.table_sizes.max())
