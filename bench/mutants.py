@@ -264,8 +264,10 @@ class Reach:
     def tests(self, mutant: Mutant, folders: int) -> list[tuple[str, float]]:
         """Return tests and their seconds: first those that enter the function, by their seconds.
 
-        Then the other tests of the same files, which may use what the first ones have made.
+        Then the other tests of the same files, which may use what the first ones have made, and of
+        files that import the mutant's, which may read a line outside of functions.
         """
+        imports = f"from eyecast.{mutant.file[:-3].replace('/', '.')} import"
         entrances = {
             self.names[name]
             for name in _sources().entrances(mutant.file, mutant.line)
@@ -280,7 +282,7 @@ class Reach:
                 enter = {name for name, (_, entered) in tests.items() if entrances & set(entered)}
                 builds = any(built & set(entered) for _, entered in tests.values())
                 first += [(name, tests[name][0]) for name in enter]
-                if enter or builds:
+                if enter or builds or imports in (ROOT / file).read_text():
                     second += [(name, tests[name][0]) for name in tests if name not in enter]
         return sorted(first, key=lambda each: each[1]) + second
 

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from eyecast.model.base.errors import InvalidInput
 from eyecast.model.compare.drawn_programs import (
+    LONGEST_RUN,
     FirstRun,
+    ProgramCase,
     _address,
     draw_controller,
     draw_program_cases,
@@ -46,6 +49,22 @@ def test_words_that_are_combined_or_streamed_have_steps_that_all_nodes_begin_tog
     cases = draw_program_cases(np.random.default_rng(1), config, 12)
     timings = {case.timing for case in cases}
     assert timings == ({Timing.BARRIER} if operators or streams else {*TIMINGS})
+
+
+def test_a_run_that_a_flag_ends_has_no_limit_drawn() -> None:
+    cases = [*draw_program_cases(np.random.default_rng(1), network(programs=1), 80)]
+    flagged = [case.limit for case in cases if case.predicted.flags.any()]
+    assert {*flagged} == {LONGEST_RUN} < {case.limit for case in cases}
+
+
+def test_a_network_that_keeps_one_program_runs_no_other_first() -> None:
+    draw, refused = np.random.default_rng(1), list[str]()
+    for _ in range(40):
+        try:
+            assert ProgramCase.draw(draw, network(programs=1)).first is None
+        except InvalidInput as error:
+            refused.append(str(error))
+    assert not [line for line in refused if "number of programs" in line]
 
 
 @pytest.mark.parametrize("all_port", [False, True])
