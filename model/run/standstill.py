@@ -21,7 +21,6 @@ import numpy as np
 
 from ..base.arrays import Numbers
 from ..base.graph_cycles import find_circle
-from ..base.ragged import offsets_of
 from ..program.any_program import AnyProgram, without_circuits
 from ..program.circuits import CircuitProgram
 from ..program.deadlock import Channel, other_routes, remedy
@@ -227,10 +226,8 @@ class _Network:
         if self.row[hop] == row:
             return self.total[hop] - self.sent[hop], self.channel[hop] % self.config.vcs
         # The first output of the route does not exist, so the whole packet stands.
-        first = program.header[offsets_of(program.header_flits)[row]]
-        return int(program.header_flits[row] + program.length[row]), int(
-            self.config.header.vc(first)
-        )
+        header = program.header_of(np.array([row]))
+        return len(header) + int(program.length[row]), int(self.config.header.vc(header[0]))
 
     def _begun(self, node: int, row: int) -> bool:
         """Tell whether a row may have begun; False for a streaming row, which waits for words."""

@@ -1,4 +1,4 @@
-"""Programs for the soak: what is drawn as often as promised, and what is drawn at all."""
+"""Programs for the soak: which kinds are drawn, and how often."""
 
 import numpy as np
 import pytest
