@@ -9,6 +9,8 @@ import pytest
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.compare.drawn_programs import draw_program_cases, draw_program_network
 from eyecast.model.compare.drawn_schedules import (
+    MOST_WORDS,
+    _draw_request,
     draw_groups,
     draw_network,
     draw_schedules,
@@ -136,6 +138,13 @@ def test_schedules_have_timed_rows_blocks_of_unequal_words_and_nodes_out_of_reac
             served.add(len(schedule.blocks.served(topology)) == topology.nodes)
     assert timed >= {(False, False), (True, False), (True, True)}
     assert unequal == served == {False, True}
+
+
+def test_blocks_of_each_number_of_words_are_drawn():
+    config = NetworkConfig(topology=mesh((2, 2)))
+    draws = [np.random.default_rng(seed) for seed in SEEDS]
+    requests = [_draw_request(draw, config.topology, "broadcast", config) for draw in draws]
+    assert {request.words for request in requests} == {*range(1, MOST_WORDS + 1)}
 
 
 def test_networks_with_links_that_differ_have_neither_circuits_nor_free_routers():

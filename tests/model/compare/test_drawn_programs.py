@@ -6,9 +6,11 @@ import pytest
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.compare.drawn_programs import (
     LONGEST_RUN,
+    LONGEST_WRONG_WAY,
     FirstRun,
     ProgramCase,
     _address,
+    _Growing,
     draw_controller,
     draw_program_cases,
     drawn_program,
@@ -17,6 +19,7 @@ from eyecast.model.cycle.control import Control
 from eyecast.model.network.config import TIMINGS, NetworkConfig, Timing
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.payload import empty_memory
+from eyecast.model.program.row import Row
 
 
 def network(**parameters: object) -> NetworkConfig:
@@ -86,3 +89,18 @@ def test_places_before_and_behind_an_address_stay_in_its_window(
     place: int, window: int, address: int
 ) -> None:
     assert _address(13, place, window) == address
+
+
+@pytest.mark.parametrize(("length", "wrong"), [(0, 2), (1, 2), (2, 2), (5, 5)])
+def test_a_row_that_reads_beyond_the_memory_sends_its_last_word_and_others(
+    length: int, wrong: int
+) -> None:
+    growing = _Growing(np.random.default_rng(1), network())
+    row = growing._wrong(Row(1, (), 0, 0, length), 2)
+    assert (row.source_address, row.length) == (255, wrong)
+
+
+def test_wrong_routes_go_on_by_each_number_of_hops() -> None:
+    growing = _Growing(np.random.default_rng(1), network())
+    hops = {len(growing._wrong(Row(1, (), 0, 0, 1), 4).route) for _ in range(60)}
+    assert hops == {*range(1, LONGEST_WRONG_WAY + 1)}
