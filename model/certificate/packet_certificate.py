@@ -37,6 +37,7 @@ from ..program.deadlock import (
 )
 from ..program.program import Program
 from ..program.route_ends import hops_of
+from ..program.row import NO_START
 from ..program.stream_waits import Waits, channel_parts, waits
 from .contributions import links_of, numbered_values, owed_words, to_json
 
@@ -57,7 +58,8 @@ def packet_certificate(compiled: Compiled, timing: Timing) -> str:
     links = _links(program)
     # The checker needs the number of ports to know when a flit of a timed row leaves.
     ports = 1 + max((port for _, port, _, _ in links), default=0)
-    unknown = program.config.timed_rows and links and ports < program.config.topology.ports
+    timed = (program.start != NO_START).any()
+    unknown = timed and links and ports < program.config.topology.ports
     return to_json(
         program,
         {

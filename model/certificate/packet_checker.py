@@ -109,7 +109,7 @@ def _check(
     barrier = certificate["timing"] == "barrier"
     require(barrier or not feeder, "rows stream without a barrier between steps")
     require_waits(program["network"], packets, feeder, certificate.get("stream_order", []))
-    timed = program["network"].get("timed_rows", False) and bool(certificate["owed"])
+    timed = bool(certificate["owed"]) and has_timed_rows(packets)
     if timed:
         cycles = require_times(program["network"], packets, certificate.get("links", []))
     words = require_owed(Memories(program["network"], packets, feeder, certificate))
@@ -324,6 +324,11 @@ def parts_of(network: dict[str, Any], packets: list[Packet], barrier: bool) -> i
         joined = parts[each.node] | parts[each.channels[-1][0]]
         parts |= dict.fromkeys(joined, joined)
     return min(1, len(parts)) if barrier else len({id(part) for part in parts.values()})
+
+
+def has_timed_rows(packets: list[Packet]) -> bool:
+    """Return whether a row says its cycle; then :func:`require_times` requires it of each row."""
+    return any("start" in each.row for each in packets)
 
 
 def require_times(network: dict[str, Any], packets: list[Packet], listed: list[list[int]]) -> int:
@@ -556,7 +561,7 @@ class Memories:
 def require_owed(memories: Memories) -> int:
     """Require that the packets bring each owed word; return the number of these words."""
     words = 0
-    if memories.owed and memories.network.get("timed_rows", False):
+    if memories.owed and has_timed_rows(memories.packets):
         memories.go_by_cycles()
     elif memories.owed:
         steps = defaultdict[int, list[int]](list)

@@ -120,16 +120,24 @@ def test_a_network_in_which_flits_wait_is_refused(change: dict[str, int], why: s
     assert verdict(replace(one.program, config=config), certificate) == why
 
 
-def test_a_row_without_a_start_among_timed_rows_is_refused() -> None:
-    made = program({0: [put(1, (UP, 1), length=1)]}, {1: [1]}, timed_rows=True)
+@pytest.mark.parametrize("mixed", [False, True])
+def test_a_row_without_a_start_is_refused_only_among_timed_rows(mixed: bool) -> None:
+    rows = {0: [put(1, (UP, 1), length=1)]}
+    if mixed:
+        rows[1] = [put(1, (UP, 1), length=1, start=ROW_WORDS)]
+    made = program(rows, {1: [1]}, timed_rows=True, awaited={2: 1} if mixed else {})
     one = {"address": 0, "words": 1}
     certificate = {
         **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "self-timed"},
-        "channel_order": [[0, 1, 0], [1, 0, 0]],
+        "channel_order": [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]],
         "held": [one | {"node": 0, "value": 0}],
         "owed": [one | {"node": 1, "values": [0], "operator": 0}],
     }
-    assert verdict(made, certificate) == "node 0, row 0: the row is not timed"
+    why = "node 0, row 0: the row is not timed" if mixed else "holds"
+    assert verdict(made, certificate) == why
+    memory = np.arange(4 * made.config.message_words, dtype=np.uint64).reshape(4, -1)
+    for timing in Timing:
+        assert run(made, memory, timing=timing).memory[1, 0] == memory[0, 0]
 
 
 @pytest.mark.parametrize("kind", TOPOLOGIES)
