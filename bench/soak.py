@@ -120,7 +120,7 @@ def _one_network(number: int, by: By, longer: Longer) -> Iterator[Outcome]:
             length += " --large" * longer.large
             command = f"python bench/soak.py --by {by} {length} --draw {number}"
             click.echo(f"differs; repeat with:\n  {command}")
-            click.echo("\n".join(map(str, [outcome.description, *outcome.wrong])))
+            click.echo("\n".join(map(str, [outcome.drawn.description, *outcome.wrong])))
             sys.exit(1)
         yield outcome
 

@@ -58,13 +58,28 @@ class By(StrEnum):
     RULES = "rules"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """One case that was run: its description and network, its run, and the failed checks."""
+class Drawn(NamedTuple):
+    """A drawn case, and its description."""
 
     description: str
-    config: NetworkConfig
     case: AnyCase
+
+    @property
+    def config(self) -> NetworkConfig:
+        """The network."""
+        return self.case.program.config
+
+    @property
+    def damaged(self) -> int | None:
+        """The word that the network's message memories damage; None if there is none."""
+        return self.case.damaged if isinstance(self.case, ProgramCase) else None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One case that was run, its run, and the failed checks."""
+
+    drawn: Drawn
     run: Run
     wrong: list[Check]
 
@@ -76,7 +91,7 @@ class Outcome:
     @property
     def points(self) -> Counter[str]:
         """The counts of the points of docs/router.md that the run shows."""
-        case, coverage = self.case, Coverage(self.config)
+        case, coverage = self.drawn.case, Coverage(self.drawn.config)
         coverage.run(self.run)
         if isinstance(case, TrafficCase):
             timing, hold, refusal = Timing.SELF_TIMED, None, case.refusal
@@ -97,18 +112,6 @@ def traffic_command(drawn: DrawnCase) -> str:
         return command
     content = json.dumps(topology_to_json(drawn.network.config.topology))
     return f"{command} --graph network.json, with network.json: {content}"
-
-
-class Drawn(NamedTuple):
-    """A drawn case: a description, the case, and the network.
-
-    ``damaged`` is the word that the network's message memories damage; None if there is none.
-    """
-
-    description: str
-    case: AnyCase
-    config: NetworkConfig
-    damaged: int | None = None
 
 
 def run_draw(number: int, by: By = By.TRACES, longer: Longer = DEFAULT) -> Iterator[Outcome]:
@@ -145,7 +148,7 @@ def _draw_traffic(
     while left:
         chosen = DrawnCase.draw(network, draw, longer)
         try:
-            yield Drawn(traffic_command(chosen), chosen.build(), network.config)
+            yield Drawn(traffic_command(chosen), chosen.build())
         except InvalidInput:
             # Flits too narrow: the header is longer than the packet.
             continue
@@ -155,9 +158,9 @@ def _draw_traffic(
 def _draw_schedules(draw: np.random.Generator) -> Iterator[Drawn]:
     """Draw schedules that fit one network."""
     for case in draw_cases(draw, with_drawn_operator):
-        config, schedule = case.program.config, case.schedule
-        words = f"{schedule.algorithm} {schedule.collective}, {case.timing}, {config}"
-        yield Drawn(words, case, config)
+        schedule = case.schedule
+        words = f"{schedule.algorithm} {schedule.collective}, {case.timing}, {case.program.config}"
+        yield Drawn(words, case)
 
 
 def _draw_programs(draw: np.random.Generator, *, signature: bool) -> Iterator[Drawn]:
@@ -168,7 +171,7 @@ def _draw_programs(draw: np.random.Generator, *, signature: bool) -> Iterator[Dr
     cases = draw_program_cases(draw, config, PROGRAMS_PER_NETWORK, damaged)
     for number, case in enumerate(cases):
         words = f"program {number}, {case.timing}, limit {case.limit}, {config}"
-        yield Drawn(words, case, config, damaged)
+        yield Drawn(words, case)
 
 
 def _run_model(drawn: Iterator[Drawn]) -> Iterator[Outcome]:
@@ -177,7 +180,7 @@ def _run_model(drawn: Iterator[Drawn]) -> Iterator[Outcome]:
         predicted = each.case.predicted
         check = rules_check(without_circuits(each.case.program), predicted)
         wrong = [] if check.agrees else [check]
-        yield Outcome(each.description, each.config, each.case, predicted, wrong)
+        yield Outcome(each, predicted, wrong)
 
 
 def _run_hardware(
@@ -196,12 +199,12 @@ def _run_hardware(
         for each, measured in zip(some, simulate(simulator, jobs), strict=True):
             if trace:
                 wrong = disagreements(each, measured)
-                yield Outcome(each.description, each.config, each.case, measured, wrong)
+                yield Outcome(each, measured, wrong)
             else:
                 wrong = _ends_and_signatures(each, measured)
                 # The prediction's trace stands for the hardware's, which has the same signatures.
                 run = replace(measured, trace=each.case.predicted.trace)
-                yield Outcome(each.description, each.config, each.case, run, wrong)
+                yield Outcome(each, run, wrong)
 
 
 def _job_of(draw: np.random.Generator, case: AnyCase, *, trace: bool) -> Job:

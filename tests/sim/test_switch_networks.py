@@ -72,12 +72,12 @@ def test_broadcasts_and_traffic_flit_for_flit(name: str) -> None:
     topology, limits = NETWORKS[name]
     config = timed(topology, limits)
     for result in verify(list(broadcasts(config))):
-        assert disagreements(Drawn(name, result.case, config), result.measured) == []
+        assert disagreements(Drawn(name, result.case), result.measured) == []
         assert result.agrees
     cases = list(drawn_traffic(config))
     for result in run_traffic(cases, read_memories=True):
         predicted = result.case.predicted
-        assert disagreements(Drawn(name, result.case, config), result.measured) == []
+        assert disagreements(Drawn(name, result.case), result.measured) == []
         assert not result.measured.memory[list(topology.switches)].any()
         assert predicted.finished
         assert predicted.stalled_flits[list(topology.switches)].any()
