@@ -6,16 +6,21 @@ With parity, any bits of a word may change at any time: a *hit*.
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Module, Mux, ResetSignal, Signal
-from amaranth.lib.wiring import Component, In
+from amaranth.hdl import C, Module, Mux, ResetSignal, Signal
+from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from ..model.network.table_format import HEADER_COUNT_BITS
 from ..rtl.combiner import Combiner
+from ..rtl.host_map import HostSpace
+from ..rtl.host_port import Flag, HostPort, node_bits
 from ..rtl.memory_ports import WordWrite, stored
 from ..rtl.sender import Sender, SenderState
+from ..rtl.shared_access import connect_damage, connect_host, connect_tile
 from ..rtl.shared_memory import SharedMemory
+from ..rtl.status import kept_flags
 from ..rtl.table import Table
+from ..rtl.tile_port import TilePort
 from .harness import Bench
 from .networks import network
 from .proof import Proof
@@ -37,9 +42,13 @@ class Hits(Component):
     _config: NetworkConfig
 
     def __init__(self, members: Mapping[str, Any]) -> None:
-        width = self._config.flit_width + self._config.parity
-        hit = WordWrite(self._config.address_bits, width)
+        bits, width = self._word()
+        hit = WordWrite(bits, width + self._config.parity)
         super().__init__({**members, "hit": In(hit)})
+
+    def _word(self) -> tuple[int, int]:
+        """Return the widths of an address and of a word."""
+        return self._config.address_bits, self._config.flit_width
 
     def _elaborate_hits(self, m: Module, memory: Any) -> Module:
         port = memory.write_port()
@@ -64,6 +73,94 @@ class HitTable(Table, Hits):
         """Add a write port to the memory."""
         m = super().elaborate(platform)
         return self._elaborate_hits(m, m.submodules.table_memory)
+
+
+class ShownWords(Component):
+    """A memory whose words may change, and its ways to the controller, the tile and the flag.
+
+    The functions that connect it are those of :class:`.NetworkInterface` and
+    :class:`.CircuitInterface`.
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        self._config = config
+        bits, width = config.address_bits, config.flit_width
+        super().__init__(
+            {
+                "node": In(node_bits(config)),
+                "host": In(HostPort(config)),
+                "tile": In(TilePort(config)),
+                "write": In(WordWrite(bits, width)),
+                "fetches": In(1),
+                "hit": In(WordWrite(bits, width + 1)),
+                "damaged": Out(1),
+                "flag": Out(1),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """Connect the memory as an interface does."""
+        m = Module()
+        m.submodules.message = memory = HitMemory(self._config)
+        selected = Signal()
+        connect(m, flipped(self.write), memory.writes[0])
+        connect(m, flipped(self.hit), memory.hit)
+        m.d.comb += [memory.fetches.eq(self.fetches), self.host.read_data.eq(memory.reads[0].word)]
+        connect_host(m, self, memory, selected)
+        connect_tile(m, self.tile, memory)
+        connect_damage(m, self._config, self, memory)
+        m.d.comb += self.flag.eq(kept_flags(m, {Flag.PARITY: self.damaged}).parity)
+        return m
+
+
+def shown_words() -> Proof:
+    """Return the proof that the controller and the tile are told of damaged words, and the flag."""
+
+    def build(bench: Bench) -> None:
+        m, config = bench.m, network_of_programs(parity=True, tile_ports=True)
+        dut = bench.drive(ShownWords(config))
+        bench.never_resets()
+        host, tile = dut.host, dut.tile
+        number = bench.constant(config.address_bits, "number")
+        bench.assumes("inside", number < WORDS)
+        # Only hits change the word that is looked at.
+        network_writes = dut.write.enable & (dut.write.address == number)
+        asked = host.valid & (host.node == dut.node)
+        to_message = (host.space == HostSpace.MESSAGE) & (host.address == number)
+        bench.assumes("only_hits", ~network_writes & ~(asked & to_message & host.write))
+        bench.assumes("network_inside", dut.write.address < WORDS)
+        bench.assumes("host_inside", host.address < WORDS)
+        bench.assumes("no_tile_writes", ~tile.write_valid | (tile.write_address != number))
+        held = Signal(33, name="held")
+        with m.If(dut.hit.enable & (dut.hit.address == number)):
+            m.d.sync += held.eq(dut.hit.word)
+        was = bench.before(held)
+        reads = asked & to_message & ~host.write
+        is_mine = bench.before(reads) & host.answered
+        asks = tile.read_valid & tile.read_ready & (tile.read_address == number)
+        asked_by_tile = bench.before(asks)
+        for name, mine, word, damaged in (
+            ("host", is_mine, host.read_data, host.damaged),
+            ("tile", asked_by_tile, tile.read_data, tile.read_damaged),
+        ):
+            bench.ensures(f"{name}_is_shown_the_word", ~mine | (word == was[:32]))
+            bench.ensures(f"{name}_is_told", ~mine | (damaged == was.xor()))
+        bench.ensures("host_is_told_of_reads", ~host.damaged | bench.before(asked & ~host.write))
+        bench.ensures("host_is_told_once", ~host.damaged | host.answered)
+        bench.ensures("tile_is_told_in_answers", ~tile.read_damaged | tile.read_answered)
+        told = host.damaged | tile.read_damaged
+        bench.ensures("both_are_shown", dut.damaged == told)
+        flagged = bench.count(told, C(0), limit=0)
+        bench.ensures("flag_stays", dut.flag == (flagged != 0))
+        bench.covers("host_reads_a_damaged_word", is_mine & host.damaged)
+        bench.covers("tile_reads_a_damaged_word", asked_by_tile & tile.read_damaged)
+
+    return Proof(
+        "parity",
+        "controller and tile",
+        "who is shown a damaged word is told in the cycle of the answer; the flag stays",
+        build,
+    )
 
 
 def memory(*, parity: bool = False) -> Proof:

@@ -69,6 +69,18 @@ SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
         "assign damaged = looks_0 & reads__0__damaged;": "assign damaged = reads__0__damaged;",
         "looks_0 <= combines & !kept_0_both;": "looks_0 <= combines;",
     },
+    ("parity", "controller and tile"): {
+        "host__damaged = shown & message__reads": "host__damaged = message__reads",
+        "assign damaged = host__damaged | tile__read_damaged;": "assign damaged = host__damaged;",
+    },
+    ("parity", "run table"): {
+        "advance & active_both & ahead_damaged;": "active_both & ahead_damaged;",
+        "ahead_damaged <= ^read_port__data;": "ahead_damaged <= ^read_port__data[20:0];",
+    },
+    ("run table", "3 entries"): {
+        "last <= active & (left == 10'h2);": "last <= active & (left == 10'h1);",
+        "address <= base + 2'h1;": "address <= base;",
+    },
     ("arrival record", "3 steps"): {
         "assign step_received = !missing[step];": "assign step_received = 1'h1;",
         "arrived <= arrived | arriving;": "arrived <= arriving;",
