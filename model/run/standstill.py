@@ -25,6 +25,7 @@ from ..program.any_program import AnyProgram, without_circuits
 from ..program.circuits import CircuitProgram
 from ..program.deadlock import Channel, other_routes, remedy
 from ..program.program import Program
+from ..program.row import NO_START
 from .hops import NO_ROW, expected_hops, matched
 from .packets import packets_of
 from .run import Run
@@ -232,6 +233,7 @@ class _Network:
     def _begun(self, node: int, row: int) -> bool:
         """Tell whether a row may have begun; False for a streaming row, which waits for words."""
         program = self.program
-        last = int(self.run.trace.cycle.max(initial=-1))
-        started = program.step[row] <= self.run.step[node] and program.start[row] <= last
-        return bool(started and not program.stream[row])
+        if program.start[row] == NO_START:
+            return bool(program.step[row] <= self.run.step[node] and not program.stream[row])
+        # A node that only awaits timed packets counts its steps on, from 0 again.
+        return bool(program.start[row] <= self.run.trace.cycle.max(initial=-1))

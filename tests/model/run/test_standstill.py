@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from helpers.programs import DOWN, UP, program, put, ring_of_packets
 
@@ -119,6 +120,9 @@ def test_what_stands_is_what_the_registers_hold(
     buffered = registers.buffered.reshape(topology.nodes, -1) > 0
     expected = buffered.sum(axis=1) + registers.waiting
     assert found.stalled.tolist() == expected.tolist()
+    # The step of a node that has sent all goes on, from 0 again.
+    again = standstill(program, replace(run, step=np.zeros_like(run.step)))
+    assert again.stalled.tolist() == expected.tolist()
     assert len(found.circle) > 1
     # The head of each packet in the circle is in a buffer, at the front or behind another packet.
     for wait, after in zip(found.circle, (*found.circle[1:], found.circle[0]), strict=True):
