@@ -3,10 +3,11 @@
 import json
 
 import click
+import msgspec
 
 from ..model.base.errors import InvalidInput, require_range
-from ..model.base.files import read_input
-from ..model.base.json_file import Header, decode_versioned
+from ..model.base.files import InputFile
+from ..model.base.json_file import Header, decode_versioned, read_json
 from ..model.network.config import Timing
 from .command import command
 from .console import print_json, say
@@ -15,7 +16,7 @@ from .options.output import json_option
 from .options.values import complete_files
 
 PACKETS, CIRCUITS = 1, 2
-"""Versions of certificates: of a program of packets, and of one on circuits."""
+"""Versions of programs and of certificates: of packets, and of circuits."""
 
 
 @command(
@@ -46,12 +47,13 @@ def certify_command(program: str, certificate: str, late: int | None, as_json: b
     """
     from ..model.certificate import circuit_checker, packet_checker
 
-    texts = read_input(program), read_input(certificate)
+    files = InputFile.read(program), InputFile.read(certificate)
+    texts = files[0].content, files[1].content
     if late is not None:
         require_range("--late", late, 0, LONGEST_HOLD)
+    version = _version(*files)
     try:
-        header = decode_versioned(texts[1], "eyecast-certificate", (PACKETS, CIRCUITS), Header)
-        if header.version == PACKETS:
+        if version == PACKETS:
             found = packet_checker.check(*texts, fixed_order=late is not None)
         else:
             found = {"cycles": circuit_checker.check(*texts)}
@@ -59,17 +61,38 @@ def certify_command(program: str, certificate: str, late: int | None, as_json: b
         raise InvalidInput(f"{program}, {certificate}: {error}") from error
     except (circuit_checker.RefusedError, packet_checker.RefusedError) as error:
         raise RuntimeError(f"the certificate does not hold: {error}") from error
-    except InvalidInput as error:
-        raise InvalidInput(f"{certificate}: {error}") from error
     if late is not None:
-        found |= _late(program, texts[1], header.version, late)
+        found |= _late(files[0], texts[1], version, late)
     if as_json:
         print_json({"holds": True, **found})
         return
-    say("the certificate holds:", *(f"  {line}" for line in _lines(header.version, found)))
+    say("the certificate holds:", *(f"  {line}" for line in _lines(version, found)))
 
 
-def _late(program: str, certificate: bytes, version: int, late: int) -> dict[str, int]:
+def _version(program: InputFile, certificate: InputFile) -> int:
+    """Return the version of a program's file and its certificate; refuse files of other forms."""
+    from ..model.certificate.file import CircuitFile, PacketFile
+
+    names = {PACKETS: "packets", CIRCUITS: "circuits"}
+
+    def header_of(file: InputFile, name: str) -> Header:
+        versions = tuple(names)
+        return read_json(file, lambda text: decode_versioned(text, name, versions, Header))
+
+    programs = header_of(program, "eyecast-program").version
+    version = header_of(certificate, "eyecast-certificate").version
+    if version != programs:
+        raise InvalidInput.of(
+            f"{certificate.path}: certificate",
+            f"one of {names[programs]}, as {program.path} is",
+            f"one of {names[version]}",
+        )
+    layout = PacketFile if version == PACKETS else CircuitFile
+    read_json(certificate, lambda text: msgspec.json.decode(text, type=layout))
+    return version
+
+
+def _late(program: InputFile, certificate: bytes, version: int, late: int) -> dict[str, int]:
     """Return the cycles of a program on time, and at most if each tile may be late."""
     from ..model.cycle.lateness import lateness
     from ..model.program.file import read_program
@@ -92,7 +115,10 @@ def _lines(version: int, found: dict[str, int]) -> tuple[str, ...]:
             "each owed word is made of each of its values, once",
             f"the run takes {found['cycles']} cycles",
         )
-    channels, packets, words = (f"{found[name]:,}" for name in ("channels", "packets", "words"))
+    packets, channels, words = (
+        f"{found[name]:,} {one if found[name] == 1 else one + 's'}"
+        for name, one in (("packets", "packet"), ("channels", "channel"), ("words", "owed word"))
+    )
     late: tuple[str, ...] = ()
     if "worst" in found:
         parts = f"{found['parts']:,} parts of it do not move each other by a cycle"
@@ -102,9 +128,9 @@ def _lines(version: int, found: dict[str, int]) -> tuple[str, ...]:
             *((parts,) if found["parts"] > 1 else ()),
         )
     return (
-        f"the routes of {packets} packets rise in an order of {channels} channels, so none locks",
+        f"the routes of {packets} rise in an order of {channels}, so none locks",
         "each node expects the packets that come, so each step ends",
-        f"{words} owed words are made of each of their values, once",
+        f"{words} {'is' if found['words'] == 1 else 'are'} made of all values that are owed, once",
         *_timed(found),
         *late,
     )

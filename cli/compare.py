@@ -13,7 +13,7 @@ from ..model.collectives.notes import left_out
 from ..model.collectives.task import Task
 from ..model.compare.comparison import compare
 from ..model.compare.side_by_side import Entry, SideBySide
-from ..model.network.config import TIMINGS, NetworkConfig
+from ..model.network.config import NetworkConfig
 from ..model.network.network_text import SizeLimit
 from ..model.schedule.collective import Collective
 from .command import command
@@ -165,18 +165,19 @@ def _verify(comparison: SideBySide) -> None:
 
 def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
     """Print the table, then the reasons for missing or differing results."""
-    cycles = [f"cycles,\n{timing}" for timing in TIMINGS]
+    timings = comparison.cycle_columns
+    cycles = [name.replace(" ", "\n") for name in timings.values()]
     columns = ("algorithm", "steps", "TCD", *cycles, "times\nthe least", "sends on\nbusiest link")
     priced = any(entry.formula for entry in comparison.entries)
     costs = ("words", "by formula:\nstart-ups", "by formula:\nwords") if priced else ()
     least = comparison.least
-    rows: list[tuple[object, ...]] = [_bound_row("lower bound", least)]
+    rows: list[tuple[object, ...]] = [_bound_row("lower bound", least, len(cycles))]
     for entry in comparison.entries:
         if entry.label != entry.name:
             # This entry serves fewer nodes, so the lower bound above does not hold for it.
             bound = entry.label.replace(entry.name, "lower bound")
-            rows.append(_bound_row(bound, entry.least))
-        predicted = (entry.cycles.get(timing) for timing in TIMINGS)
+            rows.append(_bound_row(bound, entry.least, len(cycles)))
+        predicted = (entry.cycles.get(timing) for timing in timings)
         times = entry.bound.times(min(entry.cycles.values())) if entry.cycles else None
         measures = (entry.schedule.steps, entry.schedule.tcd, *predicted, times)
         measures += (entry.busiest_link,)
@@ -214,9 +215,9 @@ def _without_cycles(entries: Sequence[Entry]) -> dict[tuple[str, str], list[str]
     return names
 
 
-def _bound_row(name: str, least: Mapping[str, int]) -> tuple[object, ...]:
-    """Return a table row with lower bounds."""
-    cycles = [least["cycles"]] * len(TIMINGS)
+def _bound_row(name: str, least: Mapping[str, int], timings: int) -> tuple[object, ...]:
+    """Return a table row with lower bounds, that of cycles for this many timings."""
+    cycles = [least["cycles"]] * timings
     return (name, least.get("steps"), least.get("tcd"), *cycles)
 
 
@@ -241,7 +242,11 @@ def _draw(comparison: SideBySide, output: str) -> None:
 
     entries, least = comparison.entries, comparison.least
     schedules = [entry.schedule for entry in entries]
-    cycles = {timing.value: [entry.cycles.get(timing) for entry in entries] for timing in TIMINGS}
+    timings = comparison.cycle_columns
+    cycles = {
+        "" if comparison.circuits else str(timing): [entry.cycles.get(timing) for entry in entries]
+        for timing in timings
+    }
     panels = (
         Panel("steps", {"": [schedule.steps for schedule in schedules]}, least.get("steps")),
         Panel("TCD, links", {"": [schedule.tcd for schedule in schedules]}, least.get("tcd")),

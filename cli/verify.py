@@ -240,6 +240,7 @@ def _print_summary(results: Sequence[Verification]) -> None:
     cycles = [result.measured.cycles for result in results]
     tcds = [result.case.schedule.tcd for result in results]
     first = results[0]
+    stalled = "stalled flits", sum(int(each.measured.stalled_flits.sum()) for each in results)
     print_table(
         f"{first.case.schedule.topology.label}, {first.case.schedule.algorithm} from every node, "
         f"{first.case.manner}",
@@ -249,7 +250,7 @@ def _print_summary(results: Sequence[Verification]) -> None:
             ("steps", first.case.schedule.steps),
             ("TCD", f"{min(tcds)} to {max(tcds)}"),
             ("cycles", f"{min(cycles)} to {max(cycles)}"),
-            ("stalled flits", sum(int(r.measured.stalled_flits.sum()) for r in results)),
+            *([] if first.measured.circuits else [stalled]),
             ("trace rows compared", sum(len(result.measured.trace) for result in results)),
         ),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..model.compare.checks import Check, Comparison, Verification
 from ..model.compare.recorded import RecordedCheck
 from ..model.compare.side_by_side import SideBySide
 from ..model.compare.traffic_case import TrafficCase, TrafficResult
-from ..model.network.config import TIMINGS, NetworkConfig
+from ..model.network.config import NetworkConfig
 from ..model.program.any_program import AnyProgram
 from ..model.program.layout import Layout
 from ..model.run.measures import troubles
@@ -210,11 +209,12 @@ def report_comparison(comparison: SideBySide) -> Report:
     contents = Contents(comparison.title, cases[0].program.config)
     numbers: dict[tuple[str, str], int] = {}
     for entry, case in ((one, case) for one in comparison.entries for case in one.cases.values()):
+        if case.timing not in comparison.cycle_columns:
+            continue
         result = entry.verified.get(case.timing)
-        name = f"{entry.name}, {case.timing}"
+        name = entry.name if comparison.circuits else f"{entry.name}, {case.timing}"
         tables = [_checks(result.checks)] if result else []
-        # The table's columns are known by their timing, also of circuits.
-        watched = replace(_of_case(case, name, tables, entry.bound, result), timing=case.timing)
+        watched = _of_case(case, name, tables, entry.bound, result)
         number = contents.add(watched, case.predicted)
         numbers[entry.name, case.timing] = number
         contents.note_difference(number, result.difference if result else None)
@@ -230,16 +230,17 @@ def report_comparison(comparison: SideBySide) -> Report:
 def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -> dict[str, Any]:
     """Return the table of algorithms, with the runs of each row."""
     least = comparison.least
-    columns = ["algorithm", "steps", "TCD", *(f"cycles, {timing}" for timing in TIMINGS)]
+    timings = comparison.cycle_columns
+    columns = ["algorithm", "steps", "TCD", *timings.values()]
     counts = [str(least.get(name, "")) for name in ("steps", "tcd")]
-    rows = [["lower bound", *counts, *[str(least["cycles"])] * len(TIMINGS), ""]]
+    rows = [["lower bound", *counts, *[str(least["cycles"])] * len(timings), ""]]
     runs: list[list[int]] = [[]]
     wrong = []
     fewest = "".join(
         f"; fewest cycles: {', '.join(names)}" for names in [comparison.winners] if names
     )
     for entry in comparison.entries:
-        cycles = [str(entry.cycles.get(timing, "")) for timing in TIMINGS]
+        cycles = [str(entry.cycles.get(timing, "")) for timing in timings]
         measures = [str(entry.schedule.steps), str(entry.schedule.tcd), *cycles]
         wrong += [len(rows)] * (not entry.agrees)
         rows.append([entry.label, *measures, str(entry.busiest_link)])

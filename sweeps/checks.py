@@ -83,7 +83,7 @@ def _check_algorithms(grid: Grid) -> None:
                 if algorithm != ALL:
                     find_algorithm(collective, algorithm)
             except InvalidInput as error:
-                raise InvalidInput(f"{grid.place}.{error}") from error
+                raise InvalidInput(f'{grid.place}.{error}; "all" is each of them') from error
 
 
 def _check_operators(grid: Grid) -> None:

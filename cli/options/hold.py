@@ -4,8 +4,7 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from ...model.base.errors import InvalidInput, require_range
-from ...model.base.texts import integers
+from ...model.base.errors import InvalidInput
 from ...model.network.config import NetworkConfig
 from ...model.network.network_text import node_in_words
 from .values import OptionValues, option_group
@@ -34,14 +33,22 @@ def chosen_hold(chosen: OptionValues, config: NetworkConfig) -> npt.NDArray[np.i
     if not config.tile_ports:
         raise InvalidInput("--hold needs --tile-ports")
     topology = config.topology
-    held = np.zeros(topology.nodes, dtype=np.int64)
+    held, places = np.zeros(topology.nodes, dtype=np.int64), list[str]()
     for text in chosen["hold"]:
         place, colon, count = text.partition(":")
         if not colon:
             raise InvalidInput.of("--hold", "a node and cycles, such as 3,4:20", repr(text))
         node = node_in_words(topology, place, "--hold")
         topology.require_interface("--hold", node)
-        (cycles,) = integers("cycles of --hold", "a number", count, ",")[:1]
-        require_range("cycles of --hold", cycles, 0, LONGEST_HOLD)
-        held[node] = cycles
+        if place in places:
+            raise InvalidInput.of("--hold", "given once for each node", f"twice for {place}")
+        places.append(place)
+        held[node] = _cycles(count)
     return held
+
+
+def _cycles(text: str) -> int:
+    """Read the cycles of a hold; refuse other text."""
+    if not text.isascii() or not text.isdecimal() or int(text) > LONGEST_HOLD:
+        raise InvalidInput.of("cycles of --hold", f"0 to {LONGEST_HOLD}", text)
+    return int(text)

@@ -106,6 +106,8 @@ def require_output_files(*outputs: str | Path | None) -> None:
         if isinstance(context.params.get(name), str)
     }
     for output in outputs:
+        if output == "-":
+            raise InvalidInput.of("output file", "a name, such as /dev/stdout", output)
         if output is not None:
             require_writable(output)
             path = os.path.realpath(output)

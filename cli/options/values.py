@@ -153,8 +153,10 @@ OPTIONS = {
     "groups": "--group",
     "hotspots": "--hotspot",
     "message_words": "--message-words",
+    "table_words": "--table-words",
+    "circuits": "--circuits",
 }
-"""Options of a task's parameters (a test compares the names), and of two other parameters."""
+"""Options of a task's parameters (a test compares the names), and of other parameters."""
 
 _MISSING = {
     "source": "a source must be given, such as --source 0,0",

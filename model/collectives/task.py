@@ -55,7 +55,7 @@ def require_ends(collective: str, *, source: object, targets: object) -> None:
     algorithms_for(collective)
     rootless, multicast = collective in ROOTLESS, collective == Collective.MULTICAST
     if (source is None) != rootless:
-        beside = f"with {collective}" + rootless * ": all nodes are"
+        beside = f"with {collective}" + rootless * ": each node is one"
         raise InvalidInput.must_be("source", "left out" if rootless else "given", beside)
     if (targets is not None) != multicast:
         allowed = "given" if multicast else "left out"

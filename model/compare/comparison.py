@@ -54,7 +54,7 @@ def compare(
     with progress("predicting", len(entries) * len(TIMINGS)) as (say, advance):
         _predict(entries, room, say, advance, keep=keep)
     reasons = {name: spell(error) for name, error in refusals.items()}
-    return SideBySide(task, entries, reasons)
+    return SideBySide(task, entries, reasons, bool(room.parameters.get("circuits")))
 
 
 def _usable(task: Task, room: Room) -> list[str]:

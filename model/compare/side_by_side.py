@@ -12,6 +12,7 @@ import numpy as np
 from ..collectives.notes import origin_name
 from ..collectives.shown_bounds import least_counts, schedule_bound
 from ..collectives.task import Task
+from ..network.config import TIMINGS, Timing
 from ..network.node_names import node_coordinates
 from ..network.port_model import PortModel
 from ..papers.costs.tables import COLLECTIVES, find_costs
@@ -139,11 +140,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """The algorithms that serve a task, and by name the reasons why others do not."""
+    """The algorithms that serve a task, and by name the reasons why others do not.
+
+    ``circuits`` tells whether the network has circuits.
+    """
 
     task: Task
     entries: Sequence[Entry]
     refusals: Mapping[str, str]
+    circuits: bool = False
 
     @property
     def cases(self) -> list[Case]:
@@ -157,7 +162,15 @@ class SideBySide:
         origin = origin_name(task.topology, task.title, task.source)
         combined = f" by {task.combining}" if task.combining else ""
         groups = "" if task.groups is None else f", in groups: {task.groups.name}"
-        return f"{task.topology.label}, {task.title}s{self._message}{origin}{combined}{groups}"
+        network = f"{task.topology.label}, circuits" if self.circuits else task.topology.label
+        return f"{network}, {task.title}s{self._message}{origin}{combined}{groups}"
+
+    @property
+    def cycle_columns(self) -> dict[Timing, str]:
+        """The names of the columns of cycles, by timing; one on circuits, which have no steps."""
+        if self.circuits:
+            return {Timing.BARRIER: "cycles"}
+        return {timing: f"cycles, {timing}" for timing in TIMINGS}
 
     @property
     def _message(self) -> str:

@@ -59,6 +59,12 @@ def network_to_json(config: NetworkConfig) -> dict[str, object]:
     return {"topology": topology_to_json(config.topology), **unusual}
 
 
+def differing(one: NetworkConfig, other: NetworkConfig) -> list[str]:
+    """Return the names of the parameters, as in program files, in which two networks differ."""
+    first, second = network_to_json(one), network_to_json(other)
+    return [name for name in {**first, **second} if first.get(name) != second.get(name)]
+
+
 def network_from_json(description: dict[str, object]) -> NetworkConfig:
     """Build the configuration that a file describes.
 

@@ -39,6 +39,8 @@ class Exclusion(NamedTuple):
         name, network = _NAMES.get(self.limited, _words(self.limited)), _network(self.given)
         if self.least is not None:
             allowed = f"at least {self._least(config)} in {network}"
+        elif self.limited == "further_vcs":
+            name, allowed, value = "vcs", f"1 in {network}", value + 1
         elif isinstance(value, int) and not isinstance(value, bool):
             allowed = f"0 in {network}"
         else:
@@ -81,7 +83,6 @@ EXCLUDES = (
 _NAMES = {
     "differing_links": "links that differ",
     "operator_latency": "latency of operators",
-    "further_vcs": "virtual channels besides the first",
 }
 _NETWORKS = {"contention_free": "a contention-free network", "all_port": "an all-port network"}
 

@@ -59,8 +59,9 @@ def _links_lost(whole: Topology, links: npt.NDArray[np.int64]) -> npt.NDArray[np
     keys = np.where(whole.neighbor == NO_LINK, -1, begins * whole.nodes + whole.neighbor)
     wanted = links[:, 0] * whole.nodes + links[:, 1]
     for place in np.flatnonzero(~np.isin(wanted, keys))[:1]:
-        begin, end = links[place]
-        raise InvalidInput.of("faulty link", f"a link of the {whole.label}", f"{begin} -> {end}")
+        ends = (whole.coordinates(node).tolist() for node in links[place])
+        given = ":".join(",".join(map(str, end)) for end in ends)
+        raise InvalidInput.of("faulty link", f"a link of the {whole.label}", given)
     return np.isin(keys, wanted)
 
 

@@ -148,12 +148,15 @@ def require_interfaces(table: Program) -> None:
 def require_table_room(table: Program, otherwise: str = "") -> None:
     """Raise :class:`InvalidInput` for the first node with more rows than its table memory holds.
 
-    ``otherwise`` tells the user what to do instead.
+    ``otherwise`` tells the user what to do instead of raising ``table_words``.
     """
     most = table.config.table_words
-    limit = _Limit("", table.table_sizes, 0, most, f"at most {most} words long{otherwise}")
-    for sender in limit.wrong()[:1].tolist():
-        raise limit.refusal(f"table of node {sender // table.config.lanes}", sender)
+    for sender in np.flatnonzero(table.table_sizes > most)[:1].tolist():
+        name, words = f"table of node {sender // table.config.lanes}", table.table_sizes[sender]
+        if otherwise:
+            raise InvalidInput.of(name, f"at most {most} words long{otherwise}", words)
+        before = f"{name} must be at most {most} words long ("
+        raise InvalidInput.around(before, "table_words", f" raises it), not {words}")
 
 
 def require_loadable(table: Program) -> None:

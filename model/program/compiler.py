@@ -96,7 +96,8 @@ def _require_memory(layout: Layout, config: NetworkConfig) -> None:
 def require_circuits(schedule: Schedule, *, circuits: bool) -> None:
     """Raise :class:`.InvalidInput` for a schedule with trees in a network without circuits."""
     if schedule.circuits and not circuits:
-        raise InvalidInput.of("network", "one with circuits, for a schedule with trees", "without")
+        before = "a schedule with trees needs a network with circuits ("
+        raise InvalidInput.around(before, "circuits", ")")
 
 
 class Compiled(NamedTuple):

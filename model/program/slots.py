@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..base.errors import InvalidInput, require_range
 from ..base.ragged import offsets_of
-from ..network.config_file import identity
+from ..network.config_file import differing
 from .any_program import AnyProgram
 
 
@@ -47,8 +47,10 @@ def slots_of(programs: Sequence[AnyProgram]) -> list[Slot]:
     Raises :class:`.InvalidInput` if there are too many programs, or if they do not fit.
     """
     for one, other in pairwise(programs):
-        if identity(one.config) != identity(other.config):
-            raise InvalidInput("the programs must be for one network, with the same parameters")
+        if names := differing(one.config, other.config):
+            differ = "differ" if len(names) > 1 else "differs"
+            found = f"their {' and '.join(names)} {differ}"
+            raise InvalidInput(f"the programs must be for one network: {found}")
     if programs and len(programs) > programs[0].config.programs:
         allowed = f"at most {programs[0].config.programs}, which the network keeps"
         raise InvalidInput.of("number of programs", allowed, len(programs))

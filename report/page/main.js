@@ -53,7 +53,7 @@ class Page {
     const rows = comparison.rows.map((row) => [...row]);
     comparison.runs.forEach((runs, row) => runs.forEach((run) => {
       const { name, timing } = this.content.runs[run];
-      const column = comparison.columns.indexOf(`cycles, ${timing}`);
+      const column = comparison.columns.indexOf(["cycles", timing].filter(Boolean).join(", "));
       const label = `Watch ${name}: ${rows[row][column]} cycles`;
       rows[row][column] = make("button", { type: "button", class: "cell", "data-run": run, "aria-label": label, onclick: () => this.use(run) }, rows[row][column]);
     }));

@@ -58,7 +58,7 @@ def test_nodes_are_numbers_or_coordinates():
     ("collective", "source", "complaint"),
     [
         ("broadcast", None, "source must be given with broadcast"),
-        ("all-gather", 0, "source must be left out with all-gather: all nodes are"),
+        ("all-gather", 0, "source must be left out with all-gather: each node is one"),
     ],
 )
 def test_a_source_is_given_where_there_is_one(collective, source, complaint):

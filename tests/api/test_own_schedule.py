@@ -250,7 +250,7 @@ REDUCED = Block(words=1, operator="add")
         (
             ONE,
             {"collective": "all-reduce", "source": 0},
-            "source must be left out with all-reduce: all nodes are",
+            "source must be left out with all-reduce: each node is one",
         ),
         (
             ONE,

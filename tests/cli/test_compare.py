@@ -8,12 +8,12 @@ from helpers.command import Answer, Command, envelope, refusal, result
 from helpers.svg import ids
 from helpers.verified import flip_a_word
 
-from eyecast.cli import compare as cli_compare
 from eyecast.model.collectives import task
 from eyecast.model.collectives.algorithm import Algorithm
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.halving.eye import eye_broadcast, eyes, source_tcd
 from eyecast.model.collectives.registry import algorithms_for, find_algorithm
+from eyecast.model.network.config import TIMINGS
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.picture.compare import Panel, draw_comparison
 
@@ -74,7 +74,7 @@ def test_the_table_has_the_bounds_first_and_then_what_json_has(eyecast: Command)
     bounds, *rows = [row for row in lines_of(answer) if row[1]]
     assert bounds == ["lower bound", "1", "63", "29", "29", "", ""]
     for row, entry in zip(rows, found["algorithms"], strict=True):
-        cycles = [entry["cycles"].get(timing) for timing in cli_compare.TIMINGS]
+        cycles = [entry["cycles"].get(timing) for timing in TIMINGS]
         times = min(entry["cycles"].values()) / entry["least"]["cycles"]
         measures = (f"{times:.2f}", entry["busiest_link"])
         values = [entry["steps"], entry["tcd"], *cycles, *measures]
@@ -130,9 +130,9 @@ def test_a_schedule_that_cannot_be_compiled_has_no_cycles(
     register(monkeypatch, find_algorithm("broadcast", "eye"), higher)
     command = ("compare", "--mesh", "4x4", "--source", "0,0")
     eye, other = result(eyecast(*command, "--vcs", "1", "--json"))["algorithms"]
-    assert (eye["refusals"], set(eye["cycles"])) == ({}, set(cli_compare.TIMINGS))
+    assert (eye["refusals"], set(eye["cycles"])) == ({}, set(TIMINGS))
     assert (other["tcd"], other["cycles"]) == (tcd, {})
-    assert set(other["refusals"]) == set(cli_compare.TIMINGS)
+    assert set(other["refusals"]) == set(TIMINGS)
     answer = eyecast(*command, "--vcs", "1", "-o", "a.svg")
     refused = f"higher has no cycles, barrier and self-timed: {other['refusals']['barrier']}\n"
     assert refused in answer.output
@@ -147,7 +147,7 @@ def test_a_schedule_that_cannot_be_compiled_has_no_cycles(
 def test_room_is_made_for_all(eyecast: Command, arguments: str) -> None:
     for entry in result(eyecast("compare", *arguments.split(), "--json"))["algorithms"]:
         streams = entry["algorithm"] == "chain"
-        assert set(entry["cycles"]) == set(cli_compare.TIMINGS[: 1 if streams else 2]), entry
+        assert set(entry["cycles"]) == set(TIMINGS[: 1 if streams else 2]), entry
 
 
 @pytest.mark.parametrize("collective", ["gather", "scatter"])

@@ -41,6 +41,12 @@ BAD_OPTIONS = {
     "verify --mesh 64x64 --all-sources": (
         "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
     ),
+    "schedule --mesh 2x2 --source 0,0 -o -": (
+        "output file must be a name, such as /dev/stdout, not -"
+    ),
+    "predict --mesh 2x2 --source 0,0 --circuits --vcs 2": (
+        "vcs must be 1 in a network with circuits, not 2"
+    ),
     "program --mesh 2x2 --source 0,0 --image a.json": (
         "image must be a file that does not end in .json, not a.json"
     ),
@@ -56,6 +62,12 @@ BAD_OPTIONS = {
         "output file a.json must be another file than the first output"
     ),
     "verify --mesh 4x4 --source 0,0 --programs 2 --hold 1,1:9": "--hold needs --tile-ports",
+    "predict --mesh 4x4 --source 0,0 --programs 2 --tile-ports --hold 1,1:-4": (
+        "cycles of --hold must be 0 to 1000000, not -4"
+    ),
+    "predict --mesh 4x4 --source 0,0 --programs 2 --tile-ports --hold 1,1:4 --hold 1,1:5": (
+        "--hold must be given once for each node, not twice for 1,1"
+    ),
     "bitstream --board ulx3s-85f --mesh 2x2 --programs 2 --flit-width 16": (
         "flit width must be at least 32 in a network with programs, not 16"
     ),
@@ -78,7 +90,7 @@ BAD_OPTIONS = {
         "--faulty-link must be two nodes such as 3,4:4,4, not '0,0'"
     ),
     "traffic --mesh 4x4 --faulty-link 0,0:2,2": (
-        "faulty link must be a link of the 4x4 mesh, not 0 -> 10"
+        "faulty link must be a link of the 4x4 mesh, not 0,0:2,2"
     ),
     "traffic --mesh 4x4 --faulty-node 9,9": (
         "--faulty-node must be a node of the 4x4 mesh, 0,0 to 3,3, not 9,9"
@@ -140,7 +152,7 @@ BAD_OPTIONS = {
         "node 0, row 0: vc must be 0 to 0, not 1"
     ),
     f"predict --mesh 4x4 {CORNER} --table-words 3": (
-        "table of node 0 must be at most 3 words long, not 9"
+        "table of node 0 must be at most 3 words long (--table-words raises it), not 9"
     ),
     f"verify --mesh 4x4 {CORNER} --vcs 1_0": "--vcs must be an integer, not '1_0'",
     f"verify --mesh 4x4 {CORNER} --vcs \u0661": "--vcs must be an integer, not '\u0661'",

@@ -128,7 +128,7 @@ def test_a_mistyped_command_is_answered_with_the_one_meant(eyecast: Run) -> None
 def test_refusals_name_the_options_of_every_parameter_of_a_task() -> None:
     """The network and the collective are refused by names of their own."""
     named = {field.name for field in fields(Task)} - {"topology", "collective"}
-    assert OPTIONS.keys() == {*named, "message_words", "hotspots"}
+    assert OPTIONS.keys() == {*named, "message_words", "table_words", "circuits", "hotspots"}
 
 
 def test_a_refusal_loads_no_algorithm() -> None:

@@ -309,8 +309,8 @@ def test_what_is_no_topology(make: Callable[..., Topology], argument: Any, messa
         ([16], [], "faulty node must be 0 to 15, not 16"),
         ([-1], [], "faulty node must be 0 to 15, not -1"),
         ([], [(0, 16)], "node of a faulty link must be 0 to 15, not 16"),
-        ([], [(0, 5)], "faulty link must be a link of the 4x4 mesh, not 0 -> 5"),
-        ([], [(0, 0)], "faulty link must be a link of the 4x4 mesh, not 0 -> 0"),
+        ([], [(0, 5)], "faulty link must be a link of the 4x4 mesh, not 0,0:1,1"),
+        ([], [(0, 0)], "faulty link must be a link of the 4x4 mesh, not 0,0:0,0"),
     ],
 )
 def test_what_is_no_fault(nodes: list[int], pairs: list[tuple[int, int]], message: str) -> None:

@@ -130,7 +130,7 @@ def test_a_file_is_named(tmp_path: Path) -> None:
     path.write_text(json.dumps(file))
     assert (
         refusal_of(read_program, path)
-        == f"{path}: faulty link must be a link of the ring of 3, not 0 -> 0"
+        == f"{path}: faulty link must be a link of the ring of 3, not 0:0"
     )
 
 

@@ -233,7 +233,7 @@ def test_a_table_has_room_for_its_end_entry_too() -> None:
     for words, refused in ((entries, False), (entries - 1, True)):
         room = Room({"circuits": True, "table_words": words}, ("table_words",))
         if refused:
-            why = rf"must be at most {words} \(table words\), not {entries}"
+            why = rf"must be at most {words} \(table_words raises it\), not {entries}"
             with pytest.raises(InvalidInput, match=why):
                 room.compile_one(made)
         else:
@@ -247,7 +247,7 @@ def test_tables_of_narrow_words_have_entries_whose_number_fits_a_word() -> None:
     assert one.program.config.table_words == 64 >= int(one.program.table_sizes.max())
     # 255 is the largest number of a word: a power of two below it is the largest table.
     long = generated("all-to-all", "direct", mesh((8, 8)), words=1)
-    with pytest.raises(InvalidInput, match=r"must be at most 128 \(table words\)"):
+    with pytest.raises(InvalidInput, match=r"must be at most 128 \(table_words"):
         case(long, flit_width=8)
 
 

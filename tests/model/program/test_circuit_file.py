@@ -77,7 +77,11 @@ def test_the_file_of_the_example_has_a_line_for_each_node() -> None:
         ("nodes.0.runs.0.send_address", 8, "send address must be 0 to 7, not 8"),
         ("nodes.0.runs.0.send_address", 7, "send address + duration must be at most 8 (the"),
         ("nodes.1.runs.1.receive_address", 7, "receive address + duration must be at most 8 (the"),
-        ("network.table_words", 2, "entries of node 1 must be at most 2 (table words), not 3"),
+        (
+            "network.table_words",
+            2,
+            "entries of node 1 must be at most 2 (table_words raises it), not 3",
+        ),
     ],
 )
 def test_each_defect_is_one_line(path: str, value: Any, why: str, tmp_path: Path) -> None:
