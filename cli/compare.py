@@ -165,8 +165,8 @@ def _verify(comparison: SideBySide) -> None:
 
 def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
     """Print the table, then the reasons for missing or differing results."""
-    timings = comparison.cycle_columns
-    cycles = [name.replace(" ", "\n") for name in timings.values()]
+    shown = comparison.cycle_columns
+    cycles = [name.replace(" ", "\n") for name in shown.values()]
     columns = ("algorithm", "steps", "TCD", *cycles, "times\nthe least", "sends on\nbusiest link")
     priced = any(entry.formula for entry in comparison.entries)
     costs = ("words", "by formula:\nstart-ups", "by formula:\nwords") if priced else ()
@@ -177,7 +177,7 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
             # This entry serves fewer nodes, so the lower bound above does not hold for it.
             bound = entry.label.replace(entry.name, "lower bound")
             rows.append(_bound_row(bound, entry.least, len(cycles)))
-        predicted = (entry.cycles.get(timing) for timing in timings)
+        predicted = (entry.cycles.get(timing) for timing in shown)
         times = entry.bound.times(min(entry.cycles.values())) if entry.cycles else None
         measures = (entry.schedule.steps, entry.schedule.tcd, *predicted, times)
         measures += (entry.busiest_link,)
@@ -196,7 +196,8 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
         say(f"not served by {', '.join(comparison.refusals)} (--why says why)")
     for (why_not, timings), names in _without_cycles(comparison.entries).items():
         have = "has" if len(names) == 1 else "have"
-        say(f"{', '.join(names)} {have} no cycles, {timings}: {why_not}")
+        of = "" if comparison.circuits else f", {timings}"
+        say(f"{', '.join(names)} {have} no cycles{of}: {why_not}")
     for entry in comparison.entries:
         for timing, result in entry.verified.items():
             for check in result.checks:

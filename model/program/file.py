@@ -28,7 +28,7 @@ from typing import Annotated
 import msgspec
 
 from ..base.errors import InvalidInput
-from ..base.files import write_atomically
+from ..base.files import InputFile, write_atomically
 from ..base.json_file import Header, decode_versioned, read_json
 from ..network.config import NetworkConfig
 from ..network.config_file import network_from_json, network_to_json
@@ -151,7 +151,7 @@ def write_program(program: AnyProgram, path: str | Path) -> None:
     write_atomically(path, program_json(program))
 
 
-def read_program(path: str | Path) -> AnyProgram:
+def read_program(path: str | Path | InputFile) -> AnyProgram:
     """Read the program in the JSON file ``path``; refuse one that its network cannot carry out.
 
     Raises :class:`InvalidInput` with one line: the file, the place in it and the allowed value.
