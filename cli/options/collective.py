@@ -135,10 +135,7 @@ collective_options = option_group(
 
 
 def _working_node(chosen: OptionValues, topology: Topology, text: str, option: str) -> int:
-    """Return the number of a node; refuse one that only ``--random-faults`` makes faulty.
-
-    The algorithm refuses nodes that are faulty for another reason.
-    """
+    """Return the number of a node; refuse one that is faulty."""
     node = node_in_words(topology, text, option)
     topology.require_interface(option, node)
     named = [node_in_words(topology, each, "--faulty-node") for each in chosen["faulty_node"]]
@@ -148,6 +145,8 @@ def _working_node(chosen: OptionValues, topology: Topology, text: str, option: s
             f"{option} must be a node that works, not {text}, which {seed} draws faulty "
             f"(--keep {text}, or another seed, helps)"
         )
+    if node in topology.faulty_nodes:
+        raise InvalidInput.of(option, "a node that is not faulty", text)
     return node
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..base.errors import InvalidInput
-from ..base.files import STANDARD_INPUT
+from ..base.files import STANDARD_INPUT, input_name
 from ..base.texts import integers
 from ..network.topology import Topology
 from ..schedule.groups import require_groups
@@ -60,7 +60,12 @@ def named_groups(
     if name != STANDARD_INPUT and not Path(name).suffix and not Path(name).exists():
         # A plain word that names no file.
         raise InvalidInput.of("groups", "rows, columns, 'submesh AxB' or a file", repr(name))
-    return NamedGroups(name, read_groups(name, collective))
+    groups = read_groups(name, collective)
+    try:
+        require_groups(topology, [group.nodes for group in groups])
+    except InvalidInput as error:
+        raise error.between(f"{input_name(name)}: ") from error
+    return NamedGroups(name, groups)
 
 
 def _box_sides(text: str, topology: Topology) -> tuple[int, ...] | None:

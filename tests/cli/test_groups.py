@@ -100,15 +100,15 @@ REFUSED = {
         "network for group rows must be a grid of 2 axes, not 3-cube"
     ),
     "schedule --mesh 4x4 --group overlap.json": (
-        "nodes of group 1 must be in no other group, not node 4, which is in group 0"
+        "overlap.json: nodes of group 1 must be in no other group, not node 4, which is in group 0"
     ),
     "compare --mesh 4x4 --group overlap.json": (
-        "nodes of group 1 must be in no other group, not node 4, which is in group 0"
+        "overlap.json: nodes of group 1 must be in no other group, not node 4, which is in group 0"
     ),
     "predict --mesh 4x4 --group groups.json --faulty-node 1,1": (
-        "node of group 1 must be a working node, not faulty node 5"
+        "groups.json: node of group 1 must be a working node, not faulty node 5"
     ),
-    "predict --mesh 3x3 --group groups.json --source 0,0": (
+    "predict --mesh 4x4 --group groups.json --source 0,0": (
         "--source must be left out with groups of groups.json: each has a root"
     ),
     "schedule --mesh 4x4 --group groups.json -o groups.json": (
