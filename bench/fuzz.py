@@ -73,6 +73,13 @@ MAKING = {
     "ports.json": "schedule --hypercube 3 --source 0,0,0 --ports all -o ports.json",
     "gather.json": "schedule --ring 6 --collective all-gather -o gather.json",
     "program.json": "program --mesh 4x4 --source 0,0 -o program.json",
+    "certificate.json": (
+        "program --mesh 4x4 --source 0,0 -o program.json --certificate certificate.json"
+    ),
+    "joining.json": (
+        "program --circuits --mesh 3x3 --collective all-reduce --operators add -o circuits.json "
+        "--certificate joining.json"
+    ),
     "trace.csv": "predict --mesh 4x4 --source 0,0 -o trace.csv",
     "image.csv": "program --mesh 2x2 --source 0,0 --programs 2 --image image.csv",
 }
@@ -117,7 +124,14 @@ READING = {
         "predict --schedule {}",
         "program --schedule {} -o p.json",
     ),
-    "program": ("predict --program {}", "predict --program {} -o t.csv"),
+    "program": (
+        "predict --program {}",
+        "predict --program {} -o t.csv",
+        "certify {} certificate.json",
+    ),
+    "circuits": ("predict --program {}", "certify {} joining.json"),
+    "certificate": ("certify program.json {}", "certify program.json {} --late 5"),
+    "joining": ("certify circuits.json {}",),
     "network": ("schedule --graph {} --source 0 --algorithm tree", "convert {} out.json"),
     "traffic": ("traffic --mesh 3x3 --traffic-file {}", "convert {} out.csv --mesh 3x3"),
     "trace": ("check {} --mesh 4x4 --source 0,0",),
@@ -181,14 +195,15 @@ def _draw_file(draw: random.Random, corpus: dict[str, bytes]) -> Case:
         content = _damaged_json(draw, content) if draw.random() < 0.6 else _damaged(draw, content)
     kinds = [kind for kind in READING if _is_read_as(kind, name)]
     line = draw.choice(READING[draw.choice(kinds)])
-    return Case(shlex.split(line.format(name)), {name: content})
+    words = shlex.split(line.format(name))
+    others = {word: corpus[word] for word in words if word in corpus}
+    return Case(words, others | {name: content})
 
 
 def _is_read_as(kind: str, name: str) -> bool:
     stem = name.partition(".")[0]
-    special = {"program": "program", "trace": "trace", "image": "image"}
-    if stem in special:
-        return kind == special[stem]
+    if stem in ("program", "circuits", "certificate", "joining", "trace", "image"):
+        return kind == stem
     if "-" in stem:
         known = stem.partition("-")[0]
         return kind == (known if known in ("network", "traffic") else "foreign")

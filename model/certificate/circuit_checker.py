@@ -22,6 +22,8 @@ from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
+MOST_WORDS, LONGEST_RUN = 1 << 16, 1023
+"""Most words of a memory, and most cycles of a run: sections 0 and 23 of docs/router.md."""
 FIRST_CYCLE = 2
 """The cycle in which the first run of each table begins."""
 REPLACE = 1
@@ -79,6 +81,9 @@ def _check(program_text: bytes, certificate_text: bytes) -> int:
             raise ValueError(f"{name} is not a format of version 2 there")
     digest = sha256(program_text).hexdigest()
     require(certificate["program"] == digest, "the certificate is of another program")
+    values = [each["value"] for each in certificate["held"]]
+    values += [value for each in certificate["owed"] for value in each["values"]]
+    require(max(values, default=0) < max(1, len(values)), "the values are not numbered from 0")
     run = Run(program, certificate)
     for cycle in range(run.cycles + 1):
         run.go(cycle)
@@ -108,14 +113,19 @@ class Run:
         require(len({*self.ends.values()}) == len(certificate["links"]), "two links have one end")
         known = grid_links(network["topology"])
         require(known in (None, self.ends), "the links are not those of the network")
+        require(self.words <= MOST_WORDS, "no memory has so many words")
         tables = [node["runs"] for node in program["nodes"]]
         require(max(map(len, tables)) < network["table_words"], "a table is too long")
+        longest = max((run["duration"] for runs in tables for run in runs), default=0)
+        require(longest <= LONGEST_RUN, "a run is too long")
         self.steps = [[(run, k) for run in runs for k in range(run["duration"])] for runs in tables]
         # The end entry, and then the cycles in which the last words are written.
         after = 5 if self.operators else 3
         self.cycles = FIRST_CYCLE + max(map(len, self.steps)) + after
         self.memory: dict[tuple[int, int], Word] = {}
         for held in certificate["held"]:
+            inside = 0 <= held["address"] <= self.words - held["words"]
+            require(inside, f"node {held['node']} holds a value beyond its memory")
             for place in range(held["words"]):
                 word = Word(place, 1 << held["value"], 0)
                 self.memory[held["node"], held["address"] + place] = word

@@ -28,6 +28,8 @@ from typing import Any, NamedTuple
 
 Far = Callable[[int, int], tuple[int, int] | None]
 """The node and the input port behind an output port of a node; None without a link."""
+MOST_WORDS = 1 << 16
+"""Most words of a memory, by section 0 of docs/router.md."""
 GRIDS, WRAPPED = ("mesh", "line", "torus", "ring"), ("torus", "ring")
 Place = tuple[int, int]
 """A node and an address."""
@@ -91,12 +93,15 @@ def _check(
 ) -> dict[str, int]:
     if certificate["timing"] not in ("barrier", "self-timed"):
         raise ValueError(f"the timing {certificate['timing']} does not exist")
+    values = [each["value"] for each in certificate["held"]]
+    values += [value for each in certificate["owed"] for value in each["values"]]
+    require(max(values, default=0) < max(1, len(values)), "the values are not numbered from 0")
     order = certificate["channel_order"]
     rank = {(node, port, vc): number for number, (node, port, vc) in enumerate(order)}
     require(len(rank) == len(order), "a channel is in the order twice")
     far = links(program["network"]["topology"], certificate.get("links", []))
     packets = [
-        packet(program["network"], far, node, place, row)
+        packet(program["network"], far, node, place, row, len(order))
         for node, table in enumerate(program["nodes"])
         for place, row in enumerate(table["rows"])
     ]
@@ -168,11 +173,14 @@ def links(topology: dict[str, Any], listed: list[list[int]]) -> Far:
     return working
 
 
-def packet(network: dict[str, Any], far: Far, node: int, place: int, row: dict[str, Any]) -> Packet:
-    """Follow a row's route along the links."""
+def packet(
+    network: dict[str, Any], far: Far, node: int, place: int, row: dict[str, Any], most: int
+) -> Packet:
+    """Follow a row's route along the links; it has at most ``most`` channels."""
     here, came, channels, vc = node, 0, [], 0
     for port, hops, vc in row["route"]:
         require(hops > 0, f"node {node}, row {place}: a segment has no hops")
+        require(hops <= most, f"node {node}, row {place}: the channels do not rise in the order")
         for _ in range(hops):
             to = far(here, port)
             name = f"node {node}, row {place}"
@@ -188,6 +196,7 @@ def packet(network: dict[str, Any], far: Far, node: int, place: int, row: dict[s
     exists = 0 <= row.get("operator", 0) <= 2 * len(network.get("operators", []))
     require(exists, f"{one.name}: its operator does not exist")
     window, words = row.get("window", 0), network["message_words"]
+    require(words <= MOST_WORDS, "no memory has so many words")
     require(window < max(1, (words - 1).bit_length()), f"{one.name}: its window is too large")
     size = 1 << window if window else row["length"]
     for address in row["source_address"], row["target_address"]:

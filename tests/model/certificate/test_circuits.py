@@ -188,7 +188,25 @@ def test_a_certificate_of_another_form_is_malformed() -> None:
         ("program", "0", "of another program"),
         ("links", changed["links"][1:], "the links are not those of the network"),
         ("held", [], "receives a word of no value"),
+        ("held", [{**changed["held"][0], "value": 1 << 64}], "are not numbered from 0"),
+        ("held", [{**changed["held"][0], "words": 1 << 64}], "holds a value beyond its memory"),
         ("owed", [{**changed["owed"][1], "values": [0, 1]}], "node 1 lacks the word at 0"),
     ):
         with pytest.raises(RefusedError, match=why):
             check(text, json.dumps(changed | {name: value}).encode())
+
+
+@pytest.mark.parametrize(
+    ("place", "why"), [("message_words", "no memory has so many"), ("duration", "too long")]
+)
+def test_numbers_that_no_network_has_are_refused_at_once(place: str, why: str) -> None:
+    one = compiled("tree", "mesh")
+    assert one is not None
+    changed = json.loads(program_json(one.program))
+    runs = next(node["runs"] for node in changed["nodes"] if node["runs"])
+    holder = changed["network"] if place == "message_words" else runs[0]
+    holder[place] = 1 << 64
+    text = json.dumps(changed).encode()
+    certificate = json.loads(circuit_certificate(one)) | {"program": sha256(text).hexdigest()}
+    with pytest.raises(RefusedError, match=why):
+        check(text, json.dumps(certificate).encode())

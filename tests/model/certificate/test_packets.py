@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,7 @@ def test_many_drawn_programs_hold_and_damaged_ones_do_not() -> None:
         ("channel_order", lambda order: [*order, order[0]], "a channel is in the order twice"),
         ("held", lambda _: [], "node 0 lacks the word at 0"),
         ("owed", lambda owed: [owed[1] | {"values": [0, 1]}], "node 1 lacks the word at 0"),
+        ("owed", lambda owed: [owed[1] | {"values": [1 << 64]}], "are not numbered from 0"),
         ("owed", lambda owed: [owed[1] | {"operator": 1}], "node 1 lacks the word at 0"),
     ],
 )
@@ -169,3 +171,21 @@ def test_packets_in_a_circle_have_no_certificate() -> None:
     one = one._replace(program=replace(one.program, routes=routes))
     with pytest.raises(DeadlockError):
         certificate_json(one, Timing.BARRIER)
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [("message_words", "no memory has so many words"), ("route", "the channels do not rise")],
+)
+def test_numbers_that_no_network_has_are_refused_at_once(place: str, why: str) -> None:
+    one = Room().compile_one(package.schedule(package.ring(5), "chain", source=0, flits=4))
+    changed = json.loads(program_json(one.program))
+    if place == "route":
+        changed["nodes"][0]["rows"][0]["route"][0][1] = 1 << 64
+    else:
+        changed["network"][place] = 1 << 64
+    text = json.dumps(changed).encode()
+    certificate = json.loads(certificate_json(one, Timing.BARRIER))
+    certificate["program"] = sha256(text).hexdigest()
+    with pytest.raises(RefusedError, match=why):
+        check(text, json.dumps(certificate).encode())
