@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO
 
 from ..model.base.errors import InvalidInput
+from .names import NETWORK
 
 UNDEFINED = -1
 """Value of a signal with an unknown bit."""
@@ -141,6 +142,11 @@ def _scope_with(declared: Iterable[str], name: str) -> str:
     """Return the path of the only module with the signal ``name``."""
     end = f".{name}"
     found = sorted(path[: -len(end)] for path in declared if path.endswith(end))
+    if not found and any(path.startswith(f"{NETWORK}.node_") for path in declared):
+        raise InvalidInput(
+            "the recording must have the hardware's signals, as signals.vcd of verify --signals "
+            "has; waves are for a viewer"
+        )
     if not found:
         raise InvalidInput(f"the recording must have a signal {name}, it has none")
     if len(found) > 1:

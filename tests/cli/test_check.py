@@ -151,7 +151,12 @@ def test_what_is_refused(eyecast: Command, trace: Trace) -> None:
     both = waveform(samples(trace)).replace("$enddefinitions", waveform(rows, "other"), 1)
     Path("both.vcd").write_text(both)
     Path("names.json").write_text("[]")
+    assert eyecast("predict", *NETWORK, "--waves", "-o", "w.csv").status == 0
     for arguments, line in (
+        (
+            ["waves.vcd"],
+            "the recording must have the hardware's signals, as signals.vcd of verify --signals",
+        ),
         (["nothing.csv"], "trace nothing.csv must be readable, not No such file or directory"),
         (
             ["missing.vcd"],
