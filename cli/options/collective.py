@@ -204,7 +204,7 @@ def chosen_answer(
     try:
         found = answer(task, name, room, timing=timing, seconds=seconds)
     except InvalidInput as error:
-        plain = task.ports == Ports.ONE and task.packet is None
+        plain = task.ports == Ports.ONE and task.packet is None and task.order is None
         # A collective that only copies has no operator, whatever the algorithm.
         plain &= task.operator is None or task.collective in REDUCTIONS
         usual = task.groups is None and task.collective in USUAL_ALGORITHMS
