@@ -19,6 +19,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...model.network.config import NetworkConfig
 from ...model.network.topology import NO_LINK
 from ...rtl.host_map import TILES_MODULE
@@ -150,6 +152,13 @@ class _Links:
     def __init__(self, config: NetworkConfig, kind: _Kind) -> None:
         self._topology = config.topology
         self._kind = kind
+        ahead = {
+            (node, port): (int(other), int(self._topology.peer[node, port]))
+            for (node, port), other in np.ndenumerate(self._topology.neighbor)
+            if other != NO_LINK
+        }
+        # By what an end is called in the tile: flits come from behind, and credits from ahead.
+        self._others = {"outputs": ahead, "inputs": {there: here for here, there in ahead.items()}}
 
     def word(self, name: str, bit: int, first: int) -> str:
         """Return the expression of one bit of an input, for the tiles from ``first`` on."""
@@ -165,9 +174,8 @@ class _Links:
         for place, node in enumerate(nodes):
             if node not in self._kind.nodes:
                 continue
-            other = int(self._topology.neighbor[node, int(index) + 1])
-            if other != NO_LINK:
-                port = int(self._topology.peer[node, int(index) + 1])
+            if (node, int(index) + 1) in self._others[kind]:
+                other, port = self._others[kind][node, int(index) + 1]
                 masks[port - 1, other - other % TILES, place - other % TILES] += 1 << place
         moved = [
             f"({_moved(f'{there}__{port}__{wire}_{bit}_of_{word}', by)} & {_literal(mask)})"

@@ -21,6 +21,7 @@ from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.compare.case import Case, watchdog
 from eyecast.model.compare.traffic_case import TrafficCase, compare_traffic
 from eyecast.model.network.config import TIMINGS, NetworkConfig, Timing
+from eyecast.model.network.faults import with_faults
 from eyecast.model.network.operators import BUILT_IN
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
 from eyecast.model.program.certified import compile_certified
@@ -50,7 +51,9 @@ def _whole_memories(case: TrafficCase) -> npt.NDArray[np.uint64]:
 @pytest.mark.parametrize(
     ("topology", "limits", "trace"),
     [
-        (mesh((5,)), {"flit_width": 24}, True),
+        # The link from 0 to 1 is faulty, the one from 1 to 0 is not.
+        (with_faults(mesh((3, 2)), [], [(0, 1)]), {"flit_width": 24}, True),
+        pytest.param(mesh((5,)), {"flit_width": 24}, True, marks=SLOW),
         pytest.param(mesh((5,)), {"flit_width": 24}, False, marks=SLOW),
         pytest.param(torus((3, 3)), {"vcs": 3, "depth": 3}, True, marks=SLOW),
         pytest.param(
