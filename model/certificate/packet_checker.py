@@ -93,9 +93,6 @@ def _check(
 ) -> dict[str, int]:
     if certificate["timing"] not in ("barrier", "self-timed"):
         raise ValueError(f"the timing {certificate['timing']} does not exist")
-    values = [each["value"] for each in certificate["held"]]
-    values += [value for each in certificate["owed"] for value in each["values"]]
-    require(max(values, default=0) < max(1, len(values)), "the values are not numbered from 0")
     order = certificate["channel_order"]
     rank = {(node, port, vc): number for number, (node, port, vc) in enumerate(order)}
     require(len(rank) == len(order), "a channel is in the order twice")
@@ -431,6 +428,13 @@ def sender_of(network: dict[str, Any], each: Packet) -> tuple[int, int]:
     return each.node, each.channels[0][1] if network.get("all_port", False) else 0
 
 
+def bits_of(certificate: dict[str, Any]) -> dict[int, int]:
+    """Return a bit for each value that is held or owed, whatever its number."""
+    held = {each["value"] for each in certificate["held"]}
+    owed = {value for each in certificate["owed"] for value in each["values"]}
+    return {value: 1 << place for place, value in enumerate(sorted(held | owed))}
+
+
 class Memories:
     """The values that all memories hold, while the steps go by."""
 
@@ -448,11 +452,12 @@ class Memories:
         self.words: dict[Place, Word | None] = {}
         self.used: set[Place] = set()
         self.depths: dict[Sent, int] = {}
+        self.bits = bits_of(certificate)
         for held in certificate["held"]:
             inside = 0 <= held["address"] <= network["message_words"] - held["words"]
             require(inside, f"node {held['node']} holds a value beyond its memory")
             for i in range(held["words"]):
-                self.words[held["node"], held["address"] + i] = i, 1 << held["value"], 0
+                self.words[held["node"], held["address"] + i] = i, self.bits[held["value"]], 0
 
     def go(self, numbers: list[int]) -> None:
         """Carry out a step: of all words that await equally many, first reads and then writes."""
@@ -579,7 +584,7 @@ def require_owed(memories: Memories) -> int:
         for step in sorted(steps):
             memories.go(steps[step])
     for owed in memories.owed:
-        values = sum(1 << value for value in {*owed["values"]})
+        values = sum(memories.bits[value] for value in {*owed["values"]})
         for i in range(owed["words"]):
             there = memories.words.get((owed["node"], owed["address"] + i))
             right = there == (i, values, owed["operator"])

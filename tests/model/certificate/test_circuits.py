@@ -188,7 +188,7 @@ def test_a_certificate_of_another_form_is_malformed() -> None:
         ("program", "0", "of another program"),
         ("links", changed["links"][1:], "the links are not those of the network"),
         ("held", [], "receives a word of no value"),
-        ("held", [{**changed["held"][0], "value": 1 << 64}], "are not numbered from 0"),
+        ("owed", [{**changed["owed"][1], "values": [1 << 64]}], "node 1 lacks the word at 0"),
         ("held", [{**changed["held"][0], "words": 1 << 64}], "holds a value beyond its memory"),
         ("owed", [{**changed["owed"][1], "values": [0, 1]}], "node 1 lacks the word at 0"),
     ):

@@ -47,7 +47,7 @@ def test_many_drawn_programs_hold_and_damaged_ones_do_not() -> None:
         ("channel_order", lambda order: [*order, order[0]], "a channel is in the order twice"),
         ("held", lambda _: [], "node 0 lacks the word at 0"),
         ("owed", lambda owed: [owed[1] | {"values": [0, 1]}], "node 1 lacks the word at 0"),
-        ("owed", lambda owed: [owed[1] | {"values": [1 << 64]}], "are not numbered from 0"),
+        ("owed", lambda owed: [owed[1] | {"values": [1 << 64]}], "node 1 lacks the word at 0"),
         ("owed", lambda owed: [owed[1] | {"operator": 1}], "node 1 lacks the word at 0"),
     ],
 )
