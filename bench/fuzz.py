@@ -72,7 +72,6 @@ MAKING = {
     "sum.json": "schedule --mesh 3x3 --collective all-reduce -o sum.json",
     "ports.json": "schedule --hypercube 3 --source 0,0,0 --ports all -o ports.json",
     "gather.json": "schedule --ring 6 --collective all-gather -o gather.json",
-    "program.json": "program --mesh 4x4 --source 0,0 -o program.json",
     "certificate.json": (
         "program --mesh 4x4 --source 0,0 -o program.json --certificate certificate.json"
     ),

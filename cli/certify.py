@@ -75,20 +75,22 @@ def _version(program: InputFile, certificate: InputFile) -> int:
 
     names = {PACKETS: "packets", CIRCUITS: "circuits"}
 
-    def header_of(file: InputFile, name: str) -> Header:
-        versions = tuple(names)
-        return read_json(file, lambda text: decode_versioned(text, name, versions, Header))
+    def version_of(text: bytes, name: str) -> int:
+        return decode_versioned(text, name, tuple(names), Header).version
 
-    programs = header_of(program, "eyecast-program").version
-    version = header_of(certificate, "eyecast-certificate").version
+    def version_of_whole(text: bytes) -> int:
+        version = version_of(text, "eyecast-certificate")
+        msgspec.json.decode(text, type=PacketFile if version == PACKETS else CircuitFile)
+        return version
+
+    programs = read_json(program, lambda text: version_of(text, "eyecast-program"))
+    version = read_json(certificate, version_of_whole)
     if version != programs:
         raise InvalidInput.of(
             f"{certificate.path}: certificate",
             f"one of {names[programs]}, as {program.path} is",
             f"one of {names[version]}",
         )
-    layout = PacketFile if version == PACKETS else CircuitFile
-    read_json(certificate, lambda text: msgspec.json.decode(text, type=layout))
     return version
 
 

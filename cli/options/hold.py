@@ -33,22 +33,24 @@ def chosen_hold(chosen: OptionValues, config: NetworkConfig) -> npt.NDArray[np.i
     if not config.tile_ports:
         raise InvalidInput("--hold needs --tile-ports")
     topology = config.topology
-    held, places = np.zeros(topology.nodes, dtype=np.int64), list[str]()
+    held, given = np.zeros(topology.nodes, dtype=np.int64), set[int]()
     for text in chosen["hold"]:
         place, colon, count = text.partition(":")
         if not colon:
             raise InvalidInput.of("--hold", "a node and cycles, such as 3,4:20", repr(text))
         node = node_in_words(topology, place, "--hold")
         topology.require_interface("--hold", node)
-        if place in places:
+        if node in given:
             raise InvalidInput.of("--hold", "given once for each node", f"twice for {place}")
-        places.append(place)
+        given.add(node)
         held[node] = _cycles(count)
     return held
 
 
 def _cycles(text: str) -> int:
     """Read the cycles of a hold; refuse other text."""
-    if not text.isascii() or not text.isdecimal() or int(text) > LONGEST_HOLD:
+    # Python converts no number of thousands of digits.
+    short = text.isascii() and text.isdecimal() and len(text) <= len(str(LONGEST_HOLD))
+    if not short or int(text) > LONGEST_HOLD:
         raise InvalidInput.of("cycles of --hold", f"0 to {LONGEST_HOLD}", text)
     return int(text)

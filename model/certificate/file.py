@@ -6,7 +6,7 @@ from ..base.json_file import Header
 
 
 class Held(msgspec.Struct):
-    """Where a value is before the run."""
+    """The place of a value before the run."""
 
     node: int
     address: int
@@ -15,7 +15,7 @@ class Held(msgspec.Struct):
 
 
 class Owed(msgspec.Struct):
-    """What must be somewhere after the run."""
+    """The words that a memory must hold after the run."""
 
     node: int
     address: int

@@ -96,6 +96,7 @@ def _check(
     order = certificate["channel_order"]
     rank = {(node, port, vc): number for number, (node, port, vc) in enumerate(order)}
     require(len(rank) == len(order), "a channel is in the order twice")
+    require(program["network"]["message_words"] <= MOST_WORDS, "no memory has so many words")
     far = links(program["network"]["topology"], certificate.get("links", []))
     packets = [
         packet(program["network"], far, node, place, row, len(order))
@@ -193,7 +194,6 @@ def packet(
     exists = 0 <= row.get("operator", 0) <= 2 * len(network.get("operators", []))
     require(exists, f"{one.name}: its operator does not exist")
     window, words = row.get("window", 0), network["message_words"]
-    require(words <= MOST_WORDS, "no memory has so many words")
     require(window < max(1, (words - 1).bit_length()), f"{one.name}: its window is too large")
     size = 1 << window if window else row["length"]
     for address in row["source_address"], row["target_address"]:

@@ -15,8 +15,10 @@ Tiles of switches are another module with other gates. If a word has tiles of bo
 modules compute all its bits, and a mask selects those of the right kind.
 """
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,6 +98,7 @@ def _network_of_words(config: NetworkConfig, kinds: Sequence[_Kind]) -> Iterator
         yield from (
             f"  wire {WORD} {each}_of_{first};" for each in outputs[name] for first in firsts
         )
+    links = {kind.module: _Links(config, kind) for kind in kinds}
     for first in firsts:
         here = f"[{min(first + TILES, nodes) - 1}:{first}]"
         places = {
@@ -103,26 +106,31 @@ def _network_of_words(config: NetworkConfig, kinds: Sequence[_Kind]) -> Iterator
             for name, names in outputs.items()
             for each in names
         }
-        yield from _word(config, [kind for kind in kinds if kind.mask(first)], first, here, places)
+        yield from _word(links, [kind for kind in kinds if kind.mask(first)], first, here, places)
     yield "endmodule"
 
 
 def _word(
-    config: NetworkConfig, kinds: Sequence[_Kind], first: int, here: str, places: dict[str, str]
+    links: Mapping[str, _Links],
+    kinds: Sequence[_Kind],
+    first: int,
+    here: str,
+    places: dict[str, str],
 ) -> Iterator[str]:
     """Yield the modules of the tiles from ``first`` on, and their outputs in wires ``places``.
 
-    If there are two kinds of tiles, each place has the outputs of the right kind for each tile.
+    ``links`` are by the kind's module. If there are two kinds of tiles, each place has the outputs
+    of the right kind for each tile.
     """
     parts: dict[str, list[str]] = {each: [] for each in places}
     for kind in kinds:
-        connected, links = {"clk": "clk"}, _Links(config, kind)
+        connected, linked = {"clk": "clk"}, links[kind.module]
         if kind.tile.prints:
             connected[PRESENT] = _literal(kind.mask(first))
         for name, names in kind.tile.inputs.items():
             for bit, each in enumerate(names):
                 inside = _is_inside(name)
-                connected[each] = links.word(name, bit, first) if inside else f"{each}{here}"
+                connected[each] = linked.word(name, bit, first) if inside else f"{each}{here}"
         if len(kinds) == 1:
             connected |= places
         else:
@@ -174,8 +182,8 @@ class _Links:
         for place, node in enumerate(nodes):
             if node not in self._kind.nodes:
                 continue
-            if (node, int(index) + 1) in self._others[kind]:
-                other, port = self._others[kind][node, int(index) + 1]
+            if found := self._others[kind].get((node, int(index) + 1)):
+                other, port = found
                 masks[port - 1, other - other % TILES, place - other % TILES] += 1 << place
         moved = [
             f"({_moved(f'{there}__{port}__{wire}_{bit}_of_{word}', by)} & {_literal(mask)})"
@@ -356,10 +364,10 @@ class _WordModule:
         ]
         edge.append("end")
 
-    def _by_tile(self, name: str, gates: Sequence[int]) -> "_Turned":
+    def _by_tile(self, name: str, gates: Sequence[int]) -> _Turned:
         return _Turned(name, [self._text[gate] for gate in gates])
 
-    def _place(self, memory: Memory, tile: int, address: "_Turned") -> str:
+    def _place(self, memory: Memory, tile: int, address: _Turned) -> str:
         """Return the address of a tile's word in the memory of all tiles."""
         of_tile = f"{max(1, (self._tiles - 1).bit_length())}'d{tile}"
         return f"{{{of_tile}, {address.of_tile(tile, memory.address_bits)}}}"

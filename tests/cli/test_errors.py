@@ -68,6 +68,12 @@ BAD_OPTIONS = {
     "predict --mesh 4x4 --source 0,0 --programs 2 --tile-ports --hold 1,1:4 --hold 1,1:5": (
         "--hold must be given once for each node, not twice for 1,1"
     ),
+    "predict --hypercube 2 --source 00 --programs 2 --tile-ports --hold 01:4 --hold 1,0:5": (
+        "--hold must be given once for each node, not twice for 1,0"
+    ),
+    f"predict --mesh 2x2 --source 0,0 --programs 2 --tile-ports --hold 1,1:{'1' * 5000}": (
+        f"cycles of --hold must be 0 to 1000000, not {'1' * 5000}"
+    ),
     "bitstream --board ulx3s-85f --mesh 2x2 --programs 2 --flit-width 16": (
         "flit width must be at least 32 in a network with programs, not 16"
     ),
