@@ -19,6 +19,8 @@ from .streams import streams_of
 
 STEP_CYCLES = 4
 """Cycles that the interface and the barrier add to a step."""
+ONE_HOP_CYCLES = STEP_CYCLES + 1
+"""Cycles of a step whose sends have one hop, in addition to their words."""
 COMBINED_CYCLES = 1
 """Cycles that operators add to STEP_CYCLES and STREAM_CYCLES: packets are written later."""
 STREAM_CYCLES = 3

@@ -33,6 +33,7 @@ from ...network.links import linked_pairs
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK, Topology
 from ...schedule.collective import Collective
+from ...schedule.duration import ONE_HOP_CYCLES
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, Declared, rooted
 from .sends import SendList, blocks_for_all
@@ -51,9 +52,6 @@ MOST_LENGTHS = 4
 """Piece lengths tried for unequal blocks."""
 LEAST_PIECE = 64
 """Least words of a piece: each further step costs about five cycles."""
-
-CLOSING_CYCLES = 5
-"""Cycles of a step of one hop in addition to its words, about."""
 
 Move = tuple[int, int, int]
 """Step, link and block."""
@@ -123,7 +121,7 @@ def _likely_number(topology: Topology, root: int, words: int) -> int:
 
     def cycles(number: int) -> int:
         longest = 1 + -(-words // number)
-        return (-(-number // at_once) + hops) * (longest * slowest + registers + CLOSING_CYCLES)
+        return (-(-number // at_once) + hops) * (longest * slowest + registers + ONE_HOP_CYCLES)
 
     numbers: set[int] = {1, *range(at_once, most + 1, at_once)}
     return min(numbers, key=cycles)
@@ -182,7 +180,7 @@ def _likely_lengths(topology: Topology, words: Numbers) -> list[int]:
         return int((-(-words // length)).sum())
 
     def cycles(length: int) -> int:
-        return (-(-pieces(length) // links) + away) * (length + CLOSING_CYCLES)
+        return (-(-pieces(length) // links) + away) * (length + ONE_HOP_CYCLES)
 
     longest = int(words.max())
     lengths = [max(1, longest >> halved) for halved in range(max(1, longest.bit_length()))]
@@ -213,7 +211,7 @@ def _cycles(tried: Tried, rates: Numbers) -> int:
     step, link, block = np.array(moves).T
     busy = np.zeros((step.max() + 1, len(rates)), np.int64)
     np.add.at(busy, (step, link), lengths[block] * rates[link])
-    return int((busy.max(axis=1) + CLOSING_CYCLES).sum())
+    return int((busy.max(axis=1) + ONE_HOP_CYCLES).sum())
 
 
 def _gathered(

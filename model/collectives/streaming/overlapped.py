@@ -37,6 +37,7 @@ from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
+from ...schedule.duration import COMBINED_CYCLES, ONE_HOP_CYCLES
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, Declared
 from ..reductions.bounds import parts_joined
@@ -56,8 +57,6 @@ BETWEEN_PARTS, WITHIN = 100.0, 0.5
 """Hops that an earlier tree on a link counts for, between parts and within a part."""
 AVOIDED = 0.03
 """Levels that an earlier tree on a link counts for, when a root is chosen."""
-CLOSING_CYCLES = 6
-"""Cycles of a step in addition to its flits and the registers of the slowest link, about."""
 FILLING = 1.2
 """Steps in which links wait at both ends, for each level of the deepest tree, about."""
 PACE = 0.5
@@ -209,7 +208,7 @@ def _likely_number(topology: Topology, levels: int, busiest: float, words: int) 
     if (b n + f) (r w / n + c) is: steps of w / n words at rate r, and c more cycles.
     """
     slowest = int(topology.rates.max())
-    further = CLOSING_CYCLES + slowest + int(topology.registers_of(0).max())
+    further = ONE_HOP_CYCLES + COMBINED_CYCLES + slowest + int(topology.registers_of(0).max())
     filling = FILLING * levels
     number = isqrt(int(filling * slowest * words / (busiest * further)))
     return max(1, min(number, words, MOST_MOVES // topology.nodes))
