@@ -2,14 +2,13 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from ..model.base import processes
 from ..model.base.errors import InvalidInput
-from ..sim import process
 from ..sim.cache import keep_log
 
 WHEELS = {
@@ -75,9 +74,9 @@ def run_logged(
 ) -> None:
     """Run a command as :func:`run_tool` does; ``variables`` replace this process's environment."""
     log = folder / f"{name}.log"
-    status = process.run(command, log, folder=folder, variables=variables)
+    status = processes.run(command, log, variables=variables)
     if status:
-        process.require_room(log)
+        processes.require_room(log)
         raise ToolError(f"{name} failed: exit status {status}; see {keep_log(log)}")
 
 
@@ -94,7 +93,7 @@ def load_bitstream(bitstream: Path, options: Sequence[str]) -> None:
 
     Raises :class:`.InvalidInput` if it is missing, :class:`ToolError` if it fails.
     """
-    command = [require_loader(), *options, str(bitstream)]
-    status = subprocess.run(command, check=False).returncode
+    command = [require_loader(), *options, bitstream.name]
+    status = processes.call(command, bitstream.parent)
     if status:
         raise ToolError(f"{LOADER} failed: exit status {status}")

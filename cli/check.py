@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from ..model.base import processes
 from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
@@ -221,14 +221,8 @@ def _waveform(path: str) -> Iterator[IO[bytes]]:
         return
     if shutil.which("fst2vcd") is None:
         raise InvalidInput("fst2vcd must be on PATH to read FST files, found none: install gtkwave")
-    with subprocess.Popen(["fst2vcd", path], stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        try:
-            yield process.stdout
-        finally:
-            # If the run ends before the recording, the rest is not read.
-            process.stdout.close()
-            process.terminate()
+    with processes.output_of(["fst2vcd", str(Path(path).absolute())]) as output:
+        yield output
 
 
 def _names(path: str | None) -> Mapping[str, str]:

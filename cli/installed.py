@@ -2,11 +2,12 @@
 
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
+
+from ..model.base import processes
 
 _SECONDS = 20
 """Seconds that a program may take to print its version."""
@@ -165,16 +166,8 @@ def _version(tool: Tool) -> str | None:
 def _said_by(command: Sequence[str]) -> str:
     """Find the version in a program's output; "installed" if it has none."""
     try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = processes.ask(command, seconds=_SECONDS)
+    except OSError:
         return "installed, but it does not answer"
     found = re.search(r"\d+(?:\.\d+)+", done.stdout + done.stderr)
     return found[0] if found else "installed"

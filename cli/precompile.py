@@ -8,9 +8,9 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from multiprocessing import get_context
 
 from ..model.base.notices import LOG
+from ..model.base.processes import python_children
 from ..model.bounds.cycles import least_cycles
 from ..model.collectives.direct.all_to_all import direct_all_to_all
 from ..model.collectives.streaming.trees import packed_trees_multicast
@@ -40,7 +40,10 @@ def main() -> None:
     begin = time.monotonic()
     sys.stdout.write("compiling the cycle model and the searches (once: a quarter of a minute)\n")
     sys.stdout.flush()
-    with ProcessPoolExecutor(2, get_context("spawn"), _prepare_process) as processes:
+    with (
+        python_children() as context,
+        ProcessPoolExecutor(2, context, _prepare_process) as processes,
+    ):
         for part in [processes.submit(use) for use in (_use_cycle_model, _use_searches)]:
             part.result()
     sys.stdout.write(f"they are compiled: {time.monotonic() - begin:.0f} s\n")

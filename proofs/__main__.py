@@ -17,6 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from ..model.base.processes import python_children
 from .confirm import Unconfirmed
 from .proof import Proof, Refuted, confirm_file, prove
 from .question import Undecided
@@ -43,7 +44,7 @@ def main() -> None:
     answer = _confirmed if chosen.confirm else _proved
     table = Table(*COLUMNS)
     console = Console(width=None if sys.stdout.isatty() else 160)
-    with ProcessPoolExecutor() as processes:
+    with python_children() as context, ProcessPoolExecutor(mp_context=context) as processes:
         rows = []
         for row in processes.map(partial(_row, answer, chosen.output), proofs):
             sys.stderr.write(f"{', '.join(row[:2])}: {row[-1]}\n")

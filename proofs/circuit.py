@@ -77,14 +77,13 @@ def harness_verilog(build: Build) -> str:
 
 def read_circuit(verilog: str, folder: Path) -> Circuit:
     """Return the circuit of a harness, by Yosys."""
-    source, logic, gates = folder / "harness.sv", folder / "harness.il", folder / "harness.aag"
-    source.write_text(verilog)
-    run_yosys([f"read_verilog -sv -formal {source}", *AS_LOGIC, f"write_rtlil {logic}"], folder)
+    (folder / "harness.sv").write_text(verilog)
+    run_yosys(["read_verilog -sv -formal harness.sv", *AS_LOGIC, "write_rtlil harness.il"], folder)
+    logic = folder / "harness.il"
     logic.write_text(_checks_as_outputs(logic.read_text()))
-    run_yosys(
-        [f"read_rtlil {logic}", *AS_GATES, f"write_aiger -ascii -zinit -symbols {gates}"], folder
-    )
-    return _read_aiger(gates.read_text())
+    write = "write_aiger -ascii -zinit -symbols harness.aag"
+    run_yosys(["read_rtlil harness.il", *AS_GATES, write], folder)
+    return _read_aiger((folder / "harness.aag").read_text())
 
 
 def _checks_as_outputs(rtlil: str) -> str:

@@ -3,11 +3,12 @@
 import re
 import resource
 import signal
-import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+
+from ..model.base import processes
 
 WHEEL = find_spec("pyosys")
 """The wheel, not imported here: Matplotlib cannot be imported after it."""
@@ -17,19 +18,18 @@ FOUND = re.compile(r"was asserted in frame (\d+)")
 
 
 def run_yosys(commands: Sequence[str], folder: Path) -> None:
-    """Run commands of Yosys in a process of their own, because an error ends it.
+    """Run commands of Yosys in ``folder``, in a process of their own, because an error ends it.
 
     Raises :class:`RuntimeError` with the messages of Yosys if a command fails.
     """
-    script = folder / "script.ys"
-    script.write_text("\n".join(commands))
-    run = f"from pyosys import libyosys; libyosys.run_pass('script {script}')"
-    done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=False)
+    (folder / "script.ys").write_text("\n".join(commands))
+    run = "from pyosys import libyosys; libyosys.run_pass('script script.ys')"
+    done = processes.ask([sys.executable, "-c", run], folder=folder)
     if done.returncode:
         raise RuntimeError(done.stderr or done.stdout)
 
 
-def run_abc(commands: str, folder: Path | None = None, *, seconds: int | None = None) -> str:
+def run_abc(commands: str, folder: Path, *, seconds: int | None = None) -> str:
     """Return the output of ABC for some commands, run in ``folder``.
 
     Raises :class:`TimeoutError` after this many ``seconds`` of CPU time. ABC's own limits count the
@@ -42,14 +42,7 @@ def run_abc(commands: str, folder: Path | None = None, *, seconds: int | None = 
         if seconds is not None:
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
 
-    done = subprocess.run(
-        [prover, "-c", commands],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=folder,
-        preexec_fn=limit,
-    )
+    done = processes.ask([str(prover), "-c", commands], folder=folder, limit=limit)
     if done.returncode == -signal.SIGXCPU:
         raise TimeoutError(f"no answer in {seconds} seconds of CPU time")
     done.check_returncode()
@@ -61,7 +54,7 @@ def first_assertion(circuit: Path) -> int | None:
 
     Raises :class:`RuntimeError` if ABC finds no answer.
     """
-    answer = run_abc(f"read_aiger {circuit}; pdr")
+    answer = run_abc(f"read_aiger {circuit.name}; pdr", circuit.parent)
     if PROVED in answer:
         return None
     found = FOUND.search(answer)

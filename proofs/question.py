@@ -112,16 +112,16 @@ def decide(question: Question, folder: Path, seconds: int) -> Verdict:
 
     Raises :class:`Undecided` if the engine finds no answer in this many seconds of CPU time.
     """
-    circuit, found = folder / "question.aig", folder / "invariant.pla"
-    write_aiger(question, circuit)
+    write_aiger(question, folder / "question.aig")
     begun = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     try:
-        said = run_abc(f"read_aiger {circuit}; pdr -d -I {found}", folder, seconds=seconds)
+        search = "read_aiger question.aig; pdr -d -I invariant.pla"
+        said = run_abc(search, folder, seconds=seconds)
     except TimeoutError as error:
         raise Undecided(str(error)) from error
     spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - begun
     if PROVED in said:
-        return Verdict(None, _read_clauses(found), spent)
+        return Verdict(None, _read_clauses(folder / "invariant.pla"), spent)
     cycle = FOUND.search(said)
     if not cycle:
         raise Undecided(said.strip().splitlines()[-1])

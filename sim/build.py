@@ -11,9 +11,9 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+from ..model.base import processes
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import network_to_json
-from . import process
 from .build_worker import VERILATOR_OPTIONS
 from .cache import (
     NETWORK_SOURCES,
@@ -139,13 +139,12 @@ def _verilate(
     waves: bool,
 ) -> None:
     """Run Verilator and the compiler; keep their log if they fail."""
-    # -P: a module in the user's current folder must not replace one of Python's own.
-    builder = [sys.executable, "-P", "-m", "eyecast.sim.build_worker", TOP_MODULE, str(folder)]
+    builder = [sys.executable, "-m", "eyecast.sim.build_worker", TOP_MODULE, str(folder)]
     command = [*builder, json.dumps(options), level, "waves" if waves else "no-waves"]
     log = folder.with_suffix(".log")
-    status = process.run([*command, *map(str, sources)], log, variables=variables)
+    status = processes.run([*command, *map(str, sources)], log, variables=variables)
     if status:
-        process.require_room(log)
+        processes.require_room(log)
         raise BuildError(
             f"the simulator could not be built: exit status {status}; see {keep_log(log)}"
         )

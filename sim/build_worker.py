@@ -7,13 +7,14 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from cocotb_tools import config
+
+from ..model.base.processes import call
 
 VERILATOR_OPTIONS = [
     "-O3",
@@ -92,7 +93,7 @@ class Build:
     def run(self) -> None:
         """Compile the simulator; exit if that fails."""
         for command in self.commands:
-            status = subprocess.call(command, cwd=self._folder, env=self.environment)
+            status = call(command, self._folder, self.environment)
             if status:
                 sys.exit(status)
 

@@ -39,7 +39,7 @@ def cache_folder() -> Path:
     """Return ``EYECAST_CACHE`` if set, ``build/cache`` in a source tree, or the user's cache."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
-        return Path(named)
+        return Path(named).absolute()
     if (PACKAGE / "pyproject.toml").is_file():
         return PACKAGE / "build" / "cache"
     return Path(platformdirs.user_cache_dir("eyecast"))

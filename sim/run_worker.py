@@ -4,7 +4,6 @@ cocotb's own runner would start another Python process, which takes as long as a
 """
 
 import os
-import subprocess
 import sys
 from functools import cache
 from importlib.machinery import PathFinder
@@ -13,7 +12,7 @@ from pathlib import Path
 from cocotb_tools.config import libs_dir
 from find_libpython import find_libpython
 
-from .process import start
+from ..model.base.processes import Process, start
 
 LOG = "simulator.log"
 
@@ -25,7 +24,7 @@ def start_bench(
     *,
     waves: bool = False,
     modules: Path | None = None,
-) -> subprocess.Popen[bytes]:
+) -> Process:
     """Start the program ``simulator`` in a folder, with a module as its bench.
 
     The simulated module has the name of the program. ``modules`` is the folder of the bench, unless
@@ -53,7 +52,6 @@ def start_bench(
     return start(
         [str(simulator), *(["--trace"] if waves else [])],
         run_folder / LOG,
-        folder=run_folder,
         variables={**os.environ, **variables},
     )
 

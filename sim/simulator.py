@@ -1,7 +1,6 @@
 """Runs of programs on the compiled simulator, and their results."""
 
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from ..model.base.files import FULL_DISK
+from ..model.base.processes import Process, require_room, stop
 from ..model.run.run import EndState, HardwareRun
 from ..model.run.trace import Trace
 from ..rtl.host_map import EJECTION_PORT, StatusWord
@@ -20,7 +20,6 @@ from .cache import keep_log
 from .compilation import TOP_MODULE
 from .ending import ending_of
 from .job import JOBS_FOLDER, TRACE_FILE, Job, JobResult
-from .process import require_room, stop
 from .run_worker import LOG, start_bench
 from .together.trace import is_by_planes, rows_of_planes
 
@@ -94,7 +93,7 @@ def ended_early(run_folder: Path) -> SimulatorError:
     return SimulatorError(f"the simulator ended early; see {keep_log(log)}")
 
 
-def _await_result(process: subprocess.Popen[bytes], folder: Path, run_folder: Path) -> None:
+def _await_result(process: Process, folder: Path, run_folder: Path) -> None:
     """Wait until the job in ``folder`` has its result."""
     result = folder / JobResult.FILE
     while not result.exists():

@@ -4,7 +4,6 @@ import importlib.util
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import cocotb_tools
 
+from ..model.base import processes
 from ..model.base.errors import InvalidInput
 from .build_worker import is_plain
 from .cache import PACKAGE, cache_folder
@@ -58,10 +58,16 @@ def environment() -> Mapping[str, str]:
 
 def _require_place_for_links(variables: Mapping[str, str]) -> None:
     """Refuse a temporary folder with a path that make cannot read, if links are needed there."""
-    temporary = tempfile.gettempdir()
     named = (cache_folder(), PACKAGE, variables.get("VERILATOR_ROOT", "."), cocotb_tools.__file__)
-    if not is_plain(temporary) and not all(map(is_plain, named)):
-        allowed = "a path without spaces and the like where another path that is used has one"
+    if not all(map(is_plain, named)):
+        require_plain_temporary_folder(" where another path that is used has one")
+
+
+def require_plain_temporary_folder(when: str = "") -> None:
+    """Refuse a temporary folder whose path make, or the shell of yosys and ABC, cannot read."""
+    temporary = tempfile.gettempdir()
+    if not is_plain(temporary):
+        allowed = f"a path without spaces and the like{when}"
         raise InvalidInput.of("temporary folder (TMPDIR)", allowed, temporary)
 
 
@@ -92,12 +98,8 @@ def _file_of(program: str, path: str) -> str:
 
 def _require_version(variables: Mapping[str, str]) -> None:
     """Refuse a Verilator on PATH that is too old."""
-    text = _first_line(["verilator", "--version"], variables)
+    said = processes.ask(["verilator", "--version"], variables=variables).stdout
+    text = said.partition("\n")[0]
     found = re.search(r"Verilator (\d+)\.(\d+)", text)
     if found and (int(found[1]), int(found[2])) < OLDEST_VERILATOR:
         raise InvalidInput.of("verilator on PATH", "version 5.036 or newer", text)
-
-
-def _first_line(command: list[str], variables: Mapping[str, str]) -> str:
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
-    return done.stdout.partition("\n")[0]

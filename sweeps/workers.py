@@ -9,7 +9,6 @@ A dead worker is replaced. Its current point runs again; if that kills another w
 gets a row that says so. Points that the worker had not begun go back to the queue.
 """
 
-import multiprocessing
 import signal
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -19,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from ..model.base.processes import python_children
 from .points import Point
 from .run import Done, failed_row, run_points
 
@@ -79,16 +79,15 @@ class _Pool:
 
     def start(self, count: int) -> None:
         """Start ``count`` processes, or as many as there are groups."""
-        # Spawn: a fork would copy the threads of the progress bar and of numerical code.
-        context = multiprocessing.get_context("spawn")
-        for _ in range(min(count, len(self._groups))):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            process.start()
-            theirs.close()
-            worker = _Worker(process, ours)
-            self._workers.append(worker)
-            self._hand(worker)
+        with python_children() as context:
+            for _ in range(min(count, len(self._groups))):
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_serve, args=(theirs,), daemon=True)
+                process.start()
+                theirs.close()
+                worker = _Worker(process, ours)
+                self._workers.append(worker)
+                self._hand(worker)
 
     def step(self) -> Iterator[Done]:
         """Wait for a message of any process, and yield the finished points."""

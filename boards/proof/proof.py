@@ -15,7 +15,6 @@ is compared with the model.
 import importlib.util
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from pathlib import Path
 
 from amaranth.back import verilog
 
+from ...model.base import processes
 from ...model.base.errors import InvalidInput
 from ...model.compare.case import Case
 from ...model.compare.checks import Check, Verification
@@ -73,7 +73,9 @@ class Design:
 def rtl_design(board: Board, config: NetworkConfig) -> Design:
     """Return the network with its serial host as RTL, before any tool has changed it."""
     core = HostedNetwork(config, divisor=board.divisor, timeout=board.timeout)
-    text: str = verilog.convert(core, name=MODULE, emit_src=False, strip_internal_attrs=True)
+    # Amaranth starts its Yosys as a Python child.
+    with processes.python_children():
+        text = verilog.convert(core, name=MODULE, emit_src=False, strip_internal_attrs=True)
     return Design("RTL", board, text)
 
 
@@ -114,9 +116,7 @@ def bitstream_design(board: Board, built: Path) -> Design:
             shutil.copy(path, folder)
         run_tool("icepack", ("-u", f"{TOP}.bin", f"{TOP}.asc"), folder)
         command = [find_tool(READ_BACK), "-s", "-n", TOP, "-d", package, "-p", f"{TOP}.pcf"]
-        done = subprocess.run(
-            [*command, f"{TOP}.asc"], cwd=folder, capture_output=True, text=True, check=False
-        )
+        done = processes.ask([*command, f"{TOP}.asc"], folder=folder)
         if done.returncode:
             raise ToolError(f"{READ_BACK} failed: {done.stderr.strip()}")
         (folder / f"{TOP}.v").write_text(done.stdout)
@@ -207,7 +207,7 @@ def build_design(design: Design, *, say: Say = lambda stage: None) -> Path:
     def make(folder: Path) -> None:
         say(f"{design.level}: compiling (Verilator)")
         (folder / SOURCE).write_text(design.text)
-        worker = [sys.executable, "-P", "-m", "eyecast.boards.proof.worker"]
+        worker = [sys.executable, "-m", "eyecast.boards.proof.worker"]
         work = folder / "build"
         work.mkdir()
         command = [*worker, str(work), str(folder / SOURCE)]

@@ -1,6 +1,5 @@
 """A simulated board as a line for ``serial/computer.py``, with simulated time."""
 
-import subprocess
 import tempfile
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -8,7 +7,7 @@ from socket import AF_UNIX, socket
 from types import TracebackType
 from typing import Any, Self
 
-from ...sim.process import stop
+from ...model.base.processes import Process, stop
 from ...sim.run_worker import start_bench
 from ...sim.simulator import SimulatorError, ended_early
 from ..registry import BAUD, TIMEOUT_SECONDS, Board
@@ -98,7 +97,7 @@ class SimulatedBoard:
             raise self._failure() from error
         return result
 
-    def _start(self, folder: Path) -> subprocess.Popen[bytes]:
+    def _start(self, folder: Path) -> Process:
         """Start the simulator in ``folder``, with a socket for the line."""
         self._socket = socket(AF_UNIX)
         self._socket.bind(str(folder / LINE_FILE))

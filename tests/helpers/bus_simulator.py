@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from eyecast.model.base import processes
 from eyecast.model.network.buses import HostBus, TileBus
 from eyecast.model.network.config import NetworkConfig
-from eyecast.sim import process
 from eyecast.sim.build import runtime_objects
 from eyecast.sim.build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
 from eyecast.sim.cache import cached_folder, digest
@@ -43,7 +43,7 @@ def build(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> 
         log = folder / "build.log"
         with runtime_objects(made):
             command = [*worker, *options, *map(str, sources)]
-            status = process.run(command, log, variables=environment())
+            status = processes.run(command, log, variables=environment())
         assert status == 0, log.read_text()
 
     key = digest("engine behind buses", text, control, *VERILATOR_OPTIONS, *tool_versions())
@@ -60,7 +60,7 @@ def run(
     try:
         assert running.wait(timeout=600) == 0, (folder / LOG).read_text()
     finally:
-        process.stop(running)
+        processes.stop(running)
     said = (folder / LOG).read_text()
     results = ElementTree.parse(folder / "results.xml")
     assert list(results.iter("testcase")), said

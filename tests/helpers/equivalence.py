@@ -54,7 +54,7 @@ def first_difference(first: Circuit, second: Circuit, folder: Path) -> int | Non
     commands += [f"design -copy-from {name} -as {name} {name}" for name in ("first", "second")]
     run_yosys([*commands, *AS_GATES, f"write_aiger -zinit {miter}"], folder)
     # One register takes the place of all that are equal in every cycle.
-    run_abc(f"read_aiger {miter}; scorr; write_aiger {rest}")
+    run_abc(f"read_aiger {miter}; scorr; write_aiger {rest}", folder)
     if _is_zero(rest):
         return None
     return first_assertion(rest)

@@ -15,9 +15,10 @@ import pytest
 from helpers.command import CORNER_4X4, Command, result
 from helpers.refusals import refusal_of
 
+from eyecast.model.base import processes
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.sim import cache, cache_entry, process, run_worker, toolchain
+from eyecast.sim import cache, cache_entry, run_worker, toolchain
 from eyecast.sim.build import runtime_objects
 from eyecast.sim.build_worker import build
 from eyecast.sim.cache import CacheError, cached_folder, digest, network_words
@@ -158,15 +159,15 @@ def test_a_program_that_found_no_room_is_a_full_disk(
     log = tmp_path / "log"
     log.write_text("x.cpp: fatal error: cannot write: No space left on device\n")
     with pytest.raises(OSError, match="No space left") as error:
-        process.require_room(log)
+        processes.require_room(log)
     assert error.value.errno == errno.ENOSPC
     log.write_text("x.cpp: fatal error: no such file\n")
-    process.require_room(log)
+    processes.require_room(log)
     # On a full disk the log is empty too.
     log.write_text("")
-    monkeypatch.setattr(process, "FULL", 1 << 80)
+    monkeypatch.setattr(processes, "FULL", 1 << 80)
     with pytest.raises(OSError, match="No space left"):
-        process.require_room(log)
+        processes.require_room(log)
 
 
 def test_a_full_temporary_folder_is_named(
@@ -303,7 +304,7 @@ def test_make_is_shown_no_name_that_it_cannot_read(
         (cwd / "top").write_text("compiled")
         return 0
 
-    monkeypatch.setattr("eyecast.sim.build_worker.subprocess.call", call)
+    monkeypatch.setattr("eyecast.sim.build_worker.call", call)
     build("top", [str(source)], folder / "build", ["--hierarchical"])
     assert (folder / "build" / "top").read_text() == "compiled"
     assert words
