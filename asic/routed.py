@@ -10,6 +10,7 @@ import numpy as np
 
 from ..boards.tools import run_logged
 from ..model.base.errors import InvalidInput
+from ..sim.cache import keep_log
 from .library import OSU018, PACKAGE_OF_OSU018
 from .synthesis import run_yosys
 
@@ -53,19 +54,17 @@ def route(logic: Path, folder: Path) -> tuple[Routed, Path]:
     Returns the result and its DEF file.
     """
     (folder / "source").mkdir(parents=True)
-    source = folder / "source" / "part.v"
     shutil.copy(logic / "logic.il", folder)
     # qflow finds a module only in a file of the module's name, and renames escaped names itself.
-    run_yosys(
-        ["read_rtlil logic.il", "rename -top part", f"write_verilog -noattr {source}"], folder
-    )
+    write = "write_verilog -noattr source/part.v"
+    run_yosys(["read_rtlil logic.il", "rename -top part", write], folder)
     steps = ("synthesize", "place", "sta", "route", "backanno")
     run_logged("qflow", ["qflow", "-T", "osu018", *steps, "part"], folder)
     layout = folder / "part.def"
     report = (folder / "log" / "post_sta.log").read_text()
     found = re.findall(r"maximum clock frequency .* = ([\d.]+) MHz", report)
     if not found or not layout.exists():
-        raise RuntimeError(f"qflow routed nothing; see {folder / 'log'}")
+        raise RuntimeError(f"qflow routed nothing; see {keep_log(folder / 'qflow.log')}")
     text = layout.read_text()
     (left, bottom), (right, top) = _area(text)
     wires = sum(float(np.abs(np.diff(wire, axis=0)).sum()) for _, wire in wires_of(text))

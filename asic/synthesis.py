@@ -6,6 +6,7 @@ are removed.
 """
 
 import re
+import shutil
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from ..boards.tools import find_tool, run_logged
+from ..sim.toolchain import require_plain_temporary_folder
 from .library import Library
 
 TILE = "eyecast_tile"
@@ -24,6 +26,8 @@ TARGET = 1500
 """Delay in ps that ABC tries to reach. The recipe has one target for all parts and libraries."""
 NETLIST, GATES, STATISTICS = "netlist", "gates.json", "cells.json"
 """Files of a part in its folder: the netlist (.v, .json), its gates, and the count of its cells."""
+LIBERTY = "library.lib"
+"""A copy of the library in a part's folder. The user's own file name would be text of a script."""
 
 _CONSTANTS = {"linked": "1", "node": "0"}
 """Inputs that are constant in a network, with the value of their bits."""
@@ -103,24 +107,24 @@ def map_cells(folder: Path, library: Library) -> Area:
     """Map the logic in ``folder`` to cells; write :data:`NETLIST` and :data:`GATES` there."""
     constraints = f"set_driving_cell {library.buffer}\nset_load {LOAD * 1e15:g} [all_outputs]\n"
     (folder / "constraints").write_text(constraints)
-    liberty = f"-liberty {library.path}"
+    shutil.copyfile(library.path, folder / LIBERTY)
     run_yosys(
         [
             "read_rtlil logic.il",
-            f"dfflibmap {liberty}",
+            f"dfflibmap -liberty {LIBERTY}",
             "opt",
-            f"abc {liberty} -constr constraints -D {TARGET}",
+            f"abc -liberty {LIBERTY} -constr constraints -D {TARGET}",
             # OpenSTA before version 2.1 reads no concatenations in assignments.
             "setundef -zero",
             "splitnets",
             "opt_clean -purge",
             "rename -enumerate",
-            f"tee -q -o {STATISTICS} stat -json {liberty}",
+            f"tee -q -o {STATISTICS} stat -json -liberty {LIBERTY}",
             f"write_verilog -noattr -noexpr -nohex {NETLIST}.v",
-            f"read_liberty -lib {library.path}",
+            f"read_liberty -lib {LIBERTY}",
             f"write_json {NETLIST}.json",
             # The same netlist with the functions of the cells, for its simulation.
-            f"read_liberty -overwrite -ignore_miss_func {library.path}",
+            f"read_liberty -overwrite -ignore_miss_func {LIBERTY}",
             "flatten",
             "opt_expr",
             "opt_dff",
@@ -144,6 +148,7 @@ def map_cells(folder: Path, library: Library) -> Area:
 
 def run_yosys(commands: Iterable[str], folder: Path) -> None:
     """Run commands of yosys in ``folder``: by the wheel pyosys, else by the program yosys."""
+    require_plain_temporary_folder()
     (folder / "script.ys").write_text("\n".join(commands) + "\n")
     if find_spec("pyosys"):
         run = "from pyosys import libyosys; libyosys.run_pass('script script.ys')"
@@ -170,7 +175,7 @@ def areas_by_module(
     Each module is mapped alone, so that the sum is larger than the area of the part.
     """
     (folder / "network.v").write_text("\n".join(modules.values()))
-    liberty = f"-liberty {library.path}"
+    shutil.copyfile(library.path, folder / LIBERTY)
     run_yosys(
         [
             "read_verilog -DSYNTHESIS network.v",
@@ -179,10 +184,10 @@ def areas_by_module(
             "proc",
             "setattr -unset init w:*",
             f"synth -noabc -run begin:check -top {top}",
-            f"dfflibmap {liberty}",
-            f"abc {liberty}",
+            f"dfflibmap -liberty {LIBERTY}",
+            f"abc -liberty {LIBERTY}",
             "opt_clean -purge",
-            f"tee -q -o {STATISTICS} stat -json {liberty}",
+            f"tee -q -o {STATISTICS} stat -json -liberty {LIBERTY}",
         ],
         folder,
     )

@@ -1,15 +1,15 @@
 """Timing and power of a mapped netlist, by OpenSTA."""
 
-import os
 import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..boards.tools import run_logged
+from ..sim.cache import keep_log
 from .activity import Activity
 from .library import Library
-from .synthesis import LOAD, NETLIST
+from .synthesis import LIBERTY, LOAD, NETLIST
 
 PROGRAM = "sta"
 PACKAGE = "opensta"
@@ -43,7 +43,7 @@ def shortest_period(folder: Path, library: Library) -> float:
     report = _run(folder, library, _ALL * 1e-9, ["report_worst_slack -digits 6"])
     found = re.findall(r"^worst slack (-?[\d.]+)", report, re.MULTILINE)
     if not found:
-        raise RuntimeError(f"OpenSTA names no slack; see {folder / 'sta.log'}")
+        raise RuntimeError(f"OpenSTA names no slack; see {keep_log(folder / 'sta.log')}")
     return _ALL * 1e-9 - float(found[-1]) * library.time
 
 
@@ -81,7 +81,7 @@ def _run(folder: Path, library: Library, period: float, commands: list[str]) -> 
     (folder / "sta.tcl").write_text(
         "\n".join(
             [
-                f"read_liberty {{{library.path}}}",
+                f"read_liberty {LIBERTY}",
                 f"read_verilog {NETLIST}.v",
                 f"link_design {top}",
                 f"create_clock -name clk -period {period / library.time:.6f} [get_ports clk]",
@@ -93,5 +93,5 @@ def _run(folder: Path, library: Library, period: float, commands: list[str]) -> 
             ]
         )
     )
-    run_logged("sta", [PROGRAM, "-no_splash", "-exit", "sta.tcl"], folder, variables=os.environ)
+    run_logged("sta", [PROGRAM, "-no_splash", "-exit", "sta.tcl"], folder)
     return (folder / "sta.log").read_text()

@@ -20,6 +20,7 @@ from ...model.network.config import NetworkConfig
 from ...model.network.config_file import network_to_json
 from ...rtl.tiles import TILE_MODULE
 from ...sim.cache import NETWORK_SOURCES, cached_folder, digest, network_words, source_digest
+from ...sim.toolchain import require_plain_temporary_folder
 from ...sim.verilog import own_operators_text
 from ..registry import Board
 from ..resources import (
@@ -236,6 +237,7 @@ def _run_yosys(folder: Path, script: str) -> None:
 
     abc sometimes crashes in that optimization, once with a network of 16 nodes.
     """
+    require_plain_temporary_folder()
     arguments = ("-q", "-l", "yosys-full.log", script)
     try:
         run_tool("yosys", arguments, folder)

@@ -10,12 +10,13 @@ import pytest
 from helpers.command import Command, refusal
 
 from eyecast.asic.activity import activity_of
-from eyecast.asic.library import OSU018, PACKAGE_OF_OSU018, read_library
+from eyecast.asic.library import OSU018, PACKAGE_OF_OSU018, read_library, value_of
 from eyecast.asic.measure import Synthesized
 from eyecast.asic.measured import measured_networks
 from eyecast.asic.routed import TOOLS, draw, route, wires_of
-from eyecast.asic.synthesis import TILE, areas_by_module, elaborate, macros_of
+from eyecast.asic.synthesis import TILE, areas_by_module, elaborate, macros_of, map_cells
 from eyecast.asic.tables import guide_with
+from eyecast.asic.timing import has_opensta, shortest_period
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
@@ -31,6 +32,7 @@ needs_qflow = pytest.mark.skipif(
     not all(map(shutil.which, TOOLS)), reason="Debian's qflow must be installed"
 )
 
+BITS = ("00", "01", "10", "11")
 LIBERTY = """
 library (tiny) {
   time_unit : "100ps"; capacitive_load_unit (2, "ff");
@@ -69,6 +71,40 @@ def test_a_library_has_its_gate_its_buffer_and_its_units(tmp_path: Path) -> None
     assert (library.name, library.gate, library.buffer) == ("tiny", 4.5, "BUF")
     assert library.time == pytest.approx(1e-10)
     assert library.capacitance == pytest.approx(2e-15)
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [
+        ("A(B)", "0001"),
+        ("A'B' ", "1000"),
+        ("A+!A^B", "1011"),
+        ("!(!!A * (B|0)) & 1", "1110"),
+        (f"{'(' * 300}A{')' * 300}", "0011"),
+        *((wrong, None) for wrong in ("", "A 10", "C", "A B)", "A(", "A+", "3..4", "(" * 1999)),
+    ],
+)
+def test_the_function_of_a_gate_has_a_value_or_none(function: str, values: str | None) -> None:
+    found = [value_of(function, dict(zip("AB", bits, strict=True))) for bits in BITS]
+    assert found == ([None] * 4 if values is None else [int(value) for value in values])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"100ps"', '"3..4ps"'),
+        ('"100ps"', '"0ps"'),
+        ('(2, "ff")', '(1e999, "ff")'),
+        ("area : 4.5;", "area : 4.5e;"),
+        ("area : 4.5;", f"area : {'9' * 400};"),
+    ],
+)
+def test_a_library_with_damaged_numbers_is_refused(tmp_path: Path, old: str, new: str) -> None:
+    path = tmp_path / "damaged.lib"
+    text = LIBERTY.replace(" pin", "\n pin").replace("{ func", "{\n func")
+    path.write_text(text.replace("area : 9;", "").replace(old, new))
+    with pytest.raises(InvalidInput, match="liberty must be a Liberty file"):
+        read_library(path)
 
 
 def test_a_library_without_a_nand_gate_is_refused(tmp_path: Path) -> None:
@@ -205,6 +241,36 @@ def test_a_constant_input_reaches_wires_that_are_joined_from_its_bits(tmp_path: 
     elaborate(JOINED, "eyecast_part", tmp_path)
     logic = (tmp_path / "logic.il").read_text()
     assert "connect \\b \\a\n" in logic
+
+
+CLOCKED = """
+module eyecast_part (
+    input wire clk,
+    input wire a,
+    output reg b
+);
+  always @(posedge clk) b <= ~(a & b);
+endmodule
+"""
+
+
+@needs_library
+def test_a_name_of_a_library_is_no_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scripts of yosys, ABC and OpenSTA have fixed file names, so a user's file has any name."""
+    home, part = tmp_path / "a b", tmp_path / "part"
+    home.mkdir()
+    part.mkdir()
+    named = home / "x; exec -- touch made } [exec touch made]"
+    named.write_bytes(OSU018.read_bytes())
+    library = read_library(named)
+    elaborate(JOINED | {"eyecast_part": CLOCKED}, "eyecast_part", part)
+    assert map_cells(part, library).cells == 2
+    if has_opensta():
+        assert shortest_period(part, library) > 0
+    assert not list(tmp_path.rglob("made"))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(home))
+    with pytest.raises(InvalidInput, match=r"temporary folder \(TMPDIR\) must be a path without"):
+        map_cells(part, library)
 
 
 def test_a_layout_needs_a_folder_and_a_library_a_file(eyecast: Command) -> None:
