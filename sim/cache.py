@@ -17,7 +17,7 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import FULL_DISK
 from ..model.base.notices import LOG, announced
 from ..model.network.config import DEFAULTS, NetworkConfig
-from .cache_entry import PARTIAL, open_entry, partial_folder, remove_folder, seal
+from .cache_entry import OTHERS, PARTIAL, open_entry, partial_folder, remove_folder, seal
 
 CACHE_VARIABLE = "EYECAST_CACHE"
 KEY_DIGITS = 24
@@ -98,7 +98,8 @@ def cached_folder(key: str, what: str, make: Callable[[Path], None]) -> Path:
         # Another process may have made it while this one waited for the lock.
         if not open_entry(finished):
             if finished.exists():
-                LOG.warning("%s in the cache is damaged, and made anew: %s", what, finished)
+                wrong = "is damaged or open to other users, and made anew"
+                LOG.warning("%s in the cache %s: %s", what, wrong, finished)
                 remove_folder(finished)
             with announced(f"building {what} (once, then it is kept)"):
                 _fill(finished, what, make)
@@ -116,7 +117,7 @@ def require_own(home: Path) -> None:
     if status.st_uid not in (os.geteuid(), 0):
         allowed = f"your own (name another in {CACHE_VARIABLE})"
         raise InvalidInput.of(f"cache folder {home}", allowed, f"of user {status.st_uid}")
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if status.st_mode & OTHERS:
         allowed = f"writable by its owner alone (remove it, or name another in {CACHE_VARIABLE})"
         mode = f"of mode {stat.S_IMODE(status.st_mode):o}"
         raise InvalidInput.of(f"cache folder {home}", allowed, mode)
@@ -126,7 +127,7 @@ def _fill(finished: Path, what: str, make: Callable[[Path], None]) -> None:
     """Make the folder ``finished``, whole or not at all."""
     partial = partial_folder(finished)
     try:
-        partial.mkdir()
+        partial.mkdir(mode=stat.S_IRWXU)
         make(partial)
         seal(partial, what)
         _put_in_place(partial, finished)

@@ -1,14 +1,14 @@
 """An entry of the cache: a folder with a list of its files, which shows damage.
 
-``entry.json`` has the description of the entry, and each file's size, modification time and digest.
-Opening an entry checks sizes and times. If only the time of a file differs, its digest is checked,
-and the new time is stored.
+``entry.json`` has the description of the entry and each file's digest. Opening an entry checks all
+of them, because programs in it are executed. It also checks that no other user can change a file.
 """
 
 import contextlib
 import hashlib
 import os
 import shutil
+import stat
 import uuid
 from pathlib import Path
 
@@ -17,13 +17,13 @@ import msgspec
 LIST = "entry.json"
 PARTIAL = ".partial"
 """Suffix of folders that are being made or removed."""
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+"""Bits of a mode that let other users write."""
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file as it was made: size in bytes, modification time in ns, SHA-256 of its content."""
+    """A file as it was made: SHA-256 of its content."""
 
-    size: int
-    changed: int
     digest: str
 
 
@@ -35,14 +35,13 @@ class CacheEntry(msgspec.Struct, frozen=True):
 
 
 def seal(folder: Path, what: str) -> None:
-    """Write the list of all files in ``folder``."""
-    names = sorted(
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
-    )
-    files = {name: _file(folder / name) for name in names if name != LIST}
-    beside = folder / f".{LIST}.{uuid.uuid4().hex}"
-    beside.write_bytes(msgspec.json.format(msgspec.json.encode(CacheEntry(what, files)), indent=1))
-    beside.replace(folder / LIST)
+    """Write the list of all files in ``folder``, and give them to their owner alone."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = {path.relative_to(folder).as_posix(): File(_digest(path)) for path in paths}
+    listed = msgspec.json.encode(CacheEntry(what, files))
+    (folder / LIST).write_bytes(msgspec.json.format(listed, indent=1))
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(path.stat().st_mode & stat.S_IRWXU)
 
 
 def read_entry(folder: Path) -> CacheEntry | None:
@@ -58,24 +57,26 @@ def open_entry(folder: Path) -> bool:
     entry = read_entry(folder)
     if entry is None:
         return False
-    touched = False
-    for name, file in entry.files.items():
-        try:
-            now = (folder / name).stat()
-            if now.st_size != file.size:
-                return False
-            if now.st_mtime_ns != file.changed:
-                touched = True
-                if _digest(folder / name) != file.digest:
-                    return False
-        except OSError:
+    files = {folder / name: file.digest for name, file in entry.files.items()}
+    inner = {parent for path in files for parent in path.parents if folder in parent.parents}
+    try:
+        if not all(is_own(path) for path in (folder, folder / LIST, *inner, *files)):
             return False
-    # An entry of another user may be read-only, and can still be used.
+        if any(_digest(path) != digest for path, digest in files.items()):
+            return False
+    except OSError:
+        return False
+    # An entry of root may be read-only, and can still be used.
     with contextlib.suppress(OSError):
-        if touched:
-            seal(folder, entry.what)
         os.utime(folder)
     return True
+
+
+def is_own(path: Path) -> bool:
+    """Tell whether only this user, or root, can change a file or folder."""
+    status = path.lstat()
+    owned = status.st_uid in (os.geteuid(), 0)
+    return owned and not stat.S_ISLNK(status.st_mode) and not status.st_mode & OTHERS
 
 
 def remove_folder(folder: Path) -> None:
@@ -88,11 +89,6 @@ def remove_folder(folder: Path) -> None:
 def partial_folder(entry: Path) -> Path:
     """Return a new name for a folder in which ``entry`` is made."""
     return entry.with_name(f"{entry.name}.{uuid.uuid4().hex[:8]}{PARTIAL}")
-
-
-def _file(path: Path) -> File:
-    found = path.stat()
-    return File(found.st_size, found.st_mtime_ns, _digest(path))
 
 
 def _digest(path: Path) -> str:

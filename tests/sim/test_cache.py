@@ -52,10 +52,29 @@ def write_later(path: Path, content: str) -> None:
     os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
 
 
+def write_unnoticed(path: Path, content: str) -> None:
+    """Change a file, and give it its old time."""
+    before = path.stat()
+    path.write_text(content)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def link_to(path: Path, other: Path) -> None:
+    other.write_bytes(path.read_bytes())
+    path.unlink()
+    path.symlink_to(other)
+
+
 DAMAGE: dict[str, Callable[[Path], None]] = {
     "empty": lambda entry: (entry / "a").write_text(""),
     "cut": lambda entry: (entry / "inner/b").write_text(CONTENT[:-1]),
     "flipped": lambda entry: write_later(entry / "a", CONTENT.replace("3", "2")),
+    "flipped, with its old time": lambda entry: write_unnoticed(entry / "a", CONTENT[::-1]),
+    "a link": lambda entry: link_to(entry / "a", entry.parent.parent / "elsewhere"),
+    "a folder that others write": lambda entry: entry.chmod(0o777),
+    "an inner folder that others write": lambda entry: (entry / "inner").chmod(0o702),
+    "a file that others write": lambda entry: (entry / "inner/b").chmod(0o620),
+    "a list that others write": lambda entry: (entry / cache_entry.LIST).chmod(0o622),
     "missing": lambda entry: (entry / "inner/b").unlink(),
     "without a list": lambda entry: (entry / cache_entry.LIST).unlink(),
     "with half a list": lambda entry: (entry / cache_entry.LIST).write_text('{"what": "'),
@@ -71,39 +90,24 @@ def test_what_is_damaged_is_made_anew_and_said(
     assert keep() == entry
     assert {(entry / name).read_text() for name in ("a", "inner/b")} == {CONTENT}
     said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-    assert said == [f"two files in the cache is damaged, and made anew: {entry}"]
+    wrong = "is damaged or open to other users, and made anew"
+    assert said == [f"two files in the cache {wrong}: {entry}"]
     assert {path.name for path in home.iterdir()} == {KEY, f"{KEY}.lock"}
 
 
-def test_a_whole_entry_is_not_read_and_one_with_other_times_once(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    entry = keep()
-    read: list[Path] = []
-    digest_of = cache_entry._digest
-
-    def noted_digest(path: Path) -> str:
-        read.append(path)
-        return digest_of(path)
-
-    monkeypatch.setattr(cache_entry, "_digest", noted_digest)
-    keep()
-    assert read == []
-    write_later(entry / "a", CONTENT)
-    keep()
-    assert entry / "a" in read
-    read.clear()
-    keep()
-    assert read == []
-
-
-def test_the_folder_is_made_for_its_owner_alone(home: Path) -> None:
-    before = os.umask(0o002)
+def test_all_is_made_for_its_owner_alone(home: Path) -> None:
+    """Whatever the umask is, and also in a folder that was there before."""
+    before = os.umask(0)
     try:
-        keep()
+        entry = keep()
+        home.chmod(0o755)
+        other = keep(OTHER)
     finally:
         os.umask(before)
-    assert home.stat().st_mode & 0o777 == 0o700
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (entry, *entry.rglob("*"))}
+    expected = {entry.name: 0o700, "inner": 0o700, "a": 0o600, "b": 0o600, "entry.json": 0o600}
+    assert modes == expected
+    assert other.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize("mode", [0o720, 0o702, 0o777])
