@@ -59,7 +59,7 @@ class TrafficRun(ShowsItself):
         from ..model.traffic.measures import measure_traffic  # noqa: PLC0415 - seldom needed
 
         case = self.case
-        return measure_traffic(case.traffic, case.program.config, self.run.trace, case.seed)
+        return measure_traffic(case.traffic, case.program, self.run.trace)
 
     @cached_property
     def latency(self) -> npt.NDArray[np.int64]:
@@ -67,7 +67,7 @@ class TrafficRun(ShowsItself):
         from ..model.traffic.program import deliveries  # noqa: PLC0415 - seldom needed
 
         case = self.case
-        return deliveries(case.traffic, case.program.config, self.run.trace, case.seed).latency
+        return deliveries(case.traffic, case.program, self.run.trace).latency
 
 
 @checked

@@ -57,7 +57,6 @@ from .waves import (
 
 if TYPE_CHECKING:
     from ..model.compare.traffic_case import TrafficCase, TrafficResult
-    from ..model.run.run import Run
 
 FILES = ("latency.svg", "trace-model.csv", "traffic.csv")
 HARDWARE_TRACE = "trace-hardware.csv"
@@ -145,10 +144,10 @@ def traffic_command(
     paths = output_paths(output, *names, *waves_names, report=report)
     result = None if place == "model" else _run_on_hardware(case)
     run = predicted if result is None else result.measured
-    measured = measure_traffic(setting.traffic, setting.config, run.trace, setting.seed)
+    measured = measure_traffic(case.traffic, case.program, run.trace)
     waits = troubles(case.program, run)
     if paths:
-        _write(setting, predicted, result, paths[: len(names)])
+        _write(case, result, paths[: len(names)])
     if chosen["waves"]:
         write_waves_files(paths[len(names) :], setting.config, run, node)
     compared = result if place == "both" else None
@@ -214,9 +213,7 @@ def _run_on_hardware(case: TrafficCase) -> TrafficResult:
         return next(run_traffic([case], on_build=lambda: say(BUILDING)))
 
 
-def _write(
-    setting: Setting, predicted: Run, result: TrafficResult | None, paths: Sequence[Path]
-) -> None:
+def _write(case: TrafficCase, result: TrafficResult | None, paths: Sequence[Path]) -> None:
     """Write the traffic, the traces, and the latency picture of the hardware's or model's run."""
     from ..model.traffic.program import deliveries
     from ..model.traffic.traffic import write_traffic
@@ -224,13 +221,13 @@ def _write(
     from ..picture.latency import draw_latencies
 
     latencies, model_trace, traffic, *hardware_trace = paths
-    trace = predicted.trace
-    write_traffic(setting.traffic, traffic)
+    trace = case.predicted.trace
+    write_traffic(case.traffic, traffic)
     trace.write_csv(model_trace)
     if result is not None:
         trace = result.measured.trace
         trace.write_csv(hardware_trace[0])
-    delivered = deliveries(setting.traffic, setting.config, trace, setting.seed)
+    delivered = deliveries(case.traffic, case.program, trace)
     save_picture(draw_latencies(delivered.latency), latencies)
 
 
@@ -247,7 +244,7 @@ def _write_report(
 
     run = case.predicted if result is None else result.measured
     with busy("writing the page"):
-        delivered = deliveries(setting.traffic, setting.config, run.trace, setting.seed)
+        delivered = deliveries(case.traffic, case.program, run.trace)
         rows = _measure_rows(measured)
         report_traffic(_title(setting), case, delivered.latency, rows, result).write(report)
 

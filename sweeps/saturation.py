@@ -156,7 +156,7 @@ def _measure(topology: Topology, values: dict[str, Any], rate: float, seed: int)
 def _load(case: TrafficCase, cycles: int) -> Load:
     """Measure a run in which packets were drawn for ``cycles`` cycles."""
     config = case.program.config
-    delivered = deliveries(case.traffic, config, case.predicted.trace, case.seed)
+    delivered = deliveries(case.traffic, case.program, case.predicted.trace)
     end = int(cycles * MEASURED_SHARE)
     order = np.argsort(delivered.started, kind="stable")
     order = order[delivered.started[order] < end]

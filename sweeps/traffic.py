@@ -84,5 +84,5 @@ def results(case: TrafficCase, run: Run) -> dict[str, Any]:
     return {
         **run_facts(config, run),
         "packets": len(case.traffic),
-        **measure_traffic(case.traffic, config, run.trace, case.seed),
+        **measure_traffic(case.traffic, case.program, run.trace),
     }

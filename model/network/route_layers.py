@@ -11,24 +11,22 @@ route gets the lowest VC on which it closes no circle with the routes dealt befo
 Proc. 16th International Parallel and Distributed Processing Symposium, 2002.)
 """
 
-from itertools import pairwise
-
 import numpy as np
+import numpy.typing as npt
 
-from ..base.arrays import Int32s
+from ..base.arrays import Int32s, Numbers
+from ..base.compiled import compiled
 from ..base.errors import InvalidInput
 from ..base.graph_cycles import find_circle
+from ..base.ragged import offsets_of
 from .routes import Nodes, Offsets, route
 from .topology import Topology
 
 MOST_LAYERS = 256
 """Most layers that are tried for a route: the VCs of a schedule are 0 to 255."""
 
-Link = tuple[int, int]
-"""The nodes at which a link begins and ends."""
-
-Layer = dict[Link, set[Link]]
-"""The links of one VC, each with the links that follow it on a route."""
+_FREE, _BARRED, _NEW, _TAKEN = range(4)
+"""States of a turn in a layer: _BARRED would close a circle, _NEW is of the path being added."""
 
 
 def safe_routes(
@@ -60,16 +58,8 @@ def layered_vcs(path_offsets: Offsets, path_nodes: Nodes) -> Int32s:
     Paths are as in :func:`.route`. The result has one VC for each of their links, the same for all
     links of a path. Equal paths get equal VCs.
     """
-    nodes, bounds = path_nodes.tolist(), path_offsets.tolist()
-    layers: list[Layer] = []
-    known: dict[tuple[int, ...], int] = {}
-    vcs: list[int] = []
-    for begin, end in pairwise(bounds):
-        path = tuple(nodes[begin:end])
-        if path not in known:
-            known[path] = _layer(layers, list(pairwise(path)))
-        vcs.append(known[path])
-    return np.repeat(np.array(vcs, np.int32), np.diff(path_offsets) - 1)
+    layers = Layers(path_offsets, path_nodes)
+    return np.repeat(layers.deal(), np.diff(path_offsets) - 1).astype(np.int32)
 
 
 def has_circle(path_offsets: Offsets, path_nodes: Int32s, vcs: Int32s) -> bool:
@@ -77,56 +67,133 @@ def has_circle(path_offsets: Offsets, path_nodes: Int32s, vcs: Int32s) -> bool:
 
     Paths and VCs are columns as in a schedule; parallel links count as one.
     """
-    links = np.diff(path_offsets) - 1
-    if (links == 1).all():
+    if (np.diff(path_offsets) == 2).all():
         return False
+    link, turns = _links(path_offsets, path_nodes)
+    channels = link * MOST_LAYERS + vcs
+    return bool(find_circle(np.stack((channels[turns], channels[turns + 1]), axis=1)))
+
+
+def _links(path_offsets: Offsets, path_nodes: Nodes) -> tuple[Numbers, Numbers]:
+    """Return the number of each link of all paths, and the links that another of the path follows.
+
+    The first column has one number for each pair of nodes, shape (links,); the second has places
+    in the first.
+    """
     inner = np.ones(path_nodes.size, np.bool_)
     inner[path_offsets[1:] - 1] = False
     begins = np.flatnonzero(inner)
-    ends = path_nodes[begins], path_nodes[begins + 1]
-    link = ends[0] * (np.int64(path_nodes.max(initial=0)) + 1) + ends[1]
+    link = path_nodes[begins] * (np.int64(path_nodes.max(initial=0)) + 1) + path_nodes[begins + 1]
     # Neighbours in the columns are links of one path, except at the last link of each path.
-    last = np.zeros(begins.size, np.bool_)
-    last[np.cumsum(links) - 1] = True
-    channels = link * MOST_LAYERS + vcs
-    edges = np.stack((channels[:-1], channels[1:]), axis=1)[~last[:-1]]
-    return bool(find_circle(edges))
+    follows = np.ones(begins.size, np.bool_)
+    lengths = np.diff(path_offsets) - 1
+    follows[(np.cumsum(lengths) - 1)[lengths > 0]] = False
+    return link, np.flatnonzero(follows)
 
 
-def _layer(layers: list[Layer], links: list[Link]) -> int:
-    """Put a path into the first layer in which it closes no circle; return the layer's number."""
-    for number in range(MOST_LAYERS):
-        if number == len(layers):
-            layers.append({})
-        if joins(layers[number], links):
-            return number
-    raise InvalidInput.of("VCs of all routes", f"at most {MOST_LAYERS}", "more")
+class Layers:
+    """Paths, and layers in which no links wait for each other in a circle.
+
+    A *turn* is a pair of links that follow each other on a path. ``_turns`` has the turns of all
+    paths, those of path p from ``_first[p]`` on. Turn t leads from ``_link[t]`` to ``_next[t]``;
+    those from link l begin at ``_ahead[l]``. ``_states`` has the state of each turn in each layer.
+    """
+
+    def __init__(self, path_offsets: Offsets, path_nodes: Nodes) -> None:
+        links, follows = _links(path_offsets, path_nodes)
+        names, place = np.unique(links, return_inverse=True)
+        keys = place[follows] * len(names) + place[follows + 1]
+        turns, self._turns = np.unique(keys, return_inverse=True)
+        self._first = offsets_of(np.maximum(np.diff(path_offsets) - 2, 0))
+        self._link, self._next = np.divmod(turns, max(1, len(names)))
+        self._ahead = np.searchsorted(self._link, np.arange(len(names) + 1))
+        self._states = np.zeros((MOST_LAYERS, len(turns)), np.int8)
+
+    def deal(self) -> Numbers:
+        """Add each path to the lowest layer that it joins; return the layers, shape (paths,)."""
+        columns = (self._turns, self._link, self._next, self._ahead, self._states)
+        layers = np.empty(len(self._first) - 1, np.int64)
+        if not _deal(self._first, *columns, layers):
+            raise InvalidInput.of("VCs of all routes", f"at most {MOST_LAYERS}", "more")
+        return layers
+
+    def joins(self, path: int, layer: int) -> bool:
+        """Add a path to a layer, unless that closes a circle; tell if it was added."""
+        turns = self._turns[self._first[path] : self._first[path + 1]]
+        return bool(_joins(turns, self._link, self._next, self._ahead, self._states[layer]))
 
 
-def joins(layer: Layer, links: list[Link]) -> bool:
-    """Add a path to ``layer``, unless that closes a circle; tell if it was added."""
-    added: list[tuple[Link, Link]] = []
-    for held, wanted in pairwise(links):
-        following = layer.setdefault(held, set())
-        if wanted in following:
-            continue
-        following.add(wanted)
-        added.append((held, wanted))
-        if _leads(layer, wanted, held):
-            for before, after in added:
-                layer[before].discard(after)
-            return False
+@compiled
+def _deal(
+    first: Numbers,
+    turns: Numbers,
+    link: Numbers,
+    following: Numbers,
+    ahead: Numbers,
+    states: npt.NDArray[np.int8],
+    layers: Numbers,
+) -> bool:
+    """Set the layer of each path; tell whether there are enough layers."""
+    for path in range(len(layers)):
+        own = turns[first[path] : first[path + 1]]
+        layer = 0
+        while not _joins(own, link, following, ahead, states[layer]):
+            layer += 1
+            if layer == len(states):
+                return False
+        layers[path] = layer
     return True
 
 
-def _leads(layer: Layer, start: Link, end: Link) -> bool:
-    """Tell whether ``end`` is reached from ``start``."""
-    reached, waiting = {start}, [start]
-    while waiting:
-        link = waiting.pop()
-        if link == end:
+@compiled
+def _joins(
+    turns: Numbers,
+    link: Numbers,
+    following: Numbers,
+    ahead: Numbers,
+    state: npt.NDArray[np.int8],
+) -> bool:
+    """Take all ``turns`` of a path into the layer of ``state``, or none; tell which.
+
+    A turn that closes a circle by itself is barred, because a layer never loses a turn.
+    """
+    for turn in turns:
+        if state[turn] == _BARRED:
+            return False
+    alone = True
+    for turn in turns:
+        if state[turn] != _FREE:
+            continue
+        if _leads(following, ahead, state, following[turn], link[turn]):
+            for added in turns:
+                if state[added] == _NEW:
+                    state[added] = _FREE
+            if alone:
+                state[turn] = _BARRED
+            return False
+        state[turn] = _NEW
+        alone = False
+    for turn in turns:
+        state[turn] = _TAKEN
+    return True
+
+
+@compiled
+def _leads(
+    following: Numbers, ahead: Numbers, state: npt.NDArray[np.int8], start: int, end: int
+) -> bool:
+    """Tell whether the layer's turns lead from one link to another."""
+    reached = np.zeros(len(ahead), np.bool_)
+    waiting = np.empty(len(ahead), np.int64)
+    waiting[0], count = start, 1
+    while count:
+        count -= 1
+        at = waiting[count]
+        if at == end:
             return True
-        new = layer.get(link, set()) - reached
-        reached |= new
-        waiting += new
+        for turn in range(ahead[at], ahead[at + 1]):
+            if state[turn] >= _NEW and not reached[following[turn]]:
+                reached[following[turn]] = True
+                waiting[count] = following[turn]
+                count += 1
     return False

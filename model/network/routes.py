@@ -76,8 +76,10 @@ def route(
         for node in ends[(ends < 0) | (ends >= topology.nodes)][:1].tolist():
             require_range(name, node, 0, topology.nodes - 1)
     whole_grid = topology.dims and topology.without_faults is None
-    find = dimension_order if whole_grid else shortest_paths
-    path_offsets, path_nodes = find(topology, sources, targets)
+    if whole_grid:
+        path_offsets, path_nodes = dimension_order(topology, sources, targets)
+    else:
+        path_offsets, path_nodes = shortest_paths(topology.neighbor, sources, targets)
     if vcs > 1 and topology.wrapped:
         path_vcs = dateline_vcs(topology, path_offsets, path_nodes)
     else:
@@ -124,14 +126,15 @@ def dimension_order(topology: Topology, sources: Nodes, targets: Nodes) -> tuple
     return offsets_of(counts.sum(axis=1)), path_nodes
 
 
-def shortest_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[Offsets, Int32s]:
+def shortest_paths(neighbor: Int32s, sources: Nodes, targets: Nodes) -> tuple[Offsets, Int32s]:
     """Return paths on any graph as ``(path_offsets, path_nodes)``: see :func:`route`.
 
-    Each distinct target costs a search through the whole graph: suitable for thousands of nodes.
+    ``neighbor`` is the table of :class:`.Topology`. Each distinct target costs a search through the
+    whole graph: suitable for thousands of nodes.
     """
-    nodes, ports = np.nonzero(topology.neighbor != NO_LINK)
-    before: list[list[int]] = [[] for _ in range(topology.nodes)]
-    for node, end in zip(nodes.tolist(), topology.neighbor[nodes, ports].tolist(), strict=True):
+    nodes, ports = np.nonzero(neighbor != NO_LINK)
+    before: list[list[int]] = [[] for _ in neighbor]
+    for node, end in zip(nodes.tolist(), neighbor[nodes, ports].tolist(), strict=True):
         before[end].append(node)
     paths: list[list[int]] = [[]] * sources.size
     order = np.argsort(targets, kind="stable").tolist()
@@ -139,7 +142,7 @@ def shortest_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[
     for place in order:
         if targets[place] != target:
             target = int(targets[place])
-            closer = _next_nodes(topology, before, target)
+            closer = _next_nodes(neighbor, before, target)
         path = [int(sources[place])]
         while path[-1] != target:
             path.append(closer[path[-1]])
@@ -153,13 +156,13 @@ def shortest_paths(topology: Topology, sources: Nodes, targets: Nodes) -> tuple[
     return offsets_of(lengths), np.fromiter(flat, np.int32, int(lengths.sum()))
 
 
-def _next_nodes(topology: Topology, before: list[list[int]], target: int) -> list[int]:
+def _next_nodes(neighbor: Int32s, before: list[list[int]], target: int) -> list[int]:
     """Return each node's next node by the lowest port that leads closer; -1 without one.
 
     ``before[node]`` lists the nodes with a link to ``node``.
     """
     # One extra entry: index -1, the neighbour of a port without a link, which is never closer.
-    distance = [FAR] * (topology.nodes + 1)
+    distance = [FAR] * (len(neighbor) + 1)
     distance[target] = 0
     queue = deque([target])
     while queue:
@@ -169,9 +172,9 @@ def _next_nodes(topology: Topology, before: list[list[int]], target: int) -> lis
                 distance[farther] = distance[node] + 1
                 queue.append(farther)
     distances = np.array(distance)
-    leads_closer = distances[topology.neighbor] == distances[:-1, np.newaxis] - 1
+    leads_closer = distances[neighbor] == distances[:-1, np.newaxis] - 1
     ports = leads_closer.argmax(axis=1)  # the first one; without any, column 0, which holds -1
-    following: list[int] = topology.neighbor[np.arange(topology.nodes), ports].tolist()
+    following: list[int] = neighbor[np.arange(len(neighbor)), ports].tolist()
     return following
 
 

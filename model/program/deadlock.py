@@ -43,6 +43,7 @@ from ..base.arrays import Int32s
 from ..base.errors import InvalidInput
 from ..base.graph_cycles import find_circle
 from ..base.ragged import offsets_of
+from ..network.route_layers import in_dimension_order, layered_vcs
 from ..network.routes import (
     Offsets,
     dateline_vcs,
@@ -51,6 +52,7 @@ from ..network.routes import (
     segments_of_paths,
 )
 from ..network.topology import NO_LINK, mesh
+from ..network.up_down_routes import up_down_paths
 from .checks import require_hops
 from .program import Program
 from .route_ends import hops_of
@@ -134,14 +136,21 @@ def find_cycle(program: Program) -> list[Channel]:
 
 
 def remedy(program: Program) -> str:
-    """Return advice to use two VCs if they free ``program`` from deadlock, otherwise "".
+    """Return advice to use more VCs if they free ``program`` from deadlock, otherwise "".
 
-    The test gives each ring of a grid a dateline, as :func:`.dateline_vcs` does.
+    Each ring of a whole grid gets a dateline, as :func:`.dateline_vcs` does, which takes two VCs.
+    On another network each route gets one of as many VCs as are needed (:func:`.layered_vcs`).
     """
     topology = program.config.topology
+    offsets, nodes = _paths(program)
+    if not in_dimension_order(topology):
+        needed = int(layered_vcs(offsets, nodes).max()) + 1
+        told = f"with {needed} VCs (each route on one) these routes are free of deadlock"
+        if up_down_paths(topology, nodes[offsets[:-1]], nodes[offsets[1:] - 1]) is None:
+            told += ", and up*/down* routes do not reach all targets, as links work one way"
+        return told
     if program.config.vcs > 1 or not topology.wrapped:
         return ""
-    offsets, nodes = _paths(program)
     freed = _rerouted(program, offsets, nodes, dateline_vcs(topology, offsets, nodes), 2)
     told = "with 2 VCs (VC 1 behind each ring's dateline) these routes are free of deadlock"
     return "" if find_cycle(freed) else told

@@ -2,18 +2,16 @@
 
 import numpy as np
 
-from ..network.config import NetworkConfig
 from ..network.topology import NO_LINK
+from ..program.program import Program
 from ..run.link_flits import link_flits
 from ..run.trace import Trace
 from .program import deliveries
 from .traffic import Traffic
 
 
-def measure_traffic(
-    traffic: Traffic, config: NetworkConfig, trace: Trace, seed: int
-) -> dict[str, float | int]:
-    """Measure throughput, latency and use of links in a trace of ``traffic``, VCs from ``seed``.
+def measure_traffic(traffic: Traffic, program: Program, trace: Trace) -> dict[str, float | int]:
+    """Measure throughput, latency and use of links in a trace of ``traffic`` as a program.
 
     Throughput is in flits per node (without switches) and cycle; all header flits count, also those
     dropped on the way. A packet is accepted when its tail is delivered. If packets start in cycles
@@ -23,10 +21,10 @@ def measure_traffic(
     are interpolated between the nearest two. The use of a link is the share of cycles in which a
     flit leaves for it, up to the last flit of the trace.
     """
-    topology = config.topology
+    topology = program.config.topology
     last = int(traffic.cycle.max(initial=0)) + 1
     first, end = last // 4, last
-    delivery = deliveries(traffic, config, trace, seed)
+    delivery = deliveries(traffic, program, trace)
     in_time = (delivery.arrived >= first) & (delivery.arrived < end)
     if not in_time.any():
         first = int(traffic.cycle.min(initial=last))

@@ -1,14 +1,14 @@
 """Traffic as a program, and its deliveries in a trace.
 
 Every packet becomes a timed row of its source's table, on the route of
-:func:`~..network.routes.route`. Its VC set is drawn: with ``sets`` VCs for each dateline class,
+:func:`.traffic_routes`. Its VC set is drawn: with ``sets`` VCs for each VC class of the routes,
 class c of set s is VC ``c * sets + s``. The packets of one source, target and VC set are a
 *stream*: they have the same path, VCs and header, so they stay in order. On the wrapped axes of a
 grid without faults each stream draws its classes (:func:`.balanced_vcs`).
 
 The target address of a packet is its source's number, so a delivered header names the source. The
 n-th packet of a stream that arrives is the n-th that was sent. So a trace alone gives every
-packet's latency.
+packet's latency. The streams of one source and target arrive on different VCs.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from ..base.errors import InvalidInput, require_range
 from ..base.ragged import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, NetworkConfig
 from ..network.port_model import PortModel
-from ..network.routes import balanced_vcs, route, segments_of_paths
+from ..network.routes import balanced_vcs, segments_of_paths
 from ..network.segment import Routes
 from ..network.table_format import MOST_HEADER_FLITS
 from ..network.topology import Topology
 from ..program.program import Program
 from ..program.row import no_additions
 from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
+from .routes import traffic_routes
 from .traffic import Traffic
 
 Numbers64 = npt.NDArray[np.int64]
@@ -44,8 +45,7 @@ def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Progr
     streams = _Streams.of(traffic, config, seed)
     header_flits = config.header.flits(streams.routes)[streams.of_packet]
     _require_room(traffic, config, header_flits)
-    # A node's rows are in the order of its packets.
-    order = np.argsort(traffic.source, kind="stable")
+    order = _row_order(traffic)
     nodes, rows = config.topology.nodes, len(traffic)
     none = np.zeros(0, dtype=np.int64)
     return Program(
@@ -68,6 +68,11 @@ def traffic_program(traffic: Traffic, config: NetworkConfig, seed: int) -> Progr
     )
 
 
+def _row_order(traffic: Traffic) -> Numbers64:
+    """Return the packet of each row: rows are in order of node, those of a node of packet."""
+    return np.argsort(traffic.source, kind="stable")
+
+
 @dataclass(frozen=True, eq=False)
 class _Streams:
     """Streams of some traffic, in order of source, target and VC set.
@@ -83,12 +88,15 @@ class _Streams:
         """Draw VC sets and classes, and find the routes of the streams."""
         topology = config.topology
         _require_nodes(traffic, topology)
-        packet_set, sets = packet_vc_sets(traffic, config, seed)
         pair = traffic.source * topology.nodes + traffic.target
-        keys, of_packet = np.unique(pair * sets + packet_set, return_inverse=True)
-        pairs, vc_set = np.divmod(keys, sets)
-        source, target = np.divmod(pairs, topology.nodes)
-        offsets, nodes, vcs = route(topology, source, target, config.vcs)
+        pairs, of_pair = np.unique(pair, return_inverse=True)
+        found = traffic_routes(topology, *np.divmod(pairs, topology.nodes), config.vcs)
+        sets = config.vcs // found.classes
+        key = of_pair * sets + np.random.default_rng(seed).integers(0, sets, len(traffic))
+        used = np.bincount(key, minlength=len(pairs) * sets) > 0
+        of_packet = (np.cumsum(used) - 1)[key]
+        pairs, vc_set = np.divmod(np.flatnonzero(used), sets)
+        offsets, nodes, vcs, _ = found.of(pairs)
         if config.vcs > 1 and topology.wrapped and topology.without_faults is None:
             # The VC sets are drawn from ``seed`` alone; the classes are a second sequence of draws.
             vcs = balanced_vcs(topology, offsets, nodes, np.random.default_rng((seed, 1)))
@@ -128,13 +136,6 @@ def _require_room(traffic: Traffic, config: NetworkConfig, header_flits: Numbers
             )
 
 
-def packet_vc_sets(traffic: Traffic, config: NetworkConfig, seed: int) -> tuple[Numbers64, int]:
-    """Draw the VC set of each packet, evenly; return them and the number of sets."""
-    classes = 2 if config.vcs > 1 and config.topology.wrapped else 1
-    sets = config.vcs // classes
-    return np.random.default_rng(seed).integers(0, sets, len(traffic)), sets
-
-
 def message_words_for(topology: Topology, longest: int) -> int:
     """Return the message memory, in words, that gives each source an address for ``longest`` flits.
 
@@ -164,16 +165,18 @@ class Delivery:
         return self.arrived - self.started
 
 
-def deliveries(traffic: Traffic, config: NetworkConfig, trace: Trace, seed: int) -> Delivery:
-    """Find in a trace when each packet of ``traffic_program(traffic, config, seed)`` arrived."""
-    vc_set, sets = packet_vc_sets(traffic, config, seed)
+def deliveries(traffic: Traffic, program: Program, trace: Trace) -> Delivery:
+    """Find in a trace of ``program``, made from ``traffic``, when each packet arrived."""
+    config, routes = program.config, program.routes
     heads, tails = _delivered_packets(trace)
     source = config.header.address(trace.data[heads])
     target = trace.node[tails].astype(np.int64)
     arrived = trace.cycle[tails]
     streams = config.topology.nodes * config.vcs
-    delivered_stream = (source * streams + target * config.vcs) + trace.vc[tails] % sets
-    sent_stream = (traffic.source * streams + traffic.target * config.vcs) + vc_set
+    delivered_stream = (source * streams + target * config.vcs) + trace.vc[tails]
+    last_vc = np.empty(len(traffic), np.int64)
+    last_vc[_row_order(traffic)] = routes.vc[routes.first[1:] - 1][program.route]
+    sent_stream = (traffic.source * streams + traffic.target * config.vcs) + last_vc
     packet = _nth_of_stream(delivered_stream, arrived, sent_stream, traffic.cycle)
     # Index -1, for a packet that was not sent, finds the values appended here.
     started, flits = np.append(traffic.cycle, -1)[packet], np.append(traffic.flits, 0)[packet]

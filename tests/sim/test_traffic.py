@@ -23,6 +23,7 @@ from eyecast.model.compare.drawn_traffic import (
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.compare.waiting import waiting
 from eyecast.model.cycle.model import run
+from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import hypercube, mesh, ring, torus
 from eyecast.model.program.deadlock import DeadlockError, certify
@@ -102,6 +103,18 @@ def test_any_traffic_is_identical_on_model_and_hardware(name, drawn):
     require_identical(*(DrawnCase(NETWORKS[name], **each) for each in drawn))
 
 
+ROUND = graph([[-1, (node + 1) % 9, (node - 1) % 9] for node in range(9)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("vcs", [1, 2])
+def test_traffic_up_and_down_a_graph_and_in_layers_is_identical(vcs):
+    made = DrawnNetwork(None, traffic_network(ROUND, 12, vcs=vcs))
+    common = {"pattern": "uniform", "packet_flits": 9, "cycles": 300, "back_pressure": 0.3}
+    rest = {"rate": 0.6, "burst": 0, "reply_flits": 0, "seed": 1}
+    require_identical(DrawnCase(made, **common, **rest))
+
+
 # Building each random network takes a minute or two; `make soak` draws more.
 @pytest.mark.slow
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
@@ -115,7 +128,7 @@ def test_packets_of_a_header_alone_arrive_when_zero_load_says():
     lone = Traffic.sorted(*(np.array([value]) for value in (7, 0, 5, 1)))
     (result,) = run_traffic([TrafficCase.of(lone, traffic_program(lone, config, 3), seed=3)])
     assert result.agrees
-    delivery = deliveries(lone, config, result.measured.trace, seed=3)
+    delivery = deliveries(lone, result.case.program, result.measured.trace)
     # Over two links: injected in cycle 7, on the links in 8 and 9, delivered in 10.
     assert delivery.latency.tolist() == [3]
 

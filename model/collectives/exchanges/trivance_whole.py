@@ -15,17 +15,18 @@ need 9, so it takes two steps.
 """
 
 from dataclasses import replace
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
 from math import prod
 from operator import itemgetter
 
 import numpy as np
 
 from ...base.errors import InvalidInput, one_of, require_range
+from ...base.ragged import offsets_of
 from ...network.config import MOST_VCS
 from ...network.operators import BUILT_IN
 from ...network.port_model import PortModel
-from ...network.route_layers import Layer, Link, joins
+from ...network.route_layers import Layers
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
@@ -49,13 +50,13 @@ def trivance_all_reduce(topology: Topology, words: int, operator: str) -> Schedu
     for side in topology.dims:
         if 3**7 % side:
             raise topology.refusal("trivance-whole", "of sides that are powers of three")
-    calendar = _Calendar()
+    rounds = []
     for axis, side in enumerate(topology.dims):
         stride, held = prod(topology.dims[:axis]), 1
         while held < side:
-            calendar.add_round(_paths(topology.nodes, side, stride, held))
+            rounds.append(_paths(topology.nodes, side, stride, held))
             held *= 3
-    return calendar.schedule(topology, Blocks.reduced_to((None,), words, operator))
+    return _Calendar(rounds).schedule(topology, Blocks.reduced_to((None,), words, operator))
 
 
 def _paths(nodes: int, side: int, stride: int, hops: int) -> list[list[int]]:
@@ -74,14 +75,17 @@ class _Calendar:
     On each VC no circle of packets can wait for itself.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, rounds: list[list[list[int]]]) -> None:
         self._sends: list[tuple[int, int, list[int]]] = []
-        self._layers: list[Layer] = [{} for _ in range(MOST_VCS)]
+        paths = [*chain(*rounds)]
+        self._layers = Layers(offsets_of([*map(len, paths)]), np.array([*chain(*paths)]))
+        for paths_of_round in rounds:
+            self._add_round(paths_of_round)
 
-    def add_round(self, paths: list[list[int]]) -> None:
+    def _add_round(self, paths: list[list[int]]) -> None:
         """Place sends in the earliest steps that fit, after all sends of earlier rounds."""
         first = max((step for step, _, _ in self._sends), default=0) + 1
-        taken: set[tuple[int, int, Link]] = set()
+        taken: set[tuple[int, int, tuple[int, int]]] = set()
         for path in paths:
             links = list(pairwise(path))
             step, vc = self._place(links, first, taken)
@@ -89,13 +93,16 @@ class _Calendar:
             self._sends.append((step, vc, path))
 
     def _place(
-        self, links: list[Link], first: int, taken: set[tuple[int, int, Link]]
+        self,
+        links: list[tuple[int, int]],
+        first: int,
+        taken: set[tuple[int, int, tuple[int, int]]],
     ) -> tuple[int, int]:
         """Return the first step, and its lowest VC, in which all ``links`` are free."""
         for step in count(first):
-            for vc, layer in enumerate(self._layers):
+            for vc in range(MOST_VCS):
                 free = not any((step, vc, link) in taken for link in links)
-                if free and joins(layer, links):
+                if free and self._layers.joins(len(self._sends), vc):
                     return step, vc
         raise AssertionError  # count() has no end
 

@@ -120,7 +120,7 @@ def _routes(topology: Topology, ends: list[tuple[int, int]]) -> list[Path]:
         flat = Topology("mesh", topology.dims, topology.neighbor, topology.peer)
         offsets, nodes = dimension_order(flat, sources, targets)
     else:
-        offsets, nodes = shortest_paths(topology, sources, targets)
+        offsets, nodes = shortest_paths(topology.neighbor, sources, targets)
     listed = nodes.tolist()
     return [tuple(listed[begin:end]) for begin, end in pairwise(offsets.tolist())]
 
