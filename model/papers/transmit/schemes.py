@@ -76,7 +76,7 @@ class Findings:
         return self.best.cost == self.bound
 
 
-def transmit(topology: Topology, seconds: float) -> Findings:
+def transmit(topology: Topology, seconds: float = 30) -> Findings:
     """Return all plans for ``topology`` and the best bound; the search stops after ``seconds``.
 
     The search runs on networks of a kind that the paper does not treat. On other networks it runs

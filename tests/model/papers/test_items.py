@@ -9,9 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eyecast.model.network.topology import mesh
+from eyecast.model.network.named_graphs import star_tree
+from eyecast.model.network.topology import hypercube, line, mesh
+from eyecast.model.papers.items.ho_hsu_sung import cost_text
 from eyecast.model.papers.items.item import Item, Maps, Row, Setting, Trees
 from eyecast.model.papers.items.papers import PAPERS
+from eyecast.model.papers.transmit.schemes import transmit
 
 ERRATA = Path(__file__).parents[3] / "docs" / "errata.md"
 SLOW = {
@@ -42,7 +45,7 @@ WRONG = {
     },
     "ho-hsu-sung-1996": {
         "theorem-1": {"Theorem 1, Corollary 1": 10},
-        "theorems-3-4": {"Theorem 4": 1, "Theorem 4, equality": 2},
+        "theorems-3-4": {"Theorem 4": 2, "Theorem 4, equality": 2},
         "table-1": {
             "Table I, n = 8 and 11, 147, 156": 4,
             "Table I, n = 27, 31": 2,
@@ -96,6 +99,31 @@ def test_values_that_are_wrong_in_the_paper_have_an_erratum(paper: str, name: st
             marks[row.mark] += 1
     assert marks == WRONG[paper].get(name, {})
     assert {*marks} <= entries(PAPERS[paper].heading)
+
+
+HOSTS = {
+    "Theorem 1, Corollary 1": (r"n = (\d+): ", line),
+    "Alon's result, as quoted": (r"n = (\d+): ", hypercube),
+    "Theorem 4": (r"(\d+) arms of (\d+): claimed \(\d+, \d+\), best ", star_tree),
+    "Theorem 4, equality": (r"(\d+) arms of (\d+): ", star_tree),
+}
+"""Networks in entries of Ho, Hsu & Sung; the best (t, s) of a host follows each."""
+
+
+def test_one_best_plan_in_the_errata_the_items_and_transmit() -> None:
+    section = ERRATA.read_text().split("\n## Ho, Hsu & Sung 1996\n")[1].split("\n## ")[0]
+    names = ("theorem-1", "figure-1", "theorems-3-4", "theorem-6")
+    items = {row.labels[0]: row for row in rows_of("ho-hsu-sung-1996", *names)}
+    found = 0
+    for entry, (pattern, network) in HOSTS.items():
+        (text,) = (row for row in section.splitlines() if row.startswith(f"| {entry} |"))
+        for *sizes, cost in re.findall(pattern + r"(\(\d+, \d+\))", text):
+            findings = transmit(network(*map(int, sizes)))
+            assert findings.proved
+            label = findings.best.topology.label
+            assert cost == cost_text(findings.best.cost) == items[label].ours
+            found += 1
+    assert found == 6
 
 
 def rows_of(paper: str, *names: str) -> Iterator[Row]:

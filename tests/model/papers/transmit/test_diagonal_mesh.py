@@ -10,6 +10,7 @@ from helpers.refusals import refusal_of
 from eyecast.model.network.named_graphs import diagonal_mesh
 from eyecast.model.network.topology import mesh
 from eyecast.model.papers.items.ho_hsu_sung import TABLE_1
+from eyecast.model.papers.transmit import diagonal_mesh as diagonal_mesh_module
 from eyecast.model.papers.transmit.covering import (
     Square,
     cover_plan,
@@ -158,8 +159,31 @@ def test_algorithm_ta_has_no_end_for_147() -> None:
         "steps of Algorithm TA must be enough for the 51 x 51 nodes left, which have no m (step "
         "5), not 4"
     )
-    # By Lemma 2's sum for odd m, three squares along each side would be enough.
-    assert (squares_along(147, 28), 2 * 28 * 3 - (4 * 9 - 8 * 3 + 9)) == (4, 147)
+
+
+def test_step_5_has_one_square_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By Lemma 2's sums for odd m, three squares are enough, and then no step is added."""
+    by_lemma_2 = {}
+    for side in range(LARGEST_BY_HAND + 1, LAST + 1):
+        row = table_1_row(side)
+        sums = {m: 2 * row.time * m - (4 * m * m - 8 * m + (9 if m % 2 else 10)) for m in range(9)}
+        least = next((m for m in range(2, 9) if sums[m] >= side), None)
+        if row.m is not None and row.m != least:
+            by_lemma_2[side] = (row.time, int(printed()[side][1]), row.m, least)
+    assert by_lemma_2 == {
+        147: (28, 3, 4, 3),
+        153: (29, 4, 4, 3),
+        159: (30, 4, 4, 3),
+        165: (31, 4, 4, 3),
+    }
+    monkeypatch.setattr(
+        diagonal_mesh_module,
+        "squares_along",
+        lambda side, time: 3 if side in by_lemma_2 else squares_along(side, time),
+    )
+    monkeypatch.setattr(diagonal_mesh_module, "_more", lambda _: 0)
+    for side, (time, *_) in by_lemma_2.items():
+        assert covers(side, ta_squares(side), time)
 
 
 @pytest.mark.parametrize("side", [60, 100, 163, 320, 500, 732])
