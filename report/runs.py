@@ -104,7 +104,7 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
         "contributions": _contributions(pack, watched) if followed is not None else None,
         "deadlock": _deadlock(watched),
         "memory": _memory(pack, watched, notes),
-        "blocks": _blocks(pack, watched),
+        "origins": _origins(pack, watched),
         "tables": list(watched.tables),
         "notes": notes,
     }
@@ -245,10 +245,10 @@ def _contributions(pack: Pack, watched: Watched) -> Any:
         "owed": pack.column(~owed_none),
     }
     if isinstance(program, CircuitProgram):
-        layout = watched.layout
-        if layout is None or layout.packed is not None or nodes * layout.size > MOST_WORDS:
+        layout, marks = watched.layout, np.repeat(counted + 2 * start, blocks.words, axis=1)
+        if layout is None or layout.packed is not None or marks.size > MOST_WORDS:
             return None
-        marks = np.repeat(counted + 2 * start, blocks.words, axis=1)
+        marks = _by_address(marks, layout)
         return {**shown, "size": layout.size, "marks": pack.column(marks.ravel())}
     moves, gained = contributions_gained(schedule)
     target, moved = np.divmod(moves.target, len(blocks))
@@ -260,6 +260,12 @@ def _contributions(pack: Pack, watched: Watched) -> Any:
         "gained": pack.column(np.maximum(by_send, 0)[program.route]),
         "words": pack.column(words.astype(np.int64)[program.route]),
     }
+
+
+def _by_address(words: Numbers, layout: Layout) -> Numbers:
+    """Return marks of all blocks' words by address: shape (nodes, words) to (nodes, size)."""
+    padded = np.pad(words, ((0, 0), (0, layout.size)))
+    return np.take_along_axis(padded, layout.base[:, None] + np.arange(layout.size), axis=1)
 
 
 def _deadlock(watched: Watched) -> Any:
@@ -296,14 +302,21 @@ def _memory(pack: Pack, watched: Watched, notes: list[str]) -> Any:
     return {"size": memory.shape[1], **pack.words(memory.ravel())}
 
 
-def _blocks(pack: Pack, watched: Watched) -> Any:
-    """Return addresses and owners of several blocks that have the same address in every node.
+def _origins(pack: Pack, watched: Watched) -> Any:
+    """Return for each row the owner of its first word; None unless several blocks are aligned.
 
     The owner of a reduced block is the first node that is owed it.
     """
-    schedule, layout = watched.schedule, watched.layout
-    if schedule is None or layout is None or layout.packed is not None or len(schedule.blocks) < 2:
+    schedule, layout, program = watched.schedule, watched.layout, watched.program
+    if schedule is None or layout is None or not isinstance(program, Program):
         return None
+    if layout.packed is not None or len(schedule.blocks) < 2:
+        return None
+    address = program.source_address
+    if layout.halves.any:
+        address = address % layout.apart(program.config)
+    place = layout.base[program.row_node] + address
     goals = [owed[0] if owed else 0 for owed in schedule.blocks.owed]
     owner = np.where(schedule.blocks.reduced, goals, schedule.blocks.owner)
-    return {"starts": pack.column(layout.starts), "owner": pack.column(owner)}
+    block = np.searchsorted(layout.starts[:-1], place, side="right") - 1
+    return pack.column(owner[block])

@@ -10,6 +10,10 @@ arrival::
     packed      node 5   | 40 | 41 | 42 | ... | 47 || 8 | 9 || 24 | 25 ||
                            its own at the start      step 1    step 2
 
+A node needs only the blocks of its own group, so the first block of each group is at address 0::
+
+    groups      node 0   | 0 | 1 | 2 |        node 3   | 3 | 4 | 5 |
+
 Blocks that stream around a ring are aligned if a window of addresses can wrap with them. Otherwise
 every node has them in the order in which it sends them (:mod:`..schedule.stream_runs`), so that no
 packet of the ring is cut.
@@ -21,7 +25,7 @@ have copies, the copies follow one after the other.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -39,15 +43,19 @@ from .halves import Halves
 class Layout:
     """The address of every block in every node that ever holds it.
 
-    ``starts`` has shape (blocks + 1,): where each block begins and the last one ends, in an aligned
-    layout. ``packed`` is None for an aligned layout; otherwise it maps ``node * blocks + block`` to
-    an address. ``size`` is the largest number of words that a node uses, from address 0 on.
+    ``starts`` has shape (blocks + 1,): where each block begins and the last one ends, if they stand
+    one after the other. ``base`` has shape (nodes,): where the first block of a node's group
+    begins. In an aligned layout the address of a block is the difference, at most ``aligned_size``,
+    and ``packed`` is None. Otherwise ``packed`` maps ``node * blocks + block`` to an address.
+    ``size`` is the largest number of words that a node uses, from address 0 on.
     ``halves`` tells when a block is in the upper half of the memory, or how many copies it has.
     ``in_runs`` tells that blocks are packed in the order in which they stream. ``token`` is the
     address of a word behind all blocks, which sends without words carry on circuits; else None.
     """
 
     starts: npt.NDArray[np.int64]
+    base: npt.NDArray[np.int64]
+    aligned_size: int
     packed: dict[int, int] | None
     size: int
     halves: Halves
@@ -60,21 +68,18 @@ class Layout:
 
         Blocks that stream have the same address in all nodes if possible, otherwise adjacent ones.
         """
-        starts, halves = block_starts(schedule.blocks), Halves.of(schedule)
+        aligned = cls._aligned(schedule, Halves.of(schedule))
         if schedule.stream.any():
-            every = np.zeros(schedule.topology.nodes, np.int64)
-            streamed = _Streamed.of(schedule, starts, every)
-            packed, size = None, int(starts[-1])
-            if streamed.elsewhere.any() and (found := _pack_streams(schedule, starts)):
-                packed, size = found
+            streamed = _Streamed.of(schedule, aligned.starts, aligned.base)
+            made = aligned
+            if streamed.elsewhere.any() and (found := _pack_streams(schedule, aligned.starts)):
+                made = replace(aligned, packed=found[0], size=found[1], in_runs=True)
             # A window is at most half of the address range.
-            size = max(size, streamed.window + 1)
-            return cls(starts, packed, size, halves, in_runs=packed is not None)
-        aligned = cls(starts, None, int(starts[-1]), halves)
-        if aligned.room <= message_words or halves.copied:
+            return replace(made, size=max(made.size, streamed.window + 1))
+        if aligned.room <= message_words or aligned.halves.copied:
             return aligned
         packed, size = _pack(schedule)
-        return cls(starts, packed, size, halves)
+        return replace(aligned, packed=packed, size=size)
 
     @classmethod
     def of_circuits(cls, schedule: Schedule, message_words: int) -> Layout:
@@ -83,13 +88,32 @@ class Layout:
         Words are read before others change them (``circuit_times``), and addresses may be cut
         anywhere.
         """
-        starts, packed = block_starts(schedule.blocks), None
         one_place = Halves(len(schedule.blocks), np.zeros(0, np.int64))
+        aligned = cls._aligned(schedule, one_place)
         tokens = bool((schedule.send_words == 0).any())
-        size = int(starts[-1])
+        packed, size = None, aligned.size
         if size + tokens > message_words:
             packed, size = _pack(schedule)
-        return cls(starts, packed, size + tokens, one_place, token=size if tokens else None)
+        token = size if tokens else None
+        return replace(aligned, packed=packed, size=size + tokens, token=token)
+
+    @classmethod
+    def _aligned(cls, schedule: Schedule, halves: Halves) -> Layout:
+        """Return the layout in which all nodes of a group have a block at the same address."""
+        starts = block_starts(schedule.blocks)
+        group = np.zeros(schedule.topology.nodes, np.int64)
+        for number, nodes in enumerate(schedule.groups, start=1):
+            group[list(nodes)] = number
+        begin, end = np.zeros((2, len(schedule.groups) + 1), np.int64)
+        if schedule.groups:
+            begin[:] = starts[-1]
+            block, node = np.array([*_at_start(schedule)], np.int64).reshape(-1, 2).T
+            np.minimum.at(begin, group[node], starts[block])
+            np.maximum.at(end, group[node], starts[block + 1])
+        else:
+            end[:] = starts[-1]
+        size = int((end - begin).max())
+        return cls(starts, begin[group], size, None, size, halves)
 
     @property
     def room(self) -> int:
@@ -124,14 +148,14 @@ class Layout:
 
     def aligned_if_within(self, message_words: int) -> Layout:
         """Return the aligned layout if it fits and no block is in a run, otherwise this layout."""
-        aligned = Layout(self.starts, None, int(self.starts[-1]), self.halves)
+        aligned = replace(self, packed=None, size=self.aligned_size)
         kept = self.packed is None or self.in_runs or aligned.room > message_words
         return self if kept else aligned
 
     def address(self, node: int, block: int) -> int:
         """Return the address of ``block`` in ``node``; KeyError if the node never has it."""
         if self.packed is None:
-            return int(self.starts[block])
+            return int(self.starts[block] - self.base[node])
         return self.packed[node * (len(self.starts) - 1) + block]
 
     def addresses(
@@ -139,8 +163,8 @@ class Layout:
     ) -> npt.NDArray[np.int64]:
         """Return addresses of ``blocks`` in ``nodes``, pairwise; KeyError if one never has it."""
         if self.packed is None:
-            starts: npt.NDArray[np.int64] = self.starts[blocks]
-            return starts
+            found: npt.NDArray[np.int64] = self.starts[blocks] - self.base[nodes]
+            return found
         keys = nodes.astype(np.int64) * (len(self.starts) - 1) + blocks
         places = map(self.packed.__getitem__, keys.tolist())
         return np.fromiter(places, np.int64, len(keys))

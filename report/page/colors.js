@@ -42,19 +42,16 @@ function colorings(run) {
       if (!cache.has(row)) cache.set(row, hue(row));
       return cache.get(row);
     };
-    if (run.blocks) found["origin of the data"] = blockColoring(run);
+    if (run.origins) found["origin of the data"] = originColoring(run);
   }
   return found;
 }
 
-/** Colour a flit by the first owner of its word's block; a header as its packet's first word. */
-function blockColoring(run) {
+/** Colour a flit by the node that its packet's first word comes from. */
+function originColoring(run) {
   const shades = Array.from({ length: run.network.nodes }, (_, node) => gradient(node / Math.max(1, run.network.nodes - 1)));
   return (flit) => {
     const row = run.trace.row[flit];
-    if (!row) return themed("--quiet");
-    const address = run.program.source_address[row - 1];
-    const block = above(run.blocks.starts, address) - 1;
-    return shades[run.blocks.owner[Math.min(block, run.blocks.owner.length - 1)]];
+    return row ? shades[run.origins[row - 1]] : themed("--quiet");
   };
 }

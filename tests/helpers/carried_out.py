@@ -6,13 +6,14 @@ from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.schedule import Schedule
 
 
-def carried_out(made: Schedule, *, waits: bool = True) -> Case:
+def carried_out(made: Schedule, *, waits: bool = True, circuits: bool = False) -> Case:
     """Return the predicted run; require that each node gets all blocks that it is owed.
 
-    Without ``waits``, require that no flit waits.
+    Without ``waits``, require that no flit waits. ``circuits`` chooses the kind of network.
     """
     made.check()
-    case = Case.of(compile_certified(made, {}), timing=Timing.BARRIER, seed=1)
+    parameters = {"circuits": True} if circuits else {}
+    case = Case.of(compile_certified(made, parameters), timing=Timing.BARRIER, seed=1)
     assert case.predicted.finished
     assert waits or not case.predicted.stalled_flits.any()
     got = case.payload.delivered(case.predicted.memory, made.topology)

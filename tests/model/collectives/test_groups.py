@@ -1,6 +1,7 @@
 """Groups: several collectives at the same time, each equal to its run alone; refusals."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,12 +11,12 @@ from helpers.refusals import refusal_of
 from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.declared.request import Request
+from eyecast.model.collectives.declared.request import Request, words_of
 from eyecast.model.collectives.group_choice import Grouping
 from eyecast.model.collectives.group_file import Group, groups_of
 from eyecast.model.collectives.groups import boxes_of, part_of, side_by_side
 from eyecast.model.collectives.halving.eye import eye_broadcast
-from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.registry import algorithms_for, find_algorithm
 from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.collectives.streaming.chain import chain_broadcast
 from eyecast.model.network.faults import with_faults
@@ -23,6 +24,7 @@ from eyecast.model.network.topology import Topology, line, mesh, ring, torus
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.deadlock import DeadlockError
 from eyecast.model.schedule.blocks import Blocks
+from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
 from eyecast.model.schedule.groups import require_groups
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
@@ -40,6 +42,33 @@ def test_rows_do_what_one_row_does() -> None:
     alone = chain_broadcast(mesh((4, 1)), 0, 9)
     assert carried_out(made).predicted.cycles == carried_out(alone).predicted.cycles
     assert schedule_bound(made).value == schedule_bound(alone).value
+
+
+@pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_rows_need_the_memory_of_one_row(collective: str, circuits: bool) -> None:
+    """Each node reserves memory for its own group's blocks only, whatever the algorithm."""
+    network, served = mesh((4, 3)), 0
+    rows = [part_of(network, nodes) for nodes in boxes_of(network, (4, 1), "rows")]
+    root, targets = None if collective in ROOTLESS else 0, (1, 3)
+    for algorithm, all_port in product(algorithms_for(collective, circuits=circuits), (0, 1)):
+        request = Request(
+            topology=rows[0].topology,
+            words=words_of(collective, 96),
+            source=root,
+            targets=targets if collective == Collective.MULTICAST else None,
+            all_port=bool(all_port),
+        )
+        try:
+            alone = algorithm.generate(request)
+        except InvalidInput:
+            continue
+        made = side_by_side(network, [(row, alone) for row in rows])
+        cases = [carried_out(each, circuits=circuits) for each in (alone, made)]
+        one, all_rows = (case.payload.layout.size for case in cases)
+        assert all_rows == one, algorithm.name
+        served += 1
+    assert served
 
 
 @pytest.mark.parametrize("collective", ["all-gather", "all-reduce"])
