@@ -1,79 +1,84 @@
-"""The injection of a sender's flits, by credit (docs/router.md, section 4, "Sender").
-
-Used by :class:`.Sender`.
-"""
-
-from typing import Any
+"""The injection of a sender's flits, by credit (docs/router.md, section 4, "Sender")."""
 
 from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
+from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
 from .credits import CreditCounter
 
 
-class Injector:
-    """The offered flit, its VC, and the credits that let it leave.
+class Injector(Component):
+    """Lets an offered flit leave if its VC has a credit. Used by :class:`.Sender`.
 
-    Parameters
-    ----------
-    m
-        The module of the sender, to which the injector adds its gates.
-    config
-        The network.
-    ports
-        The ports of the sender.
-
-    Attributes
-    ----------
-    wanted : Signal
-        High in a cycle in which a flit is offered. Set by the sender's states.
-    vc : Signal
-        The VC of the offered flit, one-hot. A state that begins a packet sets it; otherwise it is
-        the VC of the last injected flit.
-    injected : Signal
+    Members
+    -------
+    wanted : In(1)
+        High in a cycle in which a flit is offered.
+    begins : In(1)
+        High if the offered flit begins a packet. The others follow it on its VC.
+    first_vc : In(vcs)
+        The VC of the packet that begins, one-hot. Valid while ``begins`` is 1.
+    valid, credit : Out(vcs), In(vcs)
+        As for :class:`.Link`. A network without contention has no credits.
+    injected : Out(1)
         High in a cycle in which the offered flit leaves.
-    keeps_credit : Value
-        High while the VC of the last injected flit has a credit. Valid after ``elaborate``.
+    stalled : Out(1)
+        High in a cycle in which a flit leaves that has waited for a credit.
+    keeps_credit : Out(1)
+        High while the VC of the last injected flit has a credit.
+    credit_overflow : Out(1)
+        High in a cycle in which a credit comes back while none was out.
 
     """
 
-    def __init__(self, m: Module, config: NetworkConfig, ports: Any) -> None:
-        self._m, self._config, self._ports = m, config, ports
-        self.vc = Signal(config.vcs, name="vc")
-        self.wanted = Signal(name="wanted")
-        self.injected = Signal(name="injected")
-        self.keeps_credit: Value = C(1)
+    def __init__(self, config: NetworkConfig) -> None:
+        self._config = config
+        super().__init__(
+            {
+                "wanted": In(1),
+                "begins": In(1),
+                "first_vc": In(config.vcs),
+                "valid": Out(config.vcs),
+                "credit": In(config.vcs),
+                "injected": Out(1),
+                "stalled": Out(1),
+                "keeps_credit": Out(1),
+                "credit_overflow": Out(1),
+            }
+        )
 
-    def elaborate(self) -> None:
-        """Inject a wanted flit if its VC has a credit; a network without contention has none."""
-        m, ports = self._m, self._ports
+    def elaborate(self, _platform: object) -> Module:
+        """Choose the VC, and look for its credit."""
+        m = Module()
+        vc, waited = Signal(self._config.vcs, name="vc"), Signal(name="waited")
         # With one VC the initial value never changes, so that this becomes no register.
-        kept_vc, waited = Signal.like(self.vc, init=1, name="kept_vc"), Signal(name="waited")
+        kept_vc = Signal.like(vc, init=1, name="kept_vc")
         has_credit: Value = C(1)
+        keeps_credit: Value = C(1)
         if not self._config.contention_free:
-            available = self._available()
-            has_credit = (self.vc & available).any()
-            self.keeps_credit = (kept_vc & available).any()
+            available = self._elaborate_credits(m)
+            has_credit, keeps_credit = (vc & available).any(), (kept_vc & available).any()
         m.d.comb += [
-            self.vc.eq(kept_vc),
+            vc.eq(Mux(self.begins, self.first_vc, kept_vc)),
             self.injected.eq(self.wanted & has_credit),
-            ports.link.valid.eq(Mux(self.injected, self.vc, 0)),
-            ports.stalled.eq(self.injected & waited),
+            self.valid.eq(Mux(self.injected, vc, 0)),
+            self.stalled.eq(self.injected & waited),
+            self.keeps_credit.eq(keeps_credit),
         ]
         m.d.sync += waited.eq(self.wanted & ~self.injected)
         with m.If(self.injected):
-            m.d.sync += kept_vc.eq(self.vc)
+            m.d.sync += kept_vc.eq(vc)
+        return m
 
-    def _available(self) -> Value:
-        """Return the VCs that have a credit."""
-        m, ports = self._m, self._ports
+    def _elaborate_credits(self, m: Module) -> Value:
+        """Count the credits; return the VCs that have one."""
         counters = [CreditCounter(self._config) for _ in range(self._config.vcs)]
         for number, counter in enumerate(counters):
             m.submodules[f"credits_{number}"] = counter
             m.d.comb += [
-                counter.spend.eq(ports.link.valid[number]),
-                counter.earn.eq(ports.link.credit[number]),
+                counter.spend.eq(self.valid[number]),
+                counter.earn.eq(self.credit[number]),
             ]
         overflow = Cat(counter.overflow for counter in counters).any()
-        m.d.comb += ports.causes.credit_overflow.eq(overflow)
+        m.d.comb += self.credit_overflow.eq(overflow)
         return Cat(counter.available for counter in counters)

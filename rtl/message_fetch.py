@@ -1,127 +1,68 @@
-"""The words of a row's message, fetched for the sender (docs/router.md, section 4, "Sender").
+"""The words of a row's message, fetched a cycle early (docs/router.md, section 4, "Sender")."""
 
-Used by :class:`.Sender`.
-"""
-
-from typing import Any
-
-from amaranth.hdl import C, Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
-from .injector import Injector
-from .row import RowReader
-from .row_of_streams import add_coming
-from .window import next_place
 
 
-class MessageFetch:
-    """The next word of the row's message, and whether it may leave.
+class MessageFetch(Component):
+    """Reads a word before the last one has left. Used by :class:`.Sender` if it looks ahead.
 
-    Parameters
-    ----------
-    m
-        The module of the sender, to which the fetch adds its gates.
-    config
-        The network.
-    ports
-        The ports of the sender.
-    reader
-        The row under way.
-    injector
-        The way out for the word.
-    ahead
-        Whether the memory reads a word before the last one has left. A streamed word leaves too
-        soon after its arrival for that.
+    Before a row is due, the memory reads the row's first word in every cycle, because that word may
+    still arrive. While the row is offered, the memory reads the word behind it.
 
-    Attributes
-    ----------
-    in_payload : Signal
-        High in a cycle in which the sender injects words. Set by the sender's states.
-    leaves : Value
-        High in a cycle in which a word of the message is injected.
-    last : Signal
-        High in a cycle in which no word is left after the one being injected, or none at all.
-    there : Value
-        High if the next word has arrived: always, except in a row that streams.
-    word : Value
-        The word that is injected next. Valid after ``elaborate``.
+    Members
+    -------
+    read : In(1)
+        High in a cycle in which the row is read: ``first`` is the address of its first word.
+    first : In(address_bits)
+        That address. Valid while ``read`` is 1.
+    due : In(1)
+        High while the row could begin.
+    wanted : In(1)
+        High in a cycle in which a flit is offered.
+    leaves : In(1)
+        High in a cycle in which a word of the message leaves.
+    address : Out(address_bits)
+        The address that the memory reads in this cycle.
+    answer : In(flit_width)
+        The word at the ``address`` of the last cycle.
+    word : Out(flit_width)
+        The word to be injected next.
 
     """
 
-    def __init__(
-        self,
-        m: Module,
-        config: NetworkConfig,
-        ports: Any,
-        *,
-        reader: RowReader,
-        injector: Injector,
-        ahead: bool,
-    ) -> None:
-        self._m, self._config, self._ports = m, config, ports
-        self._reader, self._injector = reader, injector
-        self._ahead = ahead
-        self.in_payload, self.last = Signal(name="payload"), Signal(name="last")
-        # With streams or operators a leaving word must be known without the examination of a row
-        # that begins. In other networks that is no faster.
-        self._leaves_early = bool(config.streams or config.operators)
-        self.leaves: Value = injector.injected & self.in_payload
-        if self._leaves_early:
-            self.leaves = Signal(name="leaves")
-        self.there: Value = C(1)
-        self.word: Value = ports.message.word
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(
+            {
+                "read": In(1),
+                "first": In(config.address_bits),
+                "due": In(1),
+                "wanted": In(1),
+                "leaves": In(1),
+                "address": Out(config.address_bits),
+                "answer": In(config.flit_width),
+                "word": Out(config.flit_width),
+            }
+        )
 
-    def elaborate(self, due: Signal) -> None:
-        """Fetch the row's words; ``due`` is high while the row could begin."""
-        m, row = self._m, self._reader.row
-        place = self._next_place()
-        if self._config.streams:
-            self.there = add_coming(m, row, self._ports.come, self.in_payload, self.leaves)
-        if self._ahead:
-            self.word = self._word_ahead(due)
-        else:
-            m.d.comb += self._ports.message.address.eq(place)
-
-    def elaborate_leaving(self) -> None:
-        """Tell early whether a word leaves: it has arrived, and its VC has a credit."""
-        if self._leaves_early:
-            leaves = self.in_payload & self.there & self._injector.keeps_credit
-            self._m.d.comb += self.leaves.eq(leaves)
-
-    def _next_place(self) -> Signal:
-        """Return the address of the word that may be injected in the next cycle."""
-        m, row = self._m, self._reader.row
-        place = Signal.like(row.place)
-        if self._config.window_bits:
-            next_word = next_place(row.place, self._reader.fixed, self.leaves)
-        else:
-            next_word = row.place + self.leaves
+    def elaborate(self, _platform: object) -> Module:
+        """Keep the last address, and the word to be injected."""
+        m = Module()
+        shown, fetched = Signal.like(self.word, name="shown"), Signal(name="fetched")
+        # The next address is a register, because the cycle leaves no time for an addition.
+        last, following = (Signal.like(self.address, name=name) for name in ("last", "following"))
+        goes_on = (self.due & ~fetched) | self.leaves
         m.d.comb += [
-            place.eq(next_word),
-            # One word is left while it is injected; before, the row has none at all.
-            self.last.eq(row.left == self.in_payload),
+            self.address.eq(Mux(self.read, self.first, Mux(goes_on, following, last))),
+            self.word.eq(shown),
         ]
-        m.d.sync += [row.place.eq(place), row.left.eq(row.left - self.leaves)]
-        return place
-
-    def _word_ahead(self, due: Signal) -> Signal:
-        """Return the register of the word to be injected, as for :class:`.Table`.
-
-        While the row is offered the memory reads the word behind it. Before, it reads the row's
-        first word in every cycle, because that word may still arrive.
-        """
-        m, message = self._m, self._ports.message
-        shown, fetched = Signal.like(message.word, name="shown"), Signal(name="fetched")
-        address = Signal.like(message.address)
-        # A register, because the cycle leaves no time for an addition.
-        next_address = Signal.like(address)
-        goes_on = (due & ~fetched) | self.leaves
-        m.d.comb += message.address.eq(Mux(goes_on, next_address, address))
         m.d.sync += [
-            address.eq(message.address),
-            next_address.eq(message.address + 1),
-            fetched.eq(due | self._injector.wanted),
+            last.eq(self.address),
+            following.eq(self.address + 1),
+            fetched.eq(self.due | self.wanted),
         ]
         with m.If(~fetched | self.leaves):
-            m.d.sync += shown.eq(message.word)
-        return shown
+            m.d.sync += shown.eq(self.answer)
+        return m

@@ -1,32 +1,33 @@
 """Stream fields of a row, in networks with streams (docs/router.md, section 20).
 
-Used by :class:`.Sender`, which keeps them while the row is under way.
+Used by :class:`.Row`, which keeps them while the row is under way.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import Array, C, Cat, Module, Shape, Signal, Value
+from amaranth.hdl import Array, C, Cat, Module, Signal, Value
+from amaranth.lib import data
+from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
 from .window import fixed_bits, is_above
-from .word_count import count_shape
+from .word_count import ComingWords, count_shape
 
 
-def row_of_streams(config: NetworkConfig) -> dict[str, int | Shape]:
-    """Return the shapes of the registers that a sender keeps for a row's stream.
+def stream_layout(config: NetworkConfig) -> data.StructLayout:
+    """Return the layout of the stream of the row under way.
 
     ``stream`` is the row's field, ``ahead`` the number of words that have left minus 1 minus
-    ``lead``. ``leads`` is 1 if ``lead`` is not 0, ``no_stream`` if the row names a stream or a
-    window that the network lacks.
+    ``lead``. ``leads`` is 1 if ``lead`` is not 0.
     """
     widths = dict(config.table.fields)
-    return {"stream": widths["stream"], "ahead": count_shape(config), "leads": 1, "no_stream": 1}
+    return data.StructLayout({"stream": widths["stream"], "ahead": count_shape(config), "leads": 1})
 
 
 def loads_of_streams(
     config: NetworkConfig,
-    row: Any,
+    row: data.View,
     fixed: Signal,
     fields: Mapping[str, Value],
     words: Mapping[str, int],
@@ -39,10 +40,10 @@ def loads_of_streams(
     """
     unknown = is_above(fields["stream"], config.lanes)
     loads = {
-        "stream": [row.stream.eq(fields["stream"]), row.no_stream.eq(unknown)],
+        "stream": [row.streamed.stream.eq(fields["stream"]), row.no_stream.eq(unknown)],
         "lead": [
-            row.ahead.eq(~Cat(fields["lead"], C(0)).as_signed()),
-            row.leads.eq(fields["lead"].any()),
+            row.streamed.ahead.eq(~Cat(fields["lead"], C(0)).as_signed()),
+            row.streamed.leads.eq(fields["lead"].any()),
         ],
     }
     if not config.window_bits:
@@ -59,7 +60,7 @@ def loads_of_streams(
 
 
 def _is_too_long(
-    config: NetworkConfig, row: Any, fields: Mapping[str, Value], words: Mapping[str, int]
+    config: NetworkConfig, row: data.View, fields: Mapping[str, Value], words: Mapping[str, int]
 ) -> Value:
     """Tell whether the row is longer than its window, or the window ends beyond the memory."""
 
@@ -77,30 +78,52 @@ def _is_too_long(
     return beyond | (first + length > most)
 
 
-def add_coming(
-    m: Module, row: Any, comes: Sequence[Any], in_payload: Value, word_leaves: Value
-) -> Value:
-    """Return a new register that tells whether the next word to inject has arrived.
+class StreamWait(Component):
+    """Tells whether the next word of a row has arrived. Used by :class:`.Sender`.
 
-    ``comes`` has the arrived words of each lane; ``word_leaves`` is 1 in a cycle in which a word is
-    injected. The register is valid while the row is ``in_payload``, and 1 for a row that streams
-    nothing.
+    Members
+    -------
+    row : In(stream_layout)
+        The stream of the row under way.
+    come : array of ComingWords, In
+        The words that have arrived, by lane.
+    payload : In(1)
+        High in a cycle in which the sender injects words.
+    leaves : In(1)
+        High in a cycle in which a word is injected.
+    there : Out(1)
+        High if the next word to inject has arrived; always, if the row streams nothing. Valid while
+        ``payload`` is 1.
+
     """
-    there, further = Signal(name="there"), Signal(name="further")
-    last, before, some = (_of_stream(row, comes, name) for name in ("last", "before", "some"))
-    with m.If(word_leaves):
-        # A further word is here unless this was the last arrived word: a comparison, no adder.
-        m.d.comb += further.eq(row.ahead != before)
-        m.d.sync += row.ahead.eq(row.ahead + 1)
-    with m.Elif(in_payload):
-        m.d.comb += further.eq(there)
-    with m.Else():
-        m.d.comb += further.eq(row.leads | some)
-    m.d.sync += there.eq(~row.stream.any() | last | further)
-    return there
 
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(
+            {
+                "row": In(stream_layout(config)),
+                "come": In(ComingWords(config)).array(config.lanes),
+                "payload": In(1),
+                "leaves": In(1),
+                "there": Out(1),
+            }
+        )
 
-def _of_stream(row: Any, comes: Sequence[Any], name: str) -> Value:
-    """Return member ``name`` of :class:`.ComingWords` for the lane whose words the row sends on."""
-    each = [getattr(come, name) for come in comes]
-    return each[0] if len(each) == 1 else Array([C(0), *each])[row.stream]
+    def elaborate(self, _platform: object) -> Module:
+        """Keep whether the word is there, from the words of the row's stream."""
+        m, row = Module(), self.row
+        further = Signal(name="further")
+        last, before, some = map(self._of_stream, ("last", "before", "some"))
+        with m.If(self.leaves):
+            # A further word is here unless this was the last arrived word: a comparison, no adder.
+            m.d.comb += further.eq(row.ahead != before)
+        with m.Elif(self.payload):
+            m.d.comb += further.eq(self.there)
+        with m.Else():
+            m.d.comb += further.eq(row.leads | some)
+        m.d.sync += self.there.eq(~row.stream.any() | last | further)
+        return m
+
+    def _of_stream(self, name: str) -> Value:
+        """Return member ``name`` of :class:`.ComingWords` for the lane of the row's stream."""
+        each = [getattr(come, name) for come in self.come]
+        return each[0] if len(each) == 1 else Array([C(0), *each])[self.row.stream]

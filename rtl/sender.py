@@ -2,17 +2,16 @@
 
 ::
 
-    table ──► row reader ──► row gate ──► injector ──► link
-                  │             ▲ step       ▲   ▲ credits
-                  ▼                          │
-    message memory ───────► message fetch ───┘
+    table ──────► row ──► state ──► injector ──► link
+                   │        ▲ step      ▲ credits
+                   ▼        │
+    message memory ───► message fetch (only if the sender looks ahead)
 """
 
 import enum
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
-from amaranth.lib import data
-from amaranth.lib.wiring import Component, In, Member, Out
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
+from amaranth.lib.wiring import Component, In, Member, Out, connect, flipped
 
 from ..model.network.config import NetworkConfig, bits_for
 from .host_port import Causes, Flag
@@ -20,7 +19,8 @@ from .injector import Injector
 from .link import CYCLE_BITS, Link
 from .memory_ports import WordRead, WordWrite
 from .message_fetch import MessageFetch
-from .row import RowGate, RowReader
+from .row import Row
+from .row_of_streams import StreamWait
 from .steps import StepClock
 from .table import TableRead
 from .technology import PLAIN, Technology
@@ -99,6 +99,7 @@ class Sender(Component):
         self._config = config
         self._look_ahead = technology.look_ahead
         self._links = ports
+        first = SenderState.EXPECT if config.programs else SenderState.CONTROL
         super().__init__(
             {
                 "table": Out(TableRead(config)),
@@ -115,7 +116,7 @@ class Sender(Component):
                 "ended": Out(1),
                 "stalled": Out(1),
                 "causes": Out(Causes(*self._flags())),
-                "state": Out(SenderState),
+                "state": Out(SenderState, init=first),
                 **self._members_of_programs(),
             }
         )
@@ -136,120 +137,146 @@ class Sender(Component):
     def elaborate(self, _platform: object) -> Module:
         """Build the parts of the drawing above and the state machine that joins them."""
         m, config = Module(), self._config
-        # A streamed word leaves too soon after its arrival to be fetched ahead.
-        ahead = self._look_ahead and not config.streams
-        reader = RowReader(
-            m, config, self, links=self._links, look_ahead=self._look_ahead, fetches_ahead=ahead
-        )
-        gate = RowGate(m, config, self, reader)
-        injector = Injector(m, config, self)
-        fetch = MessageFetch(m, config, self, reader=reader, injector=injector, ahead=ahead)
-        fetch.elaborate(gate.due)
-        reader.elaborate()
-        self._elaborate_flit(m, reader.row, fetch)
-        injector.elaborate()
-        fetch.elaborate_leaving()
-        programs = config.programs
-        with m.FSM(init=(SenderState.EXPECT if programs else SenderState.CONTROL).name):
-            with m.State(SenderState.CONTROL.name):
-                self._elaborate_control(m, reader)
-            with m.State(SenderState.READY.name):
-                self._elaborate_ready(m, reader, gate, injector, fetch)
-            with m.State(SenderState.HEADER.name):
-                m.d.comb += [self.state.eq(SenderState.HEADER), injector.wanted.eq(1)]
-                with m.If(injector.injected):
-                    self._header_flit_left(m, reader.row, fetch.last)
-            with m.State(SenderState.PAYLOAD.name):
-                self._elaborate_payload(m, injector, fetch)
-            self._elaborate_last_states(m)
-            if programs:
-                with m.State(SenderState.EXPECT.name):
-                    self._elaborate_expect(m)
-        if programs:
-            self._elaborate_fetches(m, gate.due, injector.wanted, fetch.in_payload)
+        m.submodules.row = row = Row(config, links=self._links, look_ahead=self._look_ahead)
+        m.submodules.injector = injector = Injector(config)
+        connect(m, flipped(self.clock), row.clock)
+        leaves, in_payload = Signal(name="leaves"), Signal(name="in_payload")
+        there = self._elaborate_there(m, row, leaves)
+        m.d.comb += [
+            row.word.eq(self.table.word),
+            row.now.eq(self.now),
+            row.payload.eq(in_payload),
+            row.word_leaves.eq(leaves),
+            in_payload.eq(self.state == SenderState.PAYLOAD),
+            # Known without the examination of a row that begins.
+            leaves.eq(in_payload & there & injector.keeps_credit),
+        ]
+        if self._look_ahead:
+            m.d.comb += [row.next_word.eq(self.table.next_word), row.advance.eq(self.table.advance)]
+        due = Signal(name="due")
+        m.d.comb += due.eq((self.state == SenderState.READY) & row.due)
+        word = self._elaborate_message(m, row, injector, due=due, leaves=leaves)
+        self._elaborate_link(m, row, injector, word)
+        self._elaborate_states(m, row, injector, there)
+        if config.programs:
+            # A held row injects nothing in this cycle, so no payload in the next one.
+            offered = injector.wanted | in_payload if config.streams else injector.wanted
+            m.d.comb += self.fetches.eq((due & ~self.hold) | offered)
         if config.parity:
-            self._elaborate_parity(m, injector.injected, fetch.in_payload)
+            self._elaborate_parity(m, injector.injected, in_payload)
         return m
 
-    def _elaborate_flit(self, m: Module, row: data.View, fetch: MessageFetch) -> None:
-        """Connect the offered flit: a header flit from the table, or a word of the message."""
-        is_last = fetch.last & (fetch.in_payload | (row.header_flits == 1))
+    def _elaborate_there(self, m: Module, row: Row, leaves: Signal) -> Value:
+        """Return whether the next word has arrived: always, except in a row that streams."""
+        if not self._config.streams:
+            return C(1)
+        m.submodules.stream = stream = StreamWait(self._config)
+        for come, here in zip(self.come, stream.come, strict=True):
+            connect(m, flipped(come), here)
         m.d.comb += [
-            self.link.flit.data.eq(Mux(fetch.in_payload, fetch.word, self.table.word)),
-            self.link.flit.head.eq(~fetch.in_payload),
-            self.link.flit.tail.eq(is_last),
+            stream.row.eq(row.stream),
+            stream.payload.eq(row.payload),
+            stream.leaves.eq(leaves),
+        ]
+        return stream.there
+
+    def _elaborate_message(
+        self, m: Module, row: Row, injector: Injector, *, due: Value, leaves: Value
+    ) -> Value:
+        """Read the message memory; return the word that is injected next."""
+        message = self.message
+        # A streamed word leaves too soon after its arrival to be fetched ahead.
+        if not self._look_ahead or self._config.streams:
+            m.d.comb += message.address.eq(row.address)
+            return message.word
+        m.submodules.fetch = fetch = MessageFetch(self._config)
+        m.d.comb += [
+            fetch.read.eq(row.read),
+            fetch.first.eq(row.first),
+            fetch.due.eq(due),
+            fetch.wanted.eq(injector.wanted),
+            fetch.leaves.eq(leaves),
+            fetch.answer.eq(message.word),
+            message.address.eq(fetch.address),
+        ]
+        return fetch.word
+
+    def _elaborate_link(self, m: Module, row: Row, injector: Injector, word: Value) -> None:
+        """Offer a header flit from the table, or a word of the message."""
+        flit = self.link.flit
+        m.d.comb += [
+            flit.data.eq(Mux(row.payload, word, self.table.word)),
+            flit.head.eq(~row.payload),
+            flit.tail.eq(row.last_word & (row.payload | row.last_header)),
+            injector.first_vc.eq(row.first_vc),
+            self.link.valid.eq(injector.valid),
+            injector.credit.eq(self.link.credit),
+            self.stalled.eq(injector.stalled),
+            self.causes.credit_overflow.eq(injector.credit_overflow),
         ]
 
-    def _elaborate_control(self, m: Module, reader: RowReader) -> None:
+    def _elaborate_states(self, m: Module, row: Row, injector: Injector, there: Value) -> None:
+        """Do what each state does; the sender stays in ENDED and FAILED until reset."""
+        with m.Switch(self.state):
+            with m.Case(SenderState.CONTROL):
+                self._elaborate_control(m, row)
+            with m.Case(SenderState.READY):
+                self._elaborate_ready(m, row, injector)
+            with m.Case(SenderState.HEADER):
+                m.d.comb += injector.wanted.eq(1)
+                with m.If(injector.injected):
+                    self._header_flit_left(m, row)
+            with m.Case(SenderState.PAYLOAD):
+                m.d.comb += injector.wanted.eq(there)
+                with m.If(injector.injected & row.last_word):
+                    m.d.sync += self.state.eq(SenderState.CONTROL)
+            with m.Case(SenderState.ENDED):
+                m.d.comb += [self.over.eq(1), self.ended.eq(1)]
+            if self._config.programs:
+                with m.Case(SenderState.EXPECT):
+                    self._elaborate_expect(m)
+
+    def _elaborate_control(self, m: Module, row: Row) -> None:
         """Read the control words of the next row; in a program they have a limit."""
-
-        def read() -> None:
-            reader.read(at_the_end=SenderState.ENDED.name, when_read=SenderState.READY.name)
-
-        if not self._config.programs:
-            read()
-            return
-        with m.If(self.table.beyond):
+        beyond = self.table.beyond if self._config.programs else C(0)
+        with m.If(beyond):
             self._refuse_row(m)
         with m.Else():
-            read()
+            m.d.comb += [row.read.eq(1), self.table.advance.eq(1)]
+            with m.If(row.ends):
+                m.d.sync += self.state.eq(SenderState.ENDED)
+            with m.Elif(row.complete):
+                m.d.sync += self.state.eq(SenderState.READY)
 
-    def _elaborate_ready(
-        self,
-        m: Module,
-        reader: RowReader,
-        gate: RowGate,
-        injector: Injector,
-        fetch: MessageFetch,
-    ) -> None:
+    def _elaborate_ready(self, m: Module, row: Row, injector: Injector) -> None:
         """Begin the row in its step, or refuse it."""
-        m.d.comb += self.state.eq(SenderState.READY)
-        gate.wait(injector.wanted)
-        with m.If(self.causes.bad_row):
-            m.next = SenderState.FAILED.name
-        m.d.comb += injector.vc.eq(reader.first_vc(self.table.word))
-        with m.If(injector.injected):
-            begins = ~reader.row.stream.any() if self._config.streams else 1
-            m.d.comb += self.begins.eq(begins)
-            self._header_flit_left(m, reader.row, fetch.last)
-
-    def _header_flit_left(self, m: Module, row: data.View, last_word: Signal) -> None:
-        """Go on to the next header flit, to the payload, or to the next row."""
-        m.d.comb += self.table.advance.eq(1)
-        m.d.sync += row.header_flits.eq(row.header_flits - 1)
-        with m.If(row.header_flits != 1):
-            m.next = SenderState.HEADER.name
-        with m.Elif(last_word):
-            m.next = SenderState.CONTROL.name
-        with m.Else():
-            m.next = SenderState.PAYLOAD.name
-
-    def _elaborate_payload(self, m: Module, injector: Injector, fetch: MessageFetch) -> None:
-        """Send words of the message until the packet ends."""
         m.d.comb += [
-            injector.wanted.eq(fetch.there),
-            fetch.in_payload.eq(1),
-            self.state.eq(SenderState.PAYLOAD),
+            self.over.eq(row.later),
+            injector.begins.eq(1),
+            # A row that is due is not late.
+            injector.wanted.eq(row.due & ~row.unsound & ~self.hold),
         ]
-        with m.If(injector.injected & fetch.last):
-            m.next = SenderState.CONTROL.name
+        with m.If((row.unsound | row.late) & ~self.hold):
+            self._refuse_row(m)
+        with m.If(injector.injected):
+            begins = ~row.stream.stream.any() if self._config.streams else 1
+            m.d.comb += self.begins.eq(begins)
+            self._header_flit_left(m, row)
 
-    def _elaborate_last_states(self, m: Module) -> None:
-        """Add the states in which the sender stays until reset."""
-        with m.State(SenderState.ENDED.name):
-            m.d.comb += [
-                self.state.eq(SenderState.ENDED),
-                self.over.eq(1),
-                self.ended.eq(1),
-            ]
-        with m.State(SenderState.FAILED.name):
-            m.d.comb += self.state.eq(SenderState.FAILED)
+    def _header_flit_left(self, m: Module, row: Row) -> None:
+        """Go on to the next header flit, to the payload, or to the next row."""
+        m.d.comb += [self.table.advance.eq(1), row.header_leaves.eq(1)]
+        with m.If(~row.last_header):
+            m.d.sync += self.state.eq(SenderState.HEADER)
+        with m.Elif(row.last_word):
+            m.d.sync += self.state.eq(SenderState.CONTROL)
+        with m.Else():
+            m.d.sync += self.state.eq(SenderState.PAYLOAD)
 
     def _elaborate_expect(self, m: Module) -> None:
         """Read the words of ``expected``, with which a program begins."""
         word = Signal(range(self._config.mask_words))
         m.d.comb += [
-            self.state.eq(SenderState.EXPECT),
             self.expectation.address.eq(word),
             self.expectation.word.eq(self.table.word),
         ]
@@ -259,22 +286,14 @@ class Sender(Component):
             m.d.comb += [self.expectation.enable.eq(1), self.table.advance.eq(1)]
             m.d.sync += word.eq(word + 1)
             with m.If(word == self._config.mask_words - 1):
-                m.next = SenderState.CONTROL.name
+                m.d.sync += self.state.eq(SenderState.CONTROL)
 
     def _refuse_row(self, m: Module) -> None:
         """Stop with a flag."""
         m.d.comb += self.causes.bad_row.eq(1)
-        m.next = SenderState.FAILED.name
+        m.d.sync += self.state.eq(SenderState.FAILED)
 
-    def _elaborate_fetches(
-        self, m: Module, due: Signal, wanted: Signal, in_payload: Signal
-    ) -> None:
-        """Set ``fetches`` if the word being read may be injected in the next cycle."""
-        # A held row injects nothing in this cycle, so no payload in the next one.
-        offered = wanted | in_payload if self._config.streams else wanted
-        m.d.comb += self.fetches.eq((due & ~self.hold) | offered)
-
-    def _elaborate_parity(self, m: Module, injected: Signal, in_payload: Signal) -> None:
+    def _elaborate_parity(self, m: Module, injected: Value, in_payload: Value) -> None:
         """Check each word in the cycle in which it is used."""
 
         def is_in(*states: SenderState) -> Value:

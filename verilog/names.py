@@ -1,10 +1,10 @@
 """Names that Verilog allows, each used once in a module."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from .fields import Fields
-from .netlist import Netlist, Part, Wire
+from .netlist import Netlist, Part
 from .reserved import RESERVED
 
 VALUES = {
@@ -42,7 +42,6 @@ class Names:
             if isinstance(part, Part) and part.wire not in self._made_by
         }
         wires = netlist.wires.values()
-        self._qualified = _qualified(wires)
         self._wires = {each.name: self._new(each.name) for each in wires if each.direction}
         self._instances = {
             cell.name: self._new(cell.name)
@@ -67,10 +66,8 @@ class Names:
         words = self._leads_to.get(wire, ""), self._made_by.get(wire, "value")
         return "_".join(filter(None, words))
 
-    def state(self, wire: str, name: str, value: str) -> str:
-        """Return the Verilog name of a wire's state; equal names with equal values share it."""
-        if wire in self._qualified:
-            name = f"{self[wire]}__{name}"
+    def state(self, name: str, value: str) -> str:
+        """Return the Verilog name of a state; equal names with equal values share it."""
         if (name, value) not in self._states:
             self._states[name, value] = self._new(name)
         return self._states[name, value]
@@ -109,19 +106,3 @@ class Names:
             found = f"{name}_{self._taken[name]}"
         self._taken[found] = 1
         return found
-
-
-def _qualified(wires: Iterable[Wire]) -> frozenset[str]:
-    """Return the wires with a state that has another value on an earlier wire.
-
-    Ports come last: a port may show the states of a machine by other numbers.
-    """
-    values: dict[str, str] = {}
-    found = set()
-    for wire in sorted(wires, key=lambda each: bool(each.direction)):
-        own = {name: value for value, name in wire.states.items()}
-        if any(values.get(name, value) != value for name, value in own.items()):
-            found.add(wire.name)
-        else:
-            values |= own
-    return frozenset(found)

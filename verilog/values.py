@@ -80,7 +80,7 @@ class Values:
                 wire = self._netlist.wires[name]
                 if width == wire.width and value in wire.states:
                     return self.states.setdefault(name, {}).setdefault(
-                        state, self._names.state(name, wire.states[value], value)
+                        state, self._names.state(wire.states[value], value)
                     )
         return None
 

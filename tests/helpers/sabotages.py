@@ -51,19 +51,19 @@ SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
     },
     ("sender", "1 VC"): {
         "injected = wanted & vc & credits_0__available;": "injected = wanted & vc;",
-        "row__left - {2'h0, injected & payload};": "row__left - {2'h0, payload};",
+        "row__left - {2'h0, word_leaves};": "row__left - {2'h0, payload};",
     },
     ("sender of streams", "1 lane, 1 VC, 3 words"): {
         "there <= !row__stream | come__0__last | further;": "there <= 1'h1;",
-        "row__ahead + 4'h1;": "row__ahead + 4'h2;",
+        "row__streamed__ahead + 4'h1;": "row__streamed__ahead + 4'h2;",
     },
     ("table", "3 words, parity"): {
         "read__beyond = place > {3'h0,": "read__beyond = place >= {3'h0,",
         "assign read__damaged = ^read_port__data;": "assign read__damaged = 1'h0;",
     },
     ("parity", "sender"): {
-        "((state == state__READY) & !hold);": "(state == state__READY);",
-        "(injected & payload & message__damaged)": "(payload & message__damaged)",
+        "(injector__injected & !row__payload);": "injector__injected;",
+        "row__payload & message__damaged);": "message__damaged);",
     },
     ("parity", "combiner, D = 0"): {
         "assign damaged = looks_0 & reads__0__damaged;": "assign damaged = reads__0__damaged;",

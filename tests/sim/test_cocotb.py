@@ -161,9 +161,10 @@ FAULTS: dict[str, tuple[dict[str, str], set[str]]] = {
     ),
     "a flit a cycle late": (
         {
-            "assign due = (fsm_state == READY) ? in_step : 1'h0;": """reg late = 1'h0;
-  always @(posedge clk) late <= in_step & (fsm_state == READY) & !injected;
-  assign due = late & in_step & (fsm_state == READY);""",
+            "== READY) ? row__due & !row__unsound": "== READY) ? late & row__due & !row__unsound",
+            "initial state = CONTROL;": """initial state = CONTROL;
+  reg late = 1'h0;
+  always @(posedge clk) late <= row__due & (state == READY) & !injector__injected;""",
         },
         LATE,
     ),

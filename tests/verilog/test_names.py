@@ -130,7 +130,7 @@ def test_states_are_compared_and_assigned_by_name() -> None:
     assert {
         "state <= RUNNING",
         "state == STARTING",
-        "state == state__EXPECT",
+        "state == EXPECT",
         "state <= READY",
     } <= {*found}
     assert not [each for each in found if re.search(r"\W\d", each)]
