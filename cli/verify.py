@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from ..model.compare.case import Case
     from ..model.compare.checks import Verification
     from ..model.network.topology import Topology
+    from ..model.program.compiler import Compiled
 
 FILES = ("program.json", "schedule.json", "trace-hardware.csv", "trace-model.csv")
 SIGNALS = "signals.vcd"
@@ -104,6 +105,7 @@ def verify_command(
 
     Exit status 0 only if everything agrees.
     """
+    from ..sim.build import built_meanwhile
     from ..sim.verify import verify
 
     require_waves_place(chosen, output, "-o FOLDER")
@@ -113,20 +115,23 @@ def verify_command(
         raise InvalidInput("-o must be left out with --all-sources: it keeps the files of one run")
     if report is not None and all_sources:
         raise InvalidInput("--report must be left out with --all-sources: it shows one run")
-    with busy("generating, checking, predicting"):
+    with busy("generating, checking"):
         answers = _answers(chosen, timing, all_sources, partial(require_seen, report))
-        cases = list(_cases(chosen, answers, timing))
-    first = cases[0].schedule
+        compiled = fitted(chosen, answers)
+    first = compiled[0].schedule
     node = waves_node(chosen, first.topology, first.root)
     waves_names = WAVES_FILES if chosen["waves"] else ()
     names = [*FILES, *waves_names, *([SIGNALS] if with_signals else [])]
     paths = output_paths(output, *names, report=report)
     signals = paths[-1] if with_signals else None
-    with progress("verifying", len(cases), shown=all_sources) as (say, advance):
-        results = []
-        for result in verify(cases, waves_file=signals, on_build=lambda: say(BUILDING)):
-            results.append(result)
-            advance()
+    with built_meanwhile(compiled[0].program.config):
+        with busy("predicting"):
+            cases = list(_cases(chosen, compiled, timing))
+        with progress("verifying", len(cases), shown=all_sources) as (say, advance):
+            results = []
+            for result in verify(cases, waves_file=signals, on_build=lambda: say(BUILDING)):
+                results.append(result)
+                advance()
     if paths:
         _write_verification(results[0], paths[: len(FILES)])
     if chosen["waves"]:
@@ -187,14 +192,14 @@ def _answers(
     return [chosen_answer(chosen, each, timing=timing) for each in tasks]
 
 
-def _cases(chosen: OptionValues, answers: Sequence[Answer], timing: Timing) -> Iterator[Case]:
-    """Make a case of each schedule, each with its own payload, on one network for all."""
+def _cases(chosen: OptionValues, compiled: Sequence[Compiled], timing: Timing) -> Iterator[Case]:
+    """Make a case of each schedule, each with its own payload."""
     from ..model.compare.case import Case
 
-    for number, compiled in enumerate(fitted(chosen, answers)):
-        require_no_deadlock(chosen, compiled.program)
-        hold = chosen_hold(chosen, compiled.program.config)
-        yield Case.of(compiled, timing=timing, seed=number, hold=hold)
+    for number, each in enumerate(compiled):
+        require_no_deadlock(chosen, each.program)
+        hold = chosen_hold(chosen, each.program.config)
+        yield Case.of(each, timing=timing, seed=number, hold=hold)
 
 
 def _write_verification(result: Verification, paths: Sequence[Path]) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from ..model.base import processes
 from ..model.network.config import NetworkConfig
-from ..model.network.config_file import network_to_json
+from ..model.network.config_file import network_from_json, network_to_json
 from .build_worker import VERILATOR_OPTIONS
 from .cache import (
     NETWORK_SOURCES,
@@ -120,6 +121,29 @@ def build_simulator(
     return cached_folder(digest(*parts), f"simulator of {described}", make)
 
 
+@contextmanager
+def built_meanwhile(config: NetworkConfig) -> Iterator[None]:
+    """Build a simulator in another process while this one compiles the cycle model.
+
+    :func:`build_simulator` waits for it. Without a model to compile, it builds at once and needs no
+    other process. Neither can the other process have the custom components of operators.
+    """
+    from ..model.base.compiled import is_kept  # noqa: PLC0415 - the builder needs no Numba
+    from ..model.cycle.loop import simulate  # noqa: PLC0415
+
+    if is_kept(simulate) or not all(operator.built_in for operator in config.operators):
+        yield
+        return
+    description = json.dumps(network_to_json(config))
+    with tempfile.TemporaryDirectory() as folder:
+        builder = [sys.executable, "-m", "eyecast.sim.build", description]
+        process = processes.start(builder, Path(folder) / "build.log")
+        try:
+            yield
+        finally:
+            processes.stop(process)
+
+
 def _own_operators(config: NetworkConfig) -> str:
     """Return the Verilog of the operators with custom components."""
     if all(operator.component is None for operator in config.operators):
@@ -185,3 +209,7 @@ def _keep_only(folder: Path, name: str) -> None:
             shutil.rmtree(path)
         elif path.name != name:
             path.unlink()
+
+
+if __name__ == "__main__":
+    build_simulator(network_from_json(json.loads(sys.argv[1])))

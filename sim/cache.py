@@ -93,7 +93,7 @@ def cached_folder(key: str, what: str, make: Callable[[Path], None]) -> Path:
     finished = home / key
     if open_entry(finished):
         return finished
-    with _locked(home, key):
+    with announced(f"building {what} (once, then it is kept)"), _locked(home, key):
         remove_leftovers(home, key)
         # Another process may have made it while this one waited for the lock.
         if not open_entry(finished):
@@ -101,8 +101,7 @@ def cached_folder(key: str, what: str, make: Callable[[Path], None]) -> Path:
                 wrong = "is damaged or open to other users, and made anew"
                 LOG.warning("%s in the cache %s: %s", what, wrong, finished)
                 remove_folder(finished)
-            with announced(f"building {what} (once, then it is kept)"):
-                _fill(finished, what, make)
+            _fill(finished, what, make)
     return finished
 
 

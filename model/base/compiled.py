@@ -6,6 +6,7 @@ ten seconds, during which no Python exception (such as an interrupt) gets throug
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
@@ -24,6 +25,11 @@ def compiled(function: Function, **options: Any) -> Function:
     # What `cache=True` would put there is an ordinary FunctionCache.
     result._cache = _KeptCode(function)
     return cast(Function, result)
+
+
+def is_kept(function: Any) -> bool:
+    """Tell whether machine code of ``function`` is kept, perhaps that of older sources."""
+    return any(Path(function._cache.cache_path).glob(f"*{function.__name__}-*.nbi"))
 
 
 class _KeptCode(FunctionCache):  # type: ignore[misc]

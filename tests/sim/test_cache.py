@@ -19,7 +19,7 @@ from eyecast.model.base import processes
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.sim import cache, cache_entry, run_worker, toolchain
-from eyecast.sim.build import runtime_objects
+from eyecast.sim.build import build_simulator, built_meanwhile, runtime_objects
 from eyecast.sim.build_worker import build
 from eyecast.sim.cache import CacheError, cached_folder, digest, network_words
 from eyecast.sim.simulator import SimulatorError, ended_early, simulate
@@ -342,6 +342,18 @@ def test_the_list_of_an_entry_can_be_read_by_others(home: Path) -> None:
     listed = json.loads((keep() / cache_entry.LIST).read_text())
     assert listed["what"] == "two files"
     assert set(listed["files"]) == {"a", "inner/b"}
+
+
+def test_a_simulator_is_built_while_the_model_is_compiled(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = NetworkConfig(topology=mesh((2, 1)))
+    monkeypatch.setattr("eyecast.model.base.compiled.is_kept", lambda _function: False)
+    with built_meanwhile(config):
+        for _ in range(1200):
+            if not list(home.glob("*.lock")):
+                time.sleep(0.1)
+        build_simulator(config, on_build=lambda: pytest.fail("built here"))
 
 
 def test_builds_with_waveforms_and_without_share_verilators_library(
