@@ -9,6 +9,8 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
+import numpy as np
+
 from ..model.base.notices import LOG
 from ..model.base.processes import python_children
 from ..model.bounds.cycles import least_cycles
@@ -21,6 +23,7 @@ from ..model.cycle.model import run
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.faults import with_faults
 from ..model.network.port_model import PortModel
+from ..model.network.route_layers import layered_vcs
 from ..model.network.topology import mesh
 from ..model.papers.transmit.covering import cover_square
 from ..model.program.payload import empty_memory
@@ -78,6 +81,7 @@ def _use_searches() -> None:
     cover_square(8, 5)
     expected_cycles(direct_all_to_all(with_faults(grid, [5], []), 1))
     packed_trees_multicast(grid, 0, [5], 1)
+    layered_vcs(np.array([0, 3]), np.array([0, 1, 2]))
 
 
 if __name__ == "__main__":
