@@ -14,10 +14,10 @@ from pathlib import Path
 import platformdirs
 
 from ..model.base.errors import InvalidInput
-from ..model.base.files import FULL_DISK
+from ..model.base.files import FULL_DISK, OTHERS
 from ..model.base.notices import LOG, announced
 from ..model.network.config import DEFAULTS, NetworkConfig
-from .cache_entry import OTHERS, PARTIAL, open_entry, partial_folder, remove_folder, seal
+from .cache_entry import PARTIAL, open_entry, partial_folder, remove_folder, seal
 
 CACHE_VARIABLE = "EYECAST_CACHE"
 KEY_DIGITS = 24

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import msgspec
 
+from ..model.base.files import OTHERS
+
 LIST = "entry.json"
 PARTIAL = ".partial"
 """Suffix of folders that are being made or removed."""
-OTHERS = stat.S_IWGRP | stat.S_IWOTH
-"""Bits of a mode that let other users write."""
 
 
 class File(msgspec.Struct, frozen=True):

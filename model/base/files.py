@@ -23,6 +23,9 @@ STANDARD_INPUT = "-"
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
 """Numbers of the :class:`OSError` raised when the disk or the quota is full."""
 
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+"""Bits of a mode that let other users write."""
+
 _CHUNK = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
