@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any, NoReturn
 
 import click
@@ -61,6 +62,9 @@ def main() -> None:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if sys.stdout is None:
             _fail("standard output must be open, not closed", FAILED)
+        if isinstance(sys.stdout, TextIOWrapper):
+            # A terminal without × and – shows a question mark there.
+            sys.stdout.reconfigure(errors="replace")
         for name in ("write", "flush"):
             setattr(sys.stdout, name, _naming_standard_output(getattr(sys.stdout, name)))
         # Tools need PATH; by default it has the system's folders.

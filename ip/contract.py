@@ -19,7 +19,7 @@ table { border-collapse: collapse; } td, th { border: 1px solid #ccc; padding: .
 
 def contract_page(config: NetworkConfig, title: str) -> str:
     """Return as HTML the sections of docs/router.md that apply to a network behind a bus."""
-    head, *sections = re.split(r"^(?=## )", ROUTER_PAGE.read_text(), flags=re.MULTILINE)
+    head, *sections = re.split(r"^(?=## )", ROUTER_PAGE.read_text("utf-8"), flags=re.MULTILINE)
     left_out = _left_out(config)
     kept = [each for each in sections if int(each.split()[1].rstrip(".")) not in left_out]
     # The overview would list sections that are left out.

@@ -89,7 +89,7 @@ def _fill(
     for path, text in texts.items():
         file = work / _renamed(path, prefix)
         file.parent.mkdir(exist_ok=True)
-        file.write_text(_renamed(text, prefix))
+        file.write_text(_renamed(text, prefix), "utf-8")
     image.write(work / "image.csv", work / "image.json")
     write_program(image.program, work / "sim" / "program.json")
     register_map_files(config, work / "driver", prefix=prefix)

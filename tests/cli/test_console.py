@@ -5,9 +5,11 @@ import os
 import struct
 import subprocess
 import termios
+from pathlib import Path
 
 import pytest
 from helpers.command import INSTALLED
+from helpers.processes import run_program
 
 from eyecast.cli import console
 
@@ -87,3 +89,17 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 1 << 16)
     except OSError:  # The terminal's other end is closed.
         return b""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "algorithms --collective broadcast",
+        pytest.param("ip --mesh 2x2 --source 0,0 -o package", marks=pytest.mark.slow),
+    ],
+)
+def test_a_terminal_that_is_not_utf_8_gets_tables_and_files(tmp_path: Path, line: str) -> None:
+    """A letter that the terminal lacks is a question mark there."""
+    variables = {**os.environ, "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    done = run_program([INSTALLED, *line.split()], env=variables, cwd=tmp_path)
+    assert (done.returncode, done.stdout.isascii()) == (0, True), done.stderr
