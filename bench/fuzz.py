@@ -3,9 +3,10 @@
     python bench/fuzz.py [--cases 100000] [--state build/fuzz/state.json]
     python bench/fuzz.py --case 17
 
-A case is drawn from its number. Half of the cases change a command of ``bench/commands.txt``; the
-other half change a file that Eyecast or a format's owner reads, and give it to a command. Each case
-has an empty folder of its own. It must end within :data:`LIMIT` seconds:
+A case is drawn from its number. Half of the cases change a command of ``bench/commands.txt`` or a
+command's example; the other half change a file that Eyecast or a format's owner reads, and give it
+to a command. Each case has an empty folder of its own, and finds no tools: a command that builds
+hardware ends where it would start one. It must end within :data:`LIMIT` seconds:
 
 - with status 0, 1 or 2, and without an exception;
 - for status 2, with one line on standard error and without a new file;
@@ -30,6 +31,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -38,11 +40,14 @@ import click
 from rich.console import Console
 from rich.progress import track
 
+from eyecast.boards.tools import WHEELS
+from eyecast.cli.command import Command
 from eyecast.cli.main import COMMANDS, cli
 from eyecast.cli.main import main as eyecast
 from eyecast.formats.registry import FORMATS
 from eyecast.model.base.files import write_atomically
 from eyecast.model.schedule.file import read_schedule
+from eyecast.sim.cache import CACHE_VARIABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -54,9 +59,11 @@ MEMORY = 12 << 30
 """Bytes of address space of a case."""
 TOGETHER = 1000
 """Cases that share a process."""
-LEFT_OUT = {"bitstream", "board-run", "cache", "completion", "demo", "doctor", "ip", "verify"}
-LEFT_OUT |= {"verilog", "sweep", "transmit"}
-"""Commands that describe or build hardware, change the cache, or take minutes."""
+WITHOUT_TOOLS = {"PATH": "/none"}
+WITHOUT_TOOLS |= {name.upper().replace("-", "_"): "/bin/false" for name in WHEELS}
+"""Variables with which no tool is found; those of boards are found, and fail."""
+QUICK = {"transmit": ("--seconds", "0")}
+"""Words at the end of a command that would otherwise search for its time limit."""
 VALUES = (
     *("", " ", "0", "1", "-1", "2", "3", "1.5", "1e9", "nan", "inf", "99999999999999999999", "0x4"),
     *("x", "4x4", "2x2x2", "0,0", "1,1", "9,9", "-1,0", "0,0,0", "0,0:0,1", "1,1:5", "all", "one"),
@@ -115,6 +122,30 @@ WRITTEN = {
     ),
     "traffic-list.txt": "0 5\n1 4\n-1\n-1\n2 3\n",
     "traffic-own.csv": "cycle,source,target,flits\n0,0,5,4\n3,1,2,1\n",
+    "grid-small.toml": (
+        'format = "eyecast-sweep"\nversion = 1\n[[grid]]\nkind = "collective"\n'
+        'network = ["mesh 2x2", "torus 3x3"]\nsource = "0,0"\nalgorithm = ["eye", "tree"]\n'
+        'flits = [1, 4]\n[[grid]]\nkind = "traffic"\nnetwork = "mesh 2x2"\nrate = [0.1, 0.2]\n'
+        "cycles = 100\nseed = { first = 1, last = 2 }\n"
+    ),
+    "liberty-tiny.lib": (
+        'library (tiny) {\n  time_unit : "1ns";\n  capacitive_load_unit (1.0, "pf");\n'
+        "  cell (NAND) {\n    area : 4.5;\n    pin (A) { direction : input; }\n"
+        "    pin (B) { direction : input; }\n"
+        '    pin (Y) {\n      function : "!(A B)";\n    }\n  }\n'
+        "  cell (BUF) {\n    area : 5;\n    pin (A) { direction : input; }\n"
+        '    pin (Y) {\n      function : "A";\n    }\n  }\n}\n'
+    ),
+    "groups-two.json": (
+        '{"format": "eyecast-groups", "version": 1, "groups": [{"nodes": [0, 1, 2], "collective": '
+        '"broadcast", "root": 1, "words": 4}, {"nodes": [4, 5, 8], "collective": "all-gather", '
+        '"block_words": [2, 0, 1]}]}'
+    ),
+    "blocks-four.json": (
+        '{"format": "eyecast-block-words", "version": 1, "collective": "all-gather", '
+        '"words": [3, 0, 1, 2]}'
+    ),
+    "names-few.json": '{"clk": "top.clock", "tile_0.cycle": "top.noc.t0.cycle"}',
 }
 """Small files in the formats that no command writes."""
 READING = {
@@ -122,10 +153,13 @@ READING = {
         "schedule --schedule {}",
         "predict --schedule {}",
         "program --schedule {} -o p.json",
+        "verify --schedule {}",
+        "ip --schedule {} -o package",
     ),
     "program": (
         "predict --program {}",
         "predict --program {} -o t.csv",
+        "image {} -o out.csv",
         "certify {} certificate.json",
     ),
     "circuits": ("predict --program {}", "certify {} joining.json"),
@@ -134,7 +168,15 @@ READING = {
     "network": ("schedule --graph {} --source 0 --algorithm tree", "convert {} out.json"),
     "traffic": ("traffic --mesh 3x3 --traffic-file {}", "convert {} out.csv --mesh 3x3"),
     "trace": ("check {} --mesh 4x4 --source 0,0",),
-    "image": ("image {} -o out.csv",),
+    "names": ("check trace.csv --mesh 4x4 --source 0,0 --names {}",),
+    "image": ("check trace.csv --program program.json --image {}",),
+    "grid": ("sweep {} -o table.csv --jobs 1", "sweep {} --jobs 1 --plot cycles out.svg"),
+    "liberty": ("asic --mesh 2x2 --flit-width 16 --liberty {}",),
+    "groups": ("predict --mesh 4x4 --group {}", "verify --mesh 3x3 --group {}"),
+    "blocks": (
+        "predict --mesh 2x2 --collective all-gather --block-words {}",
+        "ip --mesh 2x2 --collective all-gather --block-words {} -o package",
+    ),
     "foreign": (
         "convert {} out.json",
         "convert {} out.json --mesh 4x4",
@@ -146,10 +188,14 @@ JUDGED = "out.json"
 
 @dataclass(frozen=True)
 class Case:
-    """A command line, and the files that it finds in its folder."""
+    """A command line, and the files that it finds in its folder.
+
+    ``reader`` names the command, or the kind of file that is damaged.
+    """
 
     arguments: list[str]
     files: dict[str, bytes]
+    reader: str = ""
 
 
 def draw_case(number: int, corpus: dict[str, bytes]) -> Case:
@@ -160,9 +206,7 @@ def draw_case(number: int, corpus: dict[str, bytes]) -> Case:
 
 def _draw_command(draw: random.Random, corpus: dict[str, bytes]) -> Case:
     """Draw a kept command, and change one to three of its words."""
-    lines = (ROOT / "bench/commands.txt").read_text().splitlines()
-    usable = [line for line in lines if line.split(" ")[0] in COMMANDS.keys() - LEFT_OUT]
-    words = shlex.split(draw.choice(usable).replace("FIXTURES/", ""))
+    words = shlex.split(draw.choice(known_lines()))
     for _ in range(draw.randint(1, 3)):
         place = draw.randint(1, len(words))
         match draw.randrange(4):
@@ -174,7 +218,20 @@ def _draw_command(draw: random.Random, corpus: dict[str, bytes]) -> Case:
                 words[place] = draw.choice(VALUES)
             case _:
                 del words[place : place + 1]
-    return Case(words, {name: corpus[name] for name in words if name in corpus})
+    reader = f"eyecast {words[0]}"
+    words += QUICK.get(words[0], ())
+    return Case(words, {name: corpus[name] for name in words if name in corpus}, reader)
+
+
+@cache
+def known_lines() -> list[str]:
+    """Return the lines of ``bench/commands.txt`` and the examples of every command."""
+    lines = (ROOT / "bench/commands.txt").read_text().replace("FIXTURES/", "").splitlines()
+    usable = [line for line in lines if line.split(" ")[0] in COMMANDS]
+    commands = [cli.get_command(click.Context(cli), name) for name in COMMANDS]
+    examples = (each.examples for each in commands if isinstance(each, Command))
+    calls = (line.partition("eyecast ")[2].partition(")")[0] for each in examples for line in each)
+    return [*usable, *calls]
 
 
 def _option(draw: random.Random, name: str) -> list[str]:
@@ -192,21 +249,19 @@ def _draw_file(draw: random.Random, corpus: dict[str, bytes]) -> Case:
     content = corpus[name]
     for _ in range(draw.randint(1, 4)):
         content = _damaged_json(draw, content) if draw.random() < 0.6 else _damaged(draw, content)
-    kinds = [kind for kind in READING if _is_read_as(kind, name)]
-    line = draw.choice(READING[draw.choice(kinds)])
-    words = shlex.split(line.format(name))
+    kind = draw.choice(kinds_of(name))
+    words = shlex.split(draw.choice(READING[kind]).format(name))
     others = {word: corpus[word] for word in words if word in corpus}
-    return Case(words, others | {name: content})
+    return Case(words, others | {name: content}, kind)
 
 
-def _is_read_as(kind: str, name: str) -> bool:
+def kinds_of(name: str) -> tuple[str, ...]:
+    """Return what a file of the corpus is read as, by the first word of its name."""
     stem = name.partition(".")[0]
-    if stem in ("program", "circuits", "certificate", "joining", "trace", "image"):
-        return kind == stem
-    if "-" in stem:
-        known = stem.partition("-")[0]
-        return kind == (known if known in ("network", "traffic") else "foreign")
-    return kind in ("schedule", "foreign")
+    known = stem.partition("-")[0]
+    if known in READING:
+        return (known,)
+    return ("foreign",) if "-" in stem else ("schedule", "foreign")
 
 
 def _damaged(draw: random.Random, content: bytes) -> bytes:
@@ -308,6 +363,9 @@ def _limit(what: int, most: int) -> None:
 def _answer(arguments: list[str], folder: Path, err: int) -> int:
     """Carry out a command in this process, which has no output any more; return its status."""
     status = 70
+    os.environ |= {**WITHOUT_TOOLS, CACHE_VARIABLE: f"{folder}.cache"}
+    # Yosys as a wheel is not found, either.
+    sys.modules["pyosys"] = None  # type: ignore[assignment]
     os.chdir(folder)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -402,7 +460,7 @@ def main(cases: int, minutes: float | None, state: Path, one: int | None) -> Non
         click.echo(fault(case, folder) or "as promised")
         return
     begun, so_far = time.monotonic(), json.loads(state.read_text()) if state.exists() else {}
-    kinds = Counter(so_far.get("faults", {}))
+    kinds, readers = Counter(so_far.get("faults", {})), Counter(so_far.get("readers", {}))
     batches = range(so_far.get("next", 0), cases, TOGETHER)
     console = Console(stderr=True)
     for first in track(batches, "fuzz", console=console, disable=not console.is_terminal):
@@ -410,10 +468,12 @@ def main(cases: int, minutes: float | None, state: Path, one: int | None) -> Non
         for number, wrong in faults(numbers, corpus).items():
             kinds[wrong] += 1
             click.echo(f"case {number}: {wrong[:300]}")
-        so_far = {"next": numbers.stop, "faults": kinds}
+        readers.update(draw_case(number, corpus).reader for number in numbers)
+        so_far = {"next": numbers.stop, "faults": kinds, "readers": readers}
         write_atomically(state, json.dumps(so_far) + "\n")
         if minutes is not None and time.monotonic() - begun > 60 * minutes:
             break
+    click.echo(", ".join(f"{reader}: {count}" for reader, count in readers.most_common()))
     click.echo(f"{so_far.get('next', 0):,} cases, {kinds.total()} not as promised")
     sys.exit(bool(kinds))
 

@@ -61,7 +61,7 @@ def test_a_class_says_what_it_holds(name):
     kept = getattr(eyecast, name)
     found = sections(kept)
     listed = entries([*found.get("Parameters", ()), *found.get("Attributes", ())])
-    fields = {each for each in vars(kept).get("__annotations__", ()) if not each.startswith("_")}
+    fields = {each for each in inspect.get_annotations(kept) if not each.startswith("_")}
     assert fields | {"send"} & {*listed} == {*listed}
 
 

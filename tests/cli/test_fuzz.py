@@ -6,7 +6,13 @@ import signal
 import sys
 from pathlib import Path
 
+import click
 import pytest
+
+from eyecast.cli.main import COMMANDS, cli
+from eyecast.cli.options.values import complete_files
+from eyecast.formats.registry import FORMATS, format_of
+from eyecast.model.base.files import InputFile
 
 BENCH = Path(__file__).parents[2] / "bench/fuzz.py"
 REFUSED = ["schedule", "--mesh", "8x8"]
@@ -100,10 +106,31 @@ def test_a_case_is_drawn_from_its_number(fuzz):
     assert len({tuple(case.arguments) for case in cases}) > 10
 
 
+WRITTEN = {"-o", "--output", "--report", "--picture", "--certificate"}
+"""Options for files that commands write; "program --image" is another."""
+
+
+def test_every_command_and_every_reader_is_drawn(fuzz):
+    assert {line.split()[0] for line in fuzz.known_lines()} == COMMANDS.keys()
+    lines = [line.split() for lines in fuzz.READING.values() for line in lines]
+    for name in COMMANDS:
+        for parameter in cli.get_command(click.Context(cli), name).params:
+            words = {*parameter.opts} - WRITTEN
+            if parameter._custom_shell_complete is complete_files and words:
+                word = name if isinstance(parameter, click.Argument) else parameter.opts[-1]
+                assert any(word in line for line in lines), (name, word)
+    made = {word for line in fuzz.MAKING.values() for word in line.split() if "." in word}
+    corpus = {*made, *fuzz.WRITTEN}
+    read = {kind for file in corpus for kind in fuzz.kinds_of(file)}
+    assert read == fuzz.READING.keys()
+
+
 @pytest.mark.slow
 def test_damaged_commands_and_files_are_answered_as_promised(fuzz, tmp_path):
     corpus = fuzz.make_corpus(tmp_path / "files")
     assert fuzz.MAKING.keys() | fuzz.WRITTEN.keys() < corpus.keys()
+    recognised = {format_of(InputFile(name, content)) for name, content in corpus.items()}
+    assert recognised >= {each for each in FORMATS.values() if each.reads}
     for number in range(400):
         folder = tmp_path / str(number)
         folder.mkdir()
