@@ -57,7 +57,7 @@ LIMIT = 60
 """Seconds of CPU time of a case; the largest answered case takes 15."""
 MEMORY = 12 << 30
 """Bytes of address space of a case."""
-TOGETHER = 1000
+TOGETHER = 250
 """Cases that share a process."""
 WITHOUT_TOOLS = {"PATH": "/none"}
 WITHOUT_TOOLS |= {name.upper().replace("-", "_"): "/bin/false" for name in WHEELS}
@@ -236,9 +236,11 @@ def known_lines() -> list[str]:
 
 def _option(draw: random.Random, name: str) -> list[str]:
     """Return an option of this command with a drawn value."""
-    command = cli.get_command(click.Context(cli), name)
+    context = click.Context(cli)
+    command = cli.get_command(context, name)
     assert command is not None
-    option = draw.choice([each for each in command.params if isinstance(each, click.Option)])
+    known = command.get_params(context)
+    option = draw.choice([each for each in known if isinstance(each, click.Option)])
     values = [] if option.is_flag else [draw.choice(VALUES)]
     return [draw.choice(option.opts), *values]
 
