@@ -109,7 +109,7 @@ def _simulator(made: Software) -> Path:
         (folder / "control.vlt").write_text(CONTROL)
         build = folder / "build"
         build.mkdir()
-        builder = [sys.executable, "-P", "-m", "eyecast.sim.build_worker", CHIP, str(build)]
+        builder = [sys.executable, "-m", "eyecast.sim.build_worker", CHIP, str(build)]
         options = [json.dumps([*VERILATOR_OPTIONS, "--hierarchical"]), QUICK_LEVEL, "no-waves"]
         files = [str(folder / "control.vlt"), str(folder / "chip.v")]
         log = folder / "build.log"

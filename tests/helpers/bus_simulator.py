@@ -38,7 +38,7 @@ def build(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> 
             source.write_text(content)
         made = folder / "build"
         made.mkdir()
-        worker = [sys.executable, "-P", "-m", "eyecast.sim.build_worker", ENGINE_MODULE, str(made)]
+        worker = [sys.executable, "-m", "eyecast.sim.build_worker", ENGINE_MODULE, str(made)]
         options = [json.dumps(VERILATOR_OPTIONS), QUICK_LEVEL, "no-waves"]
         log = folder / "build.log"
         with runtime_objects(made):
