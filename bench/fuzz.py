@@ -205,8 +205,10 @@ def draw_case(number: int, corpus: dict[str, bytes]) -> Case:
 
 
 def _draw_command(draw: random.Random, corpus: dict[str, bytes]) -> Case:
-    """Draw a kept command, and change one to three of its words."""
-    words = shlex.split(draw.choice(known_lines()))
+    """Draw a command, one of its lines, and change one to three of its words."""
+    name = draw.choice(sorted(COMMANDS))
+    lines = [line for line in known_lines() if line.split(" ")[0] == name]
+    words = shlex.split(draw.choice(lines))
     for _ in range(draw.randint(1, 3)):
         place = draw.randint(1, len(words))
         match draw.randrange(4):
@@ -246,12 +248,12 @@ def _option(draw: random.Random, name: str) -> list[str]:
 
 
 def _draw_file(draw: random.Random, corpus: dict[str, bytes]) -> Case:
-    """Draw a file, damage it once to four times, and a command that reads it."""
-    name = draw.choice(sorted(corpus))
+    """Draw a kind of file, a file, damage it once to four times, and a command that reads it."""
+    kind = draw.choice(sorted({kind for name in corpus for kind in kinds_of(name)}))
+    name = draw.choice(sorted(name for name in corpus if kind in kinds_of(name)))
     content = corpus[name]
     for _ in range(draw.randint(1, 4)):
         content = _damaged_json(draw, content) if draw.random() < 0.6 else _damaged(draw, content)
-    kind = draw.choice(kinds_of(name))
     words = shlex.split(draw.choice(READING[kind]).format(name))
     others = {word: corpus[word] for word in words if word in corpus}
     return Case(words, others | {name: content}, kind)
