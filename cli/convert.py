@@ -114,19 +114,17 @@ def _convert(
     if content == Content.NETWORK:
         refuse_beside("FROM", option_names(network_options, *_OF_SCHEDULES, drawing_options))
         assert target.write_network is not None
-        target.write_network(network_of_file(file, origin), path)
-    elif content == Content.SCHEDULE:
+        network = network_of_file(file, origin)
+        target.write_network(network, path)
+        return target.lost(network)
+    if content == Content.SCHEDULE:
         refuse_beside("FROM", option_names(drawing_options), "it holds a schedule")
         schedule = schedule_of_file(chosen, file, origin, SizeLimit.SCHEDULE, "FROM")
         assert target.write_schedule is not None
-        if schedule.circuits and target.omits:
-            raise InvalidInput.of("schedule in FROM", "one without trees", "one for circuits")
         target.write_schedule(schedule, path)
-        if schedule.timed and target.omits:
-            return f"timetable, {target.omits}"
-    else:
-        refuse_beside("FROM", option_names(*_OF_SCHEDULES), "it holds traffic")
-        topology = chosen_topology(chosen, SizeLimit.SCHEDULE)
-        assert target.write_traffic is not None
-        target.write_traffic(traffic_of_file(chosen, file, origin, topology, "FROM"), path)
-    return target.omits
+        return target.lost(schedule)
+    refuse_beside("FROM", option_names(*_OF_SCHEDULES), "it holds traffic")
+    topology = chosen_topology(chosen, SizeLimit.SCHEDULE)
+    assert target.write_traffic is not None
+    target.write_traffic(traffic_of_file(chosen, file, origin, topology, "FROM"), path)
+    return ""

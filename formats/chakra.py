@@ -269,6 +269,6 @@ CHAKRA = Format(
     suffixes=(".et",),
     looks=_looks,
     read_schedule_on=read_chakra,
-    omits=OMITTED,
+    omits={**OMITTED, "algorithm": "algorithm"},
     write_schedule=write_chakra,
 )

@@ -1,9 +1,13 @@
 """Entries of the registry: a file format's name, recognition, readers and writers."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ..model.base.files import InputFile
 from ..model.network.port_model import PortModel
@@ -78,7 +82,8 @@ class Format:
     draws_traffic
         True if the file has only rates, from which packets are drawn.
     omits
-        Facts of a schedule that the format cannot hold.
+        Words for each field of a schedule or network that the format cannot hold; its writer
+        refuses a field that is neither written nor named here.
     write_network, write_schedule, write_traffic
         Write a complete file or none, and refuse content that the format cannot hold.
     """
@@ -93,7 +98,7 @@ class Format:
     read_schedule_on: Callable[[InputFile, Setting], Schedule] | None = None
     read_traffic: Callable[[InputFile, TrafficSetting], Traffic] | None = None
     draws_traffic: bool = False
-    omits: str = ""
+    omits: Mapping[str, str] = field(default_factory=dict)
     write_network: Callable[[Topology, Path], None] | None = None
     write_schedule: Callable[[Schedule, Path], None] | None = None
     write_traffic: Callable[[Traffic, Path], None] | None = None
@@ -118,6 +123,23 @@ class Format:
             (Content.TRAFFIC, self.write_traffic),
         )
         return frozenset(content for content, writer in writers if writer is not None)
+
+    def lost(self, content: Schedule | Topology) -> str:
+        """Return words for the facts of ``content`` that the format omits: "steps and paths"."""
+        words = dict.fromkeys(
+            said for name, said in self.omits.items() if _is_said(attrgetter(name)(content))
+        )
+        *others, last = words or [""]
+        return f"{', '.join(others)} and {last}" if others else last
+
+
+def _is_said(value: Any) -> bool:
+    """Tell whether a field says something: an array some number other than 0, a tuple anything."""
+    if isinstance(value, np.ndarray):
+        return bool(value.any())
+    if isinstance(value, tuple):
+        return any(each is not None and each != () for each in value)
+    return value is not None and bool(value is not False and value != "")
 
 
 HEAD = 4096

@@ -3,6 +3,7 @@
 from .format import Format
 from .msccl_reader import read_msccl
 from .msccl_writer import write_msccl
+from .ranks import OMITTED
 from .xml_file import root_name
 
 MSCCL = Format(
@@ -10,7 +11,7 @@ MSCCL = Format(
     title="MSCCL XML",
     suffixes=(".xml",),
     looks=lambda head: root_name(head) == "algo",
-    omits="steps, routes, port model, words and operator",
+    omits={**OMITTED, "root": "root", "blocks.words": "words", "blocks.operator": "operator"},
     read_schedule_on=read_msccl,
     write_schedule=write_msccl,
 )

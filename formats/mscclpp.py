@@ -38,6 +38,7 @@ from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from .chunks import Chunks, Slot, Transfer, in_chunks, runs_of, slots_from
 from .format import Format
+from .ranks import OMITTED
 
 MOST_OPERATIONS = 64
 """Most operations of a threadblock in the executor."""
@@ -285,6 +286,6 @@ MSCCLPP = Format(
     title="an MSCCL++ plan",
     suffixes=(".json",),
     looks=lambda head: b'"num_threads_per_block"' in head or b'"input_chunks"' in head,
-    omits="routes, port model and words",
+    omits={**OMITTED, "root": "root", "blocks.words": "words"},
     write_schedule=write_mscclpp,
 )

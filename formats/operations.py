@@ -31,12 +31,21 @@ from ..model.schedule.ordered import CircleError, OrderedSends, packed_schedule
 from ..model.schedule.schedule import Schedule
 from ..model.schedule.unrolled import unrolled
 from .format import Setting
+from .ranks import OMITTED as RANKS_OMIT
 from .ranks import nodes_of_ranks
 
 WORD_BYTES = 4
 """Bytes of a word in formats that count bytes: a flit of 32 bits."""
 
-OMITTED = "paths, VCs and which blocks are in a message"
+OMITTED = {
+    **RANKS_OMIT,
+    "collective": "collective",
+    "root": "root",
+    "combine": "which messages are combined",
+    "block_ids": "which blocks are in a message",
+    "block_offsets": "which blocks are in a message",
+    "blocks": "which blocks are in a message",
+}
 """Facts of a schedule that messages do not contain."""
 
 LARGEST_OPERATIONS = 4_000_000

@@ -6,6 +6,21 @@ from ..model.base.errors import InvalidInput
 from ..model.network.topology import Topology
 from ..model.schedule.blocks import CUSTOM
 
+OMITTED = {
+    "topology": "network",
+    "step": "steps",
+    "path_nodes": "routes",
+    "path_offsets": "routes",
+    "vcs": "VCs",
+    "port_model": "port model",
+    "stream": "streams",
+    "timed": "timetable",
+    "circuits": "trees of circuits",
+    "groups": "groups",
+    "requests": "request",
+}
+"""Facts of a schedule that no file of ranks holds: see :class:`.Format`."""
+
 
 def nodes_of_ranks(topology: Topology, ranks: int, parameter: str) -> list[int]:
     """Return the node of each rank: rank r is the r-th working node, by number.

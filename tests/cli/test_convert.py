@@ -29,7 +29,7 @@ def test_from_a_foreign_file_to_ours_and_back(eyecast: Command, here: Path, ring
     found = result(eyecast("convert", "s.json", "back.xml", "--json"))
     assert found == {
         **{"from": "schedule", "to": "msccl", "content": "schedule"},
-        "omits": "steps, routes, port model, words and operator",
+        "omits": "network, steps, routes, port model and words",
     }
     answer = eyecast("convert", "back.xml", "again.json", "--ring", "4", "--ports", "all")
     assert read_schedule("again.json").port_model == "all-port"
@@ -105,6 +105,6 @@ def test_a_timetable_that_is_lost_is_named(eyecast: Command, here: Path) -> None
     assert eyecast("schedule", *made, "-o", "direct.json").status == 0
     for name, options in (("x.xml", ()), ("x.goal", ()), ("x.json", ("--to", "mscclpp"))):
         lines = eyecast("convert", "direct.json", name, *options).output.splitlines()
-        assert any(line.startswith("without timetable, ") for line in lines)
+        assert any("timetable" in line for line in lines if line.startswith("without "))
     lines = eyecast("convert", "direct.json", "same.json").output.splitlines()
     assert not any(line.startswith("without") for line in lines)

@@ -12,6 +12,7 @@ from helpers.topologies import assert_same, links
 
 from eyecast.formats.anynet import read_anynet, write_anynet
 from eyecast.model.base.files import InputFile
+from eyecast.model.network.chiplets import chiplets
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import binary_tree, star_tree
 from eyecast.model.network.neighbor_table import graph
@@ -24,20 +25,29 @@ WITH_SWITCHES = graph(
     ],
     switches=[4, 5],
 )
-NETWORKS = (mesh((3, 2)), torus((3, 4)), hypercube(3), binary_tree(7), star_tree(3, 2))
+CHIPLETS = chiplets((2, 1), (2, 2), latency=8)
+NETWORKS = (mesh((3, 2)), torus((3, 4)), hypercube(3), binary_tree(7), star_tree(3, 2), CHIPLETS)
 
 
 def ways(topology: Topology) -> set[tuple[int, int]]:
     return {(node, end) for node, _, end, _ in links(topology)}
 
 
+def latencies(topology: Topology) -> dict[tuple[int, int], int]:
+    """Return the cycles of each link's channel."""
+    registers = topology.registers_of(0)
+    return {(node, end): int(registers[node, port]) + 1 for node, port, end, _ in links(topology)}
+
+
 def test_a_small_network_line_by_line(caplog: pytest.LogCaptureFixture) -> None:
-    text = "router 7 node 1 router 3 4\n\nrouter 3 node 0 router 7\nnode 2 router 5 2 router 5\n"
+    """Both links between 3 and 7 have a latency; the later line of a router holds."""
+    text = "router 7 node 1 router 3 4\n\nrouter 3 node 0 router 7 2\nnode 2 router 5 2 router 5\n"
     topology = read_anynet(file(text + "router 9 router 3 router 5\n"))
     assert topology.nodes == 4 and topology.switches == (3,)
     assert ways(topology) == {(0, 1), (1, 0), (0, 3), (3, 0), (2, 3), (3, 2)}
+    assert latencies(topology) == dict.fromkeys(ways(topology), 1) | {(1, 0): 4, (0, 1): 2}
     assert said(caplog) == [
-        "x: channels of 1 to 4 cycles are like all others (--link-registers)",
+        "x: passed over, as a node and its router are one: latencies of channels to nodes",
         "x: switches 3 to 3 are the routers 9",
     ]
 
@@ -49,6 +59,7 @@ def test_there_and_back(topology: Topology, tmp_path: Path) -> None:
     back = read_anynet(InputFile.read(path))
     assert ways(back) == ways(topology)
     assert (back.nodes, back.switches) == (topology.nodes, topology.switches)
+    assert latencies(back) == latencies(topology)
     write_anynet(back, path)
     assert_same(read_anynet(InputFile.read(path)), back)
 
@@ -63,6 +74,8 @@ REFUSED = {
     "router 0 node 0 node 1": "x, line 1: router 0 must have one node, not 0 and 1",
     "router 0 node 0\nrouter 1 node 0": "x, line 2: node 0 must have one router, not 0 and 1",
     "node 0 node 1": "x, line 1: node 0 must be linked to a router, not to node 1",
+    "router 0 node 0 router 1 65": "x, line 1: latency must be 1 to 64 cycles, not 65",
+    "router 0 node 0 router 1 0": "x, line 1: latency must be 1 to 64 cycles, not 0",
     "router 0 node 1": "x: nodes must be numbered from 0 on, and node 0 is missing",
 }
 
@@ -82,6 +95,9 @@ def test_what_anynet_cannot_say_is_refused(tmp_path: Path) -> None:
     )
     assert refusal_of(write_anynet, torus((2, 3)), path) == (
         "links between nodes 0 and 1 for BookSim2 must be one, not 2"
+    )
+    assert refusal_of(write_anynet, chiplets((2, 1), (1, 1), rate=4), path) == (
+        "links with a rate of a network for BookSim2 must be none, not 2"
     )
     assert not path.exists()
 
@@ -124,11 +140,11 @@ def test_booksim_builds_the_same_network(topology: Topology, tmp_path: Path) -> 
     command = [booksim, "config"]
     run = run_program(command, cwd=tmp_path, timeout=60)
     listing = run.stdout.split("router to router listing")[1].split("=====")[0]
-    told, router = set(), -1
+    told, router = {}, -1
     for line in listing.splitlines():
         if found := re.fullmatch(r"Router (\d+)", line):
             router = int(found[1])
-        elif found := re.fullmatch(r"\s+Router (\d+) lat 1", line):
-            told.add((router, int(found[1])))
-    assert told == ways(topology)
+        elif found := re.fullmatch(r"\s+Router (\d+) lat (\d+)", line):
+            told[router, int(found[1])] = int(found[2])
+    assert told == latencies(topology)
     assert "Overall Traffic Statistics" in run.stdout
