@@ -147,6 +147,7 @@ def _read(file: InputFile) -> _Trees:
         if taken[rank] < each:
             given = f"nchunks of all trees of root {name} must be {each}, nchunkspernode"
             raise xml.refusal(root, f"{given}, not {taken[rank]}")
+    xml.say_unknown()
     return trees
 
 

@@ -20,9 +20,6 @@ from .msccl_xml import Algorithm
 from .notes import say
 from .ranks import name_on, nodes_of_parts
 
-OPERATOR = "add"
-"""The operator of all reductions: NCCL gets it from the caller, not from a file."""
-
 _IN_A_CIRCLE = "must not have GPUs that send what they hold while it is combined, in a circle"
 _NO_EXCHANGE = ", as two are that exchange sums, with half-duplex ports"
 _APART = (
@@ -78,13 +75,17 @@ def _scheduled(
         algorithm.name,
         setting.ports,
         None if root is None or name == CUSTOM else nodes[root],
-        _blocks(run, registers, setting, nodes),
+        _blocks(run, registers, setting, nodes, algorithm.operator),
         _Pieces.of(run, registers).sends(run, nodes, exchange=exchange),
     )
 
 
 def _blocks(
-    run: ReducingExecution, registers: RegisterMoves, setting: Setting, nodes: list[int]
+    run: ReducingExecution,
+    registers: RegisterMoves,
+    setting: Setting,
+    nodes: list[int],
+    operator: str,
 ) -> Blocks:
     """Return the blocks: one of a single chunk has an owner, others have contributors."""
     holders = [{run.rank_of(chunk) for chunk in block.result.chunks} for block in registers.blocks]
@@ -99,7 +100,7 @@ def _blocks(
         nodes_of_parts(setting.topology, nodes, (block.owed for block in registers.blocks)),
         np.full(len(owners), setting.words, np.int32),
         tuple(() if single else given for given, single in zip(contributors, alone, strict=True)),
-        tuple(None if single else OPERATOR for single in alone),
+        tuple(None if single else operator for single in alone),
     )
 
 

@@ -49,6 +49,9 @@ COLLECTIVES = {
 }
 """Collectives by their names in the file."""
 
+_OPERATORS = {"sum": "add", "min": "min", "max": "max", "nop": "add"}
+"""Operators by their names in the file; an algorithm of ``nop`` combines nothing."""
+
 _PROTOCOLS = ("Simple", "LL", "LL128")
 _COPYING_STEPS = ("s", "r", "rcs", "cpy", "nop")
 _REDUCING_STEPS = ("rrs", "rrc", "rrcs", "re")
@@ -111,13 +114,15 @@ class Threadblock:
 class Algorithm:
     """An algorithm. ``gpus[rank]`` has the threadblocks of a GPU by number.
 
-    ``chunks`` is nchunksperloop; ``sizes[rank]`` has the chunks of each buffer.
+    ``operator`` combines chunks. ``chunks`` is nchunksperloop; ``sizes[rank]`` has the chunks of
+    each buffer.
     """
 
     xml: XmlFile
     name: str
     collective: str
     inplace: bool
+    operator: str
     chunks: int
     sizes: list[dict[str, int]]
     gpus: list[dict[int, Threadblock]]
@@ -144,7 +149,8 @@ def read_algorithm(file: InputFile) -> Algorithm:
         raise xml.refusal(root, "must be an <algo>")
     required = ("name", "proto", "nchannels", "nchunksperloop", "ngpus", "coll", "inplace")
     # Message and threadblock sizes only select the algorithm, and do not change its moves.
-    xml.require_attributes(root, required, ("outofplace", "minBytes", "maxBytes", "nthreads"))
+    sizes = ("outofplace", "minBytes", "maxBytes", "nthreads")
+    xml.require_attributes(root, required, (*sizes, "redop"))
     collective = COLLECTIVES[xml.text(root, "coll", COLLECTIVES)]
     xml.text(root, "proto", _PROTOCOLS)
     ranks = xml.integer(root, "ngpus", 1, MOST_RANKS)
@@ -154,6 +160,7 @@ def read_algorithm(file: InputFile) -> Algorithm:
         name=root.attrib["name"],
         collective=collective,
         inplace=bool(xml.integer(root, "inplace", 0, 1)),
+        operator=_operator(xml),
         chunks=xml.integer(root, "nchunksperloop", 1, MOST_CHUNKS),
         sizes=[{}] * ranks,
         gpus=[{}] * ranks,
@@ -172,7 +179,15 @@ def read_algorithm(file: InputFile) -> Algorithm:
     for rank in sorted(set(range(ranks)) - seen):
         raise xml.refusal(root, f"must have a gpu of id {rank}, as ngpus is {ranks}")
     _require_few(algorithm)
+    xml.say_unknown()
     return algorithm
+
+
+def _operator(xml: XmlFile) -> str:
+    """Return the operator that ``redop`` names; add without it, as NCCL's caller chooses one."""
+    if "redop" not in xml.root.attrib:
+        return "add"
+    return _OPERATORS[xml.text(xml.root, "redop", _OPERATORS)]
 
 
 def _require_few(algorithm: Algorithm) -> None:

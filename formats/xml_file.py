@@ -6,6 +6,7 @@ from typing import Any
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
+from .notes import say
 
 LARGEST_XML = 1 << 25
 """Most bytes of an XML file: its elements take about twenty times as much memory."""
@@ -34,6 +35,8 @@ class XmlFile:
     def __init__(self, file: InputFile) -> None:
         self.name = input_name(file)
         self.root = self._parsed(file.content)
+        self._file = file
+        self._unknown: dict[str, None] = {}
 
     def _parsed(self, content: bytes) -> Element:
         from lxml import etree  # noqa: PLC0415 - takes long to import, and few commands need it
@@ -87,12 +90,17 @@ class XmlFile:
     def require_attributes(
         self, element: Element, required: Iterable[str], optional: Iterable[str] = ()
     ) -> None:
-        """Require all ``required`` attributes, and no others except ``optional``."""
+        """Require all ``required`` attributes; remember others that are not ``optional``."""
         required, given = set(required), set(element.attrib)
         for name in sorted(required - given):
             raise self.refusal(element, f"must have {name}")
         for name in sorted(given - required - set(optional)):
-            raise self.refusal(element, f"must be without {_shown(name)}, which is not known")
+            self._unknown[f"{name[:_SHOWN]} of <{element.tag}>"] = None
+
+    def say_unknown(self) -> None:
+        """Log the unknown attributes in one notice; their owner's programs ignore them, too."""
+        if self._unknown:
+            say(self._file, f"passed over, as they move nothing: {', '.join(self._unknown)}")
 
     def text(self, element: Element, name: str, allowed: Iterable[str]) -> str:
         """Return the attribute ``name``; refuse a value that is not in ``allowed``."""

@@ -34,7 +34,10 @@ def test_from_a_foreign_file_to_ours_and_back(eyecast: Command, here: Path, ring
     answer = eyecast("convert", "back.xml", "again.json", "--ring", "4", "--ports", "all")
     assert read_schedule("again.json").port_model == "all-port"
     answer = eyecast("convert", "s.json", "plan.json", "--to", "mscclpp")
-    assert "without network, steps, routes, port model and words, which an MSCCL++ plan" in answer.output
+    assert (
+        "without network, steps, routes, port model and words, which an MSCCL++ plan"
+        in answer.output
+    )
     assert json.loads((here / "plan.json").read_text())["collective"] == "allgather"
 
 

@@ -21,6 +21,7 @@ from helpers.algorithms import (
     threadblock,
 )
 from helpers.every_schedule import every_schedule
+from helpers.foreign import said
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,6 +53,12 @@ def test_a_ring_is_an_all_gather_in_as_many_steps_as_it_has_links() -> None:
     assert (schedule.steps, schedule.sends, len(schedule.blocks)) == (3, 12, 4)
     assert schedule.blocks.words.tolist() == [3] * 4
     assert schedule.port_model == PortModel.FULL_DUPLEX
+
+
+def test_unknown_attributes_are_passed_over_with_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    text = relayed().replace("<tb ", '<tb ld="1" ').replace("<algo ", '<algo maxcount="2" ')
+    assert promises(read(text, line(3))) == promises(read(relayed(), line(3)))
+    assert said(caplog) == ["a.xml: passed over, as they move nothing: maxcount of <algo>, ld of <tb>"]
 
 
 @pytest.mark.parametrize("port_model", PORT_MODELS)
@@ -126,8 +133,8 @@ REFUSED = {
         "line 1: <algo>: must have nchannels",
     ),
     "unknown word": (
-        relayed().replace('proto="', 'redop="sum" proto="'),
-        "line 1: <algo>: must be without 'redop', which is not known",
+        relayed().replace('proto="', 'redop="prod" proto="'),
+        "line 1: <algo>: redop must be sum, min, max or nop, not 'prod'",
     ),
     "not a number": (
         relayed().replace('srcoff="1"', 'srcoff="1e3"', 1),

@@ -40,6 +40,11 @@ def test_an_exchange_is_one_step_in_which_both_combine(scratch: bool) -> None:
     assert schedule.blocks.words.tolist() == [3]
 
 
+def test_the_file_may_name_the_operator() -> None:
+    named = exchange().replace("<algo ", '<algo redop="max" ')
+    assert read(named, line(2)).blocks.operator == ("max",)
+
+
 def test_a_part_of_a_network_is_custom() -> None:
     schedule = read(exchange(), mesh((2, 2)))
     assert schedule.collective == "custom"
