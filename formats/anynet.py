@@ -211,7 +211,7 @@ BOOKSIM = Format(
     name="booksim",
     title="BookSim2 anynet",
     suffixes=(".anynet",),
-    looks=lambda head: _HEAD.match(head) is not None,
+    looks=lambda content: _HEAD.match(content) is not None,
     read_network=read_anynet,
     omits={
         "kind": "kind",

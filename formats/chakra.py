@@ -252,10 +252,14 @@ def _trace(
         )
 
 
-def _looks(head: bytes) -> bool:
+_LOOKED_AT = 4096
+"""Most bytes that are searched for binary ones."""
+
+
+def _looks(content: bytes) -> bool:
     """Return whether the bytes are binary and begin with an empty message, metadata or a node."""
-    empty = head[:1] == b"\0"
-    head = head[empty:]
+    empty = content[:1] == b"\0"
+    head = content[empty:_LOOKED_AT]
     length = next((place for place, byte in enumerate(head[:5]) if byte < 0x80), None)
     if length is None or not any(byte < 9 for byte in head):
         return False

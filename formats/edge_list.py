@@ -70,6 +70,7 @@ EDGE_LIST = Format(
     name="edge-list",
     title="edge list",
     suffixes=(".edgelist", ".edges"),
-    looks=lambda head: _HEAD.match(head) is not None,
+    marked=False,
+    looks=lambda content: _HEAD.match(content) is not None,
     read_network=read_edge_list,
 )

@@ -210,7 +210,7 @@ FORESTCOLL = Format(
     name="forestcoll",
     title="ForestColl trees",
     suffixes=(".xml",),
-    looks=lambda head: root_name(head) == "Algo",
+    looks=lambda content: root_name(content) == "Algo",
     read_schedule_in=read_forestcoll,
     read_schedule_on=read_forestcoll_on,
 )

@@ -1,12 +1,15 @@
 """Entries of the registry: a file format's name, recognition, readers and writers."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ..model.base.files import InputFile
@@ -68,7 +71,9 @@ class Format:
     suffixes
         Suffixes of its files, with the dot.
     looks
-        Returns whether a file may have this format, by its first bytes, at most :data:`HEAD`.
+        Returns whether a file may have this format, by its content.
+    marked
+        True if its content has a mark of its own; a list of numbers has none.
     read_network
         Reads a network.
     read_schedule
@@ -92,6 +97,7 @@ class Format:
     title: str
     suffixes: tuple[str, ...]
     looks: Callable[[bytes], bool]
+    marked: bool = True
     read_network: Callable[[InputFile], Topology] | None = None
     read_schedule: Callable[[InputFile], Schedule] | None = None
     read_schedule_in: Callable[[InputFile, Wishes], Schedule] | None = None
@@ -142,5 +148,16 @@ def _is_said(value: Any) -> bool:
     return value is not None and bool(value is not False and value != "")
 
 
-HEAD = 4096
-"""Bytes by which a format is recognised."""
+_HEAD = 4096
+"""Bytes in which the keys of incomplete JSON are looked for."""
+
+
+@lru_cache(maxsize=1)
+def json_keys(content: bytes) -> frozenset[str]:
+    """Return the keys of a JSON object, those of its members left out; none of any other text."""
+    if not content.lstrip().startswith(b"{"):
+        return frozenset()
+    try:
+        return frozenset(msgspec.json.decode(content, type=dict[str, msgspec.Raw]))
+    except msgspec.DecodeError:
+        return frozenset(re.findall(r'"([^"]*)"\s*:', content[:_HEAD].decode(errors="replace")))

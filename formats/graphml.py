@@ -172,6 +172,6 @@ GRAPHML = Format(
     name="graphml",
     title="GraphML",
     suffixes=(".graphml",),
-    looks=lambda head: root_name(head) == "graphml",
+    looks=lambda content: root_name(content) == "graphml",
     read_network=read_graphml,
 )

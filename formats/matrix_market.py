@@ -117,6 +117,6 @@ MATRIX_MARKET = Format(
     name="matrix-market",
     title="Matrix Market",
     suffixes=(".mtx",),
-    looks=lambda head: head.lower().startswith(_BANNER.lower().encode()),
+    looks=lambda content: content[: len(_BANNER)].lower() == _BANNER.lower().encode(),
     read_network=read_matrix_market,
 )

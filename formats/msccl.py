@@ -10,7 +10,7 @@ MSCCL = Format(
     name="msccl",
     title="MSCCL XML",
     suffixes=(".xml",),
-    looks=lambda head: root_name(head) == "algo",
+    looks=lambda content: root_name(content) == "algo",
     omits={**OMITTED, "root": "root", "blocks.words": "words", "blocks.operator": "operator"},
     read_schedule_on=read_msccl,
     write_schedule=write_msccl,

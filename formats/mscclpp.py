@@ -37,7 +37,7 @@ from ..model.schedule.blocks import CUSTOM
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from .chunks import Chunks, Slot, Transfer, in_chunks, runs_of, slots_from
-from .format import Format
+from .format import Format, json_keys
 from .ranks import OMITTED
 
 MOST_OPERATIONS = 64
@@ -285,7 +285,7 @@ MSCCLPP = Format(
     name="mscclpp",
     title="an MSCCL++ plan",
     suffixes=(".json",),
-    looks=lambda head: b'"num_threads_per_block"' in head or b'"input_chunks"' in head,
+    looks=lambda content: "num_threads_per_block" in json_keys(content),
     omits={**OMITTED, "root": "root", "blocks.words": "words"},
     write_schedule=write_mscclpp,
 )

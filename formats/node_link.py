@@ -6,7 +6,7 @@ from ..model.base.files import InputFile
 from ..model.base.json_file import read_json
 from ..model.network.node_link import decode_edges
 from ..model.network.topology import Topology
-from .format import Format
+from .format import Format, json_keys
 from .graphs import network_of
 
 _USED = {"id", "source", "target", "switch"}
@@ -47,8 +47,6 @@ NODE_LINK = Format(
     name="node-link",
     title="networkx node-link JSON",
     suffixes=(".json",),
-    looks=lambda head: (
-        head.lstrip().startswith(b"{") and b'"nodes"' in head and b'"eyecast-' not in head
-    ),
+    looks=lambda content: "nodes" in json_keys(content) and "kind" not in json_keys(content),
     read_network=read_node_link,
 )

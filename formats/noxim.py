@@ -218,7 +218,7 @@ NOXIM_TABLE = Format(
     name="noxim-table",
     title="Noxim traffic table",
     suffixes=(".noxim",),
-    looks=lambda head: _TABLE_HEAD.match(head) is not None,
+    looks=lambda content: _TABLE_HEAD.match(content) is not None,
     read_traffic=read_noxim_table,
     draws_traffic=True,
 )
@@ -226,7 +226,7 @@ NOXIM_LIST = Format(
     name="noxim-list",
     title="Noxim hardcoded traffic",
     suffixes=(".noxim",),
-    looks=lambda head: _LIST_HEAD.match(head) is not None,
+    looks=lambda content: _LIST_HEAD.match(content) is not None,
     read_traffic=read_noxim_list,
     draws_traffic=True,  # a list has packets, but their length is a drawing's option
 )

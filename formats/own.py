@@ -6,13 +6,13 @@ from ..model.base.files import write_atomically
 from ..model.network.topology_file import read_topology, topology_to_json
 from ..model.schedule.file import FORMAT, read_schedule, write_schedule
 from ..model.traffic.traffic import HEADER, read_traffic, write_traffic
-from .format import Format
+from .format import Format, json_keys
 
 SCHEDULE = Format(
     name="schedule",
     title="Eyecast schedule",
     suffixes=(".json",),
-    looks=lambda head: FORMAT.encode() in head,
+    looks=lambda content: "format" in json_keys(content) and FORMAT.encode() in content,
     read_schedule=read_schedule,
     write_schedule=write_schedule,
 )
@@ -20,7 +20,7 @@ NETWORK = Format(
     name="network",
     title="Eyecast network",
     suffixes=(".json",),
-    looks=lambda head: b'"kind"' in head and b'"format"' not in head,
+    looks=lambda content: "kind" in json_keys(content),
     read_network=read_topology,
     write_network=lambda topology, path: write_atomically(
         path, msgspec.json.encode(topology_to_json(topology)).decode() + "\n"
@@ -30,7 +30,7 @@ TRAFFIC = Format(
     name="traffic",
     title="Eyecast traffic",
     suffixes=(".csv",),
-    looks=lambda head: head.lstrip().startswith(HEADER.encode()),
+    looks=lambda content: content.lstrip().startswith(HEADER.encode()),
     read_traffic=lambda file, setting: read_traffic(file, setting.topology),
     write_traffic=write_traffic,
 )

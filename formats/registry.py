@@ -12,7 +12,7 @@ from .anynet import BOOKSIM
 from .chakra import CHAKRA
 from .edge_list import EDGE_LIST
 from .forestcoll import FORESTCOLL
-from .format import HEAD, Content, Format
+from .format import Content, Format
 from .goal import GOAL
 from .graphml import GRAPHML
 from .matrix_market import MATRIX_MARKET
@@ -53,18 +53,22 @@ def format_named(name: str, option: str) -> Format:
 
 
 def format_of(file: InputFile, content: Content | None = None) -> Format | None:
-    """Recognise the format of ``file`` by its first bytes, and by its name if several match.
+    """Recognise the format of ``file`` by its content and its suffix.
 
-    With ``content``, only formats with this content are tried. None if no format matches.
+    Content that several formats may have is of the one with the suffix. A suffix that only one
+    format has decides where content has no mark, such as a list of numbers. With ``content``, only
+    formats with this content are tried. None if no format matches.
     """
-    head = file.content[:HEAD]
-    alike = [
+    able = [
         each
         for each in FORMATS.values()
-        if (each.reads if content is None else content in each.reads) and each.looks(head)
+        if (each.reads if content is None else content in each.reads)
     ]
-    named = [each for each in alike if str(file.path).endswith(each.suffixes)]
-    return next(iter(named + alike), None)
+    alike = [each for each in able if each.looks(file.content)]
+    named = [each for each in able if str(file.path).endswith(each.suffixes)]
+    both = [each for each in alike if each in named]
+    marked = [each for each in alike if each.marked]
+    return next(iter((*both, *marked, *(named if len(named) == 1 else ()), *alike)), None)
 
 
 def require_format_of(file: InputFile) -> Format:
@@ -90,9 +94,11 @@ def format_with(file: InputFile, content: Content, otherwise: Format) -> Format:
     if other is not None:
         held = " or ".join(sorted(other.reads))
         raise InvalidInput(f"{input_name(file)} must be a {content}, not a {held} ({other.title})")
-    if not file.content[:HEAD].lstrip().startswith(b"{"):
-        names = one_of(name for name, each in FORMATS.items() if content in each.reads)
-        raise InvalidInput(f"{input_name(file)}: format must be {names}, and it looks like none")
+    if not file.content.lstrip().startswith(b"{"):
+        able = [each for each in FORMATS.values() if content in each.reads]
+        suffixes = one_of(dict.fromkeys(suffix for each in able for suffix in each.suffixes))
+        complaint = f"format must be {one_of(each.name for each in able)}, and it looks like none"
+        raise InvalidInput(f"{input_name(file)}: {complaint} (a suffix names it: {suffixes})")
     return otherwise
 
 

@@ -58,7 +58,8 @@ def test_a_ring_is_an_all_gather_in_as_many_steps_as_it_has_links() -> None:
 def test_unknown_attributes_are_passed_over_with_one_line(caplog: pytest.LogCaptureFixture) -> None:
     text = relayed().replace("<tb ", '<tb ld="1" ').replace("<algo ", '<algo maxcount="2" ')
     assert promises(read(text, line(3))) == promises(read(relayed(), line(3)))
-    assert said(caplog) == ["a.xml: passed over, as they move nothing: maxcount of <algo>, ld of <tb>"]
+    names = "maxcount of <algo>, ld of <tb>"
+    assert said(caplog) == [f"a.xml: passed over, as they move nothing: {names}"]
 
 
 @pytest.mark.parametrize("port_model", PORT_MODELS)

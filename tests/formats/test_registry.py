@@ -1,4 +1,4 @@
-"""Formats by name, by first bytes and by suffix."""
+"""Formats by name, by content and by suffix."""
 
 import pytest
 
@@ -19,7 +19,24 @@ def test_every_format_reads_or_writes_something() -> None:
         assert each.reads | each.writes
 
 
-def test_own_files_are_recognised_by_their_first_bytes() -> None:
+@pytest.mark.parametrize(
+    ("name", "content", "found"),
+    [
+        ("x.mtx", b"%MatrixMarket matrix\n4 4 2\n1 2\n4 1\n", "matrix-market"),
+        ("x.edgelist", b"a b\nb c\n", "edge-list"),
+        ("x", b"a b\nb c\n", None),
+        ("x", b"1 2\n2 3\n", "edge-list"),
+        ("x.edges", b"%%MatrixMarket matrix\n", "matrix-market"),
+        ("x.json", b'{"graph": "%s", "nodes": []}' % (b"long" * 2000), "node-link"),
+        ("x.json", b'{"nodes": [{"id": 0, "kind": 1}], "edges": []}', "node-link"),
+    ],
+)
+def test_content_and_suffix_name_the_format(name: str, content: bytes, found: str | None) -> None:
+    form = format_of(InputFile(name, content), Content.NETWORK)
+    assert (None if form is None else form.name) == found
+
+
+def test_own_files_are_recognised_by_their_content() -> None:
     assert looked_at("x", b'{"format": "eyecast-schedule", "version": 1') == "schedule"
     assert looked_at("x", b' {"kind": "mesh", "dims": [2, 2]}') == "network"
     assert looked_at("x.json", b"cycle,source,target,flits\n") == "traffic"
