@@ -17,7 +17,7 @@ from ..model.network.config import NetworkConfig
 from ..model.network.node_link import NetworkxGraph
 from ..model.network.operators import Operator, as_operators
 from ..model.network.topology import Topology
-from ..model.program.program import Program
+from ..model.program.any_program import AnyProgram
 from ..model.schedule.schedule import Schedule
 
 Arguments = ParamSpec("Arguments")
@@ -143,7 +143,7 @@ KINDS: Mapping[str, Kind] = {
     "pattern": Kind("the name of a pattern", lambda value: isinstance(value, str)),
     # Importing the plan's class would load the compiled searches.
     "plan": Kind("a plan of transmit()", lambda value: hasattr(value, "sends")),
-    "program": Kind("a program", lambda value: isinstance(value, Program)),
+    "program": Kind("a program", lambda value: isinstance(value, AnyProgram)),
     "rate": _NUMBER,
     "schedule": _SCHEDULE,
     "seconds": _NUMBER,
@@ -167,13 +167,17 @@ CONFIG = tuple(field.name for field in fields(NetworkConfig) if field.name != "t
 def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
     """Return ``function`` with checked arguments: a wrong kind raises :class:`.InvalidInput`.
 
-    A parameter whose default is None accepts None.
+    A parameter whose default is None accepts None. The TypeError of a missing or an unknown
+    argument names the function.
     """
     parameters = signature(function).parameters
 
     @wraps(function)
     def check(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
-        given = signature(function).bind(*args, **kwargs)
+        try:
+            given = signature(function).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{function.__name__}() {error}") from None
         for name, value in given.arguments.items():
             if parameters[name].kind is Parameter.VAR_KEYWORD:
                 given.arguments[name] = _parameters(value)

@@ -63,7 +63,7 @@ def algorithms(collective: CollectiveName = "broadcast") -> list[str]:
 @checked
 def schedule(
     network: Topology,
-    algorithm: str,
+    algorithm: str | None = None,
     *,
     source: Node | None = None,
     collective: CollectiveName = "broadcast",
@@ -84,7 +84,8 @@ def schedule(
     network
         The network.
     algorithm
-        One of :func:`algorithms`, or "best": the algorithm with the fewest cycles.
+        One of :func:`algorithms`, or "best": the algorithm with the fewest cycles. None for the
+        default of the command ``eyecast schedule``.
     source
         The root. None if the collective has no root.
     collective
@@ -147,7 +148,7 @@ def schedule(
         block_words=block_words,
         groups=groups,
     )
-    return answer(task, algorithm, room_of(operator, {})).schedule
+    return answer(task, algorithm or task.usual_algorithm, room_of(operator, {})).schedule
 
 
 @checked

@@ -132,9 +132,23 @@ class Schedule(ShowsItself):
         return f"<{type(self).__name__}: {what}, {self.sends} sends>"
 
     def to_pandas(self) -> DataFrame:
-        """Return a row for each send; raise :class:`.InvalidInput` without pandas."""
+        """Return a row for each send, with lists of its path, VCs and blocks.
+
+        Raises :class:`.InvalidInput` without pandas.
+        """
         names = ("step", "source", "target", "distances", "send_words", "combine", "stream")
-        return data_frame({name: getattr(self, name) for name in names})
+        lists = {
+            "path": (self.path_nodes, self.path_offsets),
+            "vcs": (self.vcs, self.path_offsets - np.arange(self.sends + 1)),
+            "blocks": (self.block_ids, self.block_offsets),
+        }
+        return data_frame(
+            {name: getattr(self, name) for name in names}
+            | {
+                name: [piece.tolist() for piece in np.split(column, offsets[1:-1])]
+                for name, (column, offsets) in lists.items()
+            }
+        )
 
     def check(self) -> None:
         """Prove that the sends carry out the collective, or raise :class:`.ScheduleError`.

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base.errors import InvalidInput
 from ..network.config import NetworkConfig
 from ..network.topology import Topology
 from .program import message_words_for
@@ -21,6 +22,8 @@ def traffic_config(
 
     Raises :class:`.InvalidInput` for a parameter outside its limits.
     """
+    if parameters.get("circuits"):
+        raise InvalidInput.must_be("circuits", "left out", "with traffic, which routers arbitrate")
     longest = int(traffic.flits.max(initial=1))
     # The given parameters are checked before the memories are enlarged.
     config = NetworkConfig(topology=topology, steps=1, timed_rows=True, **parameters)

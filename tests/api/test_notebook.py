@@ -3,6 +3,7 @@
 import html
 import re
 import sys
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -72,6 +73,10 @@ def test_sends_are_a_frame() -> None:
     assert len(frame) == MADE.sends == 15
     assert frame["distances"].sum() == MADE.tcd
     assert (frame["step"].to_numpy() == MADE.step).all()
+    assert [*chain(*frame["path"])] == MADE.path_nodes.tolist()
+    assert [*chain(*frame["blocks"])] == MADE.block_ids.tolist()
+    assert [len(each) for each in frame["vcs"]] == MADE.distances.tolist()
+    assert [path[-1] for path in frame["path"]] == MADE.target.tolist()
 
 
 def test_a_trace_goes_to_pandas_and_arrow_without_a_copy(monkeypatch) -> None:
