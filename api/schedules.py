@@ -11,7 +11,7 @@ from ..model.base.errors import InvalidInput
 from ..model.base.notices import LOG
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for
-from ..model.collectives.shown_bounds import least_measures, word_measures
+from ..model.collectives.shown_bounds import least_counts, word_measures
 from ..model.collectives.task import USUAL_FLITS
 from ..model.compare.answer import answer
 from ..model.compare.cycles import schedule_cycles
@@ -244,15 +244,16 @@ def measures(made: Schedule, /) -> Measures:
     InvalidInput
         If ``made`` is not a schedule.
     """
+    cycles = schedule_cycles(made)
     counted = {
         "steps": made.steps,
         "tcd": made.tcd,
         "links_used": made.links_used,
         "largest_link_load": made.largest_link_load,
-        "cycles": schedule_cycles(made).value,
+        "cycles": cycles.value,
     }
-    found = {"schedule": counted | word_measures(made), "least": least_measures(made)}
-    return Measures(found)
+    least = least_counts(made) | {"cycles": cycles.bound.value}
+    return Measures({"schedule": counted | word_measures(made), "least": least})
 
 
 @checked

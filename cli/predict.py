@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,18 +123,20 @@ def predict_command(
     if predicted is None:
         with busy("predicting (the first time, the cycle model is compiled)"):
             predicted = predict(program, subject.memory, timing=timing, control=control)
+    bound = subject.bound(predicted)
     if outputs:
         predicted.trace.write_csv(outputs[0])
     if chosen["waves"]:
         write_waves_files(outputs[1:], program.config, predicted, node)
     if report is not None:
-        _write_report(subject, predicted, timing, report)
+        _write_report(subject, predicted, timing, bound, report)
     if as_json:
         facts = network_facts(chosen, program.config.topology)
         found = _prediction_json(program, predicted, timing)
-        print_json({**subject.facts, **found, "least": subject.least}, **facts)
+        least = None if bound is None else {"cycles": bound.value}
+        print_json({**subject.facts, **found, "least": least}, **facts)
     else:
-        _print_prediction(subject, predicted, timing)
+        _print_prediction(subject, predicted, timing, bound)
         say_written(*outputs, report)
     if not predicted.finished:
         why = unfinished(predicted, troubles(program, predicted))
@@ -157,25 +159,26 @@ class Subject:
     layout: Layout | None = None
     known: Prediction | None = None
 
-    @cached_property
-    def bound(self) -> CycleBound | None:
-        """Lower bound of the cycles; None for a program file."""
+    def bound(self, predicted: Prediction) -> CycleBound | None:
+        """Return the lower bound of the predicted cycles; None for a program file."""
         if self.schedule is None:
             return None
-        return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
-
-    @property
-    def least(self) -> dict[str, int] | None:
-        """The bound as JSON values."""
-        bound = self.bound
-        return None if bound is None else {"cycles": bound.value}
+        cycles = predicted.cycles if predicted.finished else None
+        registers = self.program.config.link_registers
+        return schedule_bound(self.schedule, cycles, link_registers=registers)
 
 
-def _write_report(subject: Subject, predicted: Prediction, timing: Timing, report: str) -> None:
+def _write_report(
+    subject: Subject,
+    predicted: Prediction,
+    timing: Timing,
+    bound: CycleBound | None,
+    report: str,
+) -> None:
     from ..report.reports import report_prediction
 
     with busy("writing the page"):
-        parts = subject.schedule, subject.layout, subject.bound
+        parts = subject.schedule, subject.layout, bound
         page = report_prediction(subject.title, subject.program, predicted, timing, *parts)
         page.write(report)
 
@@ -257,11 +260,13 @@ def _prediction_json(
     }
 
 
-def _print_prediction(subject: Subject, predicted: Prediction, timing: Timing) -> None:
+def _print_prediction(
+    subject: Subject, predicted: Prediction, timing: Timing, bound: CycleBound | None
+) -> None:
     """Print the prediction as two tables."""
     from ..model.run.measures import measure_steps, troubles
 
-    program, bound = subject.program, subject.bound
+    program = subject.program
     title, stalled = f"{subject.title}, {manner(program, timing)}", []
     if not isinstance(program, CircuitProgram):
         _print_steps(title, measure_steps(program, predicted))

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..model.collectives.notes import schedule_title, upper_bounds
-from ..model.collectives.shown_bounds import least_counts, schedule_bound, word_measures
+from ..model.collectives.shown_bounds import least_counts, word_measures
 from ..model.compare.cycles import schedule_cycles
 from ..model.network.network_text import SizeLimit
 from ..model.schedule.file import write_schedule
@@ -31,9 +31,8 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     with busy("generating and checking"):
         found = chosen_schedule(chosen, SizeLimit.SCHEDULE)
     schedule = found.schedule
-    bound, most = schedule_bound(schedule), upper_bounds(schedule)
-    least = {**least_counts(schedule), "cycles": bound.value}
-    cycles = schedule_cycles(schedule)
+    cycles, most = schedule_cycles(schedule), upper_bounds(schedule)
+    least = {**least_counts(schedule), "cycles": cycles.bound.value}
     measures = {
         "steps": schedule.steps,
         "tcd": schedule.tcd,
@@ -76,5 +75,5 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         ],
     )
     say(sharing(schedule))
-    say(bound_line(bound, cycles.value, estimated=cycles.estimated))
+    say(bound_line(cycles.bound, cycles.value, estimated=cycles.estimated))
     say_written(output)

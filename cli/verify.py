@@ -232,7 +232,8 @@ def _print_verification(result: Verification) -> None:
     if not result.case.schedule.requests:
         say("the schedule file has no requests: the lengths of its blocks are not checked")
     say(sharing(result.case.schedule))
-    say(bound_line(result.case.bound, result.measured.cycles))
+    if result.case.predicted.finished:
+        say(bound_line(result.case.bound, result.case.predicted.cycles))
     say_troubles(waiting(result.case.program, result.measured))
     if result.difference is not None:
         say("first difference between the traces:")

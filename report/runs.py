@@ -123,7 +123,8 @@ def _about(watched: Watched) -> list[str]:
     """Return sentences on the schedule: its first target, and its cycles beside their bound."""
     lines = [] if watched.schedule is None else [first_target(watched.schedule)]
     bound, run = watched.bound, watched.run
-    if bound is not None and bound.value and run.finished:
+    # Broken hardware may end before the bound.
+    if bound is not None and run.finished and 0 < bound.value <= run.cycles:
         lines.append(
             f"No schedule takes fewer than {counted(bound.value, 'cycle')}: {bound.reason}. "
             f"This one takes {run.cycles}, {bound.times(run.cycles)} times as many."

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model.collectives.shown_bounds import least_measures
+from ..model.collectives.shown_bounds import least_counts
 from ..model.collectives.task import Task
 from ..model.compare.answer import answer
 from ..model.compare.case import Case
@@ -48,7 +48,7 @@ def prepare(values: dict[str, Any]) -> Case:
 def results(case: Case, run: Run) -> dict[str, Any]:
     """Measure a run and its schedule."""
     schedule = case.schedule
-    least = least_measures(schedule)
+    least = least_counts(schedule)
     return {
         **run_facts(case.program.config, run),
         "root": _root(schedule),
@@ -56,7 +56,7 @@ def results(case: Case, run: Run) -> dict[str, Any]:
         "least_steps": least.get("steps"),
         "tcd": schedule.tcd,
         "least_tcd": least.get("tcd"),
-        "least_cycles": least["cycles"],
+        "least_cycles": case.bound.value,
         "sends": schedule.sends,
         "links_used": schedule.links_used,
         "largest_link_load": schedule.largest_link_load,

@@ -31,11 +31,6 @@ _AMONG_ALL = (
 """Collectives in which each node has words for every other node."""
 
 
-def least_measures(schedule: Schedule) -> dict[str, int]:
-    """Return :func:`least_counts` and the least ``cycles`` from :func:`schedule_bound`."""
-    return {**least_counts(schedule), "cycles": schedule_bound(schedule).value}
-
-
 def least_counts(schedule: Schedule) -> dict[str, int]:
     """Return the least ``steps`` and ``tcd`` of any schedule with this one's promise.
 
@@ -55,8 +50,13 @@ def least_counts(schedule: Schedule) -> dict[str, int]:
     return counts
 
 
-def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound:
+def schedule_bound(
+    schedule: Schedule, cycles: int | None = None, *, link_registers: int = 0
+) -> CycleBound:
     """Return the least cycles of any schedule with the promise and port model of ``schedule``.
+
+    ``cycles`` are those of a finished run of ``schedule``, if any is shown beside the bound. Raises
+    RuntimeError if they are fewer than the bound: then one of the two is wrong.
 
     The bound is :func:`.least_cycles` for links with ``link_registers`` registers. If some blocks
     are copied and others reduced, it is the larger of both bounds. A schedule for circuits is
@@ -76,7 +76,11 @@ def schedule_bound(schedule: Schedule, *, link_registers: int = 0) -> CycleBound
             topology, blocks.some(reduced), ports, hop_cycles=hop_cycles, joins=joins
         )
         found.append(bound)
-    return max(found)
+    bound = max(found)
+    if cycles is not None and cycles < bound.value:
+        beaten = f"a run of {cycles} cycles cannot beat its lower bound of {bound.value}"
+        raise RuntimeError(f"internal error: {beaten}: {bound.reason}")
+    return bound
 
 
 def _least_counts(schedule: Schedule) -> dict[str, int]:

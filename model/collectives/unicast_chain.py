@@ -141,7 +141,7 @@ def u_torus_open_multicast(
 def _require_grid(algorithm: str, allowed: str, topology: Topology, wrapped: bool) -> None:
     alone = topology.nodes == 1 and topology.kind in {"torus", "ring"}
     fits = bool(topology.wrapped or alone) is wrapped
-    if not topology.dims or topology.without_faults is not None or not fits:
+    if not topology.whole_grid or not fits:
         raise topology.refusal(algorithm, f"{allowed} without faults")
 
 

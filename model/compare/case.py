@@ -71,7 +71,9 @@ class Case:
     @cached_property
     def bound(self) -> CycleBound:
         """Lower bound on the cycles of any schedule for the same promise on these links."""
-        return schedule_bound(self.schedule, link_registers=self.program.config.link_registers)
+        cycles = self.predicted.cycles if self.predicted.finished else None
+        registers = self.program.config.link_registers
+        return schedule_bound(self.schedule, cycles, link_registers=registers)
 
     @classmethod
     def of(

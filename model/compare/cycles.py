@@ -1,13 +1,16 @@
 """Cycles of a schedule: by arithmetic or simulation; estimated if it is too large for both."""
 
+from __future__ import annotations
+
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput
+from ..collectives.shown_bounds import schedule_bound
 from ..exact.arithmetic import run as exact_run
 from ..exact.circuits import closed_run
 from ..exact.declined import Declined
@@ -21,6 +24,9 @@ from ..run.run import Prediction
 from ..schedule.duration import expected_cycles
 from ..schedule.schedule import Schedule
 
+if TYPE_CHECKING:
+    from ..bounds.cycles import CycleBound
+
 MOST_FLIT_HOPS = 50_000_000
 """Most flit-hops of a program that is simulated: a few seconds."""
 MOST_NODES = 1 << 16
@@ -31,10 +37,11 @@ MOST_WORDS = 1 << 24
 
 
 class Cycles(NamedTuple):
-    """Cycles of a schedule with barrier timing, and whether they are an estimate."""
+    """Cycles of a schedule with barrier timing, whether they are an estimate, and their bound."""
 
     value: int
     estimated: bool
+    bound: CycleBound
 
 
 def schedule_cycles(schedule: Schedule) -> Cycles:
@@ -43,11 +50,19 @@ def schedule_cycles(schedule: Schedule) -> Cycles:
     A schedule with trees has a network with circuits. Where links differ, the buffers are deep
     enough to keep each link busy, or as deep as they can be. The cycles are those of
     :func:`~..exact.arithmetic.predict`, or an estimate if the schedule is too large to compile or
-    simulate at once, or if no such network can carry it out.
+    simulate at once, or if no such network can carry it out. An estimate is at least the bound.
     """
-    estimate = Cycles(expected_cycles(schedule), estimated=True)
+    counted = _counted_cycles(schedule)
+    bound = schedule_bound(schedule, counted)
+    if counted is None:
+        return Cycles(max(expected_cycles(schedule), bound.value), estimated=True, bound=bound)
+    return Cycles(counted, estimated=False, bound=bound)
+
+
+def _counted_cycles(schedule: Schedule) -> int | None:
+    """Return the cycles of ``schedule`` if they are no estimate: see :func:`schedule_cycles`."""
     if schedule.topology.nodes > MOST_NODES or schedule.hops > MOST_HOPS:
-        return estimate
+        return None
     all_port = schedule.port_model == PortModel.ALL_PORT
     try:
         config = NetworkConfig(
@@ -56,14 +71,14 @@ def schedule_cycles(schedule: Schedule) -> Cycles:
         deep = min(MOST_DEPTH, max(config.depth, config.busy_depth))
         config, (one,) = fit(replace(config, depth=deep), [schedule])
     except InvalidInput:
-        return estimate
+        return None
     if config.message_words * config.topology.nodes > MOST_WORDS:
-        return estimate
+        return None
     if isinstance(one.program, CircuitProgram):
         with suppress(Declined):
-            return Cycles(closed_run(one.program).cycles, estimated=False)
+            return closed_run(one.program).cycles
     run = quick_run(one.program, empty_memory(config), Timing.BARRIER)
-    return estimate if run is None or not run.finished else Cycles(run.cycles, estimated=False)
+    return None if run is None or not run.finished else run.cycles
 
 
 def quick_run(

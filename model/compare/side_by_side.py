@@ -80,7 +80,7 @@ class Entry:
     @cached_property
     def bound(self) -> CycleBound:
         """Lower bound on the cycles of any schedule for the same promise with the same ports."""
-        return schedule_bound(self.schedule)
+        return schedule_bound(self.schedule, min(self.cycles.values(), default=None))
 
     @property
     def least(self) -> dict[str, int]:

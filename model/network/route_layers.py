@@ -37,19 +37,9 @@ def safe_routes(
     Shapes and errors are those of :func:`.route`.
     """
     path_offsets, path_nodes, path_vcs = route(topology, sources, targets, 2)
-    if not in_dimension_order(topology):
+    if not topology.whole_grid:
         path_vcs = layered_vcs(path_offsets, path_nodes)
     return path_offsets, path_nodes, path_vcs
-
-
-def in_dimension_order(topology: Topology) -> bool:
-    """Tell whether :func:`.route` takes dimension order on VCs free of circles: a whole grid."""
-    whole_grid = bool(topology.dims) and topology.without_faults is None
-    return whole_grid and topology.kind in _DIMENSION_ORDER
-
-
-_DIMENSION_ORDER = ("mesh", "torus", "hypercube", "line", "ring")
-"""Kinds of network whose ports are those of a grid."""
 
 
 def layered_vcs(path_offsets: Offsets, path_nodes: Nodes) -> Int32s:

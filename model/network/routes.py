@@ -75,8 +75,7 @@ def route(
     for name, ends in (("source", sources), ("target", targets)):
         for node in ends[(ends < 0) | (ends >= topology.nodes)][:1].tolist():
             require_range(name, node, 0, topology.nodes - 1)
-    whole_grid = topology.dims and topology.without_faults is None
-    if whole_grid:
+    if topology.whole_grid:
         path_offsets, path_nodes = dimension_order(topology, sources, targets)
     else:
         path_offsets, path_nodes = shortest_paths(topology.neighbor, sources, targets)

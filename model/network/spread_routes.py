@@ -21,7 +21,7 @@ from ..base.ragged import offsets_of, ranges
 from . import routes
 from .config import MOST_VCS
 from .links import linked_pairs
-from .route_layers import in_dimension_order, layered_vcs, safe_routes
+from .route_layers import layered_vcs, safe_routes
 from .routes import Nodes, Offsets
 from .topology import Topology
 
@@ -54,7 +54,7 @@ def spread_routes(
     given = safe_routes(topology, sources, targets)
     offsets, nodes, _ = given
     width = 2 * int(np.diff(offsets).max(initial=1))
-    mesh = in_dimension_order(topology) and not topology.wrapped
+    mesh = topology.whole_grid and not topology.wrapped
     if mesh or len(sources) * width > MOST_PATH_NODES:
         return given
     links = _Links(topology)

@@ -32,6 +32,8 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput, require_range, with_article
 
 NO_LINK = -1
+GRIDS = ("mesh", "torus", "hypercube", "line", "ring")
+"""Kinds of network whose links are those of a grid, and no others."""
 UNSAID = -1
 """The registers or the rate of a link of which the topology says nothing."""
 MOST_LINK_REGISTERS = LONGEST_RATE = 63
@@ -55,8 +57,8 @@ class Topology:
     kind
         The kind of network: "mesh", "torus", "graph", ...
     dims
-        The side lengths of a grid, axis 0 first; for a hypercube (2, 2, ...), for any other graph
-        ().
+        The side lengths of a grid, axis 0 first, by which coordinates are counted; for a hypercube
+        (2, 2, ...), for a diagonal mesh (side, side), for any other graph ().
     neighbor
         ``neighbor[node, port]`` is the node at the far end of the link that leaves ``node`` by
         ``port``; -1 without a link, and in column 0. Shape (nodes, ports), int32.
@@ -171,8 +173,11 @@ class Topology:
 
     @property
     def whole_grid(self) -> bool:
-        """True if this is a mesh, torus, line, ring or hypercube without faults."""
-        return bool(self.dims) and self.without_faults is None
+        """True if this is a mesh, torus, line, ring or hypercube without faults.
+
+        A diagonal mesh has ``dims``, too, but further links.
+        """
+        return self.kind in GRIDS and self.without_faults is None
 
     @property
     def working_nodes(self) -> npt.NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 from dataclasses import replace
@@ -13,6 +14,8 @@ from helpers.processes import run_program
 
 from eyecast.cli.options import collective as options_collective
 from eyecast.model.base.errors import with_article
+from eyecast.model.bounds import cycles
+from eyecast.model.bounds.cycles import CycleBound
 from eyecast.model.network.kinds import KINDS
 from eyecast.model.papers.transmit import schemes
 from eyecast.sim.toolchain import environment
@@ -155,7 +158,7 @@ BAD_OPTIONS = {
         "flit width must be at least 16 in a network with timed rows, not 12"
     ),
     f"predict --torus 4x4 {CORNER} --algorithm u-torus --vcs 1": (
-        "node 0, row 0: vc must be 0 to 0, not 1"
+        "send 0 (step 1, 0 -> 2): vc must be 0 to 0, not 1"
     ),
     f"predict --mesh 4x4 {CORNER} --table-words 3": (
         "table of node 0 must be at most 3 words long (--table-words raises it), not 9"
@@ -497,6 +500,22 @@ def test_a_schedule_that_breaks_a_rule_is_refused_with_the_send(
     refused = refusal(f"s.json: {line}")
     assert eyecast("verify", "--schedule", "s.json", "-o", "out") == refused
     assert not (here / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "command", ["predict", "predict --json -o trace.csv", "schedule", "compare", "compare --json"]
+)
+def test_a_run_that_beats_its_bound_is_an_internal_error(
+    eyecast: Command, here: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr(cycles, "least_cycles", lambda *_, **__: CycleBound(999, "not one"))
+    answer = eyecast(*command.split(), *CORNER_4X4)
+    assert (answer.status, answer.output) == (1, "")
+    beaten = (
+        r"eyecast: internal error: a run of \d+ cycles cannot beat its lower bound of 999: not one"
+    )
+    assert re.fullmatch(f"{beaten}\n", answer.errors)
+    assert not [*here.iterdir()]
 
 
 def test_no_room_for_the_output_is_one_line() -> None:

@@ -154,7 +154,7 @@ def _levels(topology: Topology) -> int:
     allowed = "a mesh or torus with sides of 2^k (8, 4x4, 8x8x8, ...)"
     if topology.without_faults is not None:
         allowed = "a mesh or torus without faults"
-    elif topology.dims:
+    elif is_whole_grid(topology):
         axes = len(topology.dims)
         kind = "torus" if topology.wrapped else "mesh"
         examples = ", ".join("x".join([str(1 << k)] * axes) for k in range(4))

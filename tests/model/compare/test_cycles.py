@@ -72,7 +72,7 @@ def simulated(schedule: Schedule) -> int:
 @pytest.mark.parametrize("seed", range(12))
 def test_a_schedule_takes_the_cycles_of_its_run(seed: int) -> None:
     schedule = drawn(seed)
-    assert schedule_cycles(schedule) == (simulated(schedule), False)
+    assert schedule_cycles(schedule)[:2] == (simulated(schedule), False)
 
 
 @pytest.mark.slow
@@ -82,7 +82,7 @@ def test_many_schedules_take_the_cycles_of_their_runs() -> None:
     for seed in range(100, 1100):
         schedule = drawn(seed)
         found = schedule_cycles(schedule)
-        assert found == (simulated(schedule), False), seed
+        assert found[:2] == (simulated(schedule), False), seed
         estimate = expected_cycles(schedule)
         assert 2 * found.value <= 3 * estimate <= 4.5 * found.value, seed
         within += abs(estimate - found.value) * 50 <= found.value
@@ -141,7 +141,7 @@ def test_steps_whose_slow_and_fast_links_carry_other_loads_have_a_lower_bound() 
     """Further rows take more cycles than the estimate counts."""
     schedule = generated(Collective.ALL_REDUCE, "overlapped", FOUR, words=4096, all_port=True)
     ran = simulated(schedule)
-    assert schedule_cycles(schedule) == (ran, False)
+    assert schedule_cycles(schedule)[:2] == (ran, False)
     assert 0.96 * ran <= expected_cycles(schedule) <= ran
 
 
@@ -179,7 +179,7 @@ def test_of_a_schedule_that_is_too_long_it_is_an_estimate(
     for limit in ("MOST_NODES", "MOST_HOPS", "MOST_WORDS"):
         with monkeypatch.context() as patched:
             patched.setattr(cycles, limit, 1)
-            assert schedule_cycles(schedule) == (expected_cycles(schedule), True)
+            assert schedule_cycles(schedule)[:2] == (expected_cycles(schedule), True)
 
 
 def test_a_schedule_exactly_as_large_as_the_limits_is_simulated(

@@ -13,7 +13,7 @@ from helpers.schedules import Send, build, complaint, listed
 from helpers.switch_networks import fat_tree, switch_mesh, switch_star, switch_tree
 from helpers.tree_networks import graph_of
 
-from eyecast.model.collectives.shown_bounds import least_measures
+from eyecast.model.collectives.shown_bounds import least_counts
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line
@@ -146,7 +146,7 @@ def test_check_agrees_with_the_judge() -> None:
 def test_the_least_tcd_counts_the_links_over_switches(topology: Topology, least: int) -> None:
     source = int(topology.working_nodes[0])
     schedule = tree_broadcast(topology, source, 3)
-    found = least_measures(schedule)
+    found = least_counts(schedule)
     assert found["tcd"] == least <= schedule.tcd
     assert 2 ** found["steps"] >= len(topology.working_nodes) > 2 ** (found["steps"] - 1)
 
