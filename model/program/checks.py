@@ -42,10 +42,10 @@ class _Limit(NamedTuple):
         """Return the indices of values out of the limits."""
         return np.flatnonzero((self.column < self.least) | (self.column > self.most))
 
-    def refusal(self, where: str, place: int) -> InvalidInput:
-        """Return the error for the value at an index."""
-        allowed = self.allowed or f"{self.least} to {self.most}"
-        return InvalidInput.of(f"{where}{self.name}", allowed, int(self.column[place]))
+    @property
+    def words(self) -> str:
+        """The allowed values."""
+        return self.allowed or f"{self.least} to {self.most}"
 
 
 def require_held(table: Program) -> None:
@@ -227,7 +227,7 @@ def _require_rows(table: Program, rows: list[_Limit], segments: list[_Limit]) ->
         found = [(int(place), limit, int(place)) for place in limit.wrong()[:1]]
     if found:
         row, limit, place = min(found, key=lambda one: one[0])
-        raise limit.refusal(f"{table.row_name(row)}: ", place)
+        raise table.refusal(row, limit.name, limit.words, int(limit.column[place]))
 
 
 def _require_order_of_steps(table: Program) -> None:
@@ -240,8 +240,7 @@ def _require_order_of_steps(table: Program) -> None:
     early = (sender[1:] == sender[:-1]) & (step[1:] < step[:-1])
     for place in np.flatnonzero(early)[:1].tolist():
         allowed = f"at least {step[place]}, the step of its sender's row before"
-        where = f"{table.row_name(int(order[place + 1]))}: step"
-        raise InvalidInput.of(where, allowed, int(step[place + 1]))
+        raise table.refusal(int(order[place + 1]), "step", allowed, int(step[place + 1]))
 
 
 def _require_continuations(table: Program) -> None:
@@ -275,7 +274,7 @@ def _require_one_way(table: Program) -> None:
     received = np.isin(table.row_node * steps + table.step, receiver * steps + table.receive_step)
     for row in np.flatnonzero(received & (table.stream == 0))[:1].tolist():
         allowed = "one in which its half-duplex node receives nothing"
-        raise InvalidInput.of(f"{table.row_name(row)}: step", allowed, int(table.step[row]))
+        raise table.refusal(row, "step", allowed, int(table.step[row]))
 
 
 def _require_received(table: Program, least: int, most: int) -> None:
@@ -287,10 +286,12 @@ def _require_received(table: Program, least: int, most: int) -> None:
     for limit in limits:
         for place in limit.wrong()[:1].tolist():
             node = int(np.searchsorted(table.first_receive, place, side="right")) - 1
-            raise limit._replace(name="").refusal(f"{limit.name} {node}", place)
+            value = int(limit.column[place])
+            raise InvalidInput.of(f"{limit.name} {node}", limit.words, value)
     largest_word = min((1 << config.flit_width) - 1, _ANY)
     awaited = _Limit("", table.awaited, 0, largest_word)
     if not config.timed_rows:
         awaited = _Limit("", table.awaited, 0, 0, "0 in a network without timed rows")
     for node in awaited.wrong()[:1].tolist():
-        raise awaited.refusal(f"awaited packets of node {node}", node)
+        value = int(table.awaited[node])
+        raise InvalidInput.of(f"awaited packets of node {node}", awaited.words, value)

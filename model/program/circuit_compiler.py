@@ -15,7 +15,7 @@ from ..base.errors import InvalidInput
 from ..network.config import NetworkConfig
 from ..network.port_model import PortModel
 from ..schedule.resources import resources_of
-from ..schedule.rules import ScheduleError
+from ..schedule.rules import ScheduleError, first_clash, send_name
 from ..schedule.schedule import Schedule
 from ..schedule.streams import NO_STREAMS, streams_of
 from ..schedule.trees import check_trees
@@ -40,6 +40,7 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
     # Numba takes long to load.
     from .circuit_times import begins_of  # noqa: PLC0415
 
+    _require_links_once(schedule)
     streams = streams_of(schedule)
     found: list[tuple[int, int, Units, Numbers]] = []
     mixed = _several_operators(schedule, config)
@@ -71,6 +72,17 @@ def compile_circuits(schedule: Schedule, config: NetworkConfig, layout: Layout) 
     program = tables_of(units, begin, config)
     require_room(program)
     return program
+
+
+def _require_links_once(schedule: Schedule) -> None:
+    """Refuse a send that crosses a link twice: circuits have no VCs to keep its words apart."""
+    sends = schedule.hop_sends
+    links = np.int64(schedule.topology.nodes * schedule.topology.ports)
+    clash = first_clash(schedule, sends * links + schedule.links, sends)
+    if clash is not None:
+        begin, end = (ends[clash[1]] for ends in schedule.hop_ends)
+        name = send_name(schedule, int(sends[clash[1]]))
+        raise InvalidInput(f"{name}: its path crosses link {begin} -> {end} twice, without VCs")
 
 
 def _several_operators(schedule: Schedule, config: NetworkConfig) -> bool:

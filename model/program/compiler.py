@@ -20,12 +20,13 @@ from ..network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
 from ..network.operators import Operator, as_operators
 from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
+from ..schedule.rules import send_name
 from ..schedule.schedule import Schedule
 from ..schedule.streams import Streams, streams_of
 from .any_program import AnyProgram, without_circuits
 from .circuit_compiler import compile_circuits
 from .layout import Layout, power_for
-from .program import Program
+from .program import Program, RowError
 from .puts import Puts, puts_of
 from .row import NO_START
 from .timed_program import require_no_other, require_timed_rows, timed
@@ -82,7 +83,11 @@ def compile_schedule(
     )
     if schedule.timed:
         program = timed(program, schedule)
-    program.check()
+    try:
+        program.check()
+    except RowError as error:
+        send = int(program.route[error.row])
+        raise InvalidInput(f"{send_name(schedule, send)}: {error.complaint}") from error
     return program
 
 

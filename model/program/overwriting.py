@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers
-from ..base.errors import InvalidInput
 from .addresses import Pieces, pieces_at
 from .route_ends import ends_of
 from .streams import NO_FEEDER, feeders
@@ -59,9 +58,8 @@ def _require_apart(table: Program, reads: Pieces, writes: Pieces) -> None:
     """Require that no write overlaps a word read in the same or a later step."""
     earliest = least_steps(table, reads, writes)
     for place in np.flatnonzero(earliest <= table.step[writes.row])[:1].tolist():
-        row = table.row_name(int(writes.row[place]))
-        step = f"a row of step {earliest[place]} there sends"
-        raise InvalidInput.of(f"{row}: target", f"apart from the words that {step}", "among them")
+        allowed = f"apart from the words that its node sends in step {earliest[place]}"
+        raise table.refusal(int(writes.row[place]), "target", allowed, "among them")
 
 
 def _require_alone(table: Program, reads: Pieces) -> None:
@@ -69,9 +67,8 @@ def _require_alone(table: Program, reads: Pieces) -> None:
     order = np.argsort(reads.begin)
     latest = np.maximum.accumulate(reads.end[order])
     for place in np.flatnonzero(reads.begin[order][1:] < latest[:-1])[:1].tolist():
-        row = table.row_name(int(reads.row[order[place + 1]]))
-        allowed = "apart from those of other rows of its step, as they come back"
-        raise InvalidInput.of(f"{row}: words", allowed, "among them")
+        allowed = "apart from other words that its node sends in its step, as they come back"
+        raise table.refusal(int(reads.row[order[place + 1]]), "words", allowed, "among them")
 
 
 def returning_rows(table: Program) -> tuple[Numbers, Numbers]:

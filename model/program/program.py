@@ -41,6 +41,22 @@ if TYPE_CHECKING:
     from .node_table import TableLine
 
 
+class RowError(InvalidInput):
+    """The error of a row that breaks a rule.
+
+    Attributes
+    ----------
+    row
+        Index of the row in the columns of its program.
+    complaint
+        The broken rule, without the name of the row.
+    """
+
+    def __init__(self, name: str, row: int, complaint: str) -> None:
+        super().__init__(f"{name}: {complaint}")
+        self.row, self.complaint = row, complaint
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Program(ShowsItself):
     """The tables of every node of a network, and the network they are made for.
@@ -232,6 +248,10 @@ class Program(ShowsItself):
         """Name a row by its node and its index there: "node 3, row 0"."""
         node = int(np.searchsorted(self.first_row, row, side="right")) - 1
         return f"node {node}, row {row - int(self.first_row[node])}"
+
+    def refusal(self, row: int, what: str, allowed: str, value: object) -> RowError:
+        """Return the error of a row that breaks a rule: "node 3, row 0: vc must be 0, not 1"."""
+        return RowError(self.row_name(row), row, f"{what} must be {allowed}, not {value}")
 
     def header_of(self, rows: Numbers) -> npt.NDArray[np.uint64]:
         """Return the header flits of some rows, in the order of ``rows``."""

@@ -58,7 +58,7 @@ def require_streams(table: Program) -> None:
         (table.length[rows] > most, "of a packet that has its words", "of one too short"),
     ):
         for row in rows[refused][:1].tolist():
-            raise InvalidInput.of(f"{table.row_name(row)}: stream", allowed, given)
+            raise table.refusal(row, "stream", allowed, given)
     waits = (table.lead[rows] == 0) & (table.length[rows] > 0)
     circle = find_circle(np.stack((rows[waits], feeder[waits]), axis=1))
     if circle:

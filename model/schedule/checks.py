@@ -48,7 +48,8 @@ def check_schedule(schedule: Schedule) -> None:
        (:func:`.check_groups`);
     2. the blocks are what the collective's name promises (:func:`check_promise`), and what was
        requested (:func:`.check_requests`);
-    3. each path leads over links from its source to its target (:func:`check_paths`);
+    3. each path leads over links from its source to its target, and turns back nowhere
+       (:func:`check_paths`);
     4. a node holds a block before it sends it, every node gets the blocks owed to it, and a
        broadcast reaches no node twice (:func:`.check_blocks`);
     5. a streamed word arrives before it leaves again (:func:`.check_streams`);
@@ -156,7 +157,7 @@ def check_promise(schedule: Schedule) -> None:
 
 
 def check_paths(schedule: Schedule) -> None:
-    """Require paths that follow links from their source to another node, their target."""
+    """Require paths along links from their source to another node, that turn back nowhere."""
     source, target = schedule.source, schedule.target
     every = np.arange(schedule.sends)
     send = first_broken(schedule, source == target, every)
@@ -176,6 +177,13 @@ def check_paths(schedule: Schedule) -> None:
     if hop is not None:
         gap = f"its path has a gap: there is no link {begins[hop]} -> {ends[hop]}"
         raise broken(schedule, int(schedule.hop_sends[hop]), gap)
+    # A router sends nothing out by the port by which it came in (docs/router.md, section 3).
+    entered = schedule.topology.peer[begins, ports]
+    back = (schedule.hop_sends[1:] == schedule.hop_sends[:-1]) & (ports[1:] == entered[:-1])
+    hop = first_broken(schedule, back, schedule.hop_sends[1:])
+    if hop is not None:
+        turn = f"its path turns back at node {ends[hop]}, to {begins[hop]} where it came from"
+        raise broken(schedule, int(schedule.hop_sends[hop]), turn)
 
 
 def check_ports(schedule: Schedule) -> None:
