@@ -177,9 +177,11 @@ def check_paths(schedule: Schedule) -> None:
     if hop is not None:
         gap = f"its path has a gap: there is no link {begins[hop]} -> {ends[hop]}"
         raise broken(schedule, int(schedule.hop_sends[hop]), gap)
-    # A router sends nothing out by the port by which it came in (docs/router.md, section 3).
-    entered = schedule.topology.peer[begins, ports]
-    back = (schedule.hop_sends[1:] == schedule.hop_sends[:-1]) & (ports[1:] == entered[:-1])
+    # A router sends nothing out by the port by which it came in, except sums of circuits.
+    entered, sends = schedule.topology.peer[begins, ports], schedule.hop_sends
+    back = (sends[1:] == sends[:-1]) & (ports[1:] == entered[:-1])
+    joined = np.bincount(schedule.joins, minlength=schedule.sends)[schedule.joins] > 1
+    back &= ~joined[sends[1:]]
     hop = first_broken(schedule, back, schedule.hop_sends[1:])
     if hop is not None:
         turn = f"its path turns back at node {ends[hop]}, to {begins[hop]} where it came from"

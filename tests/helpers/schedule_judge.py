@@ -17,7 +17,7 @@ from eyecast.model.schedule.schedule import Schedule
 
 KINDS = {
     "range": "must be",
-    "path": "path (begins|ends) at|path has a gap|sends to itself",
+    "path": "path (begins|ends) at|path has a gap|path turns back|sends to itself",
     "early": "never gets block|only by send",
     "left out": "is left out",
     "twice": "is reached twice",
@@ -161,6 +161,7 @@ def connected(
 ) -> bool:
     """Tell whether the path leads from neighbor to neighbor, from the source to another node.
 
+    It comes back from no neighbor, except by a parallel link of a ring of two nodes.
     Neighbors are as on a mesh whose ``wrapped`` axes are rings, or the nodes joined by ``ways``.
     """
 
@@ -168,6 +169,10 @@ def connected(
         pairs = enumerate(zip(place(a), place(b), strict=True))
         far = [(axis, abs(p - q)) for axis, (p, q) in pairs]
         return sum(min(d, dims[axis] - d) if axis in wrapped else d for axis, d in far)
+
+    def parallel(a: int, b: int) -> bool:
+        pairs = enumerate(zip(place(a), place(b), strict=True))
+        return any(p != q and axis in wrapped and dims[axis] == 2 for axis, (p, q) in pairs)
 
     def place(node: int) -> list[int]:
         digits = []
@@ -178,7 +183,9 @@ def connected(
 
     hops = [apart(a, b) if ways is None else ways[a].count(b) for a, b in pairwise(send.path)]
     ends = (send.path[0], send.path[-1]) == (send.source, send.target)
-    return ends and send.source != send.target and set(hops) == {1}
+    pairs = pairwise(pairwise(send.path))
+    turned = any(a == c and not parallel(a, b) for (a, b), (_, c) in pairs)
+    return ends and send.source != send.target and set(hops) == {1} and not turned
 
 
 def step_problems(sends: list[Send], port_model: str) -> set[str]:

@@ -152,7 +152,7 @@ def test_self_timed_what_comes_must_lie_apart_from_what_earlier_steps_send() -> 
     made = program(rows, {}, operators="add")
     made.check()
     require_timing(made, BARRIER)
-    with pytest.raises(InvalidInput, match="words that a row of step 1 there sends"):
+    with pytest.raises(InvalidInput, match="words that its node sends in step 1"):
         require_timing(made, SELF_TIMED)
     # A row of a later step sends the arrived words; without combining there is no check.
     rows[1] = rows[1][1:]
@@ -297,14 +297,14 @@ def test_words_may_come_back_to_where_they_were_read() -> None:
     ids=["from elsewhere", "sent on as it was", "sent back as it was", "sent back too early"],
 )
 def test_words_that_come_back_must_be_made_of_those_that_left(changes: dict[str, Row]) -> None:
-    with pytest.raises(InvalidInput, match="apart from the words that a row of step 1 there sends"):
+    with pytest.raises(InvalidInput, match="apart from the words that its node sends in step 1"):
         there_and_back(**changes).check()
 
 
 @pytest.mark.parametrize(
     ("above", "line"),
     [
-        ([], "apart from the words that a row of step 1 there sends, not among them"),
+        ([], "apart from the words that its node sends in step 1, not among them"),
         ([put(1, (DOWN, 1), length=4, stream=DOWN)], "as they come back, not among them"),
     ],
     ids=["from one side", "from both sides"],

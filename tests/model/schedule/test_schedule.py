@@ -82,16 +82,20 @@ SABOTAGE = {
         "the other is send 1 (step 2, 0 -> 1)",
     ),
     "link": (
-        changed(6, path=[7, 4, 5, 4, 3, 6]),
+        changed(6, path=[7, 4, 5, 8, 7, 6]),
         "send 6 (step 3, 7 -> 6): it shares link 4 -> 5, VC 0 with send 5 (step 3, 4 -> 5)",
     ),
     "link, other VC": (
-        changed(6, path=[7, 4, 5, 4, 3, 6], vcs=[0, 1, 0, 0, 0]),
+        changed(6, path=[7, 4, 5, 8, 7, 6], vcs=[0, 1, 0, 0, 0]),
         None,
     ),
     "link twice": (
-        changed(7, path=[5, 4, 5, 4, 7, 8]),
+        changed(7, path=[5, 4, 7, 8, 5, 4, 7, 8]),
         "send 7 (step 4, 5 -> 8): its path crosses link 5 -> 4, VC 0 twice",
+    ),
+    "turn": (
+        changed(7, path=[5, 4, 5, 8]),
+        "send 7 (step 4, 5 -> 8): its path turns back at node 4, to 5 where it came from",
     ),
     "VC": (
         changed(0, vcs=[0, -1]),
