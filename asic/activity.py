@@ -15,6 +15,7 @@ import numpy as np
 from ..model.base.arrays import Numbers
 from ..sim.compilation import TOP_MODULE
 from ..waves.recording import vcd_samples
+from ..waves.wanted import Wanted
 from .synthesis import GATES, NETLIST
 
 _CLOCK, _RESET, _CYCLE = "clk", "tile_0.rst", "tile_0.cycle"
@@ -127,15 +128,15 @@ def _simulate(gates: Gates, recording: Path, instance: str, cycles: int) -> Numb
     wires = [name for name, way in gates.ports.items() if not name.endswith(_CLOCK)]
     inputs = [name for name in wires if gates.ports[name] == "input"]
     outputs = [name for name in wires if gates.ports[name] == "output"]
-    wanted = [f"{instance}.{name}" for name in (*inputs, *outputs)]
+    paths = [f"{instance}.{name}" for name in (*inputs, *outputs)]
+    wanted = Wanted(dict.fromkeys([*paths, _RESET, _CYCLE, _CLOCK]), scope=TOP_MODULE)
     # At power-on a register holds any value: the circuit must not need another one.
     values = np.random.default_rng(1).random(gates.nets) < 0.5
     before = values.copy()
     toggles = np.zeros(gates.nets, dtype=np.int64)
     was_reset = 0
     with recording.open("rb") as file:
-        samples = vcd_samples(file, [*wanted, _RESET, _CYCLE], _CLOCK, scope=TOP_MODULE)
-        for *sampled, in_reset, cycle, _ in samples:
+        for *sampled, in_reset, cycle, _ in vcd_samples(file, wanted):
             _drive(values, gates, inputs, sampled)
             was_reset |= in_reset
             if was_reset and not in_reset and cycle < cycles:

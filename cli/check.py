@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import shutil
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from ..model.base import processes
-from ..model.base.errors import InvalidInput
+from ..model.base.errors import InvalidInput, like
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.config_file import identity
 from ..model.network.network_text import SizeLimit
@@ -40,7 +43,11 @@ if TYPE_CHECKING:
     from ..model.compare.recorded import RecordedCheck
     from ..waves.recorded_trace import RecordedRun
 
-_CSV_HEADER = "cycle,node,port,vc,kind,data"
+_CSV_HEADER = b"cycle,node,port,vc,kind,data"
+_GZIP = b"\x1f\x8b"
+_START = 200
+"""Bytes of a file that tell what it is."""
+
 _MEGABYTE = 1 << 20
 
 Samples = Iterator[list[int]]
@@ -68,14 +75,14 @@ Samples = Iterator[list[int]]
 @click.option("--any-words", is_flag=True, help="Leave the words of messages unchecked.")
 @hardware_options
 @timing_option
-@click.option("--scope", metavar="PATH", help="Path of eyecast_network in a waveform.")
+@click.option("--scope", metavar="PATH", help="Path of eyecast_network in a recording.")
 @click.option(
     "--clock", default="clk", show_default=True, help="Clock of the network in a waveform."
 )
 @file_option(
     "--names",
     "names_file",
-    help="Paths of signals with other names in a waveform (JSON object: our name to your path).",
+    help="Paths of signals with other names in a recording (JSON object: our name to your path).",
 )
 @output_option("the trace that was read (CSV)")
 @report_option
@@ -85,9 +92,9 @@ def check_command(
 ) -> None:
     """Check a trace from any source against the golden model.
 
-    TRACE is a trace of Eyecast (CSV), a waveform of any simulator (VCD, or FST with fst2vcd on
-    PATH), or a logic analyser's table (CSV, a column for each signal, a row for each cycle).
-    Signals have their names in the exported Verilog.
+    TRACE is a trace of Eyecast (CSV), a waveform of any simulator (VCD, also packed by gzip, or FST
+    with fst2vcd on PATH), or a logic analyser's table (CSV, a column for each signal, a row for
+    each cycle). Signals have their names in the exported Verilog.
 
     Exit status 0 only if the trace is as predicted and keeps all rules.
     """
@@ -154,33 +161,33 @@ def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool, Timin
 
 def _read(path: str, config: NetworkConfig, chosen: OptionValues) -> RecordedRun:
     """Read the run of a file. A trace of Eyecast (CSV) has only flits, and counts as complete."""
+    from ..waves.recorded_table import table_samples
     from ..waves.recorded_trace import RecordedRun, recorded_run, recorded_signals, require_outputs
-    from ..waves.recording import table_samples, vcd_samples
+    from ..waves.recording import vcd_samples
+    from ..waves.wanted import Wanted
 
-    names, wanted = _names(chosen["names_file"]), recorded_signals(config)
-    if path.endswith((".vcd", ".fst")):
-        with (
-            _waveform(path) as file,
-            _reading(path, file.tell if file.seekable() else None) as counted,
-        ):
-            samples = vcd_samples(
-                file,
-                [*wanted],
-                chosen["clock"],
-                scope=chosen["scope"],
-                names=names,
-                bits=wanted,
-                absent=f"tile_{config.topology.nodes}",
-            )
-            return recorded_run(config, counted(samples))
-    if _first_line(path) == _CSV_HEADER:
-        with busy(f"reading {path}"):
-            trace = Trace.read_csv(path)
-            require_outputs(path, config, trace)
-            return RecordedRun(trace)
-    with Path(path).open("rb") as file, _reading(path, file.tell) as counted:
-        lines = io.TextIOWrapper(file, errors="replace", newline="")
-        return recorded_run(config, counted(table_samples(lines, [*wanted], names=names)))
+    with _recording(path) as (file, tell):
+        start = file.peek(_START)[:_START].strip()
+        if start.startswith(_CSV_HEADER):
+            refuse_beside(path, ["--scope", "--clock", "--names"], "a trace has no signals")
+            with busy(f"reading {path}"):
+                trace = Trace.read_csv(path)
+                require_outputs(path, config, trace)
+                return RecordedRun(trace)
+        signals = recorded_signals(config)
+        is_table = not (start.startswith(b"$") or ".vcd" in Path(path).suffixes)
+        if is_table:
+            refuse_beside(path, ["--clock"], "a table has a row for each cycle")
+        else:
+            signals[chosen["clock"]] = 1
+        names = _names(chosen["names_file"], signals)
+        absent = f"tile_{config.topology.nodes}"
+        wanted = Wanted(signals, scope=chosen["scope"], names=names, absent=absent)
+        with _reading(path, tell) as counted:
+            if not is_table:
+                return recorded_run(config, counted(vcd_samples(file, wanted)))
+            lines = io.TextIOWrapper(file, encoding="utf-8-sig", errors="replace", newline="")
+            return recorded_run(config, counted(table_samples(lines, wanted)))
 
 
 @contextmanager
@@ -203,30 +210,38 @@ def _reading(path: str, tell: Callable[[], int] | None) -> Iterator[Callable[[Sa
         yield counted
 
 
-def _first_line(path: str) -> str:
+@contextmanager
+def _recording(path: str) -> Iterator[tuple[BufferedReader, Callable[[], int] | None]]:
+    """Open a recording; unpack it from gzip, or convert an FST file to VCD by fst2vcd.
+
+    The function returns the position in the file. It is None for a pipe.
+    """
     try:
-        with Path(path).open(errors="replace") as file:
-            return file.readline(200).strip()
-    except OSError as error:
-        raise InvalidInput.of(f"trace {path}", "readable", error.strerror) from error
+        with Path(path).open("rb") as file:
+            if path.endswith(".fst"):
+                with _converted(path) as converted:
+                    yield converted, None
+            elif file.peek(2).startswith(_GZIP):
+                with gzip.open(file) as unpacked:
+                    yield cast(BufferedReader, unpacked), file.tell
+            else:
+                yield file, file.tell
+    except (OSError, EOFError, zlib.error) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise InvalidInput.of(f"trace {path}", "readable", why) from error
 
 
 @contextmanager
-def _waveform(path: str) -> Iterator[IO[bytes]]:
-    """Open a VCD file, or convert an FST file to VCD by fst2vcd."""
-    _first_line(path)
-    if path.endswith(".vcd"):
-        with Path(path).open("rb") as file:
-            yield file
-        return
+def _converted(path: str) -> Iterator[BufferedReader]:
+    """Convert an FST file to VCD by fst2vcd."""
     if shutil.which("fst2vcd") is None:
         raise InvalidInput("fst2vcd must be on PATH to read FST files, found none: install gtkwave")
     with processes.output_of(["fst2vcd", str(Path(path).absolute())]) as output:
-        yield output
+        yield cast(BufferedReader, output)
 
 
-def _names(path: str | None) -> Mapping[str, str]:
-    """Read the paths of signals, by their names in Eyecast."""
+def _names(path: str | None, signals: Mapping[str, int]) -> Mapping[str, str]:
+    """Read the paths of ``signals``, by their names in Eyecast."""
     if path is None:
         return {}
     try:
@@ -235,6 +250,10 @@ def _names(path: str | None) -> Mapping[str, str]:
         raise InvalidInput(f"{path} must be a JSON file: {error}") from error
     if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
         raise InvalidInput(f"{path} must be a JSON object of names and paths")
+    for name in names:
+        if name not in signals:
+            allowed = f"those of signals, such as {next(iter(signals))}"
+            raise InvalidInput.of(f"names in {path}", allowed, like(name, signals))
     return names
 
 

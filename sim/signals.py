@@ -1,7 +1,7 @@
 """Registers of network interfaces, read from recorded waveforms.
 
 A recording has every signal of the hardware, by hierarchical name, also before and after the run.
-It is read line by line, because that of a large network takes gigabytes.
+It is read piece by piece, because that of a large network takes gigabytes.
 """
 
 from collections.abc import Iterator
@@ -13,6 +13,7 @@ from ..model.run.run import SENDER_STATES
 from ..waves.names import has_interface
 from ..waves.recording import vcd_samples
 from ..waves.registers import Change, Register, RegisterChanges
+from ..waves.wanted import Wanted
 from .compilation import TOP_MODULE
 
 _CLOCK, _RESET, _CYCLE = "clk", "tile_0.rst", "tile_0.cycle"
@@ -36,7 +37,7 @@ def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> Regis
     signals = dict(_signals(config))
     registers, changes = list(signals.values()), list[Change]()
     counted = [number for number, name in enumerate(signals) if name.endswith(_BEGINS)]
-    wanted = [*signals, _RESET, _CYCLE]
+    wanted = Wanted(dict.fromkeys([*signals, _RESET, _CYCLE, _CLOCK]), scope=TOP_MODULE)
     shown: list[int] = []
     for *values, in_reset, cycle, _ in _samples(recording, wanted):
         if in_reset:
@@ -55,10 +56,10 @@ def read_registers(recording: Path, config: NetworkConfig, cycles: int) -> Regis
     return RegisterChanges(registers, changes)
 
 
-def _samples(recording: Path, wanted: list[str]) -> Iterator[list[int]]:
+def _samples(recording: Path, wanted: Wanted) -> Iterator[list[int]]:
     """Yield the values of the ``wanted`` signals and of the clock at each falling edge."""
     with recording.open("rb") as file:
-        yield from vcd_samples(file, wanted, _CLOCK, scope=TOP_MODULE)
+        yield from vcd_samples(file, wanted)
 
 
 def _signals(config: NetworkConfig) -> Iterator[tuple[str, Register]]:

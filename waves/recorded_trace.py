@@ -9,7 +9,7 @@ from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
 from ..model.network.probes import Probe, kind_and_data, output_probes, probed_bits
 from ..model.run.trace import Trace
-from .recording import UNDEFINED
+from .wanted import UNDEFINED
 
 RESET, DONE = "tile_0.rst", "done"
 
@@ -45,8 +45,9 @@ def recorded_signals(config: NetworkConfig) -> dict[str, int]:
 def recorded_run(config: NetworkConfig, samples: Iterable[Sequence[int]]) -> RecordedRun:
     """Return the first run in which a flit leaves an output.
 
-    ``samples`` has a row for each cycle, with the values of :func:`recorded_signals`. The run
-    begins with the first cycle after reset, and ends when the network is done or in reset again.
+    ``samples`` has a row for each cycle, with the values of :func:`recorded_signals`; an empty row
+    stands for any number of cycles that are not recorded. The run begins with the first cycle after
+    reset, and ends when the network is done or in reset again.
     Raises :class:`.InvalidInput` for an undefined ``valid`` or flit in the run, and for samples
     without a run.
     """
@@ -59,7 +60,11 @@ def recorded_run(config: NetworkConfig, samples: Iterable[Sequence[int]]) -> Rec
     cycle, was_reset, ran, whole = -1, False, False, False
     for sample in samples:
         begun = bool(rows or pieces)
-        if sample[reset] != 0:
+        if not sample:
+            if begun:
+                break
+            was_reset = ran = False
+        elif sample[reset] != 0:
             if begun:
                 whole = True
                 break
@@ -75,7 +80,9 @@ def recorded_run(config: NetworkConfig, samples: Iterable[Sequence[int]]) -> Rec
                 pieces.append(_trace(rows))
                 rows.clear()
     if not ran:
-        raise InvalidInput("the recording must have a run: cycles of reset, and then others")
+        raise InvalidInput(
+            "the recording must have a run: cycles of reset, and then others without a pause"
+        )
     return RecordedRun(Trace.join([*pieces, _trace(rows)]).sort(), whole)
 
 
@@ -108,7 +115,7 @@ def _flits(
 def require_outputs(path: str, config: NetworkConfig, trace: Trace) -> None:
     """Raise :class:`.InvalidInput` for the first row that the network of ``config`` cannot have."""
     outputs = {(probe.node, probe.port) for probe in output_probes(config)}
-    for row, flit in enumerate(trace):
+    for flit in trace:
         if (flit.node, flit.port) not in outputs:
             allowed = f"an output port of this network, not port {flit.port} of node {flit.node}"
         elif flit.vc >= config.vcs:
@@ -117,4 +124,4 @@ def require_outputs(path: str, config: NetworkConfig, trace: Trace) -> None:
             allowed = f"data of {config.flit_width} bits, not {flit.data:x}"
         else:
             continue
-        raise InvalidInput(f"{path}, line {row + 2}: the flit must have {allowed}")
+        raise InvalidInput(f"{path}: the flit {flit} must have {allowed}")
