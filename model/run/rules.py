@@ -63,7 +63,7 @@ def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> Non
 def check_outputs(program: AnyProgram, trace: Trace) -> None:
     """Require at most one flit a cycle at each output, with port, VC, kind and data in range.
 
-    A word of circuits has no marks.
+    A node has one delivery a cycle for each ejection port. A word of circuits has no marks.
     """
     config = program.config
     topology = config.topology
@@ -74,7 +74,10 @@ def check_outputs(program: AnyProgram, trace: Trace) -> None:
     places = np.stack((trace.cycle, node, port))[:, order]
     marks = 0 if config.circuits else HEAD_MARK + TAIL_MARK
     twice = np.zeros(len(trace), dtype=bool)
-    twice[order[1:]] = (places[:, 1:] == places[:, :-1]).all(axis=0)
+    for most, here in ((1, port != 0), (config.lanes, port == 0)):
+        twice[order[most:]] |= (places[:, most:] == places[:, :-most]).all(axis=0) & here[
+            order[most:]
+        ]
     for wrong, what in (
         (trace.cycle < 0, "the cycle is negative"),
         (

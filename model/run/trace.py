@@ -180,6 +180,7 @@ class Trace(ShowsItself):
     def read_csv(cls, path: str | Path) -> Trace:
         """Read a file written by :meth:`write_csv`, or by any other program in the same format.
 
+        Rows may be in any order, except deliveries: in ejection-port order.
         Raises :class:`.InvalidInput` naming the file and its first bad line.
         """
         path = Path(path)
@@ -206,8 +207,7 @@ class Trace(ShowsItself):
                 line = int(np.argmin(valid))
                 text = body[start[line] : start[line] + min(width[line], 40)].tobytes()
                 raise _bad_field(f"{path}, line {line + 2}", name, text)
-        _require_order(path, trace)
-        return trace
+        return trace.sort()
 
 
 def _fields(
@@ -267,20 +267,6 @@ def _bad_field(where: str, column: str, text: bytes) -> InvalidInput:
     default = "a whole number in its range"
     found = repr(text.decode("ascii", "replace"))
     return InvalidInput.of(f"{where}: {column}", allowed.get(column, default), found)
-
-
-def _require_order(path: Path, trace: Trace) -> None:
-    """Raise :class:`.InvalidInput` for the first row that does not follow the one before it.
-
-    An output sends at most one flit per cycle, so no two rows are equal in order, except
-    deliveries: a node may have several ejection ports.
-    """
-    follows = trace.port[:-1] == 0
-    for column in (trace.port, trace.node, trace.cycle):
-        follows = (column[:-1] < column[1:]) | ((column[:-1] == column[1:]) & follows)
-    if not follows.all():
-        line = int(np.argmin(follows)) + 3
-        raise InvalidInput(f"{path}, line {line}: rows must be sorted by cycle, node and port")
 
 
 @dataclass(frozen=True, eq=False)
