@@ -16,6 +16,7 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import require_writable
 from ..model.compare.comparison import compare as compare_algorithms
 from ..model.network.config import Timing
+from ..model.network.network_text import SizeLimit
 from ..model.network.operators import BUILT_IN, Operator, operator_names
 from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
@@ -147,10 +148,11 @@ def verify(
     Raises
     ------
     InvalidInput
-        As :func:`predict` does, and if the simulator cannot be built.
+        As :func:`predict` does, for more than 1,024 nodes, and if the simulator cannot be built.
     """
     from ..sim.verify import verify as carry_out  # noqa: PLC0415 - loads the simulator's tools
 
+    SizeLimit.HARDWARE.require(made.topology.label, made.topology.nodes)
     (result,) = carry_out([_case(made, timing, dict(parameters), hold)])
     return result
 
@@ -285,6 +287,7 @@ def compare(
     """
     if "all_port" in parameters:
         raise InvalidInput("all_port must be left out: ports says it")
+    SizeLimit.COMPARISON.require(network.label, network.nodes)
     task = task_of(
         network,
         source=source,
@@ -350,6 +353,7 @@ def write_program(program: AnyProgram, path: str | Path) -> None:
 
 def _compiled(made: Schedule, parameters: dict[str, Any]) -> Compiled:
     """Compile and certify a schedule; raise if a custom operator's definition is missing."""
+    SizeLimit.PROGRAM.require(made.topology.label, made.topology.nodes)
     known: tuple[Operator, ...] = parameters.get("operators", ())
     names = {*BUILT_IN, *(each.name for each in known)}
     for name in made.blocks.operator:

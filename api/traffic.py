@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ..model.base.errors import require_range
 from ..model.base.notebook import ShowsItself
+from ..model.network.network_text import SizeLimit
 from ..model.network.topology import Topology
 from ..model.program.checks import require_table_room
 from ..model.program.deadlock import certify
@@ -133,6 +134,7 @@ def traffic(
     from ..model.traffic.room import traffic_config  # noqa: PLC0415
 
     require_range("seed", seed, 0)
+    SizeLimit.HARDWARE.require(network.label, network.nodes)
     drawn = draw_traffic(
         network,
         pattern,

@@ -134,6 +134,8 @@ def choose_best(
     if not found:
         if refusal is not None:
             raise refusal
+        for algorithm in algorithms:
+            algorithm.require_size(request)
         _require_heeded(collective, request, algorithms)
         names = one_of(algorithm.name for algorithm in algorithms)
         raise request.topology.refusal(collective, f"one that {names} serves")

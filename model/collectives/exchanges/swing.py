@@ -8,9 +8,10 @@ to its partner. Both of a pair send their words from before, in one step, and ea
 partner's with its own (:mod:`...program.halves`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from ...base.errors import require_range
 from ...network.port_model import PortModel
@@ -32,13 +33,17 @@ def swing_all_gather(topology: Topology, words: int) -> Schedule:
     :func:`.all_gather_of_rounds` does.
     """
     _, partners = swing_partners(topology)
+    rounds = _rounds(topology, partners)
+    return all_gather_of_rounds("swing", topology, words, rounds, PortModel.EXCHANGE)
+
+
+def _rounds(topology: Topology, partners: Sequence[npt.NDArray[np.int64]]) -> Iterator[list[Send]]:
+    """Yield each round's sends: all blocks of a node, to the next nearer partner."""
     held = [[node] for node in range(topology.nodes)]
-    rounds: list[list[Send]] = []
     for partner in reversed(partners):
         to = partner.tolist()
-        rounds.append([(node, to[node], held[node]) for node in range(topology.nodes)])
+        yield [(node, to[node], held[node]) for node in range(topology.nodes)]
         held = [held[node] + held[to[node]] for node in range(topology.nodes)]
-    return all_gather_of_rounds("swing", topology, words, rounds, PortModel.EXCHANGE)
 
 
 def exchanged_all_reduce(
