@@ -76,6 +76,7 @@ def schedule(
     operator: OperatorName | Operator | None = None,
     block_words: BlockWords | None = None,
     groups: Groups | None = None,
+    circuits: bool = False,
 ) -> Schedule:
     """Make the schedule of an algorithm, and prove it.
 
@@ -119,6 +120,8 @@ def schedule(
         the node at the same position as ``source`` in its own group. Or a file, or a list such as
         ``[{"nodes": [0, 1], "collective": "broadcast", "root": 1}, ...]`` (``source`` is then
         None). None for one collective of all nodes.
+    circuits
+        Whether "best" is the best on a network with circuits; no other algorithm depends on it.
 
     Returns
     -------
@@ -148,7 +151,7 @@ def schedule(
         block_words=block_words,
         groups=groups,
     )
-    return answer(task, algorithm or task.usual_algorithm, room_of(operator, {})).schedule
+    return answer(task, algorithm, room_of(operator, {"circuits": circuits})).schedule
 
 
 @checked

@@ -10,6 +10,7 @@ from ..model.schedule.file import write_schedule
 from .command import command
 from .console import bound_line, busy, print_json, print_table, say, say_written, sharing
 from .options.collective import collective_options, schedule_facts
+from .options.hardware import circuits_option
 from .options.network import network_facts, network_options
 from .options.output import json_option, output_option, require_no_picture, require_output_files
 from .options.schedule_file import chosen_schedule
@@ -22,6 +23,7 @@ from .options.schedule_file import chosen_schedule
 )
 @network_options
 @collective_options
+@circuits_option
 @output_option("the schedule (JSON)")
 @json_option
 def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
@@ -31,7 +33,8 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
     with busy("generating and checking"):
         found = chosen_schedule(chosen, SizeLimit.SCHEDULE)
     schedule = found.schedule
-    cycles, most = schedule_cycles(schedule), upper_bounds(schedule)
+    most = upper_bounds(schedule)
+    cycles = schedule_cycles(schedule, circuits=chosen["circuits"])
     least = {**least_counts(schedule), "cycles": cycles.bound.value}
     measures = {
         "steps": schedule.steps,

@@ -11,6 +11,7 @@ from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, say_written
 from .options.collective import collective_options
+from .options.hardware import circuits_option
 from .options.network import network_options
 from .options.output import require_output_files
 from .options.schedule_file import chosen_schedule, schedule_file_option
@@ -24,6 +25,7 @@ from .options.values import file_option
 )
 @network_options
 @collective_options
+@circuits_option
 @schedule_file_option
 @file_option(
     "-o",
@@ -56,7 +58,11 @@ def show_command(output: str | None, as_tree: bool, layers: tuple[str, ...], **c
     if output is not None:
         require_picture_suffix(output)
     require_output_files(output)
-    schedule = chosen_schedule(chosen, SizeLimit.PICTURE, require_drawable).schedule
+    found = chosen_schedule(chosen, SizeLimit.PICTURE, require_drawable)
+    schedule = found.schedule
+    if chosen["circuits"] and not (found.choices or schedule.circuits):
+        only = "only --algorithm best depends on it"
+        raise InvalidInput(f"--circuits must be left out with {schedule.algorithm}: {only}")
     # A schedule file may contain any algorithm name.
     stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")
     paths = [output] if output is not None else [f"{stem}.svg", f"{stem}.png"]

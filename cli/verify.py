@@ -189,7 +189,10 @@ def _answers(
     sources = [node for node in range(topology.nodes) if node not in topology.switches]
     task = chosen_task(chosen, topology, sources[0])
     tasks = [replace(task, source=node) for node in sources]
-    return [chosen_answer(chosen, each, timing=timing) for each in tasks]
+    first = chosen_answer(chosen, tasks[0], timing=timing)
+    # One line on the default is enough.
+    named = {**chosen, "algorithm": chosen["algorithm"] or task.usual_algorithm}
+    return [first, *(chosen_answer(named, each, timing=timing) for each in tasks[1:])]
 
 
 def _cases(chosen: OptionValues, compiled: Sequence[Compiled], timing: Timing) -> Iterator[Case]:

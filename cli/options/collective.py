@@ -14,6 +14,7 @@ from ...model.collectives.registry import ALGORITHMS
 from ...model.collectives.task import (
     BEST,
     MOST_FLITS,
+    MOST_NODES,
     STRAIGHT,
     USUAL_ALGORITHMS,
     USUAL_FLITS,
@@ -53,12 +54,14 @@ def _usual_algorithms() -> str:
     """Say which algorithm :attr:`.Task.usual_algorithm` is."""
     by_name: dict[str, list[str]] = {}
     for collective, name in USUAL_ALGORITHMS.items():
-        by_name.setdefault(name, []).append(collective)
+        if collective != Collective.BROADCAST:
+            by_name.setdefault(name, []).append(collective)
     usual = ", ".join(f"{name} for {one_of(those)}" for name, those in by_name.items())
     return (
-        f"The default is {usual}. Any other collective defaults to sbt on a hypercube, otherwise "
-        f"to ring; in trees, in other graphs and with faults {one_of(STRAIGHT)} defaults to "
-        "direct. The default is best if these cannot use all ports."
+        f"A broadcast defaults to {USUAL_ALGORITHMS[Collective.BROADCAST]}, any other collective "
+        f"to best. Above {MOST_NODES} nodes, where best takes long, the default is {usual}, for "
+        f"others sbt on a hypercube, otherwise ring; in trees, in other graphs and with faults "
+        f"{one_of(STRAIGHT)} defaults to direct. The default is best if these cannot use all ports."
     )
 
 
@@ -195,9 +198,11 @@ def chosen_answer(
 
     The best has the fewest cycles with ``timing``, among those that ``require_program`` allows.
     """
-    name, seconds = chosen["algorithm"] or task.usual_algorithm, chosen.get("seconds")
-    if seconds is not None and name != BEST and task.groups is None:
-        raise InvalidInput(f"--seconds must be left out with {name}: it is for --algorithm best")
+    name, seconds = chosen["algorithm"], chosen.get("seconds")
+    usual = name is None and task.usual_algorithm != BEST
+    if seconds is not None and (usual or name not in (None, BEST)) and task.groups is None:
+        beside = name or task.usual_algorithm
+        raise InvalidInput(f"--seconds must be left out with {beside}: it is for --algorithm best")
     if seconds is not None and not seconds >= 0:
         raise InvalidInput.of("--seconds", "0 or more seconds", seconds)
     room = replace(chosen_room(chosen), require=require_program)
@@ -207,8 +212,7 @@ def chosen_answer(
         plain = task.ports == Ports.ONE and task.packet is None and task.order is None
         # A collective that only copies has no operator, whatever the algorithm.
         plain &= task.operator is None or task.collective in REDUCTIONS
-        usual = task.groups is None and task.collective in USUAL_ALGORITHMS
-        if chosen["algorithm"] or not usual or not plain:
+        if not (usual and plain and task.collective in USUAL_ALGORITHMS):
             raise
         raise error.between("", " (--algorithm tree serves any network)") from error
     for group, choice in found.choices.items():

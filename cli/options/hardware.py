@@ -46,6 +46,7 @@ exported_hardware_options = option_group(
     *map(_parameter_option, _WITH_OPTION),
     heading="Hardware",
 )
+circuits_option = option_group(_parameter_option("circuits"), heading="Hardware")
 HARDWARE_NAMES = option_names(hardware_options)
 traffic_hardware_options = option_group(
     *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].for_traffic),

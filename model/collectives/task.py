@@ -41,10 +41,16 @@ USUAL_ALGORITHMS: dict[str, str] = {
     Collective.REDUCE: "eye",
     Collective.BARRIER: "eye",
 }
-"""The default algorithm of a collective."""
+"""The default algorithm of a broadcast; of others, above :data:`MOST_NODES` nodes."""
+
+MOST_NODES = 256
+"""Most nodes of a network in which the default of all but a broadcast is the best.
+
+In larger networks the choice can take minutes.
+"""
 
 STRAIGHT = (Collective.SCATTER, Collective.GATHER, Collective.ALL_TO_ALL)
-"""Collectives whose default is direct messages on a network that is no grid without faults."""
+"""Collectives with direct messages by default, above as many nodes, on other than whole grids."""
 
 Choose = Callable[[str, Request, int | None], Schedule]
 """A function that returns the best schedule of a collective, for a request and a group's index."""
@@ -169,7 +175,8 @@ class Task:
     @property
     def usual_algorithm(self) -> str:
         """The name of the default algorithm."""
-        if self.groups is not None or self._is_canonical:
+        tried = self.collective != Collective.BROADCAST and self.topology.nodes <= MOST_NODES
+        if tried or self.groups is not None or self._is_canonical:
             return BEST
         name = USUAL_ALGORITHMS.get(self.collective)
         if name is None and is_whole_grid(self.topology):

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..base.errors import InvalidInput
+from ..base.notices import LOG
 from ..collectives.declared.request import Request
-from ..collectives.task import Task
+from ..collectives.registry import find_algorithm
+from ..collectives.task import BEST, MOST_NODES, Task
 from ..network.config import Timing
 from ..program.certified import Room
+from ..schedule.collective import Collective
+from ..schedule.duration import expected_cycles
 from ..schedule.schedule import Schedule
+from .cycles import schedule_cycles
+
+QUICKER = 1.5
+"""A default that takes at least this many times the cycles of another algorithm is slow."""
+QUICK = {False: "chain", True: "light-tree"}
+"""The broadcast beside which the default is judged, by whether the network has circuits."""
+MOST_TRIED = 1 << 10
+"""Most nodes of a network in which that broadcast is made."""
 
 if TYPE_CHECKING:
     from .best import Choice, KeptRun
@@ -36,7 +50,7 @@ class Answer(NamedTuple):
 
 def answer(
     task: Task,
-    algorithm: str,
+    algorithm: str | None,
     room: Room,
     *,
     timing: Timing = Timing.BARRIER,
@@ -45,10 +59,12 @@ def answer(
 ) -> Answer:
     """Make and prove the schedule of an algorithm, or the best one for the network of ``room``.
 
-    The best has the fewest cycles with ``timing``. After ``seconds`` no further algorithm is tried.
+    None stands for the task's default, and logs a line if a much quicker one is known. The best
+    has the fewest cycles with ``timing``. After ``seconds`` no further algorithm is tried.
     Other arguments and errors are those of :meth:`.Task.schedule`.
     """
     choices: dict[int | None, Choice] = {}
+    circuits = bool(room.parameters.get("circuits"))
 
     def choose(collective: str, request: Request, number: int | None) -> Schedule:
         # Import late: it loads the compiled cycle model, and most refusals come before.
@@ -60,8 +76,40 @@ def answer(
             room.compile_one,
             timing=timing,
             seconds=seconds,
-            circuits=bool(room.parameters.get("circuits")),
+            circuits=circuits,
         )
         return choices[number].schedule
 
-    return Answer(task.schedule(algorithm, choose, advise=advise), choices)
+    name = algorithm or task.usual_algorithm
+    made = task.schedule(name, choose, advise=advise)
+    if algorithm is None and name != BEST:
+        _say_quicker(task, made, timing, circuits=circuits)
+    return Answer(made, choices)
+
+
+def _say_quicker(task: Task, made: Schedule, timing: Timing, *, circuits: bool) -> None:
+    """Log a line if a usual algorithm is known to be slow, or was not compared with others.
+
+    One other broadcast is tried, which takes a tenth of a second in a network of 1,024 nodes.
+    """
+    name, network = made.algorithm, made.topology
+    if made.collective != Collective.BROADCAST:
+        others = f"--algorithm best tries all, which takes long above {MOST_NODES} nodes"
+        LOG.info("%s is the default, and may be slow: %s", name, others)
+        return
+    if network.nodes > MOST_TRIED or timing != Timing.BARRIER or task.packet is not None:
+        return
+    request = Request(topology=network, words=task.words, source=task.source)
+    with suppress(InvalidInput):
+        other = find_algorithm(made.collective, QUICK[circuits]).generate(request)
+        slow, quick = (_about(each, circuits=circuits) for each in (made, other))
+        if slow >= QUICKER * quick:
+            cycles = f"takes about {slow:,} cycles, {other.algorithm} about {quick:,}"
+            LOG.info("%s, the default, %s: --algorithm best is the fastest", name, cycles)
+
+
+def _about(schedule: Schedule, *, circuits: bool) -> int:
+    """Estimate the cycles of a schedule with packets; count them with circuits, which is quick."""
+    if circuits:
+        return schedule_cycles(schedule, circuits=True).value
+    return expected_cycles(schedule)

@@ -44,29 +44,31 @@ class Cycles(NamedTuple):
     bound: CycleBound
 
 
-def schedule_cycles(schedule: Schedule) -> Cycles:
+def schedule_cycles(schedule: Schedule, *, circuits: bool = False) -> Cycles:
     """Return the cycles of ``schedule`` on a network with the default parameters.
 
-    A schedule with trees has a network with circuits. Where links differ, the buffers are deep
-    enough to keep each link busy, or as deep as they can be. The cycles are those of
+    A schedule with trees always has a network with ``circuits``. Where links differ, the buffers
+    are deep enough to keep each link busy, or as deep as they can be. The cycles are those of
     :func:`~..exact.arithmetic.predict`, or an estimate if the schedule is too large to compile or
     simulate at once, or if no such network can carry it out. An estimate is at least the bound.
     """
-    counted = _counted_cycles(schedule)
+    counted = _counted_cycles(schedule, circuits or schedule.circuits)
     bound = schedule_bound(schedule, counted)
     if counted is None:
         return Cycles(max(expected_cycles(schedule), bound.value), estimated=True, bound=bound)
     return Cycles(counted, estimated=False, bound=bound)
 
 
-def _counted_cycles(schedule: Schedule) -> int | None:
+def _counted_cycles(schedule: Schedule, circuits: bool) -> int | None:
     """Return the cycles of ``schedule`` if they are no estimate: see :func:`schedule_cycles`."""
     if schedule.topology.nodes > MOST_NODES or schedule.hops > MOST_HOPS:
         return None
     all_port = schedule.port_model == PortModel.ALL_PORT
     try:
         config = NetworkConfig(
-            topology=schedule.topology, all_port=all_port, circuits=schedule.circuits
+            topology=schedule.topology,
+            all_port=all_port,
+            circuits=circuits,
         )
         deep = min(MOST_DEPTH, max(config.depth, config.busy_depth))
         config, (one,) = fit(replace(config, depth=deep), [schedule])

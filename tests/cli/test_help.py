@@ -111,7 +111,7 @@ def test_help_shows_options_in_groups(eyecast: Run) -> None:
 def test_help_names_the_default_algorithm_of_every_collective(eyecast: Run) -> None:
     text = " ".join(eyecast("predict", "--help").output.partition("--algorithm")[2].split())
     described = text.partition("--seconds")[0]
-    for topology in (mesh((4, 4)), hypercube(3), binary_tree(7)):
+    for topology in (mesh((4, 4)), mesh((32, 32)), hypercube(9), binary_tree(511)):
         for collective in COLLECTIVES:
             source = None if collective in ROOTLESS else 0
             targets = (1,) if collective == Collective.MULTICAST else None

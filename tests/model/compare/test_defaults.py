@@ -1,0 +1,58 @@
+"""Default algorithms: the best, or a broadcast that says when it is known to be slow."""
+
+import logging
+
+import pytest
+
+from eyecast.model.collectives.declared.request import Ports
+from eyecast.model.collectives.task import BEST, MOST_NODES, Task
+from eyecast.model.compare.answer import QUICKER, answer
+from eyecast.model.compare.cycles import schedule_cycles
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import binary_tree
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.program.certified import Room
+from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
+
+SMALL = (mesh((4, 4)), torus((4, 4)), hypercube(4), line(8), mesh((2, 2, 2)))
+LARGE = (mesh((8, 8)), torus((8, 8)), hypercube(6), mesh((16, 16)), torus((4, 4, 4)))
+OTHERS = (mesh((3, 5)), ring(7), binary_tree(7), with_faults(mesh((4, 4)), [5]))
+
+
+@pytest.mark.parametrize("topology", [*SMALL, *LARGE, *OTHERS], ids=lambda each: each.label)
+def test_the_default_is_the_best_except_of_a_broadcast(topology: Topology) -> None:
+    assert topology.nodes <= MOST_NODES
+    for collective in COLLECTIVES:
+        for ports in Ports:
+            task = Task(
+                topology=topology,
+                collective=collective,
+                source=None if collective in ROOTLESS else 0,
+                targets=(1,) if collective == Collective.MULTICAST else None,
+                ports=ports,
+            )
+            eye = collective == Collective.BROADCAST and ports != Ports.ALL
+            assert task.usual_algorithm == ("eye" if eye else BEST), (collective, ports)
+
+
+@pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
+@pytest.mark.parametrize("words", [1, 16, 1024])
+@pytest.mark.parametrize(
+    "topology",
+    [*SMALL, *(pytest.param(each, marks=pytest.mark.slow) for each in LARGE)],
+    ids=lambda each: each.label,
+)
+def test_a_slow_broadcast_says_so(
+    topology: Topology, words: int, circuits: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The default takes less than 1.5 times the cycles of the best, or a line names a quicker one.
+
+    Where it is close to 1.5 times, estimates may err: there the line is free.
+    """
+    caplog.set_level(logging.INFO, "eyecast")
+    task, room = Task(topology=topology, source=0, flits=words), Room({"circuits": circuits})
+    usual = answer(task, None, room).schedule
+    said = [line for line in caplog.messages if line.startswith("eye, the default, takes about")]
+    best = answer(task, BEST, room).choices[None].candidates[0].cycles
+    ratio = schedule_cycles(usual, circuits=circuits).value / best
+    assert len(said) == (ratio >= QUICKER), (ratio, said)
