@@ -89,7 +89,7 @@ class Algorithm(Declared):
         return with_block_words(self.make(replace(request, words=longest(words))), words)
 
 
-MOST_NODES = {
+MOST_NODES: dict[str, int] = {
     Collective.ALL_GATHER: 1 << 12,
     Collective.REDUCE_SCATTER: 1 << 12,
     Collective.ALL_REDUCE: 1 << 12,

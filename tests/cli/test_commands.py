@@ -387,6 +387,7 @@ def test_the_part_that_can_be_reached(eyecast: Command) -> None:
 
 def test_a_multicast_to_some(eyecast: Command, here: Path) -> None:
     options = ("--mesh", "4x4", "--source", "0,0", "--collective", "multicast")
+    options += ("--algorithm", "u-mesh")
     targets = ("--target", "1,1", "--target", "3,3", "--target", "2,0")
     found = result(eyecast("schedule", *options, *targets, "--json", "-o", "s.json"))
     assert (found["steps"], found["sends"]) == (2, 3)

@@ -19,20 +19,46 @@ LARGE = (mesh((8, 8)), torus((8, 8)), hypercube(6), mesh((16, 16)), torus((4, 4,
 OTHERS = (mesh((3, 5)), ring(7), binary_tree(7), with_faults(mesh((4, 4)), [5]))
 
 
+def task_of(topology: Topology, collective: str, ports: str = Ports.ONE) -> Task:
+    return Task(
+        topology=topology,
+        collective=collective,
+        source=None if collective in ROOTLESS else 0,
+        targets=(1,) if collective == Collective.MULTICAST else None,
+        ports=ports,
+    )
+
+
 @pytest.mark.parametrize("topology", [*SMALL, *LARGE, *OTHERS], ids=lambda each: each.label)
 def test_the_default_is_the_best_except_of_a_broadcast(topology: Topology) -> None:
     assert topology.nodes <= MOST_NODES
     for collective in COLLECTIVES:
         for ports in Ports:
-            task = Task(
-                topology=topology,
-                collective=collective,
-                source=None if collective in ROOTLESS else 0,
-                targets=(1,) if collective == Collective.MULTICAST else None,
-                ports=ports,
-            )
+            task = task_of(topology, collective, ports)
             eye = collective == Collective.BROADCAST and ports != Ports.ALL
             assert task.usual_algorithm == ("eye" if eye else BEST), (collective, ports)
+
+
+@pytest.mark.parametrize(
+    ("topology", "names"),
+    [
+        (mesh((32, 32)), "eye u-mesh ring ring ring ring eye ring ring eye"),
+        (hypercube(9), "eye u-mesh sbt sbt sbt sbt eye sbt sbt eye"),
+        (binary_tree(511), "eye u-mesh direct direct ring direct eye ring ring eye"),
+    ],
+    ids=lambda each: each.label if isinstance(each, Topology) else "",
+)
+def test_large_networks_have_quick_defaults(
+    topology: Topology, names: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    tasks = [task_of(topology, collective) for collective in COLLECTIVES]
+    assert [task.usual_algorithm for task in tasks] == names.split()
+    caplog.set_level(logging.INFO, "eyecast")
+    task = task_of(topology, Collective.GATHER)
+    answer(task, None, Room())
+    others = f"--algorithm best tries all, which takes long above {MOST_NODES} nodes"
+    said = f"{task.usual_algorithm} is the default, and may be slow: {others}"
+    assert caplog.messages == [said]
 
 
 @pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])

@@ -26,7 +26,7 @@ NETWORKS = {
     "mesh": "--mesh 4x2 --algorithm tree --source 1,1 --vcs 2",
     "long masks": "--mesh 4x4 --source 0,0 --steps 100 --flits 9",
     "every port": "--hypercube 3 --source 0,0,0 --ports all --algorithm nesbt --flits 6",
-    "all-to-all": "--mesh 3x3 --collective all-to-all --flits 2",
+    "all-to-all": "--mesh 3x3 --collective all-to-all --algorithm ring --flits 2",
 }
 
 
