@@ -103,7 +103,7 @@ class Page {
     for (const button of document.querySelectorAll("[data-run]")) button.setAttribute("aria-pressed", +button.dataset.run === number);
     const { run } = this;
     const { title, timing, name } = run;
-    byId("subtitle").textContent = [title === this.content.title ? "" : title, run.run_tables ? "circuits" : timing && `${timing} timing`, `watched: ${name}`].filter(Boolean).join(" · ");
+    byId("subtitle").textContent = [title === this.content.title ? "" : title, run.run_tables ? "circuits" : timing && `${timing} timing`, `shown: ${name === "model" ? "the cycle model, not hardware" : name}`].filter(Boolean).join(" · ");
     this.drawing.showRun(this.run);
     this.writeRun();
     this.offerColors();
@@ -174,12 +174,12 @@ class Page {
     const heat = this.run.detailed ? byId("heat").value : { plain: "bin" }[byId("heat").value] ?? byId("heat").value;
     this.drawing.show(this.run, cycle, heat);
     this.activity.mark(cycle);
-    const now = performance.now();
-    // While it plays, update texts less often than the drawing.
-    if (this.player.playing && now - (this.written ?? 0) < 200) return;
-    this.written = now;
     byId("now").textContent = sentence(this.run, cycle);
     byId("seen").textContent = seen(this.run, cycle);
+    const now = performance.now();
+    // While it plays, update panels and tables less often than the drawing and its sentences.
+    if (this.player.playing && now - (this.written ?? 0) < 200) return;
+    this.written = now;
     this.panel?.update(cycle);
     const step = this.run.stepAt(cycle);
     document.querySelectorAll("[data-steps] tbody tr").forEach((line, place) => line.classList.toggle("now", place + 1 === step));

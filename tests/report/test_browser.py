@@ -400,6 +400,22 @@ def test_it_plays_and_pauses_and_ends(opened: Opened, tmp_path: Path) -> None:
     assert page.inner_text("#cycle-text") == f"{run['cycles']} / {run['cycles']}"
 
 
+def test_the_sentence_is_in_step_with_the_flits_while_they_move(opened: Opened) -> None:
+    page = opened(broadcast())
+    page.select_option("#speed", "50")
+    page.evaluate(
+        "() => { window.said = []; const text = id => document.getElementById(id).textContent;"
+        "new MutationObserver(() => said.push([text('cycle-text'), text('now')]))"
+        ".observe(document.getElementById('cycle-text'), { childList: true }); }"
+    )
+    page.locator("#play").click()
+    page.wait_for_selector("#play[aria-pressed=false]")
+    said = page.evaluate("said")
+    assert len(said) > 10
+    for cycle, sentence in said[:-1]:
+        assert sentence.startswith((f"Cycle {cycle.split(' ')[0]},", "End"))
+
+
 def test_who_wants_no_motion_gets_none(opened: Opened) -> None:
     page = opened(broadcast(), reduced_motion="reduce")
     page.select_option("#speed", "1")
