@@ -33,17 +33,31 @@ static int is_for_another_network(eyecast_t engine) {
   return EYECAST_READ(engine, CONTROLLER(image)) != EYECAST_READ(engine, CONTROLLER(identity));
 }
 
+/* Return a value of `refused` that no refusal from now on leaves there. Only a refused access
+ * changes the register, so a former refusal is replaced by that of a write to `identity`. */
+static eyecast_word_t before_writes(eyecast_t engine) {
+  if (EYECAST_READ(engine, CONTROLLER(refused)) != 0) {
+    EYECAST_WRITE(engine, CONTROLLER(identity), 0);
+  }
+  return EYECAST_READ(engine, CONTROLLER(refused));
+}
+
+static eyecast_status_t after_writes(eyecast_t engine, eyecast_word_t before) {
+  return EYECAST_READ(engine, CONTROLLER(refused)) == before ? EYECAST_OK : EYECAST_REFUSED;
+}
+
 /* Switches have no message memories. */
 static const unsigned char is_switch[EYECAST_NODES] = {@IS_SWITCH@};
 enum { SWITCH_TABLES = @SWITCH_TABLES@ };
 
 eyecast_status_t eyecast_clear(eyecast_t engine) {
-  const eyecast_word_t refused = EYECAST_READ(engine, CONTROLLER(refused));
+  eyecast_word_t before;
   unsigned node, tables, table, word;
 
   if (is_running(engine)) {
     return EYECAST_BUSY;
   }
+  before = before_writes(engine);
   for (node = 0; node < EYECAST_NODES; node++) {
     for (word = 0; !is_switch[node] && word < EYECAST_MESSAGE_WORDS; word++) {
       EYECAST_WRITE(engine, MESSAGE(node, word), 0);
@@ -55,39 +69,43 @@ eyecast_status_t eyecast_clear(eyecast_t engine) {
       }
     }
   }
-  return EYECAST_READ(engine, CONTROLLER(refused)) == refused ? EYECAST_OK : EYECAST_REFUSED;
+  return after_writes(engine, before);
 }
 
 eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_write_t *image, size_t writes) {
   size_t number;
-  eyecast_word_t refused;
+  eyecast_word_t before;
 
   if (is_running(engine)) {
     return EYECAST_BUSY;
   }
-  refused = EYECAST_READ(engine, CONTROLLER(refused));
+  before = before_writes(engine);
   for (number = 0; number < writes; number++) {
     EYECAST_WRITE(engine, image[number].address, image[number].word);
     if (image[number].address == CONTROLLER(image) && is_for_another_network(engine)) {
       return EYECAST_OTHER_NETWORK;
     }
   }
-  if (EYECAST_READ(engine, CONTROLLER(refused)) != refused) {
+  if (after_writes(engine, before) != EYECAST_OK) {
     return EYECAST_REFUSED;
   }
   return is_for_another_network(engine) ? EYECAST_OTHER_NETWORK : EYECAST_OK;
 }
 
 eyecast_status_t eyecast_start(eyecast_t engine, unsigned program) {
-  if (is_running(engine)) {
-    return EYECAST_BUSY;
-  }
-  /* The engine was idle: if the start is refused, it stays idle. */
-  EYECAST_WRITE(engine, CONTROLLER(command), COMMAND_STOP);
+  return is_running(engine) ? EYECAST_BUSY : eyecast_queue(engine, program);
+}
+
+eyecast_status_t eyecast_queue(eyecast_t engine, unsigned program) {
+  const eyecast_word_t before = before_writes(engine);
   EYECAST_WRITE(engine, CONTROLLER(command),
                 COMMAND_START | (eyecast_word_t)program
                                     << EYECAST_ENGINE__CONTROLLER_F__COMMAND__PROGRAM_bp);
-  return state_of(engine) == STATE_IDLE ? EYECAST_REFUSED : EYECAST_OK;
+  return after_writes(engine, before);
+}
+
+void eyecast_stop(eyecast_t engine) {
+  EYECAST_WRITE(engine, CONTROLLER(command), COMMAND_STOP);
 }
 
 eyecast_status_t eyecast_wait(eyecast_t engine, uint32_t polls) {
@@ -120,12 +138,30 @@ uint32_t eyecast_cycles(eyecast_t engine) {
   return (uint32_t)EYECAST_READ(engine, CONTROLLER(cycle));
 }
 
-void eyecast_culprit(eyecast_t engine, unsigned *node, unsigned *flags) {
+eyecast_status_t eyecast_culprit(eyecast_t engine, unsigned *node, unsigned *flags) {
   const eyecast_word_t result = EYECAST_READ(engine, CONTROLLER(result));
   *node = RESULT(CULPRIT, result);
   *flags = RESULT(FLAGS, result);
+  return RESULT(KNOWN, result) ? EYECAST_OK : EYECAST_WAITING;
+}
+
+unsigned eyecast_refused(eyecast_t engine, uint32_t *address) {
+  const uint32_t refused = (uint32_t)EYECAST_READ(engine, CONTROLLER(refused));
+  *address = refused & ~3u;
+  return refused & 3u;
 }
 
 eyecast_word_t eyecast_read(eyecast_t engine, unsigned node, unsigned address) {
   return EYECAST_READ(engine, MESSAGE(node, address));
+}
+
+eyecast_status_t eyecast_write(eyecast_t engine, unsigned node, unsigned address,
+                               const eyecast_word_t *words, size_t number) {
+  const eyecast_word_t before = before_writes(engine);
+  size_t word;
+
+  for (word = 0; word < number; word++) {
+    EYECAST_WRITE(engine, MESSAGE(node, address + word), words[word]);
+  }
+  return after_writes(engine, before);
 }

@@ -1,8 +1,12 @@
 /* A driver of an Eyecast engine behind a bus: it loads the image of a program, starts it, waits for
- * its end and reads words. It allocates no memory, and calls no other code.
+ * its end, and writes and reads words. It allocates no memory, and calls no other code.
  *
- * Every function returns EYECAST_OK or an error. The registers are described in
- * eyecast_engine.h and registers/index.html, the run control in contract.html. */
+ * Functions that can fail return EYECAST_OK or an error. The registers are described in
+ * eyecast_engine.h and registers/index.html, the run control in contract.html.
+ *
+ * The register `refused` keeps the last refusal until the next one. If it is not 0, functions that
+ * return EYECAST_REFUSED first write to the read-only register `identity`. The bus answers that
+ * write with an error, and `refused` is then 1; a handler of bus errors can ignore it. */
 #ifndef EYECAST_H
 #define EYECAST_H
 
@@ -48,7 +52,7 @@ typedef enum {
   EYECAST_OK = 0,
   EYECAST_OTHER_NETWORK, /* the image was made for another network */
   EYECAST_BUSY,          /* a program runs */
-  EYECAST_REFUSED,       /* a write or a start was refused: the register `refused` says which */
+  EYECAST_REFUSED,       /* a write or a start was refused: eyecast_refused */
   EYECAST_WAITING,       /* the run has not ended yet */
   EYECAST_FAILED,        /* some node has a flag set: eyecast_culprit */
   EYECAST_TIMED_OUT      /* the run was as long as its limit */
@@ -62,8 +66,15 @@ eyecast_status_t eyecast_clear(eyecast_t engine);
  * word is written if the image is for another network. */
 eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_write_t *image, size_t writes);
 
-/* Start a loaded program. */
+/* Start a loaded program; EYECAST_BUSY if one runs. */
 eyecast_status_t eyecast_start(eyecast_t engine, unsigned program);
+
+/* Start a loaded program as soon as the running one is done; at once if none runs. One program at a
+ * time can be queued; a run that fails or times out empties the queue. */
+eyecast_status_t eyecast_queue(eyecast_t engine, unsigned program);
+
+/* End the run and empty the queue. */
+void eyecast_stop(eyecast_t engine);
 
 /* Check whether the run has ended, at most `polls` times. */
 eyecast_status_t eyecast_wait(eyecast_t engine, uint32_t polls);
@@ -77,10 +88,19 @@ void eyecast_acknowledge(eyecast_t engine);
 /* Cycles of the last run. */
 uint32_t eyecast_cycles(eyecast_t engine);
 
-/* The node at which the last run failed, and its flags. */
-void eyecast_culprit(eyecast_t engine, unsigned *node, unsigned *flags);
+/* The node at which the last run failed or timed out, and its flags; EYECAST_WAITING until the
+ * flags are known, a few cycles after the end of the run. */
+eyecast_status_t eyecast_culprit(eyecast_t engine, unsigned *node, unsigned *flags);
+
+/* The reason of the last refusal since the reset, and the byte address of the refused access. 0: no
+ * access was refused, 1: there is no such word, 2: not now, 3: the word is damaged. */
+unsigned eyecast_refused(eyecast_t engine, uint32_t *address);
 
 /* A word of a node's message memory. */
 eyecast_word_t eyecast_read(eyecast_t engine, unsigned node, unsigned address);
+
+/* Write words into a node's message memory, from `address` on. */
+eyecast_status_t eyecast_write(eyecast_t engine, unsigned node, unsigned address,
+                               const eyecast_word_t *words, size_t number);
 
 #endif

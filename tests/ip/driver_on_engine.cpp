@@ -1,5 +1,5 @@
 // A processor's part, played for a package's driver: it loads the image of a broadcast into the
-// simulated engine by AXI4-Lite, runs it twice and reads the message at every node.
+// simulated engine by AXI4-Lite, runs it several times and reads the message at every node.
 #include <cstdio>
 #include <cstdlib>
 
@@ -90,6 +90,13 @@ int main(int, char **arguments) {
   require(eyecast_wait(nullptr, 3) == EYECAST_WAITING, "nothing has run");
   require(eyecast_start(nullptr, 0) == EYECAST_REFUSED, "nothing is loaded");
   require(write_answer != 0, "the bus says so too");
+  const eyecast_write_t nowhere = {offsetof(eyecast_engine_t, status), 0};
+  for (int time = 0; time < 2; time++) {
+    require(eyecast_load(nullptr, &nowhere, 1) == EYECAST_REFUSED, "status is not written");
+    require(eyecast_queue(nullptr, 0) == EYECAST_REFUSED, "nothing is loaded to be queued");
+    uint32_t address;
+    require(eyecast_refused(nullptr, &address) == 2, "it is the queue that was refused last");
+  }
   eyecast_write_t other = eyecast_image[0];
   other.word ^= 1;
   require(eyecast_load(nullptr, &other, 1) == EYECAST_OTHER_NETWORK, "it is for another network");
@@ -105,6 +112,17 @@ int main(int, char **arguments) {
       }
     }
   }
+  const uint32_t more[] = {0x11111111, 0x22222222};
+  require(eyecast_write(nullptr, 0, 0, more, 2) == EYECAST_OK, "words are written");
+  require(eyecast_start(nullptr, EYECAST_IMAGE_PROGRAM) == EYECAST_OK, "it starts");
+  require(eyecast_queue(nullptr, EYECAST_IMAGE_PROGRAM) == EYECAST_OK, "it is queued behind itself");
+  require(eyecast_wait(nullptr, 1000) == EYECAST_OK, "both runs end");
+  for (unsigned word = 0; word < 2; word++) {
+    require(eyecast_read(nullptr, nodes - 1, word) == more[word], "the last node has the new words");
+  }
+  require(eyecast_start(nullptr, EYECAST_IMAGE_PROGRAM) == EYECAST_OK, "it starts again");
+  eyecast_stop(nullptr);
+  require(eyecast_wait(nullptr, 3) == EYECAST_WAITING, "it was stopped before its end");
   std::printf("PASS\n");
   return 0;
 }

@@ -7,17 +7,22 @@
 #include "eyecast_image.h"
 
 enum { IDENTITY, IMAGE, COMMAND, RESULT, CYCLE, QUEUED, ENABLE, REFUSED };
-enum { NO_SUCH_WORD = 1, NOT_NOW = 2 };
+enum { NO_SUCH_WORD = 1, NOT_NOW = 2, NONE = 1 };
 
 static uint32_t registers[8];
-static unsigned writes, refuse_write;
+static unsigned writes;
+static uint32_t refuse_address = NONE;
 
 uint32_t read_register(uint32_t address) { return address < 32 ? registers[address / 4] : 0; }
 
 void write_register(uint32_t address, uint32_t word) {
   const uint32_t state = registers[RESULT] >> 8 & 7;
+  const int running = state == 1 || state == 2;
   writes++;
-  if (writes == refuse_write || (address >= 32 && (state == 1 || state == 2))) {
+  if (address == 4 * IDENTITY) {
+    writes--;
+    registers[REFUSED] = address | NO_SUCH_WORD;
+  } else if (address == refuse_address || (address >= 32 && running)) {
     registers[REFUSED] = address | NOT_NOW;
   } else if (address < 32) {
     registers[address / 4] = word;
@@ -59,9 +64,13 @@ int main(void) {
     require(load() == EYECAST_BUSY && writes == 0, "nothing is loaded in a run");
   }
   registers[RESULT] = 3 << 8;
-  refuse_write = 2;
-  require(load() == EYECAST_REFUSED, "a write that is refused is told");
-  refuse_write = 0;
+  refuse_address = eyecast_image[1].address;
+  for (int time = 0; time < 2; time++) {
+    uint32_t address;
+    require(load() == EYECAST_REFUSED, "a write that is refused is told");
+    require(eyecast_refused(NULL, &address) == NOT_NOW && address == refuse_address, "which one");
+  }
+  refuse_address = NONE;
   require(load() == EYECAST_OK, "an old refusal is not told again");
   registers[IDENTITY] ^= 1;
   require(load() == EYECAST_OTHER_NETWORK && writes == 1, "another network's memories are kept");
@@ -69,6 +78,15 @@ int main(void) {
   require(registers[ENABLE] == 1, "the interrupt is enabled");
   eyecast_enable_interrupt(NULL, 0);
   require(registers[ENABLE] == 0, "the interrupt is disabled");
+  eyecast_stop(NULL);
+  require(registers[COMMAND] == 2, "a run is stopped");
+  for (uint32_t known = 0; known < 2; known++) {
+    unsigned node, flags;
+    registers[RESULT] = 7u << 16 | known << 11 | 4 << 8 | known << 5;
+    require(eyecast_culprit(NULL, &node, &flags) == (known ? EYECAST_OK : EYECAST_WAITING) &&
+                node == 7 && flags == known << 5,
+            "the flags of the culprit are known later");
+  }
   eyecast_acknowledge(NULL);
   require(registers[COMMAND] == 3, "the end is acknowledged");
   printf("PASS\n");
