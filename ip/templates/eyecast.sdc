@@ -7,7 +7,3 @@ set_input_delay 2.0 -clock clk [get_ports {
 @INPUTS@
 }]
 set_output_delay 2.0 -clock clk [all_outputs]
-
-# Which ports of a tile have a link is a constant, which each tile keeps in a register: that
-# register never changes after the first clock edge.
-set_false_path -from [get_cells -hierarchical router__linked*]

@@ -15,6 +15,9 @@ from helpers.packages import patched, run_icarus, write_crossing
 from helpers.planted_faults import IN_BOTH, OF_AXI, OF_CIRCUITS, OF_WISHBONE
 from helpers.processes import needs, run_program
 
+from eyecast.asic.library import OSU018, PACKAGE_OF_OSU018
+from eyecast.asic.synthesis import macros_of, run_yosys
+from eyecast.asic.timing import PACKAGE, PROGRAM, has_opensta
 from eyecast.sim.toolchain import environment
 
 pytest.importorskip("peakrdl_cheader", reason="PeakRDL must be installed: pip install '.[ip]'")
@@ -216,8 +219,7 @@ def play_registers(package: Path) -> None:
 def constrain_all_inputs(package: Path) -> None:
     """Require an input delay in plain SDC for each input of the engine except the clock."""
     sdc = (package / "constraints" / "eyecast.sdc").read_text()
-    commands = {"create_clock", "get_ports", "get_cells", "set_false_path"}
-    commands |= {"set_input_delay", "set_output_delay", "all_outputs"}
+    commands = {"create_clock", "get_ports", "set_input_delay", "set_output_delay", "all_outputs"}
     plain = "".join(line for line in sdc.splitlines(keepends=True) if line[:1] != "#")
     assert {*re.findall(r"(?:^|\[)([a-z_]+)", plain, re.MULTILINE)} == commands
     inputs = re.search(r"set_input_delay 2.0 -clock clk \[get_ports \{([^}]*)\}", plain)
@@ -225,6 +227,39 @@ def constrain_all_inputs(package: Path) -> None:
     ports = re.findall(r"^    input wire (?:\[\d+:0\] )?(\w+)", engine, re.MULTILINE)
     assert inputs
     assert sorted([*inputs[1].split(), "clk"]) == sorted(ports)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not (has_opensta() and OSU018.is_file()),
+    reason=f"Debian's {PACKAGE} and {PACKAGE_OF_OSU018} must be installed",
+)
+@pytest.mark.parametrize("more", [(), ("--circuits", "--algorithm", "light-tree")])
+def test_opensta_reads_the_constraints(eyecast: Command, here: Path, more: tuple[str, ...]) -> None:
+    """Every line of the constraints applies to a mapped netlist, without a warning."""
+    assert eyecast("ip", *LINE, *more, "--bus", "wishbone", "-o", "package").status == 0
+    modules = {path.stem: path.read_text() for path in Path("package", "rtl").glob("*.v")}
+    Path("engine.v").write_text("\n".join(modules.values()))
+    run_yosys(
+        [
+            "read_verilog -DSYNTHESIS engine.v",
+            "hierarchy -check -top eyecast_engine",
+            *(f"blackbox {macro}" for macro in macros_of(modules)),
+            "synth -noabc -top eyecast_engine",
+            f"dfflibmap -liberty {OSU018}",
+            f"abc -liberty {OSU018}",
+            "setundef -zero",
+            "splitnets",
+            "write_verilog -noattr -noexpr -nohex netlist.v",
+        ],
+        here,
+    )
+    Path("sta.tcl").write_text(
+        f"read_liberty {OSU018}\nread_verilog netlist.v\nlink_design eyecast_engine\nputs SDC\n"
+        "read_sdc package/constraints/eyecast.sdc\nreport_worst_slack\nexit\n"
+    )
+    said = run_program([PROGRAM, "-no_splash", "-exit", "sta.tcl"]).stdout.split("SDC\n")[1]
+    assert re.fullmatch(r"worst slack -?[\d.]+\s*", said)
 
 
 BUSES = {
