@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..model.base.errors import InvalidInput, like
 from ..model.base.texts import counted
 from ..model.collectives.algorithm import Algorithm
 from ..model.collectives.registry import ALGORITHMS, algorithms_for
 from ..model.schedule.collective import COLLECTIVES
 from .command import command
-from .console import print_json, print_table
+from .console import print_json, print_table, say
 from .options.output import json_option
 from .options.values import complete_words
 
@@ -22,8 +23,15 @@ if TYPE_CHECKING:
 
 COLUMNS = ("algorithm", "networks", "ports", "steps", "paper", "fastest at")
 
+NAMES = tuple(dict.fromkeys(each.name for each in ALGORITHMS))
 
-@command("algorithms", "eyecast algorithms", "eyecast algorithms --collective all-reduce")
+
+@command(
+    "algorithms",
+    "eyecast algorithms --collective all-reduce",
+    "eyecast algorithms chain",
+)
+@click.argument("name", required=False, metavar="[NAME]", shell_complete=complete_words(NAMES))
 @click.option(
     "--collective",
     metavar="NAME",
@@ -31,33 +39,70 @@ COLUMNS = ("algorithm", "networks", "ports", "steps", "paper", "fastest at")
     help="List only the algorithms for this collective.",
 )
 @json_option
-def algorithms_command(collective: str | None, as_json: bool) -> None:
-    """List the algorithms: networks, ports, steps, paper, and where each was the fastest.
+def algorithms_command(name: str | None, collective: str | None, as_json: bool) -> None:
+    """List the algorithms; with NAME or --collective also networks, ports, steps and paper.
 
     N is the number of nodes that take part, n the number of nodes of a side. "fastest at" has the
-    lengths in words at which an algorithm was the fastest on some measured network; a second table
-    names the networks.
+    lengths in words at which an algorithm was the fastest on some measured network.
     """
     from ..model.collectives.fastest import measured_cases
 
+    if name is not None and name not in NAMES:
+        raise InvalidInput.of(
+            "NAME", "an algorithm that eyecast algorithms lists", like(name, NAMES)
+        )
     cases = measured_cases()
     listed = ALGORITHMS if collective is None else algorithms_for(collective)
+    listed = [each for each in listed if name in (None, each.name)]
     if as_json:
         facts = [_facts(each, cases) for each in listed]
         print_json({"algorithms": facts})
-        return
-    for name in dict.fromkeys(each.collective for each in listed):
-        own = [case for case in cases if case.collective == name]
-        print_table(name, COLUMNS, [_row(each, own) for each in listed if each.collective == name])
+    elif name is not None:
+        for each in listed:
+            say(*_lines(each, cases))
+    elif collective is not None:
+        own = [case for case in cases if case.collective == collective]
+        print_table(collective, COLUMNS, [_row(each, own) for each in listed])
         lengths = sorted({case.words for case in own})
         columns = ("the fastest", *(counted(length, "word") for length in lengths))
         print_table("", columns, _winners(own))
+    else:
+        names = [
+            (each, ", ".join(algorithm.name for algorithm in algorithms_for(each)))
+            for each in COLLECTIVES
+        ]
+        print_table("", ("collective", "algorithms"), names)
+        say("more: eyecast algorithms --collective NAME, or eyecast algorithms NAME")
+
+
+def _lines(algorithm: Algorithm, cases: Sequence[MeasuredCase]) -> list[str]:
+    """Return all that is known of ``algorithm`` for one collective, as lines."""
+    facts = {
+        "networks": algorithm.networks,
+        "ports": ", ".join(algorithm.ports),
+        "steps": algorithm.steps,
+        "paper": algorithm.paper,
+    }
+    own = [
+        case
+        for case in cases
+        if case.collective == algorithm.collective and algorithm.name in case.algorithms
+    ]
+    fastest = [
+        f"{network} --ports {ports}: {', '.join(f'{case.words:,}' for case in some)} words"
+        for (network, ports), some in groupby(own, lambda case: (case.network, case.ports))
+    ]
+    return [
+        f"{algorithm.name}, {algorithm.collective}",
+        *(f"  {fact:8}  {text}" for fact, text in facts.items() if text),
+        *(f"  {'' if number else 'fastest':8}  {each}" for number, each in enumerate(fastest)),
+    ]
 
 
 def _row(algorithm: Algorithm, cases: Sequence[MeasuredCase]) -> tuple[str, ...]:
     """Return the line of ``algorithm`` in the table of its collective."""
     lengths = sorted({case.words for case in cases if algorithm.name in case.algorithms})
-    ports, words = ", ".join(algorithm.ports), ", ".join(map(str, lengths))
+    ports, words = ", ".join(algorithm.ports), ", ".join(f"{length:,}" for length in lengths)
     return (algorithm.name, algorithm.networks, ports, algorithm.steps, algorithm.paper, words)
 
 

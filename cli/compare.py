@@ -190,14 +190,14 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
     for entry in comparison.entries:
         if lack := left_out(entry.schedule):
             say(f"{entry.name}: {lack}")
+    refused = comparison.refusals.items()
     if why:
-        say(*(f"not served by {name}: {why}" for name, why in comparison.refusals.items()))
-    elif comparison.refusals:
-        say(f"not served by {', '.join(comparison.refusals)} (--why says why)")
-    for (why_not, timings), names in _without_cycles(comparison.entries).items():
-        have = "has" if len(names) == 1 else "have"
-        of = "" if comparison.circuits else f", {timings}"
-        say(f"{', '.join(names)} {have} no cycles{of}: {why_not}")
+        say(*(f"{name} does not support this network: {why}" for name, why in refused))
+    elif refused:
+        listed = ", ".join(name for name, _ in refused)
+        say(f"these algorithms do not support this network: {listed} (--why says why)")
+    for why_not, names in _without_cycles(comparison.entries).items():
+        say(f"{', '.join(names)}: {why_not}")
     for entry in comparison.entries:
         for timing, result in entry.verified.items():
             for check in result.checks:
@@ -206,13 +206,12 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
                     say(f"{entry.name}, {timing}: {check.name} {values}")
 
 
-def _without_cycles(entries: Sequence[Entry]) -> dict[tuple[str, str], list[str]]:
-    """Return the algorithms without cycles, by reason and timings."""
-    names: dict[tuple[str, str], list[str]] = {}
+def _without_cycles(entries: Sequence[Entry]) -> dict[str, list[str]]:
+    """Return the algorithms that have no cycles in some timing, by the reason."""
+    names: dict[str, list[str]] = {}
     for entry in entries:
         for refusal in dict.fromkeys(entry.refusals.values()):
-            timings = [timing for timing, why in entry.refusals.items() if why == refusal]
-            names.setdefault((refusal, " and ".join(timings)), []).append(entry.name)
+            names.setdefault(refusal, []).append(entry.name)
     return names
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,6 +24,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from .. import __version__
 from ..model.base.errors import printable
@@ -48,26 +51,39 @@ def sharing(*schedules: Schedule) -> str:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table: words in the first column, numbers in the others, nothing for None.
+    """Print a table: numbers to the right with aligned points, words to the left, None empty.
 
-    No cell is cut. Without a terminal the table has its full width. If the terminal is too narrow,
-    each row becomes a list of lines.
+    No cell is cut. Without a terminal the table has its full width. On a terminal, cells and
+    headings are wrapped at words. If even their longest words do not fit, each row becomes a list
+    of lines.
     """
-    cells = [["" if cell is None else printable(str(cell)) for cell in row] for row in rows]
+    texts = ([_text_of(cell) for cell in row] for row in rows)
+    cells = _aligned([row + [""] * (len(columns) - len(row)) for row in texts])
     if title:
         click.secho(printable(title), bold=True)
-    table = _framed(columns, cells)
-    width = _terminal_width()
-    # Cells may come from files, so brackets in them are not markup.
-    console = Console(markup=False, emoji=False, highlight=False, width=_ANY_WIDTH)
-    if width is None or console.measure(table).maximum <= width:
-        console.print(table)
-    else:
+    width = _terminal_width() or _ANY_WIDTH
+    widths = _widths([columns, *cells], width)
+    if widths is None:
         say(*_below_each_other(columns, cells, width))
+        return
+    table = Table()
+    for number, column in enumerate(columns):
+        words = all(not row[number][:1].isdecimal() for row in cells)
+        side: JustifyMethod = "left" if not number or words else "right"
+        table.add_column(column, justify=side, width=widths[number])
+    for row in cells:
+        table.add_row(*map(_in_place, row, widths))
+    # Cells may come from files, so brackets in them are not markup.
+    Console(markup=False, emoji=False, highlight=False, width=_ANY_WIDTH).print(table)
 
 
 _ANY_WIDTH = 1 << 20
 """More columns than any table has."""
+
+
+def _in_place(cell: str, width: int) -> str | Text:
+    """Return a cell, which keeps the blanks behind a number: Rich strips them."""
+    return Text(cell.rjust(width), justify="left") if cell.endswith(" ") else cell
 
 
 def _terminal_width() -> int | None:
@@ -75,14 +91,55 @@ def _terminal_width() -> int | None:
     return Console().width if sys.stdout.isatty() else None
 
 
-def _framed(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Return a Rich table with these columns and rows."""
-    table = Table()
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="right" if number else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*row)
-    return table
+def _text_of(cell: object) -> str:
+    """Return the text of a cell; integers and decimal numbers have separators of thousands."""
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return f"{cell:,}"
+    text = "" if cell is None else printable(str(cell))
+    found = _DECIMAL.fullmatch(text)
+    return f"{int(found[1]):,}{found[2]}" if found else text
+
+
+_DECIMAL = re.compile(r"(\d+)(\.\d+)")
+
+
+def _aligned(rows: list[list[str]]) -> list[list[str]]:
+    """Return the rows with blanks behind numbers, so that the points of a column are aligned."""
+    behind = [0] * max(map(len, rows), default=0)
+    numbers = [[_NUMBER.fullmatch(cell) for cell in row] for row in rows]
+    for row in numbers:
+        for column, found in enumerate(row):
+            behind[column] = max(behind[column], len(found[1]) if found else 0)
+    return [
+        [
+            cell + " " * (behind[column] - len(found[1])) if found else cell
+            for column, (cell, found) in enumerate(zip(row, matches, strict=True))
+        ]
+        for row, matches in zip(rows, numbers, strict=True)
+    ]
+
+
+_NUMBER = re.compile(r"[\d,]+((?:\.\d+)?)")
+
+
+def _widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
+    """Return the columns' widths in a table of ``width``; None if not even the words fit."""
+    columns = list(zip(*rows, strict=True))
+    widths = [max(len(line) for cell in cells for line in cell.split("\n")) for cells in columns]
+    least = [max(len(word) for cell in cells for word in _words(cell)) for cells in columns]
+    # A frame and two blanks for each column.
+    room = width - 3 * len(columns) - 1
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        widest = max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))
+        widths[widest] -= 1
+    return widths
+
+
+def _words(cell: str) -> list[str]:
+    """Return what cannot be broken: the words of a cell, or a number with the blanks behind it."""
+    return [cell] if cell.endswith(" ") else cell.split() or [""]
 
 
 def _below_each_other(
@@ -93,7 +150,7 @@ def _below_each_other(
     longest = max(map(len, names), default=0)
     for row in rows:
         yield " ".join(filter(None, (first, row[0])))
-        for name, value in zip(names, row[1:], strict=False):
+        for name, value in zip(names, map(str.strip, row[1:]), strict=True):
             line = f"  {name:{longest}}  {value}"
             if value and len(line) <= width:
                 yield line
@@ -111,11 +168,14 @@ def print_checks(title: str, checks: Iterable[Check], *, measured: str = "hardwa
 
 
 def bound_line(bound: CycleBound, cycles: int, *, estimated: bool = False) -> str:
-    """Describe cycles as a multiple of their lower bound, with the reason of the bound."""
+    """Describe cycles beside their lower bound, with the reason of the bound and the ratio."""
     if not bound.value:
         return bound.reason
-    about = "about " if estimated else ""
-    return f"{about}{bound.times(cycles)} times the lower bound: {bound.reason}"
+    about, ratio = ("About ", "about ") if estimated else ("", "")
+    return (
+        f"{about}{cycles:,} cycles. No schedule takes fewer than {bound.value:,}: {bound.reason}. "
+        f"Ratio {ratio}{bound.times(cycles)}"
+    )
 
 
 def print_json(
@@ -144,9 +204,15 @@ def say_written(*paths: str | Path | None) -> None:
 
 
 def say(*lines: str) -> None:
-    """Print lines; escape sequences quoted from a file are made harmless."""
-    for line in lines:
-        click.echo(printable(line))
+    """Print lines, on a terminal wrapped at words; escape sequences of files are made harmless."""
+    width = _terminal_width()
+    for line in map(printable, lines):
+        click.echo(line if width is None else _wrapped(line, width))
+
+
+def _wrapped(line: str, width: int) -> str:
+    """Return the text in lines of at most ``width``, except for longer words."""
+    return fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 _MOST_TROUBLES = 8

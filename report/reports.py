@@ -252,7 +252,10 @@ def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -
         "rows": rows,
         "wrong": wrong,
         "runs": runs,
-        "missing": [f"not served by {name}: {why}" for name, why in comparison.refusals.items()],
+        "missing": [
+            f"{name} does not support this network: {why}"
+            for name, why in comparison.refusals.items()
+        ],
     }
 
 

@@ -4,8 +4,8 @@ from .errors import InvalidInput
 
 
 def counted(number: int, one: str) -> str:
-    """Return a number with its noun, given in the singular: "1 word", "2 words"."""
-    return f"{number} {one}" if number == 1 else f"{number} {one}s"
+    """Return a number with its noun, given in the singular: "1 word", "1,024 words"."""
+    return f"{number:,} {one}" if number == 1 else f"{number:,} {one}s"
 
 
 def integers(parameter: str, allowed: str, text: str, separator: str) -> tuple[int, ...]:

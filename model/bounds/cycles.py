@@ -192,7 +192,8 @@ class _Search:
         count = int(ports[node])
         by = "one port" if count == 1 else f"{count} ports"
         carried, way = counted(int(words[place]), "word"), self._way(hops)
-        reason = f"node {node_name(self._topology, node)} must {verb} {carried} by {by}, {way} away"
+        name = node_name(self._topology, node)
+        reason = f"node {name}, {way} away, must {verb} {carried} through {by}"
         return CycleBound(cycles + hops * self._hop_cycles if cycles else 0, reason)
 
     def _way(self, hops: int) -> str:
@@ -211,9 +212,11 @@ class _Search:
         rows = np.searchsorted(self._owners, demand.source)
         total += int((self._loads[rows, demand.target] * demand.words).sum())
         links = int(np.count_nonzero(self._topology.neighbor != NO_LINK))
-        unit = "hop" if self._topology.link_rate_of is None else "cycle"
+        use = f"cross at least {total:,} links"
+        if self._topology.link_rate_of is not None:
+            use = f"take at least {total:,} cycles of links"
         # One hop is a smaller bound than that of a port, so its reason is never said.
-        reason = f"{counted(total, unit)} of words share {counted(links, 'link')}"
+        reason = f"all words together {use}, {links:,} at a time"
         return CycleBound(-(-total // max(links, 1)), reason)
 
     def _tried_cuts(self) -> Iterator[CycleBound]:

@@ -75,15 +75,16 @@ class DeadlockError(InvalidInput):
 
     ``cycle`` has the channels of the circle. A packet may hold each of them while it waits for the
     next one, and the last while it waits for the first. The message shows them with their nodes:
-    "0 -> 1 (port 1, VC 0), 1 -> 0 (port 1, VC 0)"; and ``remedy``, if there is one.
+    "0 -> 1 -> 0 on VC 0" or, on several VCs, "0 -> 1 (VC 0) -> 0 (VC 1)"; and ``remedy``, if any.
     """
 
     def __init__(self, cycle: list[Channel], remedy: str = "") -> None:
-        around = ", ".join(
-            f"{node} -> {following.node} (port {port}, VC {vc})"
-            for (node, port, vc), following in zip(cycle, cycle[1:] + cycle[:1], strict=True)
-        )
-        found = f"routes must be free of deadlock, not wait in a circle: {around}"
+        one_vc = len({channel.vc for channel in cycle}) == 1
+        vcs = ["" if one_vc else f" (VC {channel.vc})" for channel in cycle]
+        ends = [channel.node for channel in cycle[1:] + cycle[:1]]
+        links = "".join(f" -> {end}{vc}" for end, vc in zip(ends, vcs, strict=True))
+        on = f" on VC {cycle[0].vc}" if one_vc else ""
+        found = f"these routes can deadlock: {cycle[0].node}{links}{on}"
         super().__init__("; ".join(filter(None, (found, remedy))))
         self.cycle = cycle
 

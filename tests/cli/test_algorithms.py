@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.command import Command, printed_result, result
+from helpers.command import Command, printed_result, refusal, result
 
 from eyecast.model.collectives.fastest import MeasuredCase, measured_cases
 from eyecast.model.collectives.registry import ALGORITHMS
@@ -28,14 +28,32 @@ def test_all_are_listed(eyecast: Command) -> None:
 
 def test_those_of_a_collective(eyecast: Command) -> None:
     table = eyecast("algorithms", "--collective", "all-to-all").output
+    names = next(line for line in eyecast("algorithms").output.splitlines() if "all-to-all" in line)
     for algorithm in ALGORITHMS:
         if algorithm.collective == Collective.ALL_TO_ALL:
             assert f"│ {algorithm.name} " in table
             assert algorithm.networks in table
+            assert algorithm.name in names
     assert "greedy" not in table
     refused = eyecast("algorithms", "--collective", "all-to-some")
     assert refused.status == 2
     assert refused.errors.startswith("eyecast: collective must be broadcast, multicast")
+
+
+def test_one_is_shown_whole(eyecast: Command) -> None:
+    shown = eyecast("algorithms", "sbnt").output
+    listed = result(eyecast("algorithms", "sbnt", "--json"))["algorithms"]
+    assert [each["collective"] for each in listed] == [
+        each.collective for each in ALGORITHMS if each.name == "sbnt"
+    ]
+    for each in listed:
+        assert f"sbnt, {each['collective']}\n  networks  {each['networks']}\n" in shown
+        assert f"  steps     {each['steps']}\n" in shown
+        for case in each["fastest"]:
+            assert f"{case['network']} --ports {case['ports']}: " in shown
+    assert eyecast("algorithms", "sbn") == refusal(
+        "NAME must be an algorithm that eyecast algorithms lists, not sbn (did you mean sbnt?)"
+    )
 
 
 def best(eyecast: Command, case: MeasuredCase) -> tuple[int, set[str]]:

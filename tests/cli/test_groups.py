@@ -226,7 +226,7 @@ def test_the_best_is_predicted_with_the_timing_asked_for(eyecast: Command) -> No
 def test_one_of_a_thing_is_said_as_one(eyecast: Command) -> None:
     two, one = ("--mesh", "2x1", "--source", "0,0"), ("--mesh", "1x1", "--collective", "all-reduce")
     answer = eyecast("schedule", *two, "--flits", "1", "--algorithm", "tree")
-    assert "node (1,0) must get 1 word by one port, 1 hop away" in answer.output
+    assert "node (1,0), 1 hop away, must get 1 word through one port" in answer.output
     answer = eyecast("schedule", *one, "--algorithm", "ring", "-o", "one.json")
     assert "\nnothing has to be sent\n" in answer.output
     assert Candidate(read_schedule("one.json"), 1, predicted=True).words == "ring (1 cycle)"

@@ -124,8 +124,7 @@ def _shared(topology: Topology, asked: dict[_Ends, int], port_model: PortModel) 
     leaving = topology.neighbor[topology.working_nodes] != NO_LINK
     links = port_model == PortModel.ALL_PORT
     ports = int(np.count_nonzero(leaving if links else leaving.any(axis=1)))
-    sharing = counted(ports, "link" if links else "port")
-    reason = f"{sharing} share {counted(sends, 'hop')} of words"
+    reason = f"all words together cross at least {counted(sends, 'link')}, {ports:,} at a time"
     capacity = Fraction(ports)
     if links and topology.link_rate_of is not None:
         capacity = _capacity(topology.rates[topology.working_nodes][leaving])
@@ -146,7 +145,7 @@ def _between_parts(topology: Topology, asked: dict[_Ends, int]) -> list[CycleBou
         if sends and between.any():
             parts = counted(len({*part[topology.working_nodes].tolist()}), "part")
             links = counted(int(between.sum()), "link")
-            reason = f"{links} between {parts} share {counted(sends, 'hop')} of words"
+            reason = f"all words together go {sends:,} times between {parts}, through {links}"
             found.append(CycleBound(ceil(sends / _capacity(rates[between])), reason))
     return found
 

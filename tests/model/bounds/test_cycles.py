@@ -79,7 +79,10 @@ def test_words_for_single_and_for_several_nodes_share_all_links(more: int, hops:
     Node 0 has ``more`` words for both of its neighbors 2 and 3.
     """
     bound = least_cycles(TWO_BY_THREE, two_hops_apart(more), ALL)
-    assert (bound.value, bound.reason) == (hops // 12, f"{hops} hops of words share 12 links")
+    assert (bound.value, bound.reason) == (
+        hops // 12,
+        f"all words together cross at least {hops:,} links, 12 at a time",
+    )
 
 
 @pytest.mark.parametrize(("pairs", "counted"), [(25, True), (24, False)])
@@ -87,7 +90,9 @@ def test_the_hops_of_all_words_are_added_up_to_a_number_of_pairs(
     pairs: int, counted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cycles, "MOST_PAIRS", pairs)
-    assert ("hops of" in least_cycles(TWO_BY_THREE, two_hops_apart(0), ALL).reason) == counted
+    assert (
+        "all words together" in least_cycles(TWO_BY_THREE, two_hops_apart(0), ALL).reason
+    ) == counted
 
 
 def test_link_registers_make_a_hop_longer() -> None:
@@ -124,7 +129,7 @@ def test_one_node_alone_sends_nothing() -> None:
 
 def test_the_reason_is_said() -> None:
     bound = least_cycles(mesh((8, 8)), all_to_all(64, 4), ONE)
-    assert bound.reason == "4096 words must leave 32 nodes by 8 links"
+    assert bound.reason == "4,096 words must leave 32 nodes by 8 links"
 
 
 def test_the_words_between_nodes_are_those_that_the_nodes_receive() -> None:

@@ -138,7 +138,7 @@ def test_an_all_reduce_crosses_the_links_between_chiplets() -> None:
     bound = reduction_cycles(four, blocks, PortModel.ALL_PORT, hop_cycles=1)
     # Four chiplets need six crossings, and 16 links of rate 4 carry four words in a cycle.
     assert bound.value == 150
-    assert bound.reason == "16 links between 4 parts share 600 hops of words"
+    assert bound.reason == ("all words together go 600 times between 4 parts, through 16 links")
 
 
 def test_an_all_to_all_keeps_slow_links_busy() -> None:
