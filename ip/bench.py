@@ -41,7 +41,7 @@ CYCLES_TO_QUEUE = 60
 
 WORD_DAMAGED = "engine.network.tile_{node}.{memory}.words[address]"
 MEMORIES = {
-    2: "network_interface.message.message_memory",
+    2: "network_interface.message.memory.message_memory",
     3: "network_interface.lane_0.sender_table.table_memory",
 }
 """Paths to the memories of a node, by their regions on the bus."""

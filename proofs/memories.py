@@ -7,20 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from amaranth.hdl import C, Module, Mux, ResetSignal, Signal
-from amaranth.lib.wiring import Component, In, Out, connect, flipped
+from amaranth.lib.wiring import Component, In, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from ..model.network.table_format import HEADER_COUNT_BITS
 from ..rtl.combiner import Combiner
 from ..rtl.host_map import HostSpace
-from ..rtl.host_port import Flag, HostPort, node_bits
+from ..rtl.host_port import Flag
 from ..rtl.memory_ports import WordWrite, stored
+from ..rtl.message import SharedMessage
 from ..rtl.sender import Sender, SenderState
-from ..rtl.shared_access import connect_damage, connect_host, connect_tile
 from ..rtl.shared_memory import SharedMemory
 from ..rtl.status import kept_flags
 from ..rtl.table import Table
-from ..rtl.tile_port import TilePort
 from .harness import Bench
 from .networks import network
 from .proof import Proof
@@ -75,41 +74,15 @@ class HitTable(Table, Hits):
         return self._elaborate_hits(m, m.submodules.table_memory)
 
 
-class ShownWords(Component):
-    """A memory whose words may change, and its ways to the controller, the tile and the flag.
+class HitMessage(SharedMessage, Hits):
+    """A :class:`.SharedMessage` whose words may change."""
 
-    The functions that connect it are those of :class:`.NetworkInterface` and
-    :class:`.CircuitInterface`.
-    """
+    kind = HitMemory
 
-    def __init__(self, config: NetworkConfig) -> None:
-        self._config = config
-        bits, width = config.address_bits, config.flit_width
-        super().__init__(
-            {
-                "node": In(node_bits(config)),
-                "host": In(HostPort(config)),
-                "tile": In(TilePort(config)),
-                "write": In(WordWrite(bits, width)),
-                "fetches": In(1),
-                "hit": In(WordWrite(bits, width + 1)),
-                "damaged": Out(1),
-                "flag": Out(1),
-            }
-        )
-
-    def elaborate(self, _platform: object) -> Module:
-        """Connect the memory as an interface does."""
-        m = Module()
-        m.submodules.message = memory = HitMemory(self._config)
-        selected = Signal()
-        connect(m, flipped(self.write), memory.writes[0])
-        connect(m, flipped(self.hit), memory.hit)
-        m.d.comb += [memory.fetches.eq(self.fetches), self.host.read_data.eq(memory.reads[0].word)]
-        connect_host(m, self, memory, selected)
-        connect_tile(m, self.tile, memory)
-        connect_damage(m, self._config, self, memory)
-        m.d.comb += self.flag.eq(kept_flags(m, {Flag.PARITY: self.damaged}).parity)
+    def elaborate(self, platform: object) -> Module:
+        """Lead the changes to the memory."""
+        m = super().elaborate(platform)
+        connect(m, flipped(self.hit), m.submodules.memory.hit)
         return m
 
 
@@ -118,17 +91,18 @@ def shown_words() -> Proof:
 
     def build(bench: Bench) -> None:
         m, config = bench.m, network_of_programs(parity=True, tile_ports=True)
-        dut = bench.drive(ShownWords(config))
+        dut = bench.drive(HitMessage(config), status=C(0))
         bench.never_resets()
         host, tile = dut.host, dut.tile
         number = bench.constant(config.address_bits, "number")
         bench.assumes("inside", number < WORDS)
         # Only hits change the word that is looked at.
-        network_writes = dut.write.enable & (dut.write.address == number)
+        write = dut.writes[0]
+        network_writes = write.enable & (write.address == number)
         asked = host.valid & (host.node == dut.node)
         to_message = (host.space == HostSpace.MESSAGE) & (host.address == number)
         bench.assumes("only_hits", ~network_writes & ~(asked & to_message & host.write))
-        bench.assumes("network_inside", dut.write.address < WORDS)
+        bench.assumes("network_inside", write.address < WORDS)
         bench.assumes("host_inside", host.address < WORDS)
         bench.assumes("no_tile_writes", ~tile.write_valid | (tile.write_address != number))
         held = Signal(33, name="held")
@@ -151,7 +125,8 @@ def shown_words() -> Proof:
         told = host.damaged | tile.read_damaged
         bench.ensures("both_are_shown", dut.damaged == told)
         flagged = bench.count(told, C(0), limit=0)
-        bench.ensures("flag_stays", dut.flag == (flagged != 0))
+        flag = kept_flags(m, {Flag.PARITY: dut.damaged}).parity
+        bench.ensures("flag_stays", flag == (flagged != 0))
         bench.covers("host_reads_a_damaged_word", is_mine & host.damaged)
         bench.covers("tile_reads_a_damaged_word", asked_by_tile & tile.read_damaged)
 

@@ -11,25 +11,23 @@ In a switch only the entries, the flags and ``finished`` are left.
 
 import enum
 from collections.abc import Mapping
-from typing import Any
 
 from amaranth.hdl import C, Cat, Module, Mux, ResetSignal, Signal, Value
-from amaranth.lib.wiring import Component, In, Member, Out
+from amaranth.lib.wiring import Component, In, Member, Out, connect, flipped
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig, bits_for
 from .circuit_lane import CircuitLane, lane_suffixes
-from .circuit_memory import CircuitWords, LoadedWords, SharedWords
-from .host_access import carried_out
 from .host_map import HostSpace, StatusWord
 from .host_port import HostPort, node_bits
 from .link import WordLink
 from .memory_ports import WordWrite
+from .message import LoadedMessage, SharedMessage
 from .run_entry import entry_bits, entry_words, word_bits
-from .run_table import CurrentRun
-from .status import status_answer, words_of
+from .run_table import PLACES, CurrentRun
+from .status import carried_out, host_writes, status_answer, words_of
 from .table import PROGRAM_BITS
 from .technology import PLAIN, Technology
-from .tile_port import TilePort
+from .tile_port import TilePort, connect_access
 
 
 class CircuitFlag(enum.IntEnum):
@@ -135,34 +133,30 @@ class CircuitInterface(Component):
 
     def elaborate(self, _platform: object) -> Module:
         """Build the message memory with the lanes, flags, and the host's answers."""
-        m = Module()
+        m, config = Module(), self._config
         causes: dict[CircuitFlag, Value] = {
             CircuitFlag.LOST_WORD: self.lost_word,
             CircuitFlag.MISSING_WORD: self.missing_word,
             CircuitFlag.BAD_ROUTE: self.bad_route,
         }
         if self._switch:
-            selected, answer = self._elaborate_selected(m), None
-            self._elaborate_entries(m, selected)
+            selected = self._elaborate_selected(m)
             causes[CircuitFlag.BAD_ROW] = self.run.overrun
-            damaged: list[Value] = []
+            damaged = []
         else:
-            kind = SharedWords if self._config.programs else LoadedWords
-            memory = kind(m, self._config, self._technology, self)
-            selected = memory.selected
-            self._elaborate_entries(m, selected)
-            lanes = self._elaborate_lanes(m, memory)
+            lanes = self._elaborate_lanes(m)
+            message = self._elaborate_message(m, lanes)
+            selected = message.selected
             causes |= self._causes_of(lanes)
-            answer = lanes[0].shown
-            damaged = [memory.shows_damaged(), *(each for lane in lanes for each in lane.damaged)]
-        if self._config.parity:
+            damaged = [self.damaged, *(lane.damaged for lane in lanes)] if config.parity else []
+            if config.tile_ports:
+                self._elaborate_tile(m, lanes)
+        if config.parity:
             causes[CircuitFlag.PARITY] = Cat(self.run.damaged, *damaged).any()
-        flags = self._elaborate_flags(m, causes)
+        self._elaborate_entries(m, selected)
         self._elaborate_finished(m)
-        if self._config.tile_ports and not self._switch:
-            self._elaborate_tile(m, lanes)
-        status = self._elaborate_status(m, flags, selected)
-        self._elaborate_answer(m, selected, status, answer)
+        status = self._elaborate_status(m, self._elaborate_flags(m, causes), selected)
+        m.d.comb += (self.host.read_data if self._switch else message.status).eq(status)
         return m
 
     def _elaborate_selected(self, m: Module) -> Signal:
@@ -177,9 +171,7 @@ class CircuitInterface(Component):
         """Keep the words of an entry until the host writes the last one, which writes the entry."""
         shift, words = word_bits(self._config), entry_words(self._config)
         number = self.host.address[:shift]
-        written = selected & self.host.write & (self.host.space == HostSpace.TABLE)
-        if not self._config.programs:
-            written &= ResetSignal()
+        written = host_writes(self._config, self.host, selected, HostSpace.TABLE)
         kept: list[Value] = []
         for word in range(words - 1):
             kept.append(Signal(self._config.flit_width, name=f"entry_word_{word}", reset_less=True))
@@ -191,16 +183,46 @@ class CircuitInterface(Component):
             self.entry.word.eq(Cat(kept, self.host.write_data)),
         ]
 
-    def _elaborate_lanes(self, m: Module, memory: CircuitWords) -> list[CircuitLane]:
-        """Add the lanes between the memory and the router."""
-        lanes = []
-        for number in range(self._config.lanes):
-            lane = CircuitLane(m, self._config, self, number, memory)
-            # The host of a board looks at the word many cycles later.
-            lane.add_sending(late=self._technology.look_ahead)
-            lane.add_receiving()
+    def _elaborate_lanes(self, m: Module) -> list[CircuitLane]:
+        """Add the lanes, and connect them to the run table and the router."""
+        config, run, lanes = self._config, self.run, []
+        for number, suffix in enumerate(lane_suffixes(config)):
+            m.submodules[f"lane{suffix}"] = lane = CircuitLane(config)
+            connect(m, lane.injection, flipped(getattr(self, f"injection{suffix}")))
+            connect(m, flipped(getattr(self, f"ejection{suffix}")), lane.ejection)
+            m.d.comb += lane.sends.eq(run.sends[number])
+            for name in PLACES:
+                m.d.comb += getattr(lane, name).eq(getattr(run, name)[number])
+            if config.tile_ports:
+                m.d.comb += lane.receive_last.eq(run.receive_last)
+            if config.operators:
+                m.d.comb += lane.sum_leaves.eq(self.sum_leaves[number])
             lanes.append(lane)
         return lanes
+
+    def _elaborate_message(
+        self, m: Module, lanes: list[CircuitLane]
+    ) -> LoadedMessage | SharedMessage:
+        """Add the memory between the lanes and the host; the first lane shares its ports."""
+        config = self._config
+        kind = SharedMessage if config.programs else LoadedMessage
+        m.submodules.message = message = kind(config, technology=self._technology)
+        connect(m, flipped(self.host), message.host)
+        m.d.comb += message.node.eq(self.node)
+        for number, lane in enumerate(lanes):
+            connect(m, lane.read, message.reads[number])
+            connect(m, lane.write, message.writes[number])
+            if config.operators:
+                connect(m, lane.stored, message.reads_to_combine[number])
+        if config.programs:
+            m.d.comb += message.fetches.eq(lanes[0].fetches)
+            if config.operators:
+                m.d.comb += message.stores.eq(lanes[0].write.enable)
+        if config.parity:
+            m.d.comb += self.damaged.eq(message.damaged)
+        if config.tile_ports:
+            connect_access(m, self.tile, message.tile)
+        return message
 
     def _causes_of(self, lanes: list[CircuitLane]) -> dict[CircuitFlag, Value]:
         """Return the causes of flags that only a node with an interface has."""
@@ -256,13 +278,3 @@ class CircuitInterface(Component):
             **dict(enumerate(signature, int(StatusWord.ARRIVED))),
         }
         return status_answer(m, self._config, self.host, words, selected)
-
-    def _elaborate_answer(self, m: Module, selected: Value, status: Signal, message: Any) -> None:
-        """Answer the host with a status word, or with the word of a message that it reads."""
-        answer: Value = status
-        if message is not None:
-            # The host reads a message a cycle late, as the memory is, and in reset.
-            message_shown = Signal(reset_less=True)
-            m.d.sync += message_shown.eq(selected & (self.host.space == HostSpace.MESSAGE))
-            answer |= Mux(message_shown, message, 0)
-        m.d.comb += self.host.read_data.eq(answer)

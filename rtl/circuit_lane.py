@@ -9,13 +9,13 @@
 The interface has one lane, in an all-port network one for each link port.
 """
 
-from typing import Any
-
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import C, Module, Mux, Signal, Value
 from amaranth.lib import data
+from amaranth.lib.wiring import Component, In, Out
 
-from ..model.network.config import NetworkConfig
-from .circuit_memory import CircuitWords
+from ..model.network.config import NetworkConfig, bits_for
+from .link import WordLink
+from .memory_ports import WordRead, WordWrite
 from .operators import combined
 from .run_table import exceeds
 
@@ -28,147 +28,164 @@ def lane_suffixes(config: NetworkConfig) -> list[str]:
     return [f"_{1 + lane}" for lane in range(config.lanes)] if config.all_port else [""]
 
 
-class CircuitLane:
+def written_layout(config: NetworkConfig) -> data.StructLayout:
+    """Return the layout of a word that is written.
+
+    ``stores`` is high while there is one, ``fails`` in its place if it cannot be written. With tile
+    ports, ``last`` is high if it belongs to the last cycle of a run.
+    """
+    last = {"last": 1} if config.tile_ports else {}
+    return data.StructLayout({"stores": 1, "fails": 1, "address": config.address_bits, **last})
+
+
+class CircuitLane(Component):
     """Reads the words that a lane sends, and writes those that arrive at it.
 
     Used by :class:`.CircuitInterface`.
 
-    Parameters
-    ----------
-    m
-        The module of the interface, to which the lane adds its gates.
-    config
-        The network.
-    ports
-        The ports of the interface.
-    number
-        The index of the lane.
-    memory
-        The message memory.
-
-    Attributes
-    ----------
-    injection, ejection : WordLink
-        The lane's input register of the router, and the word that leaves the router for it.
-    shown : Value
-        The word read in the last cycle, and a cycle later on a board.
-    bad_read : Signal
+    Members
+    -------
+    sends, send_address, receive, receive_address, receive_last
+        As for :class:`.CurrentRun`, of this lane; ``receive_last`` only with tile ports.
+    injection : Out(WordLink)
+        The lane's input register of the router: the word that was read two cycles before.
+    ejection : In(WordLink)
+        The word that leaves the router for the lane.
+    sum_leaves : In(1)
+        Only with operators: that word is a sum. Valid while ``ejection.valid`` is high.
+    read : Out(WordRead)
+        Reads of the words to send.
+    fetches : Out(1)
+        High in a cycle in which the lane needs the word that it reads.
+    stored : Out(WordRead)
+        Only with operators: reads of the stored words to combine.
+    write : Out(WordWrite)
+        The words that arrived.
+    bad_read : Out(1)
         High in a cycle in which a word to be sent would be read beyond the memory.
-    written : data.View
-        The word that is written in this cycle: ``stores``, ``fails`` in its place if it cannot be
-        written, ``address``; with tile ports ``last``, if it belongs to the last cycle of a run.
-    damaged : list of Value
-        Each is high in a cycle in which the lane sees a damaged word; empty without parity.
+    written : Out(written_layout)
+        The word that is written in this cycle.
+    damaged : Out(1)
+        Only with parity: high in a cycle in which the lane sees a damaged word.
 
     """
 
-    def __init__(
-        self, m: Module, config: NetworkConfig, ports: Any, number: int, memory: CircuitWords
-    ) -> None:
-        self._m, self._config, self._memory, self._number = m, config, memory, number
-        self._run, self._suffix = ports.run, lane_suffixes(config)[number]
-        self._sum_leaves = ports.sum_leaves[number] if config.operators else None
-        self.injection = getattr(ports, f"injection{self._suffix}")
-        self.ejection = getattr(ports, f"ejection{self._suffix}")
-        self.damaged: list[Value] = []
+    def __init__(self, config: NetworkConfig) -> None:
+        self._config = config
+        bits, width, operators = config.address_bits, config.flit_width, len(config.operators)
+        read = WordRead(bits, width, parity=config.parity)
+        super().__init__(
+            {
+                "sends": In(1),
+                "send_address": In(bits),
+                "receive": In(bits_for(operators + 1)),
+                "receive_address": In(bits),
+                **({"receive_last": In(1)} if config.tile_ports else {}),
+                "injection": Out(WordLink(config)),
+                "ejection": In(WordLink(config)),
+                "read": Out(read),
+                "fetches": Out(1),
+                **({"sum_leaves": In(1), "stored": Out(read)} if operators else {}),
+                "write": Out(WordWrite(bits, width)),
+                "bad_read": Out(1),
+                "written": Out(written_layout(config)),
+                **({"damaged": Out(1)} if config.parity else {}),
+            }
+        )
 
-    def _signal(self, shape: Any, name: str, *, reset_less: bool = False) -> Any:
-        return Signal(shape, name=f"{name}{self._suffix}", reset_less=reset_less)
+    def elaborate(self, _platform: object) -> Module:
+        """Build the way out of the memory, and the way in."""
+        m = Module()
+        is_read = self._elaborate_sending(m)
+        combines = self._elaborate_receiving(m)
+        if self._config.parity:
+            damaged = is_read & self.read.damaged
+            if self._config.operators:
+                damaged |= combines & self.stored.damaged
+            m.d.comb += self.damaged.eq(damaged)
+        return m
 
     def _is_beyond(self, address: Value) -> Value:
         """Return 1 if an address is not one of the message memory."""
         return exceeds(address, self._config.message_words - 1)
 
-    def add_sending(self, *, late: bool) -> None:
-        """Read the words to send. With ``late`` the host of a board sees a word a cycle later."""
-        m, run, number = self._m, self._run, self._number
-        self.bad_read = beyond = self._signal(1, "reads_beyond")
-        is_read, is_held = self._signal(1, "is_read"), self._signal(1, "is_held")
-        held = self._signal(self._config.flit_width, "held", reset_less=True)
-        address, reads = run.send_address[number], run.sends[number] & ~beyond
-        word, damaged = self._memory.read(number, address, reads)
+    def _elaborate_sending(self, m: Module) -> Signal:
+        """Read the words to send; return a bit, high while a word that was read is shown."""
+        is_read, is_held = Signal(name="is_read"), Signal(name="is_held")
+        held = Signal(self._config.flit_width, name="held", reset_less=True)
         m.d.comb += [
-            beyond.eq(run.sends[number] & self._is_beyond(address)),
+            self.bad_read.eq(self.sends & self._is_beyond(self.send_address)),
+            self.fetches.eq(self.sends & ~self.bad_read),
+            self.read.address.eq(self.send_address),
             self.injection.valid.eq(is_held),
             self.injection.word.eq(held),
         ]
-        m.d.sync += [is_read.eq(reads), is_held.eq(is_read), held.eq(word)]
-        self.shown = held if late else word
-        if self._config.parity:
-            self.damaged.append(is_read & damaged)
+        m.d.sync += [is_read.eq(self.fetches), is_held.eq(is_read), held.eq(self.read.word)]
+        return is_read
 
-    def add_receiving(self) -> None:
-        """Write the words that arrive."""
-        m, config = self._m, self._config
-        operators = len(config.operators)
-        address, receive, last = self._place()
+    def _elaborate_receiving(self, m: Module) -> Value:
+        """Write the words that arrive; return a bit, high while a stored word is combined."""
+        config, operators = self._config, len(self._config.operators)
+        fields = {"place": written_layout(config), "receive": len(self.receive)}
+        layout = data.StructLayout({**fields, "word": config.flit_width})
+        arrived, written = Signal(layout, name="arrived"), Signal(layout, name="now_written")
+        address, receive, last = self._place(m)
         beyond = self._is_beyond(address) | exceeds(receive, operators + 1)
-        layout = data.StructLayout(
-            {
-                "stores": 1,
-                "fails": 1,
-                "address": len(address),
-                "receive": len(receive),
-                "word": config.flit_width,
-                **({"last": 1} if config.tile_ports else {}),
-            }
-        )
-        arrived, written = self._signal(layout, "arrived"), self._signal(layout, "written")
         received = self.ejection.valid & receive.any()
         m.d.sync += [
-            arrived.stores.eq(received & ~beyond),
-            arrived.fails.eq(received & beyond),
-            arrived.address.eq(address),
+            arrived.place.stores.eq(received & ~beyond),
+            arrived.place.fails.eq(received & beyond),
+            arrived.place.address.eq(address),
             arrived.receive.eq(receive),
             arrived.word.eq(self.ejection.word),
         ]
         if config.tile_ports:
-            m.d.sync += arrived.last.eq(last)
-        word: Value = arrived.word
+            m.d.sync += arrived.place.last.eq(last)
+        word: Value = written.word
         if operators:
             m.d.sync += written.eq(arrived)
-            word = self._combined(address, arrived, written)
+            word = self._combined(m, address, written)
         else:
             m.d.comb += written.eq(arrived)
-        self._memory.write(self._number, written.stores, written.address, word)
-        self.written = written
+        m.d.comb += [
+            self.written.eq(written.place),
+            self.write.enable.eq(written.place.stores),
+            self.write.address.eq(written.place.address),
+            self.write.word.eq(word),
+        ]
+        return arrived.place.stores & (arrived.receive > REPLACES)
 
-    def _place(self) -> tuple[Value, Value, Value]:
+    def _place(self, m: Module) -> tuple[Value, Value, Value]:
         """Return address and ``receive`` of the word that leaves for the lane in this cycle.
 
         The third is 1 if that word belongs to the last cycle of a run; only with tile ports.
         """
-        m, run, number = self._m, self._run, self._number
-        fields = {"address": run.receive_address[number], "receive": run.receive[number]}
+        fields = {"address": self.receive_address, "receive": self.receive}
         if self._config.tile_ports:
-            fields["last"] = run.receive_last
-        now = {name: self._signal(len(field), name) for name, field in fields.items()}
+            fields["last"] = self.receive_last
+        now = {name: Signal.like(field, name=f"{name}_now") for name, field in fields.items()}
         m.d.sync += [now[name].eq(field) for name, field in fields.items()]
         if self._config.operators:
             # A sum belongs to the entry of the words that it is made of, one cycle earlier.
-            before = {name: self._signal(len(field), f"sum_{name}") for name, field in now.items()}
+            before = {name: Signal.like(field, name=f"sum_{name}") for name, field in now.items()}
             m.d.sync += [before[name].eq(field) for name, field in now.items()]
-            place = {name: self._signal(len(field), f"place_{name}") for name, field in now.items()}
+            place = {name: Signal.like(field, name=f"place_{name}") for name, field in now.items()}
             m.d.comb += [
-                field.eq(Mux(self._sum_leaves, before[name], now[name]))
+                field.eq(Mux(self.sum_leaves, before[name], now[name]))
                 for name, field in place.items()
             ]
             now = place
-        return now["address"], now["receive"], now.get("last")
+        return now["address"], now["receive"], now.get("last", C(0))
 
-    def _combined(self, address: Value, arrived: data.View, written: data.View) -> Signal:
+    def _combined(self, m: Module, address: Value, written: data.View) -> Signal:
         """Return the word to write: the arrived word, or the result of an operator."""
-        m, config = self._m, self._config
-        stored, damaged = self._memory.read_stored(self._number, address)
-        there = self._signal(config.flit_width, "there", reset_less=True)
-        word = self._signal(config.flit_width, "result")
-        m.d.sync += there.eq(stored)
-        m.d.comb += word.eq(written.word)
+        config = self._config
+        there = Signal(config.flit_width, name="there", reset_less=True)
+        word = Signal(config.flit_width, name="result")
+        m.d.sync += there.eq(self.stored.word)
+        m.d.comb += [self.stored.address.eq(address), word.eq(written.word)]
         with m.Switch(written.receive):
             for place, operator in enumerate(config.operators):
                 with m.Case(REPLACES + 1 + place):
-                    name = f"own_{place}{self._suffix}"
-                    m.d.comb += word.eq(combined(m, name, operator, there, written.word))
-        if config.parity:
-            self.damaged.append(arrived.stores & (arrived.receive > REPLACES) & damaged)
+                    m.d.comb += word.eq(combined(m, f"own_{place}", operator, there, written.word))
         return word

@@ -2,7 +2,7 @@
 
 ::
 
-    host ──► message: loaded_message.py, or shared_message.py in a network with programs
+    host ──► message (message.py), and expectations or the tile's port
                │ ▲ words
                ▼ │
              lanes ◄──► router: port 0, or in an all-port network a port for each lane
@@ -18,24 +18,23 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import C, Cat, Module, ResetSignal, Signal, Value
 from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig
 from .combiner import Combiner
+from .expectations import Expectations
 from .host_map import HostSpace, StatusWord, table_address_bits
 from .host_port import Causes, Flag, HostPort, flags_layout, node_bits
 from .lane import Lane, lane_flags
-from .link import Ejection, Link, router_ports
-from .loaded_message import LoadedMessage
-from .message import Message
+from .link import CYCLE_BITS, Ejection, Link, router_ports
+from .message import LoadedMessage, Message, SharedMessage
 from .router import ROUTER_FLAGS
-from .shared_message import SharedMessage
-from .status import kept_flags, status_answer, words_of
+from .status import host_writes, kept_flags, status_answer, words_of
 from .steps import StepKeeper
 from .table import ProgramPlace
 from .technology import PLAIN, Technology
-from .tile_port import TilePort
+from .tile_port import Doorbell, TilePort, connect_access
 
 
 class NetworkInterface(Component):
@@ -108,22 +107,23 @@ class NetworkInterface(Component):
     def elaborate(self, _platform: object) -> Module:
         """Build the parts of the drawing above, flags, and the host's answers."""
         m, config = Module(), self._config
+        # Slow operators or the host of timed rows may refuse a flit.
+        m.d.comb += self.accept.eq(1)
         kind = SharedMessage if config.programs else LoadedMessage
-        message: Message = kind(m, config, self._technology, self)
+        m.submodules.message = message = kind(config, technology=self._technology)
         m.submodules.steps = steps = StepKeeper(config)
         lanes = [self._add_lane(m, number, steps, message) for number in range(config.lanes)]
         self._connect_steps(m, steps, lanes)
-        flags = self._add_flags(m, steps, lanes, message)
-        combiner = self._add_combiner(m, lanes) if config.operators else None
-        message_word = message.add_memory(lanes, combiner)
-        message.add_options(steps, lanes)
-        slow = combiner if config.operator_latency else None
-        m.d.comb += self.accept.eq(message.accept if slow is None else slow.accept)
-        status_word = self._add_status(m, flags, steps, lanes, message)
-        # Late by a cycle as the memory is, and without reset, as the host reads in reset.
-        message_shown = Signal(name="message_shown", reset_less=True)
-        m.d.sync += message_shown.eq(message.selected & (self.host.space == HostSpace.MESSAGE))
-        m.d.comb += self.host.read_data.eq(status_word | Mux(message_shown, message_word, 0))
+        combiner = self._add_combiner(m, lanes, message) if config.operators else None
+        self._connect_message(m, message, lanes, combiner)
+        if config.programs:
+            self._connect_program(m, message, lanes)
+        else:
+            self._add_expectations(m, message, lanes)
+        if config.tile_ports:
+            self._add_doorbell(m, steps, lanes)
+        flags = self._add_flags(m, steps, lanes, self._seen_damage(message, combiner))
+        m.d.comb += message.status.eq(self._add_status(m, flags, steps, lanes, message))
         return m
 
     def _add_lane(self, m: Module, number: int, steps: StepKeeper, message: Message) -> Lane:
@@ -134,7 +134,7 @@ class NetworkInterface(Component):
         connect(m, lane.injection, flipped(self.injections[number]))
         connect(m, flipped(self.ejections[number]), lane.ejection)
         connect(m, steps.clock, lane.clock)
-        written = message.host_writes(HostSpace.TABLE)
+        written = host_writes(self._config, self.host, message.selected, HostSpace.TABLE)
         if self._config.all_port:
             written &= self.host.address[table_address_bits(self._config) :] == number
         m.d.comb += [
@@ -142,20 +142,103 @@ class NetworkInterface(Component):
             lane.table.address.eq(self.host.address),
             lane.table.word.eq(self.host.write_data),
         ]
-        message.prepare_lane(lane, number)
         halted = self.flagged | steps.held if self._config.tile_ports else self.flagged
         m.d.comb += [lane.hold.eq(halted), lane.barrier.eq(self.barrier)]
         return lane
 
-    def _add_combiner(self, m: Module, lanes: Sequence[Lane]) -> Combiner:
+    def _connect_message(
+        self, m: Module, message: Message, lanes: Sequence[Lane], combiner: Combiner | None
+    ) -> None:
+        """Connect the memory to the host and the lanes, or to the combiner between."""
+        connect(m, flipped(self.host), message.host)
+        m.d.comb += message.node.eq(self.node)
+        writes = [lane.message_write for lane in lanes] if combiner is None else combiner.writes
+        for lane, write, here, read in zip(
+            lanes, writes, message.writes, message.reads, strict=True
+        ):
+            connect(m, write, here)
+            connect(m, lane.message_read, read)
+
+    def _add_combiner(self, m: Module, lanes: Sequence[Lane], message: Message) -> Combiner:
         """Add the combiner between the lanes and the memory of a network with operators."""
-        m.submodules.combiner = combiner = Combiner(self._config, technology=self._technology)
+        config = self._config
+        m.submodules.combiner = combiner = Combiner(config, technology=self._technology)
         for lane, word in zip(lanes, combiner.words, strict=True):
             connect(m, lane.message_write, word)
-        if self._config.operator_latency:
+        for read, port in zip(combiner.reads, message.reads_to_combine, strict=True):
+            connect(m, read, port)
+        for port, stored in zip(message.stored, combiner.stored, strict=True):
+            connect(m, port, stored)
+        if config.programs:
+            m.d.comb += [
+                message.stores.eq(combiner.stores[0]),
+                message.combines.eq(combiner.combines[0]),
+            ]
+        else:
+            m.d.comb += combiner.host_word.eq(self.host.write_data)
+        if config.operator_latency:
             for next_word, here in zip(lanes[0].next_words, combiner.next_words, strict=True):
                 connect(m, next_word, here)
+            m.d.comb += self.accept.eq(combiner.accept)
         return combiner
+
+    def _add_expectations(self, m: Module, message: Message, lanes: Sequence[Lane]) -> None:
+        """Add what the host expects of the lanes; with timed rows, a cycle count and refusal."""
+        config, host = self._config, self.host
+        m.submodules.expectations = expectations = Expectations(config)
+        m.d.comb += [
+            expectations.write.enable.eq(
+                host_writes(config, host, message.selected, HostSpace.EXPECTED)
+            ),
+            expectations.write.address.eq(host.address),
+            expectations.write.word.eq(host.write_data),
+        ]
+        words = iter(expectations.words)
+        for lane in lanes:
+            m.d.comb += lane.expected.eq(Cat(next(words) for _ in range(config.mask_words)))
+        if config.timed_rows:
+            now, (awaited, refused) = Signal(CYCLE_BITS, name="now"), words
+            m.d.sync += now.eq(now + 1)
+            m.d.comb += [
+                lanes[0].now.eq(now),
+                lanes[0].awaited.eq(awaited),
+                self.accept.eq(~refused.bit_select(now[:4], 1)),
+            ]
+
+    def _connect_program(self, m: Module, message: Message, lanes: Sequence[Lane]) -> None:
+        """Tell the lanes which program runs; give the tile its way to the memory."""
+        config = self._config
+        for lane in lanes:
+            connect(m, flipped(self).program, lane.program)
+        m.d.comb += message.fetches.eq(lanes[0].fetches)
+        if config.parity:
+            m.d.comb += self.damaged.eq(message.damaged)
+        if config.tile_ports:
+            connect_access(m, self.tile, message.tile)
+
+    def _add_doorbell(self, m: Module, steps: StepKeeper, lanes: Sequence[Lane]) -> None:
+        """Let the tile hold the node back; tell the tile of packets, step and run."""
+        tile, runs = self.tile, ~ResetSignal()
+        m.submodules.doorbell = doorbell = Doorbell(self._config)
+        for lane, arrival in zip(lanes, doorbell.arrivals, strict=True):
+            connect(m, lane.arrival, arrival)
+        held = Signal(name="held", reset_less=True)
+        m.d.sync += held.eq(tile.hold)
+        m.d.comb += [
+            steps.held.eq(held),
+            tile.arrived.eq(doorbell.arrived),
+            tile.arrived_step.eq(doorbell.step),
+            tile.step.eq(steps.clock.step),
+            tile.finished.eq(steps.finished & runs),
+            tile.running.eq(runs),
+            tile.program.eq(self.program.program),
+        ]
+
+    def _seen_damage(self, message: Message, combiner: Combiner | None) -> Value:
+        """Return a bit, high in a cycle in which a damaged word is shown or combined."""
+        if not self._config.parity:
+            return C(0)
+        return message.damaged if combiner is None else message.damaged | combiner.damaged.any()
 
     def _connect_steps(self, m: Module, steps: StepKeeper, lanes: Sequence[Lane]) -> None:
         """Combine the lanes' progress into the node's."""
@@ -176,7 +259,7 @@ class NetworkInterface(Component):
                 connect(m, lane.come, *(each.comes[number] for each in lanes))
 
     def _add_flags(
-        self, m: Module, steps: StepKeeper, lanes: Sequence[Lane], message: Message
+        self, m: Module, steps: StepKeeper, lanes: Sequence[Lane], damaged: Value
     ) -> Signal:
         """Add the flags: each is set at the end of its cause's cycle and kept until reset."""
 
@@ -189,7 +272,7 @@ class NetworkInterface(Component):
 
         causes: dict[Flag, Value] = {each: cause(each) for each in Flag if each != Flag.PARITY}
         if self._config.parity:
-            causes[Flag.PARITY] = cause(Flag.PARITY) | message.shows_damaged
+            causes[Flag.PARITY] = cause(Flag.PARITY) | damaged
         kept = kept_flags(m, causes)
         flags = Signal(flags_layout(parity=self._config.parity), name="flags")
         m.d.comb += flags.eq(kept)

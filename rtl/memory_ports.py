@@ -5,7 +5,9 @@ Used by :class:`.Sender`, :class:`.Receiver` and :class:`.Lane` for the message 
 """
 
 from amaranth.hdl import Cat, Value
-from amaranth.lib.wiring import In, Out, Signature
+from amaranth.lib.wiring import In, Member, Out, Signature
+
+from ..model.network.config import NetworkConfig
 
 
 class WordRead(Signature):
@@ -49,6 +51,23 @@ class WordWrite(Signature):
 
     def __init__(self, address_bits: int, width: int) -> None:
         super().__init__({"enable": Out(1), "address": Out(address_bits), "word": Out(width)})
+
+
+def memory_members(config: NetworkConfig, *, ahead: bool = False) -> dict[str, Member]:
+    """Return the members of a message memory for the lanes, as for :class:`.SharedMemory`.
+
+    With ``ahead`` reads of the words to combine have an ``enable``.
+    """
+    bits, width, lanes = config.address_bits, config.flit_width, config.lanes
+    write = WordWrite(bits, width)
+    members = {
+        "writes": In(write).array(lanes),
+        "reads": In(WordRead(bits, width, parity=config.parity)).array(lanes),
+    }
+    if config.operators:
+        read = WordRead(bits, width, parity=config.parity, enabled=ahead)
+        members |= {"reads_to_combine": In(read).array(lanes), "stored": Out(write).array(lanes)}
+    return members
 
 
 def stored(word: Value, *, parity: bool) -> Value:

@@ -11,14 +11,14 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Member, Out
 
 from ..model.network.config import NetworkConfig
-from .memory_ports import WordRead, WordWrite, is_damaged, stored
+from .memory_ports import WordRead, WordWrite, is_damaged, memory_members, stored
 from .technology import PLAIN, Technology
 
 
 class SharedMemory(Component):
     """Memory whose ports serve the network first, then the host, then the tile.
 
-    Used by :class:`.NetworkInterface`. In core reset the network neither reads nor writes.
+    Used by :class:`.SharedMessage`. In core reset the network neither reads nor writes.
     ``reads_to_combine``, ``stores``, ``combines`` and ``stored`` exist only in a network with
     operators, the ``tile_`` members only in a network with tile ports.
 
@@ -68,8 +68,7 @@ class SharedMemory(Component):
         bits, width = config.address_bits, config.flit_width
         super().__init__(
             {
-                "writes": In(WordWrite(bits, width)).array(config.lanes),
-                "reads": In(WordRead(bits, width, parity=config.parity)).array(config.lanes),
+                **memory_members(config),
                 "fetches": In(1),
                 "host_address": In(bits),
                 "host_writes": In(1),
@@ -77,20 +76,10 @@ class SharedMemory(Component):
                 "host_word": In(width),
                 "write_free": Out(1),
                 "read_free": Out(1),
-                **(self._members_of_operators(bits, width) if config.operators else {}),
+                **({"stores": In(1), "combines": In(1)} if config.operators else {}),
                 **(self._members_of_tile(bits, width) if config.tile_ports else {}),
             }
         )
-
-    def _members_of_operators(self, bits: int, width: int) -> dict[str, Member]:
-        config = self._config
-        read = WordRead(bits, width, parity=config.parity)
-        return {
-            "reads_to_combine": In(read).array(config.lanes),
-            "stores": In(1),
-            "combines": In(1),
-            "stored": Out(WordWrite(bits, width)).array(config.lanes),
-        }
 
     def _members_of_tile(self, bits: int, width: int) -> dict[str, Member]:
         return {

@@ -10,12 +10,11 @@ from amaranth.hdl import Module, Signal, Value
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig
-from .host_access import carried_out
 from .host_map import StatusWord, status_words
 from .host_port import Causes, HostPort, node_bits
 from .link import router_ports
 from .router import ROUTER_FLAGS
-from .status import kept_flags, status_answer, words_of
+from .status import carried_out, kept_flags, status_answer, words_of
 
 
 class SwitchStatus(Component):

@@ -1,7 +1,7 @@
 """The port by which a tile uses its node's message memory (docs/router.md, section 17)."""
 
 from amaranth.hdl import C, Cat, Module, Mux, ResetSignal, Signal, Value
-from amaranth.lib.wiring import Component, In, Member, Out, Signature
+from amaranth.lib.wiring import Component, In, Member, Out, PureInterface, Signature
 
 from ..model.network.config import NetworkConfig
 from .receiver import PacketArrival
@@ -15,8 +15,8 @@ def _arrival(config: NetworkConfig) -> dict[str, Member]:
     return {name: In(config.step_bits) for name in ("arrived_step", "step")}
 
 
-class TilePort(Signature):
-    """A tile's access to its node's message memory and state; the directions are the tile's.
+class MessageAccess(Signature):
+    """A tile's access to its node's message memory; the directions are the tile's.
 
     Members
     -------
@@ -33,6 +33,33 @@ class TilePort(Signature):
         High in the cycle after a request was taken; the word, valid then.
     read_damaged : In(1)
         Only with parity: high if the word shown is not the word that was written.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        super().__init__(
+            {
+                "write_valid": Out(1),
+                "write_ready": In(1),
+                "write_address": Out(config.address_bits),
+                "write_data": Out(config.flit_width),
+                "read_valid": Out(1),
+                "read_ready": In(1),
+                "read_address": Out(config.address_bits),
+                "read_answered": In(1),
+                "read_data": In(config.flit_width),
+                **({"read_damaged": In(1)} if config.parity else {}),
+            }
+        )
+
+
+class TilePort(Signature):
+    """A tile's access to its node's message memory and state; the directions are the tile's.
+
+    Members
+    -------
+    write_valid, write_ready, … : Out, In
+        As for :class:`MessageAccess`.
     hold : Out(1)
         High to keep the node, in the next cycle, from beginning a row and from ending its step.
         With circuits: high to keep all nodes from starting.
@@ -55,16 +82,7 @@ class TilePort(Signature):
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__(
             {
-                "write_valid": Out(1),
-                "write_ready": In(1),
-                "write_address": Out(config.address_bits),
-                "write_data": Out(config.flit_width),
-                "read_valid": Out(1),
-                "read_ready": In(1),
-                "read_address": Out(config.address_bits),
-                "read_answered": In(1),
-                "read_data": In(config.flit_width),
-                **({"read_damaged": In(1)} if config.parity else {}),
+                **MessageAccess(config).members,
                 "hold": Out(1),
                 "arrived": In(1),
                 **_arrival(config),
@@ -73,6 +91,13 @@ class TilePort(Signature):
                 "program": In(PROGRAM_BITS),
             }
         )
+
+
+def connect_access(m: Module, tile: PureInterface, access: PureInterface) -> None:
+    """Connect the message memory's members of a tile's port to ``access``, and its answers back."""
+    for name, member in access.signature.members.items():
+        here, there = getattr(tile, name), getattr(access, name)
+        m.d.comb += there.eq(here) if member.flow == In else here.eq(there)
 
 
 class Doorbell(Component):

@@ -70,7 +70,7 @@ SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
         "looks_0 <= combines & !kept_0_both;": "looks_0 <= combines;",
     },
     ("parity", "controller and tile"): {
-        "host__damaged = shown & message__reads": "host__damaged = message__reads",
+        "host__damaged = shown & reads__0": "host__damaged = reads__0",
         "assign damaged = host__damaged | tile__read_damaged;": "assign damaged = host__damaged;",
     },
     ("parity", "run table"): {
