@@ -12,13 +12,12 @@ from amaranth.lib.wiring import In, Out, Signature, connect, flipped
 from ..model.network.config import NetworkConfig
 from .controller import Controller
 from .core import Combine, Core
-from .domains import add_domain
 from .host_map import nodes_with_ports
 from .host_port import RequestPort, asked_of_tiles, node_bits
 from .link import CYCLE_BITS
 from .reduction import any_of, balanced
 from .tile_port import TilePort
-from .tiles import tile_name
+from .tiles import add_domain, tile_name
 
 STATE_OUTPUTS = ("busy", "done", "error", "interrupt")
 """Outputs of a network with programs that tell the state of its controller."""

@@ -15,9 +15,9 @@ from amaranth.hdl import C, Cat, Module, ResetSignal, Signal, Value
 
 from ..model.network.config import NetworkConfig
 from .barrier_tree import BroadcastTree, registered
-from .domains import add_domain
 from .link import CYCLE_BITS
 from .reduction import all_of, any_of
+from .tiles import add_domain
 
 Combine: TypeAlias = Callable[[Sequence[Value]], Value]
 

@@ -23,13 +23,12 @@ from .axi_stream import (
     reader_signature,
     writer_signature,
 )
-from .by_name import add_by_name
 from .controlled import STATE_OUTPUTS
 from .host_map import nodes_with_ports
 from .network import Network, network_signature
 from .technology import PLAIN, Technology
 from .tile_port import TilePort
-from .tiles import tile_name
+from .tiles import add_by_name, tile_name
 from .wishbone import Wishbone, WishboneBus
 
 _BRIDGES: dict[HostBus, Any] = {HostBus.AXI4_LITE: Axi4Lite, HostBus.WISHBONE: Wishbone}

@@ -23,12 +23,11 @@ from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
 from ..model.network.config import SIGNATURE_BITS, NetworkConfig
 from .combiner import Combiner
-from .expectations import Expectations
 from .host_map import HostSpace, StatusWord, table_address_bits
 from .host_port import Causes, Flag, HostPort, flags_layout, node_bits
 from .lane import Lane, lane_flags
 from .link import CYCLE_BITS, Ejection, Link, router_ports
-from .message import LoadedMessage, Message, SharedMessage
+from .message import Expectations, LoadedMessage, Message, SharedMessage
 from .router import ROUTER_FLAGS
 from .status import host_writes, kept_flags, status_answer, words_of
 from .steps import StepKeeper

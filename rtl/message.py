@@ -1,7 +1,8 @@
-"""The message memory of a node, and how a host uses it (docs/router.md, sections 6 and 16 to 18).
+"""What a host loads into a node, and the message memory (docs/router.md, sections 6, 16 to 18).
 
 ::
 
+    host, in reset ──► Expectations ──► lanes           without programs
     host, in reset ──► LoadedMessage ◄──► lanes         without programs
     controller, tile ──► SharedMessage ◄──► lanes       with programs: the lanes come first
 """
@@ -10,11 +11,11 @@ from amaranth.hdl import C, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Member, Out, connect, flipped
 
-from ..model.network.config import NetworkConfig
+from ..model.network.config import NetworkConfig, bits_for
 from .combiner import reads_ahead
-from .host_map import HostSpace
+from .host_map import HostSpace, expectation_words
 from .host_port import HostPort, node_bits
-from .memory_ports import memory_members
+from .memory_ports import WordWrite, memory_members
 from .shared_memory import SharedMemory
 from .status import carried_out, host_writes
 from .technology import PLAIN, Technology
@@ -206,3 +207,35 @@ class SharedMessage(Message):
             seen_by_tile = self.tile.read_damaged
             m.d.comb += seen_by_tile.eq(memory.tile_answered & memory.tile_read.damaged)
         m.d.comb += self.damaged.eq(self.host.damaged | seen_by_tile)
+
+
+class Expectations(Component):
+    """The words that say what a node expects. Used by :class:`.NetworkInterface` without programs.
+
+    Members
+    -------
+    write : In(WordWrite)
+        Writes of the host, in reset only.
+    words : array of Out(flit_width)
+        The words by address; reset leaves them as they are.
+
+    """
+
+    def __init__(self, config: NetworkConfig) -> None:
+        count = expectation_words(config)
+        super().__init__(
+            {
+                "write": In(WordWrite(bits_for(count - 1), config.flit_width)),
+                "words": Out(config.flit_width).array(count),
+            }
+        )
+
+    def elaborate(self, _platform: object) -> Module:
+        """Keep each word."""
+        m = Module()
+        for address, word in enumerate(self.words):
+            kept = Signal.like(word, name=f"expectation_{address}", reset_less=True)
+            with m.If(self.write.enable & (self.write.address == address)):
+                m.d.sync += kept.eq(self.write.word)
+            m.d.comb += word.eq(kept)
+        return m

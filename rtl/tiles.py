@@ -8,14 +8,21 @@
 from collections.abc import Sequence
 from typing import Any
 
-from amaranth.hdl import DomainRenamer, Module, Signal
-from amaranth.lib.wiring import connect
+from amaranth.hdl import (
+    ClockDomain,
+    ClockSignal,
+    DomainRenamer,
+    Instance,
+    Module,
+    ResetSignal,
+    Signal,
+    Value,
+)
+from amaranth.lib.wiring import Out, Signature, connect
 
 from ..model.network.config import NetworkConfig
 from ..model.network.topology import NO_LINK
-from .by_name import add_by_name
 from .circuit_tile import CircuitTile
-from .domains import add_domain
 from .link import registers_between, rest_bits
 from .link_registers import LinkRegisters
 from .technology import PLAIN, Technology
@@ -49,6 +56,26 @@ def make_tile(
     if config.circuits:
         return CircuitTile(config, trace=trace, switch=switch, technology=technology)
     return Tile(config, trace=trace, switch=switch, technology=technology)
+
+
+def add_domain(m: Module, name: str, reset: Value) -> None:
+    """Add the clock domain ``name``, with the clock of domain "sync" and this ``reset``."""
+    m.domains += ClockDomain(name, local=True)
+    m.d.comb += [ClockSignal(name).eq(ClockSignal()), ResetSignal(name).eq(reset)]
+
+
+def add_by_name(m: Module, module: str, signature: Signature, name: str, reset: Value) -> Any:
+    """Add an instance of ``module``, as the submodule ``name``; return its ports.
+
+    So the Verilog has each module once.
+    """
+    made = signature.create(path=(name,))
+    ports = {"i_clk": ClockSignal(), "i_rst": reset}
+    for path, member, value in signature.flatten(made):
+        direction = "o" if member.flow == Out else "i"
+        ports[f"{direction}_{'__'.join(str(part) for part in path)}"] = value
+    m.submodules[name] = Instance(module, **ports)
+    return made
 
 
 def add_tiles(

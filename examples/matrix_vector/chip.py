@@ -14,12 +14,11 @@ from amaranth.back import verilog
 from amaranth.hdl import Cat, Module, ResetSignal
 from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
-from eyecast.rtl.by_name import add_by_name
 from eyecast.rtl.controlled import STATE_OUTPUTS
 from eyecast.rtl.host_port import RequestPort
 from eyecast.rtl.link import CYCLE_BITS
 from eyecast.rtl.network import network_signature
-from eyecast.rtl.tiles import tile_name
+from eyecast.rtl.tiles import add_by_name, tile_name
 from eyecast.sim.verilog import TOP_MODULE, network_verilog
 
 from .plan import Software
