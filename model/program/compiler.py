@@ -86,8 +86,8 @@ def compile_schedule(
     try:
         program.check()
     except RowError as error:
-        send = int(program.route[error.row])
-        raise InvalidInput(f"{send_name(schedule, send)}: {error.complaint}") from error
+        name = send_name(schedule, int(program.route[error.row]))
+        raise InvalidInput(f"{name}: {error.complaint}") from error
     return program
 
 

@@ -43,7 +43,7 @@ from ..base.arrays import Int32s
 from ..base.errors import InvalidInput
 from ..base.graph_cycles import find_circle
 from ..base.ragged import offsets_of
-from ..network.route_layers import in_dimension_order, layered_vcs
+from ..network.route_layers import layered_vcs
 from ..network.routes import (
     Offsets,
     dateline_vcs,
@@ -144,7 +144,7 @@ def remedy(program: Program) -> str:
     """
     topology = program.config.topology
     offsets, nodes = _paths(program)
-    if not in_dimension_order(topology):
+    if not topology.whole_grid:
         needed = int(layered_vcs(offsets, nodes).max()) + 1
         told = f"with {needed} VCs (each route on one) these routes are free of deadlock"
         if up_down_paths(topology, nodes[offsets[:-1]], nodes[offsets[1:] - 1]) is None:

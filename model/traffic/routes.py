@@ -7,7 +7,7 @@ import numpy as np
 from ..base.arrays import Int32s
 from ..base.notices import LOG
 from ..base.ragged import offsets_of, ranges
-from ..network.route_layers import has_circle, in_dimension_order, layered_vcs
+from ..network.route_layers import has_circle, layered_vcs
 from ..network.routes import Nodes, Offsets, route
 from ..network.topology import Topology
 from ..network.up_down_routes import up_down_paths
@@ -45,7 +45,7 @@ def traffic_routes(topology: Topology, sources: Nodes, targets: Nodes, vcs: int)
     """
     shortest = route(topology, sources, targets, vcs)
     found = TrafficRoutes(*shortest, classes=2 if vcs > 1 and topology.wrapped else 1)
-    if in_dimension_order(topology) or not has_circle(*shortest):
+    if topology.whole_grid or not has_circle(*shortest):
         return found
     layers = layered_vcs(*shortest[:2])
     needed = int(layers.max()) + 1
