@@ -14,6 +14,8 @@ from amaranth.back import rtlil
 from amaranth.hdl import Cat, Module, Signal
 from helpers.board_runs import as_predicted
 from helpers.command import Command, refusal, result
+from helpers.drawn_reductions import wrong_nodes
+from helpers.generated import generated
 from helpers.refusals import refusal_of
 from helpers.simulated_lines import rtl_board
 
@@ -26,8 +28,10 @@ from eyecast.boards.resources import (
     require_fits,
     require_tiles_fit,
 )
-from eyecast.boards.run import compare_with_board
+from eyecast.boards.run import compare_with_board, run_on_board
 from eyecast.boards.serial import computer
+from eyecast.boards.serial.computer import SerialHost
+from eyecast.boards.serial.frame import word_bytes
 from eyecast.boards.synthesis.bitstream import synthesize
 from eyecast.boards.synthesis.technology import COPIES, THOROUGH, tile_technology
 from eyecast.boards.synthesis.top import synthesis_inputs
@@ -37,7 +41,7 @@ from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.compiler import Compiled
+from eyecast.model.program.compiler import Compiled, compile_all, make_room
 from eyecast.rtl.barrier_tree import BroadcastTree
 from eyecast.rtl.technology import BufferStyle
 
@@ -353,3 +357,45 @@ def test_a_network_that_does_not_fit_is_refused_after_synthesis(eyecast: Command
     assert answer.errors.startswith(
         "eyecast: LUTs of the 3x3 mesh on icebreaker must be at most 5280, not "
     )
+
+
+# ---- All-reduces on boards ----------------------------------------------------------------------
+
+
+TWO_OPERATORS = NetworkConfig(
+    topology=mesh((2, 2)), signature=True, operators=("add", "min-signed")
+)
+
+
+def case_of(algorithm: str, operator: str = "add", config: NetworkConfig = TWO_OPERATORS) -> Case:
+    """Return an all-reduce of nine random words."""
+    made = generated("all-reduce", algorithm, config.topology, words=9, operator=operator)
+    config, layouts = make_room(config, [made])
+    _, (compiled,) = compile_all(config, [made], layouts)
+    return Case.of(compiled, timing="barrier", seed=4)
+
+
+def test_one_bit_of_one_sum_is_enough_to_differ() -> None:
+    case = case_of("ring")
+    assert wrong_nodes(case, case.predicted.memory) == []
+    measured = as_predicted(case, 9)
+    assert compare_with_board(case, measured).agrees
+    wrong = measured.memory.copy()
+    wrong[3, 8] ^= np.uint64(1)
+    differs = compare_with_board(case, replace(measured, memory=wrong))
+    assert [check.measured for check in differs.checks if not check.agrees] == [3]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("algorithm", "operator"),
+    [("ring", "add"), ("eye", "min-signed"), ("recursive-doubling", "add")],
+)
+def test_sums_come_back_over_the_serial_line(algorithm: str, operator: str) -> None:
+    case = case_of(algorithm, operator)
+    config = case.program.config
+    with rtl_board(config, cycles=4_000_000) as line:
+        host = SerialHost(line, word_bytes=word_bytes(config))
+        result = run_on_board(host, case)
+    assert result.agrees, result.checks
+    assert wrong_nodes(case, result.measured.memory) == []

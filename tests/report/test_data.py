@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.own_operator import TWICE
+from helpers.programs import LINE, UP, program, put, simulated
 from helpers.report_cases import (
     HOSTILE,
     crowd,
@@ -29,15 +30,20 @@ import eyecast
 from eyecast import InvalidInput
 from eyecast.model.collectives.algorithm import Algorithm
 from eyecast.model.collectives.declared.request import Request
+from eyecast.model.collectives.halving.eye import eyes
+from eyecast.model.collectives.halving.rectangle import rectangle_eyes
 from eyecast.model.collectives.registry import ALGORITHMS
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.recorded import check_recorded
 from eyecast.model.compare.traffic_case import TrafficCase
-from eyecast.model.network.topology import hypercube, mesh, torus
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.run.hops import expected_hops
 from eyecast.model.run.rules import check_packets, check_routes
 from eyecast.model.run.trace import Trace
 from eyecast.model.schedule.collective import REDUCTIONS, Collective
 from eyecast.report import contents
+from eyecast.report.first_target import first_target
+from eyecast.report.following import NEVER, follow
 from eyecast.report.packing import Pack
 from eyecast.report.page import page_text
 from eyecast.report.reports import (
@@ -465,3 +471,90 @@ def test_groups_have_their_blocks_at_the_same_addresses(circuits: bool) -> None:
     first_row = run["program"]["first_row"]
     node = np.searchsorted(first_row, np.arange(len(run["origins"])), side="right") - 1
     assert run["origins"] == (node // 4 * 4).tolist()
+
+
+# ---- The line of a page that says to which node a root sends first, and why ---------------------
+
+
+def test_the_line_of_a_broadcast_from_a_corner() -> None:
+    assert first_target(eyecast.schedule(mesh((8, 8)), "eye", source=0)) == (
+        "Node (0,0) sends first to node (5,2), the nearest eye of the other half (from an eye, a "
+        "broadcast crosses the fewest links). By way of node (5,2) the message reaches 32 nodes, "
+        "those from (4,0) to (7,7)."
+    )
+
+
+def test_a_line_without_a_reason_and_without_a_box() -> None:
+    line = first_target(eyecast.schedule(eyecast.ring(5), "tree", source=0, flits=4))
+    said = r"Node 0 sends first to node (\d)\. By way of node \1 the message reaches \d nodes?\."
+    assert re.fullmatch(said, line)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        eyecast.schedule(mesh((4, 4)), "packed-trees", source=0, ports="all"),
+        eyecast.schedule(mesh((4, 4)), "best", collective="gather", source=0),
+        eyecast.schedule(mesh((4, 4)), "ring", collective="all-reduce"),
+        eyecast.schedule(mesh((1, 1)), "tree", source=0),
+    ],
+    ids=["all ports", "gather", "all-reduce", "one node"],
+)
+def test_what_has_no_first_target_has_no_line(made: eyecast.Schedule) -> None:
+    assert first_target(made) == ""
+
+
+@pytest.mark.parametrize("network", [mesh((8, 8)), mesh((4, 4, 4)), mesh((7, 6)), mesh((12, 5))])
+def test_the_first_target_is_the_nearest_eye_of_the_half_that_it_serves(network: Topology) -> None:
+    """The reason that the line gives, by the eyes of a network as large as the half."""
+    algorithm = "eye" if len(set(network.dims)) == 1 else "rectangle"
+    for source in range(network.nodes):
+        made = eyecast.schedule(network, algorithm, source=source, flits=1)
+        first = int(made.target[made.step == 1][0])
+        reached = {first}
+        for sender, target in zip(made.source.tolist(), made.target.tolist(), strict=True):
+            reached |= {target} if sender in reached else set()
+        line = first_target(made)
+        assert f"first to node {name(network, first)}, the nearest eye of the other half" in line
+        assert f"reaches {len(reached)} nodes, those from" in line
+        places = network.coordinates(sorted(reached))
+        low = places.min(axis=0)
+        half = mesh(tuple((places.max(axis=0) - low + 1).tolist()))
+        found = half.coordinates(rectangle_eyes(half)) + low
+        far = np.abs(found - network.coordinates(source)).sum(axis=1)
+        nearest = {tuple(place) for place in found[far == far.min()].tolist()}
+        assert tuple(network.coordinates(first).tolist()) in nearest
+        if algorithm == "eye":
+            assert first in eyes(network)
+
+
+def name(network: Topology, node: int) -> str:
+    return f"({','.join(map(str, network.coordinates(node).tolist()))})"
+
+
+# ---- The row of each flit and the cycles in which it moves, for hand-drawn programs of one packet
+
+
+MADE = program({0: [put(1, (UP, 3), length=2)]}, {3: [1]})
+"""A packet of three flits from node 0 to node 3, through nodes 1 and 2."""
+
+
+def test_the_hops_of_a_packet_are_counted_from_its_sender() -> None:
+    hops = expected_hops(MADE)
+    assert hops.row.tolist() == [0, 0, 0, 0]
+    assert hops.hop.tolist() == [0, 1, 2, 3]
+    assert hops.channel.tolist() == [node * LINE.ports + UP for node in range(3)] + [3 * LINE.ports]
+    assert hops.flits.tolist() == [3, 3, 3, 3]
+    assert hops.target.tolist() == [3]
+
+
+def test_a_flit_leaves_by_the_next_hop_alone() -> None:
+    whole = simulated(MADE).trace
+    # The flits that leave node 1 are missing: the cycle is unknown, although node 2 sends them.
+    trace = Trace(*(column[whole.node != 1] for column in whole.columns))
+    followed = follow(MADE, trace, expected_hops(MADE))
+    assert followed.row.tolist() == [0] * 9
+    assert (followed.left[trace.node == 0] == NEVER).all()
+    delivered = trace.cycle[trace.node == 3].tolist()
+    assert followed.left[trace.node == 2].tolist() == delivered
+    assert followed.left[trace.node == 3].tolist() == [cycle + 1 for cycle in delivered]

@@ -1,9 +1,13 @@
 """Certificates of packet programs: the checker accepts compiled programs, and no wrong one."""
 
+import ast
 import json
 import re
+import sys
 from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,6 +16,7 @@ from helpers.certificates import compare_damaged, compiled, drawn, verdict
 from helpers.programs import UP, program, put, simulated
 
 import eyecast as package
+from eyecast.model.certificate import circuit_checker, packet_checker
 from eyecast.model.certificate.certificate import certificate_json
 from eyecast.model.certificate.packet_checker import MalformedError, RefusedError, check
 from eyecast.model.network.config import TIMINGS, Timing
@@ -189,3 +194,16 @@ def test_numbers_that_no_network_has_are_refused_at_once(place: str, why: str) -
     certificate["program"] = sha256(text).hexdigest()
     with pytest.raises(RefusedError, match=why):
         check(text, json.dumps(certificate).encode())
+
+
+# ---- The checkers of certificates share no code with the project, nor with each other -----------
+
+
+@pytest.mark.parametrize("checker", [circuit_checker, packet_checker], ids=lambda it: it.__name__)
+def test_the_checker_shares_no_code_with_the_project(checker: ModuleType) -> None:
+    tree = ast.parse(Path(checker.__file__).read_text())
+    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    plain = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
+    names = {node.module for node in froms} | {each.name for node in plain for each in node.names}
+    assert all(node.level == 0 for node in froms)
+    assert names <= {*sys.stdlib_module_names, "collections.abc"}

@@ -8,7 +8,6 @@ import pytest
 from helpers.carried_out import carried_out
 from helpers.drawn_requests import as_asked
 from helpers.generated import generated
-from helpers.refusals import refusal_of
 from helpers.schedule_judge import problems
 
 from eyecast.model.base.errors import InvalidInput
@@ -20,14 +19,11 @@ from eyecast.model.collectives.declared.block_words import (
     as_block_words,
     longest,
     read_block_words,
-    require_block_words,
     selected,
-    with_block_words,
 )
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for, find_algorithm
 from eyecast.model.collectives.shown_bounds import least_counts, schedule_bound, word_measures
-from eyecast.model.collectives.streaming.rings import stream_ring
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh
@@ -208,48 +204,6 @@ def test_words_of_some_nodes() -> None:
 MOST = 2**30
 
 
-@pytest.mark.parametrize(
-    ("collective", "words", "line"),
-    [
-        ("all-gather", (1,) * 3, "block words must be 4, one for each node, not 3"),
-        ("gather", (1, 1, 1, -1), f"block words must be 0 to {MOST}, not -1"),
-        ("scatter", ((1,) * 4,) * 4, "block words of scatter must be a number for each node"),
-        (
-            "all-to-all",
-            (1,) * 4,
-            "block words of all-to-all must be a row of words for each source",
-        ),
-        (
-            "all-to-all",
-            ((1,) * 4, (1,) * 4, (1,) * 5, (1,) * 4),
-            "block words of source 2 must be 4, one for each node, not 5",
-        ),
-        ("scatter", (1, 0, 0, 2), "block words of node 3 must be 0, as it takes no part, not 2"),
-        (
-            "all-to-all",
-            ((0, 1, 1, 0), (1, 1, 1, 7), (0,) * 4, (0,) * 4),
-            "block words of node 1 for node 3 must be 0, as both are not in one collective, not 7",
-        ),
-        (
-            "reduce",
-            (1,) * 4,
-            "block words must be left out with reduce, or given for scatter, reduce-scatter, "
-            "gather, all-gather or all-to-all",
-        ),
-    ],
-)
-def test_words_that_cannot_be(collective: str, words: BlockWords, line: str) -> None:
-    assert (
-        refusal_of(require_block_words, words, collective, with_faults(mesh((2, 2)), [3])) == line
-    )
-
-
-def test_what_streams_in_windows_takes_equal_blocks() -> None:
-    windowed = stream_ring(mesh((4, 4)), 4)
-    with pytest.raises(InvalidInput, match="left out with stream-ring all-gather, whose streams"):
-        with_block_words(windowed, (3,) * 16)
-
-
 @pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])
 def test_unequal_blocks_stream_round_one_ring(collective: str) -> None:
     topology = with_faults(mesh((3, 3)), [4])
@@ -258,13 +212,6 @@ def test_unequal_blocks_stream_round_one_ring(collective: str) -> None:
     assert made.stream.any()
     assert made.blocks.words.tolist() == [each for each in words if each]
     carried_out(made)
-
-
-def test_a_block_that_streams_has_words() -> None:
-    with pytest.raises(InvalidInput) as caught:
-        generated("all-gather", "stream-ring", mesh((2, 2)), words=1, block_words=(3, 1, 0, 2))
-    named = "block words with stream-ring all-gather, which streams,"
-    assert str(caught.value) == f"{named} must be at least 1, not 0"
 
 
 @pytest.mark.parametrize(

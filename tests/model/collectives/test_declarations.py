@@ -44,7 +44,7 @@ SERVED = {
     "networks of circuits without switches": {
         name for name in NETWORKS if not NETWORKS[name].switches
     },
-    # Their tests are in streaming/test_paced.py and streaming/test_overlapped.py.
+    # Their tests are in streaming/test_streamed_reductions.py.
     "networks whose links differ": set(),
     "networks whose links differ in rate": set(),
     "networks of circuits with a ring of all nodes": {

@@ -3,14 +3,25 @@
 from collections.abc import Iterator
 from itertools import combinations, pairwise, permutations, product
 
+import numpy as np
 import pytest
+from helpers.carried_out import carried_out
+from helpers.every_schedule import every_schedule
+from helpers.irregular_networks import drawn_networks
 from helpers.schedules import Send, build
+from helpers.switch_networks import fat_tree
 from helpers.topologies import distances, neighbors
 
-from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.lower_bounds import Costs, counted_costs, lower_bounds
-from eyecast.model.network.topology import Topology, line, mesh, ring, torus
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.collectives.shown_bounds import least_counts, schedule_bound, word_measures
+from eyecast.model.compare.cycles import schedule_cycles
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.schedule.blocks import Blocks
+from eyecast.model.schedule.collective import Collective
 
 Known = tuple[frozenset[int], ...]
 """For each node, the owners of the blocks that it has."""
@@ -246,8 +257,86 @@ def test_reasons_say_which_nodes_and_links() -> None:
     assert bounds.word_hops.reason == "blocks are 16384 hops from their goals together"
 
 
-def test_bad_parameters_are_refused() -> None:
-    with pytest.raises(InvalidInput, match=r"^nodes for bounds must be at least 2, not 1$"):
-        lower_bounds("broadcast", mesh((1,)), 0, 1, "exchange")
-    with pytest.raises(InvalidInput, match=r"^source must be 0 to 3, not 4$"):
-        lower_bounds("broadcast", ring(4), 4, 1, "exchange")
+# ---- Every algorithm of every collective, beside its lower bounds -------------------------------
+
+
+# Blocks that can be cut into halves and quarters, blocks that cannot, and single words.
+WORDS = (16, 3, 1)
+NETWORKS = (
+    *(mesh((4, 4)), torus((4, 4)), mesh((3, 2)), hypercube(3), ring(4), line(3)),
+    *(binary_tree(6), star_tree(3, 2), diagonal_mesh(3), de_bruijn(2, 3)),
+)
+
+
+@pytest.mark.parametrize("collective", list(Collective))
+@pytest.mark.parametrize("topology", NETWORKS, ids=lambda network: network.label)
+def test_no_algorithm_is_below_the_bounds(collective: Collective, topology: Topology) -> None:
+    asked = {"source": 0, "targets": (1, 3)}
+    served = 0
+    # The larger networks have most of the schedules, and blocks of one length.
+    words_of = WORDS[: 1 if topology.nodes > 8 else len(WORDS)]
+    for words in (1,) if collective == Collective.BARRIER else words_of:
+        for all_port in (False, True):
+            for schedule in every_schedule(
+                topology, collective, **asked, words=words, all_port=all_port
+            ):
+                counted = {"steps": schedule.steps, "tcd": schedule.tcd}
+                counted |= word_measures(schedule)
+                for name, least in least_counts(schedule).items():
+                    assert counted[name] >= least, (schedule.algorithm, words, all_port, name)
+                assert schedule_cycles(schedule).value >= schedule_bound(schedule).value
+                served += 1
+    assert served
+
+
+# ---- Collectives with one port on any network ---------------------------------------------------
+
+
+LIMITS = (
+    ("all-gather", "ring", 64, 1.20),
+    ("all-gather", "stream-ring", 64, 1.10),
+    ("reduce-scatter", "stream-ring", 64, 1.10),
+    ("broadcast", "chain", 1024, 1.20),
+    ("multicast", "chain", 1024, 1.20),
+    ("reduce", "chain", 1024, 1.20),
+    ("all-reduce", "stream-ring", 1024, 1.10),
+    ("scatter", "direct", 64, 1.10),
+    ("gather", "direct", 64, 1.10),
+)
+
+
+def require_near(topology: Topology, draw: np.random.Generator) -> None:
+    """Require of each collective that it is carried out, within its limit of the bound."""
+    working = topology.working_nodes
+    root, *targets = draw.permutation(working)[: len(working) // 2 + 1].tolist()
+    for collective, algorithm, words, most in LIMITS:
+        rootless = collective in ("all-gather", "reduce-scatter", "all-reduce")
+        request = Request(
+            topology=topology,
+            words=words,
+            source=None if rootless else root,
+            targets=tuple(targets) if collective == "multicast" else None,
+        )
+        made = find_algorithm(collective, algorithm).generate(request)
+        cycles = carried_out(made).predicted.cycles
+        bound = schedule_bound(made).value
+        assert bound <= cycles <= most * bound, (topology.label, collective)
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        with_faults(mesh((4, 4)), [5, 11], [(0, 1), (1, 0)]),
+        pytest.param(fat_tree(4), marks=pytest.mark.slow),
+    ],
+    ids=lambda topology: topology.label,
+)
+def test_near_the_bound(topology: Topology) -> None:
+    require_near(topology, np.random.default_rng(1))
+
+
+@pytest.mark.slow
+def test_drawn_networks() -> None:
+    draw = np.random.default_rng(27)
+    for topology in drawn_networks(60, seed=27):
+        require_near(topology, draw)

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers.refusals import refusal_of
 from helpers.schedules import listed
 
 from eyecast.model.collectives.unicast_chain import (
@@ -17,8 +16,6 @@ from eyecast.model.collectives.unicast_chain import (
     u_torus_open_broadcast,
     u_torus_open_multicast,
 )
-from eyecast.model.network.faults import with_faults
-from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.routes import dateline_vcs
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.schedule.rules import ScheduleError
@@ -56,7 +53,7 @@ def test_every_source(dims: tuple[int, ...]) -> None:
             assert not schedule.vcs.any()
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(50))
 def test_drawn_multicasts(seed: int) -> None:
     draw = np.random.default_rng(seed)
     dims = tuple(draw.integers(1, 9, draw.integers(1, 4)).tolist())
@@ -103,33 +100,3 @@ def test_u_torus_needs_both_channels() -> None:
     ):
         with pytest.raises(ScheduleError, match="it shares link"):
             replace(schedule, vcs=vcs).check()
-
-
-@pytest.mark.parametrize(
-    ("multicast", "topology", "message"),
-    [
-        (
-            u_mesh_multicast,
-            torus((4, 4)),
-            "network for u-mesh must be a mesh, line or hypercube without faults, not a 4x4 torus",
-        ),
-        (
-            u_torus_multicast,
-            mesh((4, 4)),
-            "network for u-torus must be a torus or ring without faults, not a 4x4 mesh",
-        ),
-        (
-            u_torus_open_multicast,
-            with_faults(torus((4, 4)), [3]),
-            "network for u-torus-open must be a torus or ring without faults, "
-            "not a 4x4 torus with 1 faulty node",
-        ),
-        (
-            u_mesh_multicast,
-            graph([[-1, 1], [-1, 0]]),
-            "network for u-mesh must be a mesh, line or hypercube without faults, not a graph of 2",
-        ),
-    ],
-)
-def test_other_networks_are_refused(multicast, topology: Topology, message: str) -> None:
-    assert refusal_of(multicast, topology, 0, None, 1) == message

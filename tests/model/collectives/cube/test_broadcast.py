@@ -1,11 +1,26 @@
-"""One-to-all broadcast on a hypercube: Theorem 4.1 and Tables 2 and 3 of Johnsson & Ho."""
+"""Broadcasts on a hypercube: Theorem 4.1, Tables 2 and 3 of Johnsson & Ho; copies; other ports."""
 
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
 import pytest
+from helpers.schedules import listed
 
 from eyecast.model.collectives.cube.broadcast import cube_broadcast
+from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
+from eyecast.model.collectives.cube.broadcast_other_ports import (
+    OTHER_PORTS_BROADCAST,
+    full_duplex_broadcast,
+    half_duplex_broadcast,
+)
 from eyecast.model.collectives.cube.routing_cycles import one_port_cycles
+from eyecast.model.collectives.cube.scatter import full_duplex_path_scatter
 from eyecast.model.collectives.cube.spanning_graphs import spanning_graph
-from eyecast.model.network.topology import hypercube
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, hypercube
+from eyecast.model.papers.costs.tables import find_cost
+from eyecast.model.schedule.schedule import Schedule
 
 
 def label(c: int, j: int, n: int) -> int:
@@ -77,3 +92,129 @@ def test_message_without_packets() -> None:
     ):
         schedule = cube_broadcast(hypercube(3), 0, 7, graph=graph, all_port=all_port)
         assert schedule.blocks.words.tolist() == expected
+
+
+# ---- Copies down the n trees of nESBT -----------------------------------------------------------
+
+
+def links(n: int) -> list[tuple[int, int]]:
+    return [(a, a ^ (1 << d)) for a in range(1 << n) for d in range(n)]
+
+
+def holders(schedule: Schedule) -> set[int]:
+    """Return the nodes that get a copy, by carrying out the sends one by one."""
+    have = {(schedule.root, block) for block in range(len(schedule.blocks))}
+    for send in sorted(listed(schedule), key=lambda send: send.step):
+        for block in send.blocks:
+            assert (send.source, block) in have
+            have.add((send.target, block))
+    owed = {(node, b) for b, nodes in enumerate(schedule.blocks.owed) for node in nodes or ()}
+    assert have == owed
+    return {node for node, _ in have}
+
+
+def prove(cube: Topology, source: int) -> Schedule:
+    schedule = nesbt_copies(cube, source, 3)
+    schedule.check()
+    assert holders(schedule) == set(range(cube.nodes)) - set(cube.faulty_nodes)
+    assert schedule.steps <= len(cube.dims) + 1
+    assert not {(send.source, send.target) for send in listed(schedule)} & set(cube.faulty_links)
+    return schedule
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_all_choices_of_n_minus_1_links(n: int) -> None:
+    for faulty in combinations(links(n), n - 1):
+        prove(with_faults(hypercube(n), (), faulty), 2 % (1 << n))
+
+
+@pytest.mark.parametrize("n", [4, 5, 6])
+def test_drawn_choices_of_n_minus_1_links(n: int) -> None:
+    drawn = np.random.default_rng(n)
+    all_links = links(n)
+    for _ in range(25):
+        chosen = drawn.choice(len(all_links), n - 1, replace=False)
+        source = int(drawn.integers(1 << n))
+        prove(with_faults(hypercube(n), (), [all_links[i] for i in chosen]), source)
+
+
+def test_n_minus_1_links_of_one_node() -> None:
+    # If all links into node 7 except one fail, the copy of the remaining tree still arrives.
+    for kept in range(4):
+        faulty = [(7 ^ (1 << d), 7) for d in range(4) if d != kept]
+        schedule = prove(with_faults(hypercube(4), (), faulty), 0)
+        assert sum(7 in (owed or ()) for owed in schedule.blocks.owed) == 1
+
+
+def test_without_faults_every_copy_reaches_all() -> None:
+    schedule = prove(hypercube(4), 5)
+    assert schedule.sends == 4 * 15
+    assert schedule.steps == 5
+    assert schedule.blocks.owed == (tuple(range(16)),) * 4
+
+
+def test_a_link_that_fails_takes_what_is_below_it() -> None:
+    # Tree 0 of the 2-cube from node 0 is 0 -> 1 -> 3 -> 2, tree 1 is 0 -> 2 -> 3 -> 1.
+    schedule = prove(with_faults(hypercube(2), (), [(1, 3)]), 0)
+    assert schedule.blocks.owed == ((0, 1), (0, 1, 2, 3))
+
+
+def test_faulty_nodes_are_left_out() -> None:
+    schedule = prove(with_faults(hypercube(4), [6]), 0)
+    assert all(6 not in (owed or ()) for owed in schedule.blocks.owed)
+
+
+# ---- Half-duplex and full-duplex broadcasts, and a path's full-duplex scatter -------------------
+
+
+@pytest.mark.parametrize("graph", OTHER_PORTS_BROADCAST)
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("words", [1, 4, 13])
+def test_broadcasts(graph: str, n: int, words: int) -> None:
+    nodes = 1 << n
+    for packet in (1, 3, words):
+        count = -(-words // packet)
+        half, full = (
+            broadcast(hypercube(n), 1, words, graph=graph, packet=packet)
+            for broadcast in (half_duplex_broadcast, full_duplex_broadcast)
+        )
+        for schedule in (half, full):
+            schedule.check()
+            assert schedule.sends == count * (nodes - 1)
+        assert (half.port_model, full.port_model) == ("half-duplex", "full-duplex")
+        if n > 2:
+            steps = {
+                "brg": (2 * count + nodes - 3, count + nodes - 2),
+                "sbt": (n * count, n * count),
+                "tcbt": (3 * count + 2 * n - 5, 2 * count + 2 * n - 4),
+                "nesbt": (2 * count + n - 1, count + n),
+            }
+            assert (half.steps, full.steps) == steps[graph]
+
+
+@pytest.mark.parametrize(
+    ("graph", "ports", "broadcast"),
+    [
+        ("brg", "full-duplex", full_duplex_broadcast),
+        ("tcbt", "full-duplex", full_duplex_broadcast),
+        ("nesbt", "half-duplex", half_duplex_broadcast),
+    ],
+)
+def test_broadcasts_take_the_steps_that_others_count(
+    graph: str, ports: str, broadcast: Callable[..., Schedule]
+) -> None:
+    cost = find_cost("broadcast", graph, ports)
+    for n in (2, 3, 4, 6):
+        for packet in range(1, 14):
+            schedule = broadcast(hypercube(n), 0, 12, graph=graph, packet=packet)
+            assert schedule.steps == cost.start_ups(n, 12, packet)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_path_scatter(n: int) -> None:
+    cost = find_cost("scatter", "brg", "full-duplex")
+    for packet in (1, 2, 4, 5, None):
+        schedule = full_duplex_path_scatter(hypercube(n), 1, 4, packet=packet)
+        schedule.check()
+        assert schedule.port_model == "full-duplex"
+        assert schedule.steps == cost.start_ups(n, 4, packet or 4)

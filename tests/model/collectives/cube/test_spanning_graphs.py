@@ -5,9 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from helpers.refusals import refusal_of
 
-from eyecast.model.base.errors import one_of
 from eyecast.model.collectives.cube.spanning_graphs import (
     GRAPHS,
     SpanningGraph,
@@ -277,17 +275,3 @@ def path_from_root(graph: SpanningGraph, tree: int, node: int) -> tuple[int, ...
         crossed.append(int(graph.trees[tree].dimension[node]))
         node = int(graph.trees[tree].parent[node])
     return tuple(crossed[::-1])
-
-
-@pytest.mark.parametrize(
-    ("name", "n", "source", "line"),
-    [
-        ("hsbt", 3, 0, f"spanning graph must be {one_of(GRAPHS)}, not hsbt"),
-        ("sbt", 0, 0, "dimension of hypercube must be 1 to 20, not 0"),
-        ("sbt", 21, 0, "dimension of hypercube must be 1 to 20, not 21"),
-        ("sbt", 3, 8, "source must be 0 to 7, not 8"),
-        ("sbt", 3, -1, "source must be 0 to 7, not -1"),
-    ],
-)
-def test_bad_input(name: str, n: int, source: int, line: str) -> None:
-    assert refusal_of(spanning_graph, name, n, source) == line

@@ -114,7 +114,7 @@ def test_sends_between_regions_reach_all_in_the_fewest_steps() -> None:
 # ---- Drawn fault sets -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [250, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [120, pytest.param(2000, marks=pytest.mark.slow)])
 def test_theorems_5_and_6(count: int) -> None:
     """Require no contention and the bounds on steps and TCD, for many random sets of faults."""
     draw = np.random.default_rng(10)
@@ -134,7 +134,7 @@ def test_theorems_5_and_6(count: int) -> None:
 
 def test_steps_and_nodes_served() -> None:
     """The steps between regions and the longest region's steps add up to all steps."""
-    for topology in drawn_meshes(40, seed=12, longest=12):
+    for topology in drawn_meshes(15, seed=12, longest=12):
         enabled = enabled_nodes(topology)
         cut = FaultRegions.of(topology)
         longest = max(rectangle_steps(region.sides) for region in cut.regions)
@@ -227,25 +227,9 @@ def test_network_delivers_on_virtual_channels(timing: str) -> None:
 
 def test_routes_do_not_wait_in_a_circle() -> None:
     draw = np.random.default_rng(14)
-    for topology in drawn_meshes(100, seed=15):
+    for topology in drawn_meshes(40, seed=15):
         schedule = jiang_wu_broadcast(topology, int(draw.choice(enabled_nodes(topology))), 1)
         assert find_cycle(compile_schedule(schedule, config_of(schedule))) == []
 
 
 # ---- Refusals ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("source", "words", "message"),
-    [
-        ((2, 5), 1, "source must be a node that is not faulty, not 52"),
-        (
-            (2, 6),
-            1,
-            "source must be a node outside of fault blocks for jiang-wu (tree serves any other), "
-            "not 62, disabled in the block [2:5, 3:6]",
-        ),
-    ],
-)
-def test_bad_parameters_are_refused(source: tuple[int, int], words: int, message: str) -> None:
-    assert refusal_of(jiang_wu_broadcast, FIGURE_1, FIGURE_1.node_at(source), words) == message

@@ -5,16 +5,13 @@ from math import log2, prod
 
 import numpy as np
 import pytest
-from helpers.refusals import refusal_of
 from helpers.schedules import listed
 
-from eyecast.model.base.errors import InvalidInput, with_article
+from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.grid.collectives import recursive_doubling, ring
 from eyecast.model.collectives.lower_bounds import Costs, counted_costs, lower_bounds
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
-from eyecast.model.network.faults import with_faults
-from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.port_model import PORT_MODELS
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
 from eyecast.model.network.topology import ring as ring_of
@@ -307,39 +304,6 @@ def test_all_to_all_of_a_16x16_torus(make: type) -> None:
     schedule = make("all-to-all", torus((16, 16)), None, 1)
     schedule.check()
     assert len(schedule.blocks) == 65536
-
-
-@pytest.mark.parametrize("sides", [(6, 8), (32,), (4, 4, 3)])
-@pytest.mark.parametrize("collective", EXCHANGED)
-def test_exchanges_refuse_other_sides(sides: tuple[int, ...], collective: str) -> None:
-    topology = mesh(sides)
-    message = (
-        f"network for recursive-doubling {collective} must be of sides that are powers of two up "
-        f"to 16, or served by ring, not {with_article(topology.label)}"
-    )
-    assert refusal_of(recursive_doubling, collective, topology, None, 1) == message
-    ring(collective, topology, None, 1).check()
-
-
-@pytest.mark.parametrize(
-    ("collective", "topology", "source", "words", "message"),
-    [
-        ("reduce", mesh((2, 2)), 0, 1, "collective must be broadcast, scatter, gather, "
-         "all-gather or all-to-all, not reduce"),
-        ("scatter", graph([[-1, 1], [-1, 0]]), 0, 1, "network for {} must be a mesh, "
-         "torus or hypercube without faults, not a graph of 2"),
-        ("scatter", with_faults(mesh((4, 4)), faulty_nodes=[5]), 0, 1, "network for {} must be a "
-         "mesh, torus or hypercube without faults, not a 4x4 mesh with 1 faulty node"),
-        ("scatter", mesh((64, 64)), 0, 1, "nodes for scatter must be 1 to 2048, not 4096"),
-        ("all-gather", mesh((2, 2)), 1, 1, "source must be left out with all-gather, not 1"),
-        ("gather", mesh((2, 2)), None, 1, "source must be given with gather, not None"),
-    ],
-)  # fmt: skip
-def test_bad_parameters_are_refused(
-    collective: str, topology: Topology, source: int | None, words: int, message: str
-) -> None:
-    for make, name in ((recursive_doubling, "recursive-doubling"), (ring, "ring")):
-        assert refusal_of(make, collective, topology, source, words) == message.format(name)
 
 
 def test_a_broadcast_to_many_nodes() -> None:

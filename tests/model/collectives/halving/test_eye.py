@@ -5,9 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.eyes import Node, distance, eyes_by_definition, sends_of
-from helpers.refusals import refusal_of
 
-from eyecast.model.base.errors import with_article
 from eyecast.model.collectives.halving.eye import (
     corner_tcd,
     corner_tcd_recursive,
@@ -19,10 +17,8 @@ from eyecast.model.collectives.halving.eye import (
     eye_tcd_recursive,
     source_tcd,
 )
-from eyecast.model.network.faults import with_faults
-from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.routes import dimension_order
-from eyecast.model.network.topology import Topology, line, mesh, torus
+from eyecast.model.network.topology import mesh
 from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps
 from eyecast.model.schedule.schedule import Schedule
 
@@ -93,7 +89,9 @@ def test_y_first_shares_no_link_either(k: int) -> None:
         schedule.check()
 
 
-@pytest.mark.parametrize("k", [*range(6), pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "k", [*range(5), *(pytest.param(each, marks=pytest.mark.slow) for each in (5, 6))]
+)
 def test_counted_tcd_is_the_formula_for_every_source(k: int) -> None:
     """Compare with 1998, Eqs. 4 and 5; by Theorem 1 no source is below the eyes."""
     counted = {source: square(k, source).tcd for source in every_node(k)}
@@ -172,39 +170,18 @@ def test_theorem_2_is_wrong_away_from_the_eyes() -> None:
 
 
 @pytest.mark.parametrize(
-    "source",
-    [(0, 0), *(pytest.param(each, marks=pytest.mark.slow) for each in ((341, 341), (1023, 511)))],
-)
-def test_a_million_nodes(source: Node) -> None:
-    schedule = square(10, source)
-    schedule.check()
-    assert (schedule.steps, schedule.sends) == (20, 2**20 - 1)
-    assert schedule.tcd == source_tcd(10, *source)
-    assert schedule.path_nodes.dtype == schedule.target.dtype == np.int32
-
-
-@pytest.mark.parametrize(
-    ("topology", "allowed"),
+    ("k", "source"),
     [
-        (mesh((6, 6)), "a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...), of which the nearest is 8x8"),
-        (mesh((8, 4)), "a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...), of which the nearest is 8x8"),
-        (mesh((5, 5)), "a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...), of which the nearest is 4x4"),
-        (mesh((1, 2)), "a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...), of which the nearest is 2x2"),
-        (line(17), "a 2^k mesh (1, 2, 4, 8, ...), of which the nearest is 16"),
-        (
-            torus((3, 4, 4)),
-            "a 2^k x 2^k x 2^k torus (1x1x1, 2x2x2, 4x4x4, 8x8x8, ...), "
-            "of which the nearest is 4x4x4",
-        ),
-        (with_faults(mesh((4, 4)), faulty_nodes=[5]), "a mesh or torus without faults"),
-        (graph([[-1, 1], [-1, 0]]), "a mesh or torus with sides of 2^k (8, 4x4, 8x8x8, ...)"),
+        (8, (0, 0)),
+        *(pytest.param(10, each, marks=pytest.mark.slow) for each in ((341, 341), (1023, 511))),
     ],
-    ids=lambda value: value.label if isinstance(value, Topology) else "",
 )
-def test_other_networks_are_refused(topology: Topology, allowed: str) -> None:
-    given = with_article(topology.label)
-    message = f"network for the eye broadcast must be {allowed}, not {given}"
-    assert refusal_of(eye_broadcast, topology, 0, 1) == message
+def test_a_million_nodes(k: int, source: Node) -> None:
+    schedule = square(k, source)
+    schedule.check()
+    assert (schedule.steps, schedule.sends) == (2 * k, 4**k - 1)
+    assert schedule.tcd == source_tcd(k, *source)
+    assert schedule.path_nodes.dtype == schedule.target.dtype == np.int32
 
 
 @pytest.mark.parametrize(

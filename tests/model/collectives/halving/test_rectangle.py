@@ -6,9 +6,7 @@ from math import prod
 import numpy as np
 import pytest
 from helpers.eyes import Node, Sends, distance, sends_of
-from helpers.refusals import refusal_of
 
-from eyecast.model.base.errors import with_article
 from eyecast.model.collectives.halving.eye import eye_broadcast, eye_line, eye_square_side, eye_tcd
 from eyecast.model.collectives.halving.eye_tcd import (
     grid_eye_tcd,
@@ -22,8 +20,6 @@ from eyecast.model.collectives.halving.rectangle import (
     rectangle_steps,
     rectangle_tcd,
 )
-from eyecast.model.network.faults import with_faults
-from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 
 
@@ -71,8 +67,7 @@ MESHES = [
     (5, 5),
     (7, 8),
     (8, 7),
-    (13, 6),
-    (10, 13),
+    (6, 11),
     (3, 3, 3),
     (2, 5, 4),
     (3, 1, 6, 2),
@@ -109,7 +104,7 @@ def test_every_node_of_a_torus_is_an_eye(sides: Node) -> None:
         assert (schedule.tcd, schedule.steps) == (rectangle_tcd(sides), rectangle_steps(sides))
 
 
-@pytest.mark.parametrize("sides", [(8, 8), (16, 16), (4, 4, 4), (16,), (2,) * 4, (1, 1)])
+@pytest.mark.parametrize("sides", [(8, 8), (4, 4, 4), (16,), (2,) * 4, (1, 1)])
 def test_in_2_k_meshes_it_is_the_eye_broadcast(sides: Node) -> None:
     topology = mesh(sides)
     for source in range(topology.nodes):
@@ -170,12 +165,12 @@ def test_other_grids(topology: Topology) -> None:
         rectangle_broadcast(topology, source, 1).check()
 
 
-OTHERS = [mesh((1000, 900)), mesh((99, 99, 99))]
+OTHERS = [torus((1000, 900)), mesh((1000, 900)), mesh((99, 99, 99))]
 
 
 @pytest.mark.parametrize(
     "topology",
-    [torus((1000, 900)), *(pytest.param(each, marks=pytest.mark.slow) for each in OTHERS)],
+    [torus((300, 90)), *(pytest.param(each, marks=pytest.mark.slow) for each in OTHERS)],
 )
 def test_a_million_nodes(topology: Topology) -> None:
     schedule = rectangle_broadcast(topology, 12_345, 1)
@@ -187,18 +182,3 @@ def test_a_million_nodes(topology: Topology) -> None:
 def test_more_steps_than_a_broadcast_needs() -> None:
     assert rectangle_steps((5, 5)) == 6
     assert rectangle_broadcast(mesh((5, 5)), 0, 1).steps == 6
-
-
-@pytest.mark.parametrize(
-    ("topology", "allowed"),
-    [
-        (with_faults(mesh((3, 4)), faulty_nodes=[5]), "a mesh or torus without faults"),
-        (graph([[-1, 1], [-1, 0]]), "a mesh or torus"),
-    ],
-    ids=lambda value: value.label if isinstance(value, Topology) else "",
-)
-def test_other_networks_are_refused(topology: Topology, allowed: str) -> None:
-    message = (
-        f"network for the rectangle broadcast must be {allowed}, not {with_article(topology.label)}"
-    )
-    assert refusal_of(rectangle_broadcast, topology, 0, 1) == message

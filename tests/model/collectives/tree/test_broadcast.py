@@ -1,29 +1,52 @@
 """The tree broadcast on networks of all kinds, judged by plain code and by Schedule.check."""
 
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from helpers.refusals import refusal_of
+from helpers.switch_networks import fat_tree, switch_mesh, switch_star, switch_tree
 from helpers.topologies import distances, neighbors
-from helpers.tree_networks import drawn_graph, graph_of, proved, star, with_drawn_faults
+from helpers.tree_networks import (
+    drawn_edges,
+    drawn_graph,
+    graph_of,
+    judge,
+    proved,
+    star,
+    two_way_neighbors,
+    with_drawn_faults,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eyecast.model.collectives.halving.eye import corner_tcd, eye_tcd, eyes
-from eyecast.model.collectives.tree.broadcast import partial_tree_broadcast, tree_broadcast
+from eyecast.model.collectives.tree.broadcast import (
+    partial_tree_broadcast,
+    tree_broadcast,
+    tree_multicast,
+)
+from eyecast.model.collectives.tree.graph import two_way_graph
+from eyecast.model.collectives.tree.intervals import interval_sends, tree_path
 from eyecast.model.network.faults import with_faults
+from eyecast.model.network.named_graphs import de_bruijn
+from eyecast.model.network.neighbor_table import with_switches
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps, least_spanning_tcd
+from eyecast.model.schedule.schedule import Schedule
 
 
 @pytest.mark.parametrize(
     "topology",
     [
-        *(mesh(dims) for dims in ((1,), (1, 2), (3, 1), (3, 3), (4, 5), (7, 8), (10, 13))),
-        *(mesh(dims) for dims in ((3, 3, 3), (2, 2, 2, 2), (3, 3, 3, 3))),
-        *(torus(dims) for dims in ((1, 1), (2, 2), (4, 4), (5, 7), (4, 4, 4))),
+        *(mesh(dims) for dims in ((1,), (1, 2), (3, 1), (3, 3), (4, 5), (7, 8))),
+        *(mesh(dims) for dims in ((3, 3, 3), (2, 2, 2, 2))),
+        *(torus(dims) for dims in ((1, 1), (2, 2), (4, 4), (5, 7), (3, 3, 3))),
         *(line(nodes) for nodes in (2, 9, 33, 64)),
         *(ring(nodes) for nodes in (2, 3, 9, 64)),
         *(hypercube(dimension) for dimension in (1, 3, 5)),
-        *(star(leaves) for leaves in (2, 3, 7, 30, 100)),
+        *(star(leaves) for leaves in (2, 3, 7, 30)),
     ],
     ids=lambda topology: topology.label,
 )
@@ -36,18 +59,18 @@ def test_networks_without_faults(topology: Topology) -> None:
 
 
 @pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))]
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))]
 )
-@pytest.mark.parametrize("whole", [mesh((10, 13)), mesh((4, 4, 4)), torus((5, 7)), hypercube(6)])
+@pytest.mark.parametrize("whole", [mesh((7, 9)), mesh((4, 4, 4)), torus((5, 7)), hypercube(6)])
 @pytest.mark.parametrize(("nodes", "links"), [(0.05, 0.0), (0.0, 0.1), (0.15, 0.05), (0.4, 0.2)])
 def test_any_faults(whole: Topology, nodes: float, links: float, seed: int) -> None:
     proved(*with_drawn_faults(whole, nodes, links, seed))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
-    nodes=st.integers(2, 90),
-    more=st.integers(0, 60),
+    nodes=st.integers(2, 70),
+    more=st.integers(0, 50),
     seed=st.integers(0, 2**32 - 1),
     place=st.integers(0, 2**32 - 1),
 )
@@ -60,7 +83,8 @@ def test_any_graph(nodes: int, more: int, seed: int, place: int) -> None:
     [
         pytest.param(1024, 0, marks=pytest.mark.slow),
         pytest.param(1025, 0, marks=pytest.mark.slow),
-        (1000, 100),
+        (300, 100),
+        pytest.param(1000, 100, marks=pytest.mark.slow),
         pytest.param(2048, 4000, marks=pytest.mark.slow),
     ],
 )
@@ -72,9 +96,8 @@ def test_large_graphs(nodes: int, more: int) -> None:
     "dims",
     [
         (8, 8),
-        (10, 13),
-        (16, 16),
         (12, 11),
+        pytest.param((16, 16), marks=pytest.mark.slow),
         pytest.param((33, 20), marks=pytest.mark.slow),
         pytest.param((45, 45), marks=pytest.mark.slow),
     ],
@@ -95,7 +118,7 @@ def test_tcd_on_128x128_with_faults(seed: int) -> None:
     assert schedule.tcd <= 1.25 * (schedule.sends + 1)
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
+@pytest.mark.parametrize("k", [1, 2, 3, pytest.param(4, marks=pytest.mark.slow)])
 def test_tcd_of_the_eye_broadcast_is_reached(k: int) -> None:
     """Compare from an eye (Cang & Wu 1998, Eq. 10, the optimum) and from a corner (Eq. 9)."""
     topology = mesh((2**k, 2**k))
@@ -116,9 +139,10 @@ def test_stars_are_served_at_the_optimum(steps: int) -> None:
 
 
 def test_the_same_again() -> None:
-    topology, source = with_drawn_faults(mesh((9, 9)), 0.1, 0.1, 1)
-    one, other = (partial_tree_broadcast(topology, source, 1) for _ in range(2))
-    assert np.array_equal(one.path_nodes, other.path_nodes)
+    for nodes, links in ((0.1, 0.1), (0, 0.3)):
+        topology, source = with_drawn_faults(mesh((9, 9)), nodes, links, 1)
+        one, other = (partial_tree_broadcast(topology, source, 1) for _ in range(2))
+        assert np.array_equal(one.path_nodes, other.path_nodes)
 
 
 def test_a_graph_without_coordinates() -> None:
@@ -131,14 +155,6 @@ def test_a_graph_without_coordinates() -> None:
 def corner_cut_off() -> Topology:
     """Return a 4x4 mesh whose node 0 has no neighbors left."""
     return with_faults(mesh((4, 4)), [1, 4])
-
-
-def test_a_node_out_of_reach_is_named() -> None:
-    message = (
-        "network for a broadcast from node 5 must be one in which it reaches all nodes, not a 4x4 "
-        "mesh with 2 faulty nodes, where no path leads to node 0"
-    )
-    assert refusal_of(tree_broadcast, corner_cut_off(), 5, 1) == message
 
 
 def test_faulty_nodes_are_owed_nothing() -> None:
@@ -155,15 +171,217 @@ def test_partial_broadcasts_serve_what_can_be_reached() -> None:
     assert distances(neighbors(topology), 5).keys() == set(range(16)) - {0, 1, 4}
 
 
-@pytest.mark.parametrize("broadcast", [tree_broadcast, partial_tree_broadcast])
+# ---- The tree broadcast with one-way links, against plain code and an exhaustive search ---------
+
+
+def out_star(leaves: int) -> Topology:
+    """Return a star with center 0 and leaves from which no link leads back."""
+    return with_faults(star(leaves), [], [(leaf, 0) for leaf in range(1, leaves + 1)])
+
+
+def broom(leaves: int) -> Topology:
+    """Return node 0, node 1 behind it, and leaves behind node 1; no link leads back."""
+    edges = [(0, 1), *((1, leaf) for leaf in range(2, leaves + 2))]
+    return with_faults(graph_of(leaves + 2, edges), [], [(b, a) for a, b in edges])
+
+
+def least_steps(topology: Topology, source: int) -> int:
+    """Return the fewest steps of any broadcast to all nodes in reach, by trying everything."""
+    ends = neighbors(topology)
+    wanted = frozenset(distances(ends, source))
+    ways = {node: list(simple_paths(ends, [node])) for node in wanted}
+    level, steps = {frozenset([source])}, 0
+    while wanted not in level:
+        after = {
+            informed | got
+            for informed in level
+            for got in reached_together(ways, informed, sorted(informed))
+        }
+        level = {one for one in after if not any(one < other for other in after)}
+        steps += 1
+    return steps
+
+
+def simple_paths(ends, path):
+    for end in ends[path[-1]] - {*path}:
+        yield [*path, end]
+        yield from simple_paths(ends, [*path, end])
+
+
+def reached_together(ways, informed, senders, links=frozenset(), got=frozenset()):
+    """Yield the sets of nodes that ``senders`` can reach in one step by link-disjoint paths."""
+    if not senders:
+        yield got
+        return
+    yield from reached_together(ways, informed, senders[1:], links, got)
+    for path in ways[senders[0]]:
+        mine = frozenset(pairwise(path))
+        if path[-1] not in informed | got and not mine & links:
+            after = got | {path[-1]}
+            yield from reached_together(ways, informed, senders[1:], links | mine, after)
+
+
+def drawn(seed: int) -> Topology:
+    """Draw a graph of 4 to 6 nodes; most of its links lead one way only."""
+    draw = np.random.default_rng(seed)
+    nodes = int(draw.integers(4, 7))
+    edges = [*dict.fromkeys(tuple(sorted(edge)) for edge in drawn_edges(nodes, 2, draw))]
+    broken = [(b, a) for a, b in edges if draw.random() < 0.6]
+    return with_faults(graph_of(nodes, edges), [], broken)
+
+
 @pytest.mark.parametrize(
-    ("source", "words", "message"),
+    ("topology", "source", "steps"),
     [
-        (16, 1, "source must be 0 to 15, not 16"),
-        (-1, 1, "source must be 0 to 15, not -1"),
-        (5, 1, "source must be a node that is not faulty, not 5"),
-        (0, 0, "flits must be at least 1, not 0"),
+        (with_faults(mesh((4,)), [], [(0, 1)]), 3, 2),
+        (with_faults(line(3), [], [(2, 1)]), 0, 2),
+        (de_bruijn(2, 2), 2, 2),
+        (de_bruijn(2, 6), 1, 6),
+        (with_faults(line(64), [], [(node + 1, node) for node in range(63)]), 0, 6),
     ],
+    ids=["mesh", "line", "de-bruijn", "larger-de-bruijn", "one-way-line"],
 )
-def test_bad_parameters_are_refused(broadcast, source: int, words: int, message: str) -> None:
-    assert refusal_of(broadcast, with_faults(mesh((4, 4)), [5]), source, words) == message
+def test_all_that_can_be_reached_is_served_in_the_fewest_steps(
+    topology: Topology, source: int, steps: int
+) -> None:
+    schedule = proved(topology, source)
+    both_ways, all_ways = two_way_neighbors(topology), neighbors(topology)
+    assert distances(both_ways, source).keys() < distances(all_ways, source).keys()
+    assert schedule.sends == topology.nodes - 1
+    assert tree_broadcast(topology, source, 3).steps == schedule.steps == steps
+    assert steps == least_broadcast_steps(topology.nodes)
+
+
+def test_more_steps_where_nodes_cannot_pass_it_on() -> None:
+    """In a star only the center sends; in a broom the two inner nodes share the sends."""
+    assert proved(out_star(9), 0).steps == 9
+    assert proved(broom(9), 0).steps == 1 + 5
+
+
+def test_against_an_exhaustive_search() -> None:
+    """At most one of 30 random networks takes one step more than the fewest."""
+    more = Counter(proved(drawn(seed), 0).steps - least_steps(drawn(seed), 0) for seed in range(30))
+    assert set(more) <= {0, 1}
+    assert more[1] <= 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("rate", [0.1, 0.3])
+def test_meshes_with_faulty_links(rate: float, seed: int) -> None:
+    schedule = proved(*with_drawn_faults(mesh((8, 8)), 0.05, rate, seed))
+    assert schedule.steps <= least_broadcast_steps(schedule.sends + 1) + 1
+
+
+def test_a_node_that_no_link_leads_to_gets_nothing() -> None:
+    topology = with_faults(line(3), [], [(1, 2)])
+    assert proved(topology, 0).target.tolist() == [1]
+
+
+# ---- Tree broadcasts and multicasts across switches ---------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [switch_star(1), switch_star(2), switch_star(9), switch_tree(), switch_mesh(4, 3), fat_tree(4)],
+    ids=lambda topology: topology.label,
+)
+def test_every_source_of_networks_as_they_are_built(topology: Topology) -> None:
+    steps = (len(topology.working_nodes) - 1).bit_length()
+    for source in topology.working_nodes.tolist():
+        schedule = proved(topology, source)
+        assert (schedule.collective, schedule.steps) == ("broadcast", steps)
+
+
+@pytest.mark.parametrize("ports", [4, 8])
+def test_fat_trees_are_served_at_the_lower_bound(ports: int) -> None:
+    topology = fat_tree(ports)
+    source = int(topology.working_nodes[-1])
+    assert proved(topology, source).tcd == least_spanning_tcd(topology)
+
+
+def test_stars_around_a_switch_are_served_at_the_optimum() -> None:
+    assert [proved(switch_star(n), 1).tcd for n in (2, 5, 33)] == [2, 8, 64]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_graph_any_switches_any_faults(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    nodes = int(draw.integers(4, 60))
+    edges = drawn_edges(nodes, int(draw.integers(0, nodes)), draw)
+    switches = np.flatnonzero(draw.random(nodes) < draw.random())
+    whole = graph_of(nodes, edges, switches[: nodes - 2].tolist())
+    proved(whole, int(draw.choice(whole.working_nodes)))
+    topology, _ = with_drawn_faults(whole, 0.1, 0.2, seed)
+    if topology.working_nodes.size:
+        proved(topology, int(draw.choice(topology.working_nodes)))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_intervals_count_the_links_over_who_is_left_out(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    nodes = int(draw.integers(5, 40))
+    graph = two_way_graph(drawn_graph(nodes, nodes // 3, seed))
+    members = draw.random(nodes) < 0.5
+    members[0] = True
+    steps = int(members.sum() - 1).bit_length()
+    tree = interval_sends(graph, 0, steps, 20, members)
+    paths = [tree_path(tree.parents, *ends) for ends in tree.rows[:, 1:].tolist()]
+    assert tree.tcd == sum(len(path) - 1 for path in paths)
+    assert sorted(tree.rows[:, 2].tolist()) == np.flatnonzero(members)[1:].tolist()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_links_of_one_way_between_switches(seed: int) -> None:
+    """In a one-way ring every third node is a member, and no path leads back."""
+    nodes = 6 + 3 * seed
+    ring = graph_of(nodes, [(n, (n + 1) % nodes) for n in range(nodes)])
+    members = range(0, nodes, 3)
+    switches = [n for n in range(nodes) if n not in members]
+    topology = with_faults(
+        with_switches(ring, switches), [], [((n + 1) % nodes, n) for n in range(nodes)]
+    )
+    schedule = proved(topology, 0)
+    assert schedule.steps == (len(members) - 1).bit_length()
+
+
+def test_switches_that_nobody_needs_may_be_out_of_reach() -> None:
+    cut_off = graph_of(4, [(0, 1), (1, 2), (2, 3)], [1, 3])
+    schedule = tree_broadcast(with_faults(cut_off, [], [(2, 3), (3, 2)]), 0, 2)
+    schedule.check()
+    assert (schedule.collective, schedule.steps, schedule.tcd) == ("broadcast", 1, 2)
+    assert schedule.blocks.owed == (None,)
+
+
+# ---- Multicasts --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "topology", [mesh((5, 4)), star(12), fat_tree(4), line(17)], ids=lambda topology: topology.label
+)
+def test_multicasts_take_the_fewest_steps(topology: Topology) -> None:
+    draw = np.random.default_rng(topology.nodes)
+    working = topology.working_nodes
+    for _ in range(12):
+        size = int(draw.integers(1, working.size))
+        source, *targets = draw.choice(working, 1 + size, replace=False).tolist()
+        schedule = tree_multicast(topology, source, [*targets, source], 3)
+        schedule.check()
+        # The judge knows only broadcasts: it takes nodes outside the multicast for switches.
+        others = set(range(topology.nodes)) - {source, *targets}
+        judge_as(schedule, others, source)
+        assert schedule.blocks.owed == (tuple(sorted(targets)),)
+        assert schedule.steps == len(targets).bit_length()
+        assert set(schedule.target.tolist()) == set(targets)
+
+
+def judge_as(schedule: Schedule, switches: set[int], source: int) -> None:
+    """Judge a multicast as the broadcast of a network in which all others are switches."""
+    topology = replace(schedule.topology, switches=tuple(sorted(switches)))
+    judge(replace(schedule, topology=topology), source)
+
+
+def test_multicasts_over_links_of_one_way() -> None:
+    one_way = with_faults(line(6), [], [(n + 1, n) for n in range(5)])
+    schedule = tree_multicast(one_way, 1, [5, 3, 4], 2)
+    schedule.check()
+    assert schedule.steps == 2

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 from helpers.carried_out import cycles_of
-from helpers.irregular_networks import KINDS, drawn_network
-from helpers.refusals import refusal_of
+from helpers.irregular_networks import KINDS, drawn_network, drawn_networks
 from helpers.switch_networks import fat_tree
 
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
+from eyecast.model.collectives.direct.rooted import direct_gather, direct_scatter
+from eyecast.model.collectives.row_column.all_to_all import row_column_all_to_all
+from eyecast.model.collectives.row_column.messages import Message, passage_of, way_of
 from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.compare.best import choose_best
 from eyecast.model.network.faults import draw_faults, with_faults
@@ -120,16 +122,92 @@ def test_steps_rise_at_each_place_in_the_order_of_the_cycles() -> None:
     assert steps_of(packets, np.array([5, 0, 1])).tolist() == [2, 1, 2]
 
 
+# ---- Scatter and gather by direct messages ------------------------------------------------------
+
+
+NETWORKS = [fat_tree(4), torus((5, 3)), mesh((4, 5)), *drawn_networks(2, seed=2)]
+
+
+@pytest.mark.parametrize("topology", NETWORKS, ids=lambda topology: topology.label)
+def test_near_the_bound(topology: Topology) -> None:
+    root = int(topology.working_nodes[len(topology.working_nodes) // 2])
+    for made, most in (
+        (direct_scatter(topology, root, 64), 1.10),
+        (direct_gather(topology, root, 64), 1.05),
+    ):
+        bound = schedule_bound(made).value
+        assert bound <= cycles_of(made) <= most * bound
+        assert made.blocks.words.tolist() == [64] * len(topology.working_nodes)
+
+
+def test_long_ways_are_hidden_behind_short_ones() -> None:
+    """The root sends eight messages, each of 64 words and a header, one after another."""
+    assert cycles_of(direct_scatter(line(9), 0, 64)) == 8 * (64 + 1 + 2) + 2
+    assert cycles_of(direct_gather(line(9), 0, 64)) == 8 * (64 + 1) + 4
+
+
+def test_a_node_alone_sends_nothing() -> None:
+    assert direct_scatter(with_faults(line(2), [1]), 0, 4).sends == 0
+
+
+# ---- All-to-all by rows and columns -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("all_port", [False, True])
 @pytest.mark.parametrize(
-    ("topology", "words", "line_of_error"),
+    "topology",
+    [mesh((4, 4)), mesh((5, 3)), mesh((2, 4)), torus((4, 4)), torus((5, 3)), torus((2, 6))],
+    ids=lambda topology: topology.label,
+)
+def test_all_get_all(topology: Topology, all_port: bool) -> None:
+    made = row_column_all_to_all(topology, 2, all_port=all_port)
+    assert made.port_model == (PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX)
+    cycles_of(made)
+
+
+@pytest.mark.parametrize(
+    ("topology", "steps"),
+    [(mesh((8, 8)), 32), (mesh((12, 12)), 72), (torus((8, 8)), 16), (mesh((4, 4)), 8)],
+    ids=lambda value: value.label if isinstance(value, Topology) else None,
+)
+def test_all_ports_take_as_few_steps_as_the_middle_needs(topology: Topology, steps: int) -> None:
+    # Half of all blocks cross the middle; in a step each link there carries side / 2 of them.
+    side = topology.dims[0]
+    links = 2 * side if topology.wrapped else side
+    assert steps == (topology.nodes // 2) ** 2 / links / (side // 2)
+    assert row_column_all_to_all(topology, 1, all_port=True).steps == steps
+
+
+@pytest.mark.parametrize("topology", [mesh((4, 4)), torus((4, 4))], ids=lambda made: made.label)
+def test_rows_and_columns_are_near_the_bound(topology: Topology) -> None:
+    made = row_column_all_to_all(topology, 64, all_port=True)
+    assert cycles_of(made) <= 1.07 * schedule_bound(made).value
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "way", "begin"),
     [
-        (mesh((32, 32)), 1, "nodes for direct must be 2 to 512, not 1024"),
-        (
-            with_faults(line(3), [1]),
-            1,
-            "target of a route from node 2 must be a node that it can reach, not 0",
-        ),
+        ((1, 0), (3, 0), [(1, 0), (2, 0), (3, 0)], 1),
+        ((3, 2), (1, 2), [(3, 2), (2, 2), (1, 2)], 4),
     ],
 )
-def test_what_is_refused(topology: Topology, words: int, line_of_error: str) -> None:
-    assert refusal_of(direct_all_to_all, topology, words) == line_of_error
+def test_the_way_of_a_line(
+    source: tuple[int, int], target: tuple[int, int], way: list[tuple[int, int]], begin: int
+) -> None:
+    # Downwards, coordinates are counted from the other end: 3 of 0 to 7 becomes 4.
+    message = Message(source, target, [], [])
+    passage = passage_of(message, (8, 8), ())
+    assert way_of(message, passage) == way
+    assert (passage.begin, passage.hops) == (begin, 2)
+
+
+def test_the_shorter_way_round_a_ring() -> None:
+    def way(*ends: tuple[int, int]) -> list[tuple[int, int]]:
+        message = Message(*ends, [], [])
+        return way_of(message, passage_of(message, (4, 8), (0, 1)))
+
+    assert way((0, 0), (0, 6)) == [(0, 0), (0, 7), (0, 6)]
+    assert way((3, 1), (0, 1)) == [(3, 1), (0, 1)]
+    # Both directions are equally long: up from an even coordinate, down from an odd one.
+    assert way((2, 0), (0, 0)) == [(2, 0), (3, 0), (0, 0)]
+    assert way((3, 0), (1, 0)) == [(3, 0), (2, 0), (1, 0)]
