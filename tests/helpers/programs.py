@@ -1,12 +1,14 @@
 """Handwritten programs for tests of the cycle model, and checks of their runs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from eyecast.model.cycle.model import run
+from eyecast.model.cycle import model
+from eyecast.model.cycle.loop import TRACE_FULL, simulate
+from eyecast.model.cycle.state import Registers
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, mesh, ring
@@ -14,6 +16,7 @@ from eyecast.model.program.memory_words import expected_words, table_words
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.run.run import FLAGS, Run
+from eyecast.model.run.trace import Trace
 
 BODY, HEAD, TAIL, SINGLE = range(4)
 UP, DOWN, NORTH = 1, 2, 3
@@ -90,7 +93,21 @@ def words(program: Program) -> npt.NDArray[np.uint64]:
 
 
 def simulated(program: Program, timing: str = "self-timed", **options: Any) -> Run:
-    return run(program, words(program), timing=timing, **options)
+    return model.run(program, words(program), timing=timing, **options)
+
+
+def registers_after(
+    made: Program, change: Callable[[Any, Registers], None], *, barrier: bool = False
+) -> Registers:
+    """Change the network or the registers of a program; return the registers 50 cycles later."""
+    network = model._network(
+        made, model.Control(), barrier=barrier, record_trace=True, refusal=None
+    )
+    registers = model.reset_registers(network, words(made))
+    change(network, registers)
+    rows = model._rows(Trace.empty(1000))
+    assert simulate(network, registers, model.empty_lists(network), rows, 50) != TRACE_FULL
+    return registers
 
 
 def departures(result: Run, node: int, port: int) -> list[tuple[int, int, int]]:

@@ -32,6 +32,24 @@ def traffic(
     return made
 
 
+def x_first(
+    source: int, target: int, vcs: int, draw: np.random.Generator
+) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
+    """Return the route of a packet in a mesh of width 4, x first on drawn VCs, and its outputs.
+
+    An output is a node, a port and a VC. The last one delivers the packet.
+    """
+    here, route, way = [source % 4, source // 4], [], []
+    for axis in (0, 1):
+        hops = (target % 4, target // 4)[axis] - here[axis]
+        port, vc = 1 + 2 * axis + (hops < 0), int(draw.integers(vcs))
+        route += [(port, abs(hops), vc)] if hops else []
+        for _ in range(abs(hops)):
+            way.append((here[0] + 4 * here[1], port, vc))
+            here[axis] += 1 if hops > 0 else -1
+    return route, [*way, (target, 0, way[-1][2])]
+
+
 def traffic_network(topology: Topology, flits: int, **limits: Any) -> NetworkConfig:
     """Return a network with room for drawn traffic whose packets have up to ``flits`` flits."""
     message_words = message_words_for(topology, flits)

@@ -74,7 +74,7 @@ NETWORKS = {
     "de Bruijn graph": de_bruijn(2, 4),
     "two nodes": graph_of(2, [(0, 1)]),
     "graph": drawn_graph(20, 34),
-    "large graph": drawn_graph(60, 90),
+    "large graph": drawn_graph(36, 54),
     "tree": graph_of(9, [(0, 1), (1, 2), (2, 3), (3, 4), (2, 5), (5, 6), (5, 7), (5, 8)]),
     "torus with a host": with_host(torus((4, 4)), [0, 5, 15]),
     "line with a host": with_host(line(9), [0, 4, 8]),

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from fractions import Fraction
 
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -140,6 +139,8 @@ def test_the_tightest_cut_is_that_of_all_subsets(topology: Topology, backwards: 
 
 def nx_flow(topology: Topology, target: int, ratio: Fraction, words: int) -> bool:
     """Tell whether ``words`` of each working node reach ``target`` under a limit for each link."""
+    import networkx as nx
+
     graph = nx.DiGraph()
     for begin, end in links(topology):
         graph.add_edge(begin, int(end), capacity=ratio.numerator)

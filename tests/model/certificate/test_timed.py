@@ -6,10 +6,11 @@ from dataclasses import replace
 from hashlib import sha256
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from helpers.certificates import compiled, damaged, verdict
+from helpers.certificates import by_hand, compiled, damaged, verdict
 from helpers.command import Command
 from helpers.programs import UP, program, put
 
@@ -64,6 +65,14 @@ def drawn(kind: str) -> Iterator[tuple[Program, Compiled]]:
         one = fit(config, [made], fixed=("flit_width", "link_registers"))[1][0]
         assert isinstance(one.program, Program)
         yield one.program, one
+
+
+def word_of_node_0(targets: tuple[int, ...]) -> dict[str, Any]:
+    """Return the certificate of a program that brings word 0 of node 0 to these nodes of a line."""
+    one = {"address": 0, "words": 1}
+    owed = [one | {"node": node, "values": [0], "operator": 0} for node in targets]
+    channels = [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]]
+    return by_hand(channels, [one | {"node": 0, "value": 0}], owed, "self-timed")
 
 
 def cycles_of(one: Compiled, changed: Program) -> int:
@@ -126,13 +135,7 @@ def test_a_row_without_a_start_is_refused_only_among_timed_rows(mixed: bool) -> 
     if mixed:
         rows[1] = [put(1, (UP, 1), length=1, start=ROW_WORDS)]
     made = program(rows, {1: [1]}, timed_rows=True, awaited={2: 1} if mixed else {})
-    one = {"address": 0, "words": 1}
-    certificate = {
-        **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "self-timed"},
-        "channel_order": [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]],
-        "held": [one | {"node": 0, "value": 0}],
-        "owed": [one | {"node": 1, "values": [0], "operator": 0}],
-    }
+    certificate = word_of_node_0((1,))
     why = "node 0, row 0: the row is not timed" if mixed else "holds"
     assert verdict(made, certificate) == why
     memory = np.arange(4 * made.config.message_words, dtype=np.uint64).reshape(4, -1)
@@ -144,7 +147,7 @@ def test_a_row_without_a_start_is_refused_only_among_timed_rows(mixed: bool) -> 
 def test_lengths_of_packets_and_rows_are_those_of_the_program(kind: str) -> None:
     topology = TOPOLOGIES[kind]
     made = package.schedule(topology, "direct", flits=1, collective="all-to-all")
-    for width, vcs, steps in product((*range(16, 40), 48, 64), (2, 5), (1, 15)):
+    for width, vcs, steps in product((16, 17, 19, 23, 24, 31, 32, 33, 39, 48, 64), (2, 5), (1, 15)):
         config = NetworkConfig(
             topology=topology, flit_width=width, vcs=vcs, steps=steps, timed_rows=True
         )
@@ -163,13 +166,7 @@ def test_a_word_is_sent_on_from_the_cycle_after_it_was_written(start: int, why: 
     """Node 1 receives a word in cycle 5, and fetches it in the cycle in which its row begins."""
     first, then = (put(1, (UP, 1), length=1, start=cycle) for cycle in (ROW_WORDS, start))
     made = program({0: [first], 1: [then]}, {}, timed_rows=True, awaited={1: 1, 2: 1})
-    one = {"address": 0, "words": 1}
-    certificate = {
-        **{"format": "eyecast-certificate", "version": 1, "links": [], "timing": "self-timed"},
-        "channel_order": [[0, 1, 0], [1, 1, 0], [1, 0, 0], [2, 0, 0]],
-        "held": [one | {"node": 0, "value": 0}],
-        "owed": [one | {"node": node, "values": [0], "operator": 0} for node in (1, 2)],
-    }
+    certificate = word_of_node_0((1, 2))
     assert verdict(made, certificate) == why
     memory = np.arange(4 * made.config.message_words, dtype=np.uint64)
     memory = memory.reshape(4, -1)

@@ -16,6 +16,7 @@ from helpers.programs import (
     flags,
     program,
     put,
+    registers_after,
     simulated,
     words,
 )
@@ -23,7 +24,6 @@ from helpers.refusals import refusal_of
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle import model as cycle_model
-from eyecast.model.cycle.loop import LIMIT, simulate
 from eyecast.model.cycle.model import cycle_limit, run
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.row import Row
@@ -68,13 +68,11 @@ def test_second_receive_in_a_step_is_unexpected() -> None:
 def test_receive_of_another_step_is_unexpected_with_a_barrier(timing: str) -> None:
     # Two rows of step 1, one of whose headers says step 2.
     early = program({0: [put(1, (UP, 1))], 2: [put(1, (DOWN, 1))]}, {1: [1, 2]})
-    network = cycle_model._network(
-        early, cycle_model.Control(), barrier=timing == "barrier", record_trace=False, refusal=None
-    )
-    network.header[1] += 1 << early.config.header.slot_bits + early.config.header.port_bits
-    registers = cycle_model.reset_registers(network, words(early))
-    rows = cycle_model._rows(simulated(early).trace.first_rows(0))
-    simulate(network, registers, cycle_model.empty_lists(network), rows, 50)
+
+    def late(network: Any, _registers: Any) -> None:
+        network.header[1] += 1 << early.config.header.slot_bits + early.config.header.port_bits
+
+    registers = registers_after(early, late, barrier=timing == "barrier")
     assert registers.flags.tolist() == [0, 16 if timing == "barrier" else 0, 0, 0]
 
 
@@ -159,14 +157,11 @@ def test_miscounted_credits_are_flagged(row: Row, flag: int) -> None:
     # One credit more than slots: it comes back to a full counter, or a flit finds a full buffer. In
     # that case a head that turns back waits at node 1, with a full buffer there and at node 0.
     wrong = program({0: [row]}, {1: [1]})
-    network = cycle_model._network(
-        wrong, cycle_model.Control(), barrier=False, record_trace=False, refusal=None
-    )
-    registers = cycle_model.reset_registers(network, words(wrong))
-    registers.credits[network.upstream[0]] += 1  # Node 0's interface, VC 0.
-    rows = cycle_model._rows(simulated(wrong).trace.first_rows(0))
-    assert simulate(network, registers, cycle_model.empty_lists(network), rows, 50) == LIMIT
-    assert registers.flags[0] == flag
+
+    def one_more(network: Any, registers: Any) -> None:
+        registers.credits[network.upstream[0]] += 1  # Node 0's interface, VC 0.
+
+    assert registers_after(wrong, one_more).flags[0] == flag
 
 
 # ---- Refusals -------------------------------------------------------------------------------
@@ -236,13 +231,11 @@ def test_row_of_another_sender_is_bad(wrong: int) -> None:
 def test_injected_packet_that_asks_for_another_output_is_a_bad_route(code: int) -> None:
     # Port 2, or the deliver code, in a header flit of a row whose table belongs to port 1.
     made = all_port({0: [put(1, (1, 1))]}, {})
-    network = cycle_model._network(
-        made, cycle_model.Control(), barrier=False, record_trace=True, refusal=None
-    )
-    network.header[0] = code
-    registers = cycle_model.reset_registers(network, words(made))
-    rows = cycle_model._rows(Trace.empty(1000))
-    simulate(network, registers, cycle_model.empty_lists(network), rows, 50)
+
+    def other(network: Any, _registers: Any) -> None:
+        network.header[0] = code
+
+    registers = registers_after(made, other)
     assert registers.flags.tolist() == [8, 0, 0, 0]
     assert registers.total[cycle_model.ROWS] == 0
 

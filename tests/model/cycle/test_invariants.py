@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from helpers.programs import DOWN, HEAD, SINGLE, TAIL, UP, pack, program, put, simulated
 from helpers.refusals import refusal_of
-from helpers.traffic import refusing, timed, traffic
+from helpers.traffic import refusing, timed, traffic, x_first
 
 from eyecast.model.cycle import loop
 from eyecast.model.cycle.model import cycle_limit
@@ -35,15 +35,7 @@ def random_traffic(seed: int, **limits: Any) -> tuple[Program, list[dict[str, An
             continue
         place = len(rows[source])
         start, length = 5 * place + int(random.integers(20)), int(random.integers(1, 7))
-        here, route, way = [source % 4, source // 4], [], []
-        for axis in (0, 1):
-            hops = (target % 4, target // 4)[axis] - here[axis]
-            port, vc = 1 + 2 * axis + (hops < 0), int(random.integers(limits["vcs"]))
-            route += [(port, abs(hops), vc)] if hops else []
-            for _ in range(abs(hops)):
-                way.append((here[0] + 4 * here[1], port, vc))
-                here[axis] += 1 if hops > 0 else -1
-        way.append((target, 0, way[-1][2]))
+        route, way = x_first(source, target, limits["vcs"], random)
         rows[source].append(timed(start, *route, length=length, source=6 * place, target=200))
         payload = [1 + 256 * source + 6 * place + word for word in range(length)]
         packets.append({"start": start, "way": way, "payload": payload})

@@ -21,6 +21,7 @@ from helpers.programs import (
     simulated,
     words,
 )
+from helpers.traffic import x_first
 
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.model import cycle_limit, run
@@ -344,16 +345,7 @@ def permutations(
         for source, target in enumerate(random.permutation(16).tolist()):
             if source == target:
                 continue
-            here, route, way = [source % 4, source // 4], [], []
-            for axis in (0, 1):
-                hops = (target % 4, target // 4)[axis] - here[axis]
-                vc = int(random.integers(vcs))
-                port = 1 + 2 * axis + (hops < 0)
-                route += [(port, abs(hops), vc)] if hops else []
-                for _ in range(abs(hops)):
-                    way.append((here[0] + 4 * here[1], port, vc))
-                    here[axis] += 1 if hops > 0 else -1
-            way.append((target, 0, way[-1][2]))
+            route, way = x_first(source, target, vcs, random)
             length = int(random.integers(0, 8))
             addresses = {"source": 8 * step, "target": 128 + 8 * step}
             rows[source].append(put(step, *route, length=length, **addresses))

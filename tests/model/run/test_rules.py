@@ -149,7 +149,7 @@ def test_traffic_passes_whole_and_cut_off(
     monkeypatch.setattr(matching._Walk, "__init__", begin_strict)
     table, trace = traffic(**limits)
     check_trace(table, trace)
-    for cycle in range(0, int(trace.cycle[-1]), max(int(trace.cycle[-1]) // 12, 1)):
+    for cycle in range(0, int(trace.cycle[-1]), max(int(trace.cycle[-1]) // 5, 1)):
         check_trace(table, trace.first_rows(int((trace.cycle < cycle).sum())), complete=False)
 
 

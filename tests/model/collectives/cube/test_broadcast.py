@@ -31,7 +31,7 @@ def label(c: int, j: int, n: int) -> int:
     return k if k >= j else k + n
 
 
-@pytest.mark.parametrize("n", range(1, 9))
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8])
 def test_theorem_4_1(n: int) -> None:
     source = 6 % (1 << n)
     graph = spanning_graph("nesbt", n, source)

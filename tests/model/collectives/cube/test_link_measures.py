@@ -9,8 +9,8 @@ import pytest
 from eyecast.model.collectives.cube.link_measures import Measures, measures
 from eyecast.model.collectives.cube.spanning_graphs import GRAPHS, spanning_graph
 
-CUBES = pytest.mark.parametrize("n", range(1, 11))
-PLAIN = pytest.mark.parametrize("n", range(2, 11))
+CUBES = pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8, 10])
+PLAIN = pytest.mark.parametrize("n", [2, 3, 4, 6, 9])
 """Cubes for formulas of the paper that do not hold in the 1-cube, which has one link."""
 
 

@@ -208,11 +208,9 @@ def most_blocks(made: Schedule, rate: int) -> int:
     return int(carried[made.send_rates == rate].max())
 
 
-@pytest.mark.parametrize(
-    "made", [greedy_all_gather(TWO_CHIPLETS, 64), greedy_broadcast(TWO_CHIPLETS, 0, 512)]
-)
-def test_a_slow_link_brings_one_piece_while_others_bring_four(made: Schedule) -> None:
-    made.check()
-    assert (made.distances == 1).all()
-    assert most_blocks(made, 4) == 1
-    assert 1 < most_blocks(made, 1) <= 4
+def test_a_slow_link_brings_one_piece_while_others_bring_four() -> None:
+    for made in (greedy_all_gather(TWO_CHIPLETS, 64), greedy_broadcast(TWO_CHIPLETS, 0, 512)):
+        made.check()
+        assert (made.distances == 1).all()
+        assert most_blocks(made, 4) == 1
+        assert 1 < most_blocks(made, 1) <= 4

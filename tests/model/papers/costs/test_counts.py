@@ -100,7 +100,7 @@ def test_words_that_the_trees_cannot_share_equally(cost: Cost) -> None:
     """The count lies between the row's values for M rounded down and up to a multiple of n."""
     for n in range(max(2, cost.least_dimension), 5):
         for words in range(n + 1, 2 * n):
-            for packet in (1, 3, 100):
+            for packet in (3, 100):
                 found = counted(cost, n, words, packet).start_ups(packet)
                 below, above = (words // n * n, -(-words // n) * n)
                 assert cost.start_ups(n, below, packet) <= found
@@ -110,9 +110,9 @@ def test_words_that_the_trees_cannot_share_equally(cost: Cost) -> None:
 @pytest.mark.parametrize("cost", ROWS, ids=label)
 def test_no_schedule_beats_a_lower_bound(cost: Cost) -> None:
     for n in range(max(2, cost.least_dimension), 5):
-        for words in (1, 2, 5, 4 * n):
+        for words in (1, 5, 4 * n):
             bound = lower_bound(cost.collective, cost.ports, n, words)
-            for packet in (1, 3, None):
+            for packet in (3, None):
                 found = counted(cost, n, words, packet)
                 assert found.start_ups(packet) >= bound.start_ups
                 assert found.transferred >= bound.transferred
