@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
 }
 
 
+@cache
 def exported(name: str) -> tuple[str, str]:
     """Return a network's Verilog as one text, with buses if it may have them, and its top."""
     config = NetworkConfig(**NETWORKS[name])
@@ -92,7 +94,7 @@ def test_modules_are_there_once_and_have_plain_names() -> None:
 
 def test_a_warning_is_seen(tmp_path: Path) -> None:
     """The same command warns about a vector that is too wide."""
-    text, _ = exported("narrow")
+    text, _ = exported("mesh")
     wrong = text.replace("assign", "wire [3:0] wider = clk;\n  assign", 1)
     (tmp_path / "network.v").write_text(wrong)
     lint = ["verilator", "--lint-only", "-Wall", "network.v"]
