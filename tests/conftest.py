@@ -18,6 +18,7 @@ from helpers.command import Answer, Command
 from slow_tests import pytest_addoption, pytest_configure  # noqa: F401
 
 from eyecast.cli import main as command_line
+from eyecast.model.network.topology import Topology
 from eyecast.model.schedule import possession
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ def pytest_collection_finish() -> None:
     """
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a topology by its label in the names of tests."""
+    return val.label if isinstance(val, Topology) else None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -61,7 +61,7 @@ def drawn_words(nodes: int, collective: str, seed: int) -> BlockWords:
 
 
 @pytest.mark.parametrize("collective", SERVED)
-@pytest.mark.parametrize("topology", [mesh((3, 2)), hypercube(3)], ids=lambda each: each.label)
+@pytest.mark.parametrize("topology", [mesh((3, 2)), hypercube(3)])
 def test_every_node_gets_the_words_that_there_are(collective: str, topology: Topology) -> None:
     words = drawn_words(topology.nodes, collective, seed=3)
     assert 0 in np.array(words)

@@ -95,10 +95,6 @@ def test_steps_of_all_ports() -> None:
 TINY = [line(2), line(3), line(4), ring(3), ring(4), mesh((2, 2))]
 
 
-def label(topology: Topology) -> str:
-    return topology.label
-
-
 def links_of(topology: Topology) -> list[tuple[int, int]]:
     return [(node, to) for node, ends in neighbors(topology).items() for to in sorted(ends)]
 
@@ -111,7 +107,7 @@ def ways(links: list[tuple[int, int]], path: list[int], goal: int) -> list[set[t
     return [way for to in onward for way in ways(links, [*path, to], goal)]
 
 
-@pytest.mark.parametrize("topology", TINY, ids=label)
+@pytest.mark.parametrize("topology", TINY)
 def test_hops_against_a_search(topology: Topology) -> None:
     """The search makes one send at a time, over one link, with all blocks of its source."""
     nodes, links = topology.nodes, links_of(topology)
@@ -133,7 +129,7 @@ def test_hops_against_a_search(topology: Topology) -> None:
         assert lower_bounds(collective, topology, root, 3, "full-duplex").hops.value == hops
 
 
-@pytest.mark.parametrize("topology", [*TINY, ring(5), line(5)], ids=label)
+@pytest.mark.parametrize("topology", [*TINY, ring(5), line(5)])
 def test_words_of_links_against_every_choice_of_routes(topology: Topology) -> None:
     """Search for scatter, gather and, on rings and lines of up to 4 nodes, all-to-all."""
     links, everyone = links_of(topology), range(topology.nodes)
@@ -151,7 +147,7 @@ def test_words_of_links_against_every_choice_of_routes(topology: Topology) -> No
         assert longer.word_hops.value == 7 * min(total for _, total in loads)
 
 
-@pytest.mark.parametrize("topology", TINY, ids=label)
+@pytest.mark.parametrize("topology", TINY)
 def test_words_of_links_of_all_gathers(topology: Topology) -> None:
     """The search tries every choice of a tree from each node to all others."""
     links = links_of(topology)
@@ -269,7 +265,7 @@ NETWORKS = (
 
 
 @pytest.mark.parametrize("collective", list(Collective))
-@pytest.mark.parametrize("topology", NETWORKS, ids=lambda network: network.label)
+@pytest.mark.parametrize("topology", NETWORKS)
 def test_no_algorithm_is_below_the_bounds(collective: Collective, topology: Topology) -> None:
     asked = {"source": 0, "targets": (1, 3)}
     served = 0
@@ -329,7 +325,6 @@ def require_near(topology: Topology, draw: np.random.Generator) -> None:
         with_faults(mesh((4, 4)), [5, 11], [(0, 1), (1, 0)]),
         pytest.param(fat_tree(4), marks=pytest.mark.slow),
     ],
-    ids=lambda topology: topology.label,
 )
 def test_near_the_bound(topology: Topology) -> None:
     require_near(topology, np.random.default_rng(1))

@@ -117,7 +117,7 @@ def by_the_page(made: Program) -> int:
 
 
 @pytest.mark.parametrize("timing", TIMINGS)
-@pytest.mark.parametrize("topology", NETWORKS, ids=lambda topology: topology.label)
+@pytest.mark.parametrize("topology", NETWORKS)
 def test_broadcasts_end_with_the_right_memories(topology: Topology, timing: str) -> None:
     source = int(topology.working_nodes[1])
     schedule = tree_broadcast(topology, source, 5)
@@ -136,7 +136,7 @@ def test_broadcasts_end_with_the_right_memories(topology: Topology, timing: str)
             assert result.cycles == by_the_page(compiled.program)
 
 
-@pytest.mark.parametrize("topology", [STAR, fat_tree(4)], ids=lambda topology: topology.label)
+@pytest.mark.parametrize("topology", [STAR, fat_tree(4)])
 def test_traffic_gets_through_and_keeps_the_rules(topology: Topology) -> None:
     traffic = draw_traffic(topology, "uniform", rate=0.5, flits=4, cycles=60, seed=3)
     config = NetworkConfig(

@@ -340,7 +340,7 @@ def run_program(traffic, network, seed):
     return program, result.trace
 
 
-@pytest.mark.parametrize("topology", [SQUARE, torus((4, 4)), hypercube(3)], ids=lambda t: t.label)
+@pytest.mark.parametrize("topology", [SQUARE, torus((4, 4)), hypercube(3)])
 def test_every_packet_is_found_again_with_a_latency_no_less_than_zero_load(topology):
     network = config(topology, vcs=4, depth=4)
     traffic = drawn(topology)

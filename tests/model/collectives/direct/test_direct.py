@@ -43,7 +43,6 @@ def test_cycles_on_meshes(side: int, words: int, most: int) -> None:
 @pytest.mark.parametrize(
     "topology",
     [line(2), mesh((3, 2)), FAULTY, torus((4, 4)), torus((3, 3, 2)), hypercube(3), de_bruijn(2, 3)],
-    ids=lambda topology: topology.label,
 )
 def test_any_network(topology: Topology) -> None:
     assert cycles(topology, 3) > 0
@@ -55,9 +54,7 @@ def test_all_ports_are_near_the_bound() -> None:
 
 
 @pytest.mark.parametrize(
-    ("topology", "most"),
-    [(with_faults(mesh((5, 7)), [8, 25]), 1.3), (fat_tree(4), 1.5)],
-    ids=lambda value: getattr(value, "label", None),
+    ("topology", "most"), [(with_faults(mesh((5, 7)), [8, 25]), 1.3), (fat_tree(4), 1.5)]
 )
 def test_irregular_networks_are_near_the_bound(topology: Topology, most: float) -> None:
     bound = schedule_bound(direct_all_to_all(topology, 64)).value
@@ -128,7 +125,7 @@ def test_steps_rise_at_each_place_in_the_order_of_the_cycles() -> None:
 NETWORKS = [fat_tree(4), torus((5, 3)), mesh((4, 5)), *drawn_networks(2, seed=2)]
 
 
-@pytest.mark.parametrize("topology", NETWORKS, ids=lambda topology: topology.label)
+@pytest.mark.parametrize("topology", NETWORKS)
 def test_near_the_bound(topology: Topology) -> None:
     root = int(topology.working_nodes[len(topology.working_nodes) // 2])
     for made, most in (
@@ -157,7 +154,6 @@ def test_a_node_alone_sends_nothing() -> None:
 @pytest.mark.parametrize(
     "topology",
     [mesh((4, 4)), mesh((5, 3)), mesh((2, 4)), torus((4, 4)), torus((5, 3)), torus((2, 6))],
-    ids=lambda topology: topology.label,
 )
 def test_all_get_all(topology: Topology, all_port: bool) -> None:
     made = row_column_all_to_all(topology, 2, all_port=all_port)
@@ -168,7 +164,6 @@ def test_all_get_all(topology: Topology, all_port: bool) -> None:
 @pytest.mark.parametrize(
     ("topology", "steps"),
     [(mesh((8, 8)), 32), (mesh((12, 12)), 72), (torus((8, 8)), 16), (mesh((4, 4)), 8)],
-    ids=lambda value: value.label if isinstance(value, Topology) else None,
 )
 def test_all_ports_take_as_few_steps_as_the_middle_needs(topology: Topology, steps: int) -> None:
     # Half of all blocks cross the middle; in a step each link there carries side / 2 of them.
@@ -178,7 +173,7 @@ def test_all_ports_take_as_few_steps_as_the_middle_needs(topology: Topology, ste
     assert row_column_all_to_all(topology, 1, all_port=True).steps == steps
 
 
-@pytest.mark.parametrize("topology", [mesh((4, 4)), torus((4, 4))], ids=lambda made: made.label)
+@pytest.mark.parametrize("topology", [mesh((4, 4)), torus((4, 4))])
 def test_rows_and_columns_are_near_the_bound(topology: Topology) -> None:
     made = row_column_all_to_all(topology, 64, all_port=True)
     assert cycles_of(made) <= 1.07 * schedule_bound(made).value

@@ -31,10 +31,6 @@ GRIDS = [
 POWERS = [grid for grid in GRIDS if all(side.bit_count() == 1 for side in grid.dims)]
 
 
-def label(value: object) -> str | None:
-    return value.label if isinstance(value, Topology) else None
-
-
 def made(topology: Topology, collective: str, words: int = 1) -> list[Schedule]:
     """Return every schedule for a collective: by both algorithms, from every root."""
     roots = range(topology.nodes) if collective in ROOTED else [None]
@@ -45,7 +41,7 @@ def made(topology: Topology, collective: str, words: int = 1) -> list[Schedule]:
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
-@pytest.mark.parametrize("topology", GRIDS, ids=label)
+@pytest.mark.parametrize("topology", GRIDS)
 def test_every_schedule_is_proved_and_above_its_bounds(topology: Topology, collective: str) -> None:
     for schedule in made(topology, collective, words=3):
         schedule.check()
@@ -78,7 +74,7 @@ def test_drawn_grids_of_up_to_four_axes() -> None:
                 assert_above_bounds(schedule, 2)
 
 
-@pytest.mark.parametrize("topology", GRIDS, ids=label)
+@pytest.mark.parametrize("topology", GRIDS)
 def test_steps_are_the_closed_forms(topology: Topology) -> None:
     sides = topology.dims
     halvings = sum((side - 1).bit_length() for side in sides)
@@ -98,7 +94,7 @@ def test_steps_are_the_closed_forms(topology: Topology) -> None:
                 )
 
 
-@pytest.mark.parametrize("topology", [grid for grid in GRIDS if grid.nodes > 1], ids=label)
+@pytest.mark.parametrize("topology", [grid for grid in GRIDS if grid.nodes > 1])
 def test_words_are_the_closed_forms(topology: Topology) -> None:
     nodes, sides = topology.nodes, topology.dims
     for collective in ("scatter", "gather", "all-gather"):
@@ -111,7 +107,7 @@ def test_words_are_the_closed_forms(topology: Topology) -> None:
         assert counted_costs(schedule).node_words == 5 * blocks
 
 
-@pytest.mark.parametrize("topology", [grid for grid in GRIDS if grid.nodes > 1], ids=label)
+@pytest.mark.parametrize("topology", [grid for grid in GRIDS if grid.nodes > 1])
 def test_what_reaches_its_bound(topology: Topology) -> None:
     """These schedules have no gap; ``test_gaps_on_8x8_torus`` states the gaps of others."""
 
@@ -175,7 +171,7 @@ def test_gaps_on_8x8_torus(make: type, collective: str, counted: Costs) -> None:
     assert tuple(bound["value"] for bound in asdict(bounds).values()) == least
 
 
-@pytest.mark.parametrize("topology", GRIDS, ids=label)
+@pytest.mark.parametrize("topology", GRIDS)
 def test_the_port_model_is_the_strictest_that_holds(topology: Topology) -> None:
     """The proof fails with every stricter port model."""
     for schedule in (s for collective in COLLECTIVES for s in made(topology, collective)):
@@ -186,7 +182,7 @@ def test_the_port_model_is_the_strictest_that_holds(topology: Topology) -> None:
                 Schedule(**columns | {"port_model": port_model}).check()
 
 
-@pytest.mark.parametrize("topology", GRIDS, ids=label)
+@pytest.mark.parametrize("topology", GRIDS)
 def test_half_duplex_is_enough_for_one_root(topology: Topology) -> None:
     """The exception is a ring's scatter and gather on lines that are not wrapped."""
     for collective in ROOTED:
@@ -196,7 +192,7 @@ def test_half_duplex_is_enough_for_one_root(topology: Topology) -> None:
                 assert schedule.port_model == "half-duplex"
 
 
-@pytest.mark.parametrize("topology", GRIDS, ids=label)
+@pytest.mark.parametrize("topology", GRIDS)
 def test_links_are_not_shared_but_by_exchanges(topology: Topology) -> None:
     for schedule in (s for collective in COLLECTIVES for s in made(topology, collective)):
         if schedule.algorithm == "recursive-doubling" and schedule.collective in EXCHANGED:
@@ -218,7 +214,7 @@ def test_a_folded_ring_uses_every_link_once_in_each_step(side: int) -> None:
         assert links.size == 2 * (side - 1)
 
 
-@pytest.mark.parametrize("topology", POWERS, ids=label)
+@pytest.mark.parametrize("topology", POWERS)
 def test_exchanges_send_all_that_there_is_across_one_bit(topology: Topology) -> None:
     """Compare with the textbook's loop, node by node."""
     gathered = {node: {node} for node in range(topology.nodes)}

@@ -43,7 +43,7 @@ def made(topology: Topology, collective: str, algorithm: str, words: int = 3) ->
     return generated(collective, algorithm, topology, words=words, source=root)
 
 
-@pytest.mark.parametrize("topology", NETWORKS, ids=lambda network: network.label)
+@pytest.mark.parametrize("topology", NETWORKS)
 def test_backwards_takes_as_many_steps_and_links(topology: Topology) -> None:
     compared = 0
     for forwards, backwards in PAIRS:
@@ -102,7 +102,7 @@ def test_parts_of_any_message(words: int) -> None:
 @pytest.mark.parametrize(
     "words", [1, 7, *(pytest.param(each, marks=pytest.mark.slow) for each in (64, 1024))]
 )
-@pytest.mark.parametrize("topology", FEWER, ids=lambda network: network.label)
+@pytest.mark.parametrize("topology", FEWER)
 def test_faulty_nodes_and_switches_take_no_words_away(topology: Topology, words: int) -> None:
     """The whole message is reduced, whichever nodes take part."""
     served = 0

@@ -83,7 +83,6 @@ def test_cycles_beside_the_bound(
         *(("all-reduce", "combs", mesh(sides), 200) for sides in ((4, 4), (3, 5), (2, 7), (6, 2))),
         *(("all-reduce", "combs", net, 9) for net in (line(4), mesh((1, 3)), mesh((3, 3)))),
     ],
-    ids=lambda value: getattr(value, "label", value),
 )
 def test_sums_are_right(collective: str, algorithm: str, topology: Topology, words: int) -> None:
     carried_out(reduction(collective, algorithm, topology, words, operator="min-signed"))

@@ -238,7 +238,6 @@ def words_of(made: Schedule) -> dict[tuple[int, int], int]:
         (BROKEN, 35, 1.15),
         (fat_tree(4), 20, 1.05),
     ],
-    ids=lambda value: getattr(value, "label", value),
 )
 def test_packed_chains_beside_the_bound(
     topology: Topology, root: int, most: float, gather: bool
@@ -256,7 +255,6 @@ def test_packed_chains_beside_the_bound(
 @pytest.mark.parametrize(
     ("topology", "words"),
     [(line(2), 1), (line(5), 3), (switch_star(3), 2), (mesh((3, 2)), 33), (BROKEN, 1)],
-    ids=lambda value: getattr(value, "label", value),
 )
 def test_small_ones(topology: Topology, words: int, gather: bool) -> None:
     root = int(topology.working_nodes[-1])
@@ -302,7 +300,7 @@ def require_walk(topology: Topology, paths: Sequence[Path]) -> None:
         assert one[-1] == other[0]
 
 
-@pytest.mark.parametrize("topology", NETWORKS, ids=lambda topology: topology.label)
+@pytest.mark.parametrize("topology", NETWORKS)
 def test_a_chain_visits_every_goal_once(topology: Topology) -> None:
     draw = np.random.default_rng(topology.nodes)
     goals = draw.permutation(topology.working_nodes)[: len(topology.working_nodes) // 2 + 1]
@@ -314,7 +312,7 @@ def test_a_chain_visits_every_goal_once(topology: Topology) -> None:
     assert sorted(path[-1] for path in paths) == sorted(others)
 
 
-@pytest.mark.parametrize("topology", NETWORKS, ids=lambda topology: topology.label)
+@pytest.mark.parametrize("topology", NETWORKS)
 def test_a_ring_visits_every_node_once(topology: Topology) -> None:
     paths = ring_through(topology)
     assert paths is not None

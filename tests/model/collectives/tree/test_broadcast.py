@@ -48,7 +48,6 @@ from eyecast.model.schedule.schedule import Schedule
         *(hypercube(dimension) for dimension in (1, 3, 5)),
         *(star(leaves) for leaves in (2, 3, 7, 30)),
     ],
-    ids=lambda topology: topology.label,
 )
 def test_networks_without_faults(topology: Topology) -> None:
     nodes = topology.nodes
@@ -283,7 +282,6 @@ def test_a_node_that_no_link_leads_to_gets_nothing() -> None:
 @pytest.mark.parametrize(
     "topology",
     [switch_star(1), switch_star(2), switch_star(9), switch_tree(), switch_mesh(4, 3), fat_tree(4)],
-    ids=lambda topology: topology.label,
 )
 def test_every_source_of_networks_as_they_are_built(topology: Topology) -> None:
     steps = (len(topology.working_nodes) - 1).bit_length()
@@ -355,9 +353,7 @@ def test_switches_that_nobody_needs_may_be_out_of_reach() -> None:
 # ---- Multicasts --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "topology", [mesh((5, 4)), star(12), fat_tree(4), line(17)], ids=lambda topology: topology.label
-)
+@pytest.mark.parametrize("topology", [mesh((5, 4)), star(12), fat_tree(4), line(17)])
 def test_multicasts_take_the_fewest_steps(topology: Topology) -> None:
     draw = np.random.default_rng(topology.nodes)
     working = topology.working_nodes

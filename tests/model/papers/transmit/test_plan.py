@@ -72,9 +72,7 @@ def test_alon_on_a_cube() -> None:
     assert antipodal_plan(hypercube(3)).arrival.tolist() == [1, 2, 2, 3, 2, 3, 3, 2]
 
 
-@pytest.mark.parametrize(
-    "topology", [*NETWORKS, *drawn_graphs(40, 9, seed=1)], ids=lambda t: t.label
-)
+@pytest.mark.parametrize("topology", [*NETWORKS, *drawn_graphs(40, 9, seed=1)])
 def test_flood_is_the_union_of_neighborhoods(topology: Topology) -> None:
     links = neighbors(topology)
     draw = np.random.default_rng(topology.nodes)

@@ -224,7 +224,6 @@ def test_plans_want_their_networks() -> None:
         (mesh((4, 4)), ["greedy"], (4, 2), True),
         (node_link(3, [(1, 0), (1, 2)], directed=True), ["greedy"], (2, 1), True),
     ],
-    ids=lambda value: getattr(value, "label", None),
 )
 def test_findings(
     topology: Topology, schemes: list[str], cost: tuple[int, int], proved: bool
@@ -272,7 +271,6 @@ def test_as_brute_force_on_small_graphs() -> None:
         de_bruijn(2, 3),
         de_bruijn(3, 2),
     ],
-    ids=lambda topology: topology.label,
 )
 def test_as_brute_force_on_named_networks(topology: Topology) -> None:
     assert best_plan(topology, LONG).plan.cost == least_cost(neighbors(topology))
@@ -296,7 +294,6 @@ def test_faulty_nodes_need_no_message() -> None:
         (star_tree(9, 1), 2),
         *((hypercube(n), -(-n // 2) + 1) for n in range(1, 7)),
     ],
-    ids=lambda value: getattr(value, "label", str(value)),
 )
 def test_known_burning_numbers(topology: Topology, burning_number: int) -> None:
     """Compare with known numbers: paths and cycles of n nodes ceil(sqrt(n)), Petersen graph 3.
@@ -312,7 +309,6 @@ def test_known_burning_numbers(topology: Topology, burning_number: int) -> None:
 @pytest.mark.parametrize(
     "topology",
     [mesh((7, 8)), torus((7, 8)), diagonal_mesh(8), binary_tree(60), star_tree(5, 11), line(60)],
-    ids=lambda topology: topology.label,
 )
 def test_sixty_nodes_with_certificates(topology: Topology) -> None:
     answer = best_plan(topology, LONG)
