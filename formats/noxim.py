@@ -1,6 +1,6 @@
 """Traffic of Noxim: tables of rates, and lists of packets ("hardcoded").
 
-A table has the rate of each pair of source and target. ``%`` begins a comment::
+A table has the rate of each pair of source and target::
 
     % src dst  pir   por  t_on t_off t_period
       0   5    0.01
@@ -11,9 +11,10 @@ In every cycle a node has at most one packet. It sends one to the target of a ro
 cycles whose remainder by ``t_period`` is above ``t_on`` and below ``t_off`` (default: all cycles
 except cycle 0). A rate must be given: Noxim's default is an option of its command line.
 
-A list has packets in the order of cycles; -1 ends a cycle. ``%`` or ``#`` begins a comment::
+A list has packets in the order of cycles; -1 ends a cycle. In both, ``%`` or ``#`` begins a
+comment, also behind numbers::
 
-    0 5
+    0 5                % cycle 0
     1 4
     -1
     -1
@@ -25,7 +26,7 @@ Neither format has packet lengths. Node numbers are Noxim's: x + width * y. Sour
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -50,9 +51,12 @@ _NEVER = 1 << 40
 _WHOLE = re.compile(r"\d{1,9}")
 _RATE = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
 _END = "-1"
+_COMMENT = re.compile("[#%].*")
 _BEFORE = rb"(?:[ \t]*+(?:[#%].*+)?\r?\n)*+[ \t]*+"
 _TABLE_HEAD = re.compile(_BEFORE + rb"\d+[ \t]+\d+[ \t]+[01]?(?:\.\d*)?(?:[eE][-+]?\d+)?\s")
-_LIST_HEAD = re.compile(rb"(?:[ \t]*+(?:[#%].*+|\d+[ \t]+\d+[ \t]*+)?\r?\n)*+[ \t]*+-1\s")
+_LIST_HEAD = re.compile(
+    rb"(?:[ \t]*+(?:\d+[ \t]+\d+[ \t]*+)?(?:[#%].*+)?\r?\n)*+[ \t]*+-1(?:\s|\Z)"
+)
 
 
 @dataclass(frozen=True)
@@ -76,11 +80,10 @@ def read_noxim_table(file: InputFile, setting: TrafficSetting) -> Traffic:
     require_range("cycles", setting.cycles, 1, LARGEST_CYCLES)
     working = _working(setting.topology)
     rows: dict[int, list[_Row]] = {}
-    for number, line in numbered_lines(file):
-        if not line.startswith("%"):
-            row = _row(file, number, line)
-            _require_ends(file, number, row.source, row.target, setting.topology, working)
-            rows.setdefault(row.source, []).append(row)
+    for number, line in _lines(file):
+        row = _row(file, number, line)
+        _require_ends(file, number, row.source, row.target, setting.topology, working)
+        rows.setdefault(row.source, []).append(row)
     work = sum(map(len, rows.values())) * setting.cycles
     if work > LARGEST_WORK:
         name = f"{input_name(file)}: rows x cycles"
@@ -95,6 +98,13 @@ def read_noxim_table(file: InputFile, setting: TrafficSetting) -> Traffic:
             raise InvalidInput.of(name, f"at most {LARGEST_PACKETS}", "more")
         parts.append(np.stack((cycle, np.full_like(cycle, source), target)))
     return _traffic(np.concatenate(parts, axis=1), setting)
+
+
+def _lines(file: InputFile) -> Iterator[tuple[int, str]]:
+    """Yield the lines that hold numbers, without their comments."""
+    for number, line in numbered_lines(file):
+        if stripped := _COMMENT.sub("", line).rstrip():
+            yield number, stripped
 
 
 def _row(file: InputFile, number: int, line: str) -> _Row:
@@ -168,9 +178,7 @@ def read_noxim_list(file: InputFile, setting: TrafficSetting) -> Traffic:
     working = _working(setting.topology)
     cycle = 0
     packets: list[tuple[int, int, int]] = []
-    for number, line in numbered_lines(file):
-        if line.startswith(("%", "#")):
-            continue
+    for number, line in _lines(file):
         words = line.split()
         if words[0] == _END:
             cycle += 1

@@ -80,6 +80,14 @@ def test_the_same_seed_draws_the_same_whatever_others_send() -> None:
     assert of_node_0(drawn("0 5 0.1", seed=2)) != alone
 
 
+def test_comments_may_stand_behind_numbers() -> None:
+    read = file("# none\n0 5 % first\n-1 # next\n1 4\n-1")
+    form = format_of(read)
+    assert form is not None and form.name == "noxim-list"
+    assert read_noxim_list(read, setting()).cycle.tolist() == [0, 1]
+    assert (drawn("0 5 1 % always\n").cycle == drawn("0 5 1\n").cycle).all()
+
+
 def test_a_list_has_packets_cycle_by_cycle() -> None:
     traffic = read_noxim_list(file("# list\n0 5\n1 4\n-1\n-1 -1\n% and\n2 3\n"), setting())
     columns = (traffic.cycle, traffic.source, traffic.target, traffic.flits)
