@@ -227,7 +227,7 @@ def _write_waves(
 
 
 def _print_verification(result: Verification) -> None:
-    """Print predicted beside measured values, what still waits, and the first difference."""
+    """Print predicted and measured values, what waits, and the first different row and word."""
     from ..model.compare.waiting import waiting
 
     title = f"{schedule_title(result.case.schedule)}, {result.case.manner}"
@@ -241,6 +241,8 @@ def _print_verification(result: Verification) -> None:
     if result.difference is not None:
         say("first difference between the traces:")
         say(*result.difference.describe().split("\n"))
+    if result.wrong_word is not None:
+        say(f"first wrong word: {result.wrong_word}")
 
 
 def _print_summary(results: Sequence[Verification]) -> None:

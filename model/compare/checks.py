@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..base.notebook import ShowsItself
 from ..network.config import NetworkConfig
@@ -82,6 +83,15 @@ class Verification(Comparison):
     case: Case
 
     @property
+    def wrong_word(self) -> str | None:
+        """The first word of a message memory that is not as predicted; None if all are."""
+        for node, word in np.argwhere(_wrong_words(self.case, self.measured))[:1].tolist():
+            model, hardware = self.case.predicted.memory, self.measured.memory
+            values = f"{model[node, word]:x} in the model, {hardware[node, word]:x} in the hardware"
+            return f"node {node}, address {word}: {values}"
+        return None
+
+    @property
     def waiting(self) -> list[str]:
         """One line for each node that has not finished."""
         return waiting(self.case.program, self.measured)
@@ -144,7 +154,7 @@ def delivery_check(case: Case, measured: HardwareRun) -> Check:
     if not case.predicted.finished:
         nodes = int(case.payload.delivered(case.predicted.memory, topology).sum())
     delivered = int(case.payload.delivered(measured.memory, topology).sum())
-    right = delivered == nodes and _same_words(case, measured)
+    right = delivered == nodes and not _wrong_words(case, measured).any()
     return Check("nodes delivered", nodes, delivered, right)
 
 
@@ -177,14 +187,14 @@ def ending_check(predicted: Prediction, measured: HardwareRun) -> Check:
     return Check("end", str(ending), "none" if told is None else str(told), ending == told)
 
 
-def _same_words(case: Case, measured: HardwareRun) -> bool:
-    """Tell whether all words of the blocks that each node held are as predicted.
+def _wrong_words(case: Case, measured: HardwareRun) -> npt.NDArray[np.bool_]:
+    """Return the words of blocks that each node held, and that are not as predicted.
 
-    Other words of a hardware memory may be left from an earlier run.
+    Shape (nodes, words). Other words of a hardware memory may be left from an earlier run.
     """
     held = held_words(case.schedule, case.payload.layout)
-    differing = measured.memory != case.predicted.memory[:, : held.shape[1]]
-    return not (differing & held).any()
+    wrong: npt.NDArray[np.bool_] = measured.memory != case.predicted.memory[:, : held.shape[1]]
+    return wrong & held
 
 
 def compare_runs(

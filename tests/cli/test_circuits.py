@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from helpers.command import Command, printed_result, refusal, result
 from helpers.report_page import read_file, trace_text
+from helpers.verified import flip_a_word
 from helpers.waves import flits_in, read_waves
 
 import eyecast as package
@@ -93,6 +94,17 @@ def test_a_page_has_every_word_and_the_run_tables(eyecast: Command, here: Path) 
     names = [each["name"] for each in page["runs"]]
     assert names == [row[0] for row in page["comparison"]["rows"][1:]]
     assert {each["timing"] for each in page["runs"]} == {""}
+
+
+def test_a_run_that_differs_names_the_first_row_and_the_first_word(
+    eyecast: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flip_a_word(monkeypatch)
+    answer = eyecast("verify", "--mesh", "2x2", *EYE[2:])
+    assert answer.status == 1
+    assert " >3  6,0,1,0,body,82d9d721  6,0,1,0,body,82d9d720\n" in answer.output
+    wrong = "node 0, address 2: 82d9d721 in the model, 82d9d720 in the hardware"
+    assert f"first wrong word: {wrong}\n" in answer.output
 
 
 def test_waves_show_each_word_of_the_trace(eyecast: Command, here: Path) -> None:

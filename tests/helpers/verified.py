@@ -1,6 +1,6 @@
 """Runs on the simulated hardware that must agree with their prediction in everything."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -43,11 +43,14 @@ def require_same_but_trace(predicted: Run, measured: HardwareRun, config: Networ
 
 def flip_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the hardware get another word than the model in each message memory."""
-    sound = loading.prepare
 
-    def flipped(program, loads, **options):
-        for _, _, words in loads:
-            words[2] ^= 1
-        return sound(program, loads, **options)
+    def flipping(sound: Callable[..., Any]) -> Callable[..., Any]:
+        def flipped(program, loads, **options):
+            for _, _, words in loads:
+                words[2] ^= 1
+            return sound(program, loads, **options)
 
-    monkeypatch.setattr(loading, "prepare", flipped)
+        return flipped
+
+    for name in ("prepare", "prepare_circuits"):
+        monkeypatch.setattr(loading, name, flipping(getattr(loading, name)))
