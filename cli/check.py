@@ -26,7 +26,11 @@ from ..model.run.trace import Trace
 from .command import command
 from .console import busy, print_checks, print_json, progress, say, say_written
 from .options.collective import collective_options
-from .options.hardware import chosen_config, hardware_options, timing_option
+from .options.hardware import (
+    chosen_config,
+    hardware_options,
+    timing_option,
+)
 from .options.network import chosen_topology, network_facts, network_options
 from .options.output import (
     json_option,
@@ -36,7 +40,13 @@ from .options.output import (
     require_seen,
 )
 from .options.schedule_file import schedule_file_option
-from .options.values import OptionValues, complete_files, file_option, refuse_beside
+from .options.values import (
+    OptionValues,
+    complete_files,
+    file_option,
+    option_names,
+    refuse_beside,
+)
 from .predict import Subject, chosen_subject, program_file_option
 
 if TYPE_CHECKING:
@@ -49,6 +59,13 @@ _START = 200
 """Bytes of a file that tell what it is."""
 
 _MEGABYTE = 1 << 20
+
+_OF_A_PROGRAM = (
+    *(name for name in option_names(collective_options) if name != "--ports"),
+    *option_names(schedule_file_option, program_file_option, timing_option),
+    *("--image", "--any-words"),
+)
+"""Options that only a prediction needs."""
 
 Samples = Iterator[list[int]]
 """Values of signals, cycle by cycle."""
@@ -105,6 +122,7 @@ def check_command(
     shown: dict[str, Any]
     require_output_files(output, report)
     if chosen["no_program"]:
+        refuse_beside("--no-program", _OF_A_PROGRAM, "no program is predicted")
         config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.PROGRAM))
         require_seen(report, config.topology)
         recorded = _read(trace_file, config, chosen)

@@ -111,6 +111,7 @@ def _convert(
     from ..formats.format import Content
     from ..formats.registry import network_of_file
 
+    unused = () if chosen["random_faults"] else ("--seed",)
     if content == Content.NETWORK:
         refuse_beside("FROM", option_names(network_options, *_OF_SCHEDULES, drawing_options))
         assert target.write_network is not None
@@ -118,12 +119,13 @@ def _convert(
         target.write_network(network, path)
         return target.lost(network)
     if content == Content.SCHEDULE:
-        refuse_beside("FROM", option_names(drawing_options), "it holds a schedule")
+        refuse_beside("FROM", (*option_names(drawing_options), *unused), "it holds a schedule")
         schedule = schedule_of_file(chosen, file, origin, SizeLimit.SCHEDULE, "FROM")
         assert target.write_schedule is not None
         target.write_schedule(schedule, path)
         return target.lost(schedule)
-    refuse_beside("FROM", option_names(*_OF_SCHEDULES), "it holds traffic")
+    unused = () if origin.draws_traffic else unused
+    refuse_beside("FROM", (*option_names(*_OF_SCHEDULES), *unused), "it holds traffic")
     topology = chosen_topology(chosen, SizeLimit.SCHEDULE)
     assert target.write_traffic is not None
     target.write_traffic(traffic_of_file(chosen, file, origin, topology, "FROM"), path)

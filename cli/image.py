@@ -15,7 +15,7 @@ from ..model.program.layout import held_words
 from ..model.program.payload import empty_memory
 from .command import command
 from .console import busy, print_json, print_table, say_written
-from .options.hardware import timing_option
+from .options.hardware import refuse_with_circuits, timing_option
 from .options.output import json_option, require_output_files
 from .options.values import complete_files, file_option
 
@@ -57,6 +57,8 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
     require_output_files(*paths)
     with busy("reading, predicting"):
         made = [read_program(path) for path in programs]
+        if made[0].config.circuits:
+            refuse_with_circuits()
         for path, program in zip(programs, made, strict=True):
             if not program.config.programs:
                 raise InvalidInput(f"{input_name(path)} must be made with --programs, to be kept")

@@ -38,6 +38,7 @@ from .options.hardware import (
     fitted,
     force_option,
     hardware_options,
+    refuse_with_circuits,
     require_no_deadlock,
     timing_option,
 )
@@ -197,6 +198,8 @@ def _program_of_file(chosen: OptionValues, report: str | None) -> Subject:
     refuse_beside("--program", REPLACED_BY_PROGRAM_FILE)
     path = chosen["program_file"]
     program = read_program(path)
+    if program.config.circuits:
+        refuse_with_circuits()
     require_seen(report, program.config.topology)
     title = f"{program.config.topology.label}, {input_name(path)}"
     return Subject(program, empty_memory(program.config), title, _program_facts(program))

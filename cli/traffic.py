@@ -46,6 +46,7 @@ from .options.values import (
     file_option,
     float_option,
     integer_option,
+    was_typed,
 )
 from .waves import (
     WAVES_FILES,
@@ -189,7 +190,9 @@ def _setting(chosen: OptionValues) -> Setting:
             hotspots=[node_in_words(topology, text, "--hotspot") for text in chosen["hotspots"]],
         )
     refusal = draw_refusal(topology, chosen["back_pressure"], chosen["seed"])
-    config = traffic_config(topology, traffic, chosen_parameters(chosen))
+    grown, parameters = ("message_words", "table_words"), chosen_parameters(chosen)
+    given = {name: parameters[name] for name in parameters if name not in grown or was_typed(name)}
+    config = traffic_config(topology, traffic, given)
     return Setting(traffic, config, refusal, chosen["seed"])
 
 

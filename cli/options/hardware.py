@@ -22,6 +22,7 @@ from .values import (
     integer_option,
     option_group,
     option_names,
+    refuse_beside,
     was_typed,
 )
 
@@ -92,8 +93,16 @@ def require_no_deadlock(chosen: OptionValues, program: AnyProgram) -> None:
             raise InvalidInput(f"{error} (--force runs it all the same)") from error
 
 
+def refuse_with_circuits() -> None:
+    """Refuse the typed options that change nothing with circuits (docs/router.md, section 23)."""
+    without_effect = ("--timing", "--force", "--depth", "--steps", "--assertions")
+    refuse_beside("circuits", without_effect, "it changes nothing there")
+
+
 def chosen_parameters(chosen: OptionValues) -> dict[str, Any]:
     """Collect the network parameters that the command has options for."""
+    if chosen.get("circuits"):
+        refuse_with_circuits()
     return {name: chosen[name] for name in _WITH_OPTION if name in chosen}
 
 

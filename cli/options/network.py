@@ -25,6 +25,7 @@ from .values import (
     integer_option,
     option_group,
     option_names,
+    was_typed,
 )
 
 _FILE = "graph"
@@ -134,6 +135,9 @@ def _without_faults(chosen: OptionValues, topology: Topology) -> Topology:
         part, seed = chosen["random_faults"], chosen["seed"]
         names = {"part_name": "--random-faults", "seed_name": "--seed"}
         nodes += draw_faults(topology, part, seed=seed, keep=kept, **names)
-    elif kept:
-        raise InvalidInput("--keep must be left out without --random-faults")
+    else:
+        # Traffic is drawn, too.
+        drawing = ("keep",) if "cycles" in chosen else ("keep", "seed")
+        for name in filter(was_typed, drawing):
+            raise InvalidInput(f"--{name} must be left out without --random-faults")
     return with_faults(topology, nodes, links) if nodes or links else topology

@@ -20,7 +20,8 @@ def traffic_config(
 ) -> NetworkConfig:
     """Make a network with these fields of :class:`.NetworkConfig` and memories large enough.
 
-    Raises :class:`.InvalidInput` for a parameter outside its limits.
+    Raises :class:`.InvalidInput` for a parameter outside its limits, and for a given memory that is
+    too small.
     """
     if parameters.get("circuits"):
         raise InvalidInput.must_be("circuits", "left out", "with traffic, which routers arbitrate")
@@ -30,8 +31,13 @@ def traffic_config(
     most_rows = int(np.bincount(traffic.source, minlength=1).max())
     # A row takes its control words and its header flits, usually four words at most.
     enough = [size for size in TABLE_SIZES if size > 4 * most_rows]
+    least = {
+        "message_words": message_words_for(topology, longest),
+        "table_words": enough[0] if enough else TABLE_SIZES[-1],
+    }
+    for name, words in least.items():
+        if parameters.get(name, words) < words:
+            raise InvalidInput.of(name, f"at least {words} for this traffic", parameters[name])
     return replace(
-        config,
-        message_words=max(config.message_words, message_words_for(topology, longest)),
-        table_words=max(config.table_words, enough[0] if enough else TABLE_SIZES[-1]),
+        config, **{name: max(getattr(config, name), words) for name, words in least.items()}
     )

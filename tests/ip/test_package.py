@@ -276,7 +276,7 @@ BUSES = {
 def test_each_fault_of_an_engine_is_seen(eyecast: Command, bus: str) -> None:
     """Buffers are small and packets wait for each other, so that credits and turns matter."""
     more, faults = BUSES[bus]
-    network = ("--mesh", "3x2", "--depth", "2", "--tile-ports", "--flits", "6", *more)
+    network = ("--mesh", "3x2", "--tile-ports", "--flits", "6", *more)
     options = (*network, "--source", "0,0", "--algorithm", "tree")
     done = eyecast("ip", *options, "-o", "package")
     assert done.status == 0, done.errors
