@@ -167,15 +167,14 @@ def print_checks(title: str, checks: Iterable[Check], *, measured: str = "hardwa
     print_table(title, ("", "predicted", measured, ""), rows)
 
 
-def bound_line(bound: CycleBound, cycles: int, *, estimated: bool = False) -> str:
-    """Describe cycles beside their lower bound, with the reason of the bound and the ratio."""
-    if not bound.value:
-        return bound.reason
-    about, ratio = ("About ", "about ") if estimated else ("", "")
-    return (
-        f"{about}{cycles:,} cycles. No schedule takes fewer than {bound.value:,}: {bound.reason}. "
-        f"Ratio {ratio}{bound.times(cycles)}"
-    )
+def say_bound(bound: CycleBound, cycles: int, *, estimated: bool = False) -> None:
+    """Print cycles beside their lower bound and the ratio, then the reason of the bound."""
+    if bound.value:
+        taken, ratio = f"{cycles:,} cycles", bound.times(cycles)
+        if estimated:
+            taken, ratio = f"About {taken}", f"about {ratio}"
+        say(f"{taken}. No schedule takes fewer than {bound.value:,} (ratio {ratio}):")
+    say(bound.reason)
 
 
 def print_json(

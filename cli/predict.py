@@ -24,11 +24,10 @@ from ..model.program.file import read_program
 from ..model.program.program import Program
 from .command import command
 from .console import (
-    bound_line,
     busy,
     print_json,
     print_table,
-    say,
+    say_bound,
     say_troubles,
     say_written,
     unfinished,
@@ -292,7 +291,7 @@ def _print_prediction(
         ),
     )
     if bound is not None and predicted.finished:
-        say(bound_line(bound, predicted.cycles))
+        say_bound(bound, predicted.cycles)
     say_troubles(troubles(program, predicted))
 
 

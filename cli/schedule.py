@@ -8,7 +8,7 @@ from ..model.compare.cycles import schedule_cycles
 from ..model.network.network_text import SizeLimit
 from ..model.schedule.file import write_schedule
 from .command import command
-from .console import bound_line, busy, print_json, print_table, say, say_written, sharing
+from .console import busy, print_json, print_table, say, say_bound, say_written, sharing
 from .options.collective import collective_options, schedule_facts
 from .options.hardware import circuits_option
 from .options.network import network_facts, network_options
@@ -78,5 +78,5 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         ],
     )
     say(sharing(schedule))
-    say(bound_line(cycles.bound, cycles.value, estimated=cycles.estimated))
+    say_bound(cycles.bound, cycles.value, estimated=cycles.estimated)
     say_written(output)

@@ -21,13 +21,13 @@ from ..model.schedule.file import write_schedule
 from .command import command
 from .console import (
     BUILDING,
-    bound_line,
     busy,
     print_checks,
     print_json,
     print_table,
     progress,
     say,
+    say_bound,
     say_troubles,
     say_written,
     sharing,
@@ -236,7 +236,7 @@ def _print_verification(result: Verification) -> None:
         say("the schedule file has no requests: the lengths of its blocks are not checked")
     say(sharing(result.case.schedule))
     if result.case.predicted.finished:
-        say(bound_line(result.case.bound, result.case.predicted.cycles))
+        say_bound(result.case.bound, result.case.predicted.cycles)
     say_troubles(waiting(result.case.program, result.measured))
     if result.difference is not None:
         say("first difference between the traces:")
