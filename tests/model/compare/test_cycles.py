@@ -224,4 +224,4 @@ def test_schedule_and_predict_say_one_number(
     monkeypatch.setattr(cycles, "MOST_FLIT_HOPS", program.flit_hops - 1)
     said = eyecast("schedule", *SHARING.split()).output
     assert "│ cycles, estimated " in said
-    assert "\nabout " in said
+    assert "\nAbout 3" in said
