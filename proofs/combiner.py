@@ -97,6 +97,9 @@ def combiner(vcs: int = 1, *, lanes: bool = False) -> Proof:
             bench.ensures(f"sum_of_all_updates_{lane}", ~mine | (unit.writes[lane].word == value))
         bench.ensures("each_update_is_written", bench.before(arrived.any()) == Cat(changed).any())
         bench.ensures("one_write", one_hot_or_zero(Cat(changed)))
+        # Block RAM may keep a mix of the words of two ports.
+        ports = [port.enable & (port.address == number) for port in memory.stored]
+        bench.ensures("one_port_writes", one_hot_or_zero(Cat(ports)))
         bench.covers("update_after_update", changed[0] & bench.before(changed[0]))
 
     how = "3 lanes" if lanes else said(vcs=vcs)
@@ -126,12 +129,16 @@ def slow_combiner(latency: int) -> Proof:
 
     A word of the memory is chosen freely, and its lowest bit observed: "or" combines each bit
     alone. A word arrives only while the combiner accepts one, and it is the next word of its VC.
+    The slow operator or a prompt one combines it.
     """
 
     def build(bench: Bench) -> None:
-        m, made = bench.m, partial(LateOr, latency=latency)
-        operator = Operator("late", latency=latency, component=made)
-        config = network(3, 2, operators=(operator,), message_words=2)
+        m = bench.m
+        operators = tuple(
+            Operator(name, latency=cycles, component=partial(LateOr, latency=cycles))
+            for name, cycles in (("late", latency), ("prompt", 0))
+        )
+        config = network(3, 2, operators=operators, message_words=2)
         width, unit = config.flit_width, Combiner(config)
         bench.never_resets()
         memory = Memory(shape=width, depth=2, init=[])
@@ -151,7 +158,7 @@ def slow_combiner(latency: int) -> Proof:
             words__0__address=place,
             words__0__source=place,
             words__0__word=word,
-            words__0__operator=combines,
+            words__0__operator=Mux(combines, 1 + bench.free(1, "prompt"), 0),
             reads__0__word=read.data,
             **{
                 f"stored__0__{name}": getattr(stored, name)

@@ -259,38 +259,3 @@ def run_damaged(bench: Bench, flip: Callable[[Any, int], None]) -> int:
 
     simulate(bench.module, testbench)
     return told
-
-
-def run_slow(bench: Bench) -> int:
-    """Require that one of two packets proceeds in every cycle, if the network allows it.
-
-    Return the number of cycles in which the network does not.
-    """
-    latency = bench.config.operator_latency
-    waited = 0
-
-    async def testbench(ctx: Any) -> None:
-        nonlocal waited
-        # The addresses of the words that left in the last cycles.
-        left: list[int | None] = [None] * latency
-        nexts = [bench.drawn() for _ in range(2)]
-        for _ in range(CYCLES):
-            for vc, word in enumerate(nexts):
-                port = bench.combiner.next_words[vc]
-                ctx.set(port.combines, word.operator > 0)
-                ctx.set(port.source, word.source)
-            accepts = not any(word.operator and word.source in left for word in nexts)
-            assert ctx.get(bench.combiner.accept) == accepts
-            waited += not accepts
-            vc = bench.draw.randrange(3)
-            word = nexts[vc] if vc < 2 and accepts else None
-            bench.offer(ctx, 0, word)
-            bench.take([word])
-            if word is not None:
-                nexts[vc] = bench.drawn()
-            left = [*left[1:], None if word is None else word.address]
-            await bench.require_writes(ctx)
-            await ctx.tick()
-
-    simulate(bench.module, testbench)
-    return waited

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 from amaranth.hdl import C, ClockDomain, Module
-from helpers.combiner_bench import Bench, run, run_slow
+from helpers.combiner_bench import Bench, run
 from helpers.network_in_python import run_by_hand
-from helpers.own_operator import TWICE
 from helpers.programs import DOWN, UP, program, put
 
 from eyecast.model.network.topology import mesh
@@ -36,15 +35,6 @@ def test_lanes_that_meet_forget_each_other(monkeypatch: pytest.MonkeyPatch) -> N
     )
     with pytest.raises(AssertionError):
         run(Bench("add", all_port=True))
-
-
-def test_a_slow_operator_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    def accept(self: Combiner, m: Module, _stages: Any) -> None:
-        m.d.comb += self.accept.eq(1)
-
-    monkeypatch.setattr(Combiner, "_elaborate_accept", accept)
-    with pytest.raises(AssertionError):
-        run_slow(Bench(TWICE, vcs=2))
 
 
 @pytest.mark.parametrize(("name", "wrong"), [("add", "xor"), ("min-signed", "min"), ("and", "or")])

@@ -34,7 +34,7 @@ def bench_of(name: str, *, look_ahead: bool = False) -> Bench:
     return Bench(config, look_ahead=look_ahead)
 
 
-@pytest.mark.parametrize("name", ["all", "tile"])
+@pytest.mark.parametrize("name", ["all", "tile", "slow-operator"])
 def test_an_interface_does_what_the_page_says(name: str) -> None:
     bench_of(name).run(0, 1, 2)
 
