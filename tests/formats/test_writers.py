@@ -128,6 +128,6 @@ def require_said(form: Format, write: Writer, name: str, tmp_path: Path) -> None
     assert written[0] != written[1] or {name, name.split(".", maxsplit=1)[0]} & form.omits.keys()
 
 
-@pytest.mark.parametrize(("form", "write", "name"), writers())
+@pytest.mark.parametrize(("form", "write", "name"), list(writers()))
 def test_no_field_is_lost(form: Format, write: Writer, name: str, tmp_path: Path) -> None:
     require_said(form, write, name, tmp_path)
