@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from textwrap import fill
 from typing import TYPE_CHECKING
 
 import click
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 COLUMNS = ("algorithm", "networks", "ports", "steps", "paper", "fastest at")
 
 NAMES = tuple(dict.fromkeys(each.name for each in ALGORITHMS))
-
-CELL = 60
-"""Columns of a cell of names: the table fits 80, also where there is no terminal."""
 
 
 @command(
@@ -72,10 +68,10 @@ def algorithms_command(name: str | None, collective: str | None, as_json: bool) 
         print_table("", columns, _winners(own))
     else:
         names = [
-            (each, fill(", ".join(algorithm.name for algorithm in algorithms_for(each)), CELL))
+            (each, ", ".join(algorithm.name for algorithm in algorithms_for(each)))
             for each in COLLECTIVES
         ]
-        print_table("", ("collective", "algorithms"), names)
+        print_table("", ("collective", "algorithms"), names, width=80)
         say("more: eyecast algorithms --collective NAME, or eyecast algorithms NAME")
 
 

@@ -50,18 +50,27 @@ def sharing(*schedules: Schedule) -> str:
     )
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+_ANY_WIDTH = 1 << 20
+"""More columns than any table has."""
+
+
+def print_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    width: int = _ANY_WIDTH,
+) -> None:
     """Print a table: numbers to the right with aligned points, words to the left, None empty.
 
-    No cell is cut. Without a terminal the table has its full width. On a terminal, cells and
-    headings are wrapped at words. If even their longest words do not fit, each row becomes a list
-    of lines.
+    No cell is cut. Without a terminal the table has up to ``width`` columns. Cells and headings are
+    wrapped at words. If even their longest words do not fit, each row becomes a list of lines.
     """
     texts = ([_text_of(cell) for cell in row] for row in rows)
     cells = _aligned([row + [""] * (len(columns) - len(row)) for row in texts])
     if title:
         click.secho(printable(title), bold=True)
-    width = _terminal_width() or _ANY_WIDTH
+    width = _terminal_width() or width
     widths = _widths([columns, *cells], width)
     if widths is None:
         say(*_below_each_other(columns, cells, width))
@@ -75,10 +84,6 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[obje
         table.add_row(*map(_in_place, row, widths))
     # Cells may come from files, so brackets in them are not markup.
     Console(markup=False, emoji=False, highlight=False, width=_ANY_WIDTH).print(table)
-
-
-_ANY_WIDTH = 1 << 20
-"""More columns than any table has."""
 
 
 def _in_place(cell: str, width: int) -> str | Text:
