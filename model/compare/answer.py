@@ -94,7 +94,7 @@ def _say_quicker(task: Task, made: Schedule, timing: Timing, *, circuits: bool) 
     """
     name, network = made.algorithm, made.topology
     if made.collective != Collective.BROADCAST:
-        others = f"--algorithm best tries all, which takes long above {MOST_NODES} nodes"
+        others = f"the algorithm best tries all, which takes long above {MOST_NODES} nodes"
         LOG.info("%s is the default, and may be slow: %s", name, others)
         return
     if network.nodes > MOST_TRIED or timing != Timing.BARRIER or task.packet is not None:
@@ -105,7 +105,7 @@ def _say_quicker(task: Task, made: Schedule, timing: Timing, *, circuits: bool) 
         slow, quick = (_about(each, circuits=circuits) for each in (made, other))
         if slow >= QUICKER * quick:
             cycles = f"takes about {slow:,} cycles, {other.algorithm} about {quick:,}"
-            LOG.info("%s, the default, %s: --algorithm best is the fastest", name, cycles)
+            LOG.info("%s, the default, %s: the algorithm best is the fastest", name, cycles)
 
 
 def _about(schedule: Schedule, *, circuits: bool) -> int:

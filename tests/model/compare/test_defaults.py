@@ -56,7 +56,7 @@ def test_large_networks_have_quick_defaults(
     caplog.set_level(logging.INFO, "eyecast")
     task = task_of(topology, Collective.GATHER)
     answer(task, None, Room())
-    others = f"--algorithm best tries all, which takes long above {MOST_NODES} nodes"
+    others = f"the algorithm best tries all, which takes long above {MOST_NODES} nodes"
     said = f"{task.usual_algorithm} is the default, and may be slow: {others}"
     assert caplog.messages == [said]
 
