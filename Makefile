@@ -140,7 +140,7 @@ bench: $(COMPILED)
 bench-report: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python bench/report.py
 
-# The fastest algorithms of some cases; kept in the package, in two minutes.
+# The fastest algorithms of some cases; kept in the package, in ten minutes of CPU time.
 bench-algorithms: $(COMPILED)
 	$(BIN)/python bench/algorithms.py
 

@@ -14,14 +14,14 @@ class MeasuredCase(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The fastest algorithms of one case, by the cycles that the cycle model predicts.
 
     network
-        The options of the network for ``eyecast``, such as ``--mesh 8x8``.
+        The options of the network for ``eyecast``, such as ``--mesh 8x8 --circuits``.
     collective, ports, words
         The collective, ``one`` or ``all`` ports, and the words of the message or of each block.
         The root is node 0.
     cycles
         Cycles of the fastest algorithm, with barrier timing.
     algorithms
-        The names of all algorithms that take this many cycles.
+        The names of all algorithms that take this many cycles; none if the case is not served.
     """
 
     network: str
