@@ -282,7 +282,7 @@ CIRCUIT_FAULTS: dict[str, tuple[dict[str, str], set[str]]] = {
     ),
     "a flag of circuits": (
         {"if (lost_word) begin": "if (lost_word | ejection__valid) begin"},
-        {FLAGGED, *WRONG},
+        {FLAGGED, "test_cycles_are_as_predicted", "test_a_host_that_pauses_changes_nothing"},
     ),
 }
 
@@ -294,7 +294,11 @@ def test_a_fault_in_the_exported_verilog_breaks_the_right_sentences(
     tmp_path: Path, fault: str
 ) -> None:
     circuits = fault in CIRCUIT_FAULTS
-    write_run(tmp_path, exchange(4), vcs=1 if circuits else 2, circuits=circuits)
+    made = exchange(4)
+    if fault == "a barrier too early":
+        # All nodes end each step of the exchange in the same cycle.
+        made = schedule(mesh((2, 2)), "eye", source=(0, 0), flits=4)
+    write_run(tmp_path, made, vcs=1 if circuits else 2, circuits=circuits)
     replaced, broken = (FAULTS | CIRCUIT_FAULTS)[fault]
     text = verilog_of(tmp_path)
     for old, new in replaced.items():
