@@ -151,7 +151,7 @@ class Row(Component):
         return m
 
     def _elaborate_leaving(self, m: Module, row: data.View, fixed: Signal) -> None:
-        """Count the flits that leave, and advance the address in the row's window."""
+        """Count the words that leave, and advance the address in the row's window."""
         config, place = self._config, Signal.like(row.place)
         if config.window_bits:
             m.d.comb += place.eq(next_place(row.place, fixed, self.word_leaves))
@@ -164,8 +164,6 @@ class Row(Component):
             self.last_word.eq(row.left == self.payload),
         ]
         m.d.sync += [row.place.eq(place), row.left.eq(row.left - self.word_leaves)]
-        with m.If(self.header_leaves):
-            m.d.sync += row.header_flits.eq(row.header_flits - 1)
         if config.streams:
             m.d.comb += self.stream.eq(row.streamed)
             with m.If(self.word_leaves):
@@ -174,7 +172,7 @@ class Row(Component):
     def _elaborate_reading(self, m: Module, row: data.View, fixed: Signal) -> Value:
         """Load the registers from the control words; return whether the node's step is the row's.
 
-        A first word of step 0 ends the table.
+        Without a control word, count the header flits. A first word of step 0 ends the table.
         """
         config, number = self._config, Signal(range(self._config.table.control_words))
         fields, words = {}, {}
@@ -191,6 +189,9 @@ class Row(Component):
                     m.d.sync += load
             with m.If(~self.ends):
                 m.d.sync += number.eq(Mux(self.complete, 0, number + 1))
+        # In the other branch, so that these registers have an enable.
+        with m.Elif(self.header_leaves):
+            m.d.sync += row.header_flits.eq(row.header_flits - 1)
         if not self._look_ahead:
             return row.step == self.clock.step
         is_read = number == words["source_address"]
