@@ -8,7 +8,7 @@ from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.program.program import Program
-from eyecast.rtl import domains
+from eyecast.rtl import tiles
 from eyecast.rtl.host_map import HostSpace
 from eyecast.rtl.network import Network
 from eyecast.rtl.technology import Technology
@@ -30,8 +30,8 @@ def one_clock(monkeypatch: pytest.MonkeyPatch) -> ClockDomain:
         made.clk = main.clk
         return made
 
-    monkeypatch.setattr(domains, "ClockDomain", domain)
-    monkeypatch.setattr(domains, "ClockSignal", lambda *_name: Signal())
+    monkeypatch.setattr(tiles, "ClockDomain", domain)
+    monkeypatch.setattr(tiles, "ClockSignal", lambda *_name: Signal())
     return main
 
 
