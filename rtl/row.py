@@ -141,7 +141,7 @@ class Row(Component):
     def elaborate(self, _platform: object) -> Module:
         """Empty the row, fill it, and tell whether it may begin."""
         m = Module()
-        row = Signal(_row_layout(self._config), reset_less=True, name="row")
+        row = Signal(_row_layout(self._config), reset_less=True, name="kept")
         # Reset clears the mask, because the next address is computed from it before the first row
         # has been read.
         fixed = Signal(self._config.length_bits, name="fixed")

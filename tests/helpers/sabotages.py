@@ -51,11 +51,11 @@ SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
     },
     ("sender", "1 VC"): {
         "injected = wanted & vc & credits_0__available;": "injected = wanted & vc;",
-        "row__left - {2'h0, word_leaves};": "row__left - {2'h0, payload};",
+        "kept__left - {2'h0, word_leaves};": "kept__left - {2'h0, payload};",
     },
     ("sender of streams", "1 lane, 1 VC, 3 words"): {
         "there <= !row__stream | come__0__last | further;": "there <= 1'h1;",
-        "row__streamed__ahead + 4'h1;": "row__streamed__ahead + 4'h2;",
+        "kept__streamed__ahead + 4'h1;": "kept__streamed__ahead + 4'h2;",
     },
     ("table", "3 words, parity"): {
         "read__beyond = place > {3'h0,": "read__beyond = place >= {3'h0,",
