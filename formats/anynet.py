@@ -220,6 +220,7 @@ BOOKSIM = Format(
         "wrapped": "coordinates",
         "neighbor": "numbers of ports",
         "peer": "numbers of ports",
+        "node_names": "names of nodes",
         "switches": "numbers that switches take between nodes",
     },
     write_network=write_anynet,

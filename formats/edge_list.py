@@ -50,10 +50,8 @@ def read_edge_list(file: InputFile) -> Topology:
         allowed = f"1 to {LARGEST_NODE_COUNT}"
         raise InvalidInput.of(f"{input_name(file)}: nodes", allowed, len(names))
     table, ordered = _in_order(np.array(ends, dtype=np.int64), list(names))
-    edges = Edges(len(names), table, np.zeros(len(table), dtype=np.bool_))
-    return network_of(
-        file, edges, names=ordered, passed_over=["data of edges"] if passed_over else []
-    )
+    edges = Edges(len(names), table, np.zeros(len(table), dtype=np.bool_), names=tuple(ordered))
+    return network_of(file, edges, passed_over=["data of edges"] if passed_over else [])
 
 
 def _in_order(ends: np.ndarray, names: list[str]) -> tuple[np.ndarray, list[str]]:

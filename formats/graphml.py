@@ -40,7 +40,7 @@ def read_graphml(file: InputFile) -> Topology:
     """
     reader = _Reader(XmlFile(file))
     edges = reader.read()
-    return network_of(file, edges, names=list(reader.nodes), passed_over=reader.passed_over)
+    return network_of(file, edges, passed_over=reader.passed_over)
 
 
 @dataclass
@@ -119,6 +119,7 @@ class _Reader:
             np.array(ends, dtype=np.int64).reshape(-1, 2),
             np.array(ways, dtype=np.bool_),
             tuple(self._switches),
+            tuple(self.nodes),
         )
 
     def _take_node(self, node: Element) -> None:

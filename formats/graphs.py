@@ -1,6 +1,6 @@
 """Networks of foreign graphs, and notices of dropped content."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
 
 from ..model.base.errors import InvalidInput
@@ -15,14 +15,11 @@ _MOST_NAMES = 16
 _LONGEST_NAME = 40
 
 
-def network_of(
-    file: InputFile, edges: Edges, *, names: Sequence[str] = (), passed_over: Iterable[str] = ()
-) -> Topology:
+def network_of(file: InputFile, edges: Edges, *, passed_over: Iterable[str] = ()) -> Topology:
     """Make the network of a graph, and report how it differs from the graph of ``file``.
 
-    ``names`` are the nodes' names in the file, by number, if it has names. ``passed_over`` names
-    skipped attributes. Raises :class:`InvalidInput` with the file's name if the graph is too large
-    or has only switches.
+    ``passed_over`` names skipped attributes. Raises :class:`InvalidInput` with the file's name if
+    the graph is too large or has only switches.
     """
     try:
         topology = edges.topology()
@@ -36,9 +33,9 @@ def network_of(
             say(file, f"{count} edge{'s' * (count > 1)} {what}")
     if listed := ", ".join(sorted(set(passed_over))):
         say(file, f"passed over, as a network has no place for it: {listed}")
-    if any(name != str(number) for number, name in enumerate(names)):
-        shown = (f"{number} is {_short(name)}" for number, name in enumerate(names))
-        more = len(names) - _MOST_NAMES
+    if any(name != str(number) for number, name in enumerate(edges.names)):
+        shown = (f"{number} is {_short(name)}" for number, name in enumerate(edges.names))
+        more = len(edges.names) - _MOST_NAMES
         rest = f" and so on, {more} more" if more > 0 else ""
         say(file, f"numbers of nodes: {', '.join(islice(shown, _MOST_NAMES))}{rest}")
     return topology

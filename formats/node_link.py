@@ -33,14 +33,7 @@ def read_node_link(file: InputFile) -> Topology:
         for what, things in (("nodes", looks.nodes), ("edges", looks.edges or looks.links))
         for name in set().union(*things) - _USED - ({"key"} if what == "edges" else set())
     }
-    names = [_name(bytes(node["id"])) for node in looks.nodes]
-    return network_of(file, edges, names=names, passed_over=passed_over)
-
-
-def _name(identity: bytes) -> str:
-    """Return the name in an id's JSON text: the string, otherwise the text itself."""
-    value = msgspec.json.decode(identity)
-    return value if isinstance(value, str) else identity.decode()
+    return network_of(file, edges, passed_over=passed_over)
 
 
 NODE_LINK = Format(

@@ -73,6 +73,7 @@ def with_host(topology: Topology, targets: Iterable[int]) -> HostedTopology:
         peer,
         name=f"{network.plain_label} and host",
         switches=network.switches,
+        node_names=network.node_names,
         link_registers_of=with_host_links(network.link_registers_of),
         link_rate_of=with_host_links(network.link_rate_of),
         network=network,

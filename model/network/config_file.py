@@ -13,6 +13,7 @@ false or empty. "operators" is a list of names; a custom operator is an object i
 """
 
 import json
+from dataclasses import replace
 from zlib import crc32
 
 import msgspec
@@ -47,7 +48,10 @@ _Layout = msgspec.defstruct(
 
 
 def network_to_json(config: NetworkConfig) -> dict[str, object]:
-    """Describe ``config`` in the form of program files."""
+    """Describe ``config`` in the form of program files, without the names of its nodes.
+
+    Names change no hardware, so no identity and no kept build depends on them.
+    """
     values = {name: getattr(config, name) for name in (*_IN_EVERY_FILE, *_OTHERS)}
     unusual = {
         name: value
@@ -56,7 +60,7 @@ def network_to_json(config: NetworkConfig) -> dict[str, object]:
     }
     if config.operators:
         unusual["operators"] = [_operator_to_json(operator) for operator in config.operators]
-    return {"topology": topology_to_json(config.topology), **unusual}
+    return {"topology": topology_to_json(replace(config.topology, node_names=())), **unusual}
 
 
 def differing(one: NetworkConfig, other: NetworkConfig) -> list[str]:

@@ -23,22 +23,26 @@ class Edges:
 
     ``ends`` has shape (edges, 2), int64: the two nodes of each edge, both in range. ``one_way`` has
     shape (edges,), bool: true if the edge leads only from the first to the second. ``switches`` are
-    the nodes without a network interface.
+    the nodes without a network interface. ``names`` are the names of the nodes, by number, if the
+    file has names.
     """
 
     nodes: int
     ends: npt.NDArray[np.int64]
     one_way: npt.NDArray[np.bool_]
     switches: tuple[int, ...] = ()
+    names: tuple[str, ...] = ()
 
     def topology(self) -> Topology:
         """Return the graph as a network; a node's ports are in the order of its neighbours.
 
+        Names that are all numbers are dropped, because a number means the number of a node.
         Raises :class:`.InvalidInput` if all nodes are switches.
         """
         both = np.concatenate((self.ends, self.ends[:, ::-1]))
         tables = one_way_tables(self.nodes, both[:, 0], both[:, 1])
-        topology = Topology("graph", (), *tables, name=f"graph of {self.nodes}")
+        names = () if all(map(str.isdecimal, self.names)) else self.names
+        topology = Topology("graph", (), *tables, name=f"graph of {self.nodes}", node_names=names)
         topology = with_switches(topology, self.switches)
         if not self.one_way.any():
             return topology

@@ -44,10 +44,19 @@ def sized_network(name: str, text: str, limit: SizeLimit, parameter: str) -> Top
 
 
 def node_in_words(topology: Topology, text: str, parameter: str) -> int:
-    """Return the node at the coordinates in ``text``, "3,4", or of a cube with the name "01101"."""
+    """Return the node at the coordinates in ``text``, "3,4", or with the name in ``text``.
+
+    A node of a cube has a name such as "01101", and a node of a file's graph the name in the file.
+    A number is always the number of a node. Raises :class:`InvalidInput` that names ``parameter``.
+    """
     bits = len(topology.dims)
     if topology.kind == "hypercube" and len(text) == bits > 1 and set(text) <= {"0", "1"}:
         return int(text, 2)
+    if topology.node_names and not text.isdecimal():
+        if topology.node_names.count(text) != 1:
+            allowed = f"a node of the {topology.label}, by its number or name"
+            raise InvalidInput.of(parameter, allowed, repr(text))
+        return topology.node_names.index(text)
     return topology.node_at(integers(parameter, "coordinates such as 0,0", text, ","), parameter)
 
 

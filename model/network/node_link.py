@@ -55,6 +55,7 @@ def from_networkx(graph: NetworkxGraph, switches: Iterable[int] = ()) -> Topolog
         np.array(ends, np.int64).reshape(-1, 2),
         np.full(len(ends), graph.is_directed()),
         tuple(sorted(marked)),
+        tuple(map(str, numbers)),
     ).topology()
 
 
@@ -104,7 +105,14 @@ def _edges(file: _File) -> Edges:
                 raise InvalidInput.of(parameter, "the id of a node", given.decode())
             ends[place, column] = numbers[given]
     switches = tuple(number for number, node in enumerate(file.nodes) if node.switch)
-    return Edges(len(numbers), ends, np.full(len(edges), file.directed), switches)
+    one_way = np.full(len(edges), file.directed)
+    return Edges(len(numbers), ends, one_way, switches, tuple(map(_name, numbers)))
+
+
+def _name(identity: bytes) -> str:
+    """Return the name in an id's JSON text: the string, otherwise the text itself."""
+    value = msgspec.json.decode(identity)
+    return value if isinstance(value, str) else identity.decode()
 
 
 def _numbers(nodes: list[_Node]) -> dict[bytes, int]:

@@ -76,6 +76,8 @@ class Topology:
     switches
         Nodes that forward packets and have no network interface (docs/router.md, section 15): no
         send starts or ends there. Ascending; only graphs have switches.
+    node_names
+        The names of the nodes in the file of a graph, by number; () without names.
     link_registers_of, link_rate_of
         The registers of the link that leaves each node by each port, and its rate: at least this
         many cycles pass between two flits (docs/router.md, section 24). -1 for a link with the
@@ -92,6 +94,7 @@ class Topology:
     faulty_links: tuple[tuple[int, int], ...] = ()
     without_faults: Topology | None = None
     switches: tuple[int, ...] = ()
+    node_names: tuple[str, ...] = ()
     link_registers_of: npt.NDArray[np.int64] | None = None
     link_rate_of: npt.NDArray[np.int64] | None = None
 

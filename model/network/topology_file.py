@@ -11,16 +11,17 @@
     {"kind": "de-bruijn", "base": 2, "length": 5, ...}
     {"kind": "graph", "neighbor": [[-1, 1], [-1, 0]], ...}
     {"kind": "graph", "neighbor": [[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], "switches": [1], ...}
+    {"kind": "graph", "neighbor": [[-1, 1], [-1, 0]], "node_names": ["east", "west"], ...}
     {"kind": "line", "nodes": 4, "host": true, "host_links": [1, 3], ...}
     {"kind": "line", "nodes": 3, "links": [[0, 1, 7, 4], [1, 2, 7, -1]], ...}
 
 ``neighbor`` is the table of :func:`.graph`, column 0 included. ``switches`` are a graph's nodes
-without a network interface; they are written only if there are any. Sizes, ``neighbor`` and
-``switches`` describe the network without faults; the faults are those of :func:`.with_faults`. They
-are always written; a file without them has no faults. ``host_links`` are the nodes that a host is
-linked to; the host itself is the node after the last. ``links`` are the links that differ, by node
-and port, with their registers and rate, -1 for those of the network; they are written only if there
-are any.
+without a network interface, and ``node_names`` are the names of its nodes, by number; they are
+written only if there are any. Sizes, ``neighbor`` and ``switches`` describe the network without
+faults; the faults are those of :func:`.with_faults`. They are always written; a file without them
+has no faults. ``host_links`` are the nodes that a host is linked to; the host itself is the node
+after the last. ``links`` are the links that differ, by node and port, with their registers and
+rate, -1 for those of the network; they are written only if there are any.
 
 A graph may also be in the form that networkx writes (:mod:`.node_link`).
 """
@@ -60,6 +61,7 @@ class _Faults(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 class _Graph(_Faults):
     neighbor: list[list[_Neighbor]]
     switches: list[_Number] = []
+    node_names: list[str] = []
 
 
 def _layout_of(kind: Kind) -> type[msgspec.Struct]:
@@ -111,8 +113,8 @@ def _size_to_json(topology: Topology) -> dict[str, object]:
     """Describe the size of a topology of a named kind, or the table of neighbours of a graph."""
     if topology.kind not in KINDS:
         table = (topology.without_faults or topology).neighbor.tolist()
-        switches = {"switches": list(topology.switches)} if topology.switches else {}
-        return {"neighbor": table, **switches}
+        told = {name: list(getattr(topology, name)) for name in ("switches", "node_names")}
+        return {"neighbor": table, **{name: values for name, values in told.items() if values}}
     kind = KINDS[topology.kind]
     size = kind.size(topology)
     values = [list(size)] if kind.sides else size
@@ -188,7 +190,11 @@ def _with_links(topology: Topology, links: list[tuple[int, int, int, int]]) -> T
 def _whole_network(name: str, file: Any) -> Topology:
     """Make the network that a file describes, without its faults and its host."""
     if name not in KINDS:
-        return graph(file.neighbor, file.switches)
+        topology = graph(file.neighbor, file.switches)
+        if len(file.node_names) not in (0, topology.nodes):
+            allowed = f"{topology.nodes} names, as there are nodes"
+            raise InvalidInput.of("topology.node_names", allowed, len(file.node_names))
+        return replace(topology, node_names=tuple(file.node_names))
     kind = KINDS[name]
     numbers = [getattr(file, field) for field in kind.fields]
     return kind.network(tuple(numbers[0]) if kind.sides else tuple(numbers))

@@ -34,6 +34,7 @@ from ..network.config import NetworkConfig
 from ..network.config_file import network_from_json, network_to_json
 from ..network.port_model import PortModel
 from ..network.segment import Segment
+from ..network.topology_file import topology_to_json
 from .any_program import AnyProgram
 from .circuit_checks import check_circuits
 from .circuit_file import CircuitNode, circuit_nodes, circuit_program
@@ -90,10 +91,11 @@ def program_json(program: AnyProgram) -> str:
         version, nodes = RUN_TABLES, circuit_nodes(program)
     else:
         version, nodes = TABLES, _nodes(program)
+    named = {"topology": topology_to_json(program.config.topology)}
     fields = {
         "format": FORMAT,
         "version": version,
-        "network": network_to_json(program.config),
+        "network": network_to_json(program.config) | named,
         "port_model": program.port_model,
         "nodes": msgspec.Raw(b"[\n" + b",\n".join(map(msgspec.json.encode, nodes)) + b"\n]"),
     }

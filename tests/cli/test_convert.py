@@ -56,6 +56,39 @@ def test_networks_are_converted(eyecast: Command, here: Path) -> None:
     assert json.loads((here / "h.json").read_text())["nodes"] == 4
 
 
+def test_names_of_nodes_last_through_files(eyecast: Command, here: Path) -> None:
+    rows = [("r0", "r1"), ("r1", "r2"), ("r2", "r0"), ("r2", "r 3")]
+    nodes = "".join(f'<node id="{name}"/>' for name in ("r0", "r1", "r2", "r 3"))
+    edges = "".join(f'<edge source="{one}" target="{other}"/>' for one, other in rows)
+    text = f'<graphml><graph edgedefault="undirected">{nodes}{edges}</graph></graphml>'
+    (here / "kite.graphml").write_text(text)
+    assert eyecast("convert", "kite.graphml", "kite.json").status == 0
+    (here / "plain.json").write_text((here / "kite.json").read_text().replace('"r', '"s'))
+    task = ("--collective", "multicast")
+    made = ("program", *task, "-o", "p.json", "--image")
+    named = ("--source", "r0", "--target", "r 3", "--faulty-link", "r0:r2")
+    for graph in ("kite.graphml", "kite.json"):
+        assert eyecast(*made, "named.csv", "--graph", graph, *named).status == 0
+    assert eyecast("schedule", *task, "--graph", "kite.json", *named, "-o", "s.json").status == 0
+    numbered = ("--source", "0", "--target", "3", "--faulty-link", "0:2")
+    for place, read in enumerate((("--program", "p.json"), ("--schedule", "s.json"))):
+        waves = ("predict", *read, "-o", f"run-{place}.csv", "--waves", "--waves-node")
+        assert eyecast(*waves, "r 3").status == 0
+    assert eyecast(*waves, "east") == refusal(
+        "--waves-node must be a node of the graph of 4 with 1 faulty link, by its number or name, "
+        "not 'east'"
+    )
+    # Names are no part of the hardware, and so of no image.
+    assert eyecast(*made, "other.csv", "--graph", "plain.json", *numbered).status == 0
+    assert "s 3" in (here / "p.json").read_text()
+    for end in ("csv", "json"):
+        assert (here / f"other.{end}").read_bytes() == (here / f"named.{end}").read_bytes()
+    (here / "short.json").write_text((here / "kite.json").read_text().replace('"r0",', ""))
+    assert eyecast("show", "--graph", "short.json", "-o", "x.svg") == refusal(
+        "short.json: topology.node_names must be 4 names, as there are nodes, not 3"
+    )
+
+
 REFUSED = {
     "convert ring.xml s.json": "ring.xml names no network: give one, such as --mesh 4x4",
     "convert ring.xml s.json --mesh 3x1": (

@@ -36,6 +36,7 @@ NETWORKS: dict[str, tuple[Topology, Topology]] = {
     "faulty_links": (PATH, with_faults(PATH, [], [(0, 1)])),
     "without_faults": (PATH, with_faults(PATH, [], [(0, 1)])),
     "switches": (graph(LINES), graph(LINES, switches=[0])),
+    "node_names": (graph(LINES), replace(graph(LINES), node_names=("a", "b", "c", "d"))),
     "link_registers_of": (PATH, replace(PATH, link_registers_of=SLOW)),
     "link_rate_of": (PATH, replace(PATH, link_rate_of=SLOW)),
     "network": (PATH, with_host(PATH, [1])),
