@@ -3,13 +3,14 @@
 A table has the rate of each pair of source and target::
 
     % src dst  pir   por  t_on t_off t_period
-      0   5    0.01
+      0   5
       1   4    0.02  0.3  0    500   1000
 
 In every cycle a node has at most one packet. It sends one to the target of a row with probability
-``pir``; in the cycle after a packet with probability ``por`` (default: ``pir``). A row is active in
-cycles whose remainder by ``t_period`` is above ``t_on`` and below ``t_off`` (default: all cycles
-except cycle 0). A rate must be given: Noxim's default is an option of its command line.
+``pir`` (default: 0.01, as in Noxim's ``default_config.yaml``); in the cycle after a packet with
+probability ``por`` (default: ``pir``). A row is active in cycles whose remainder by ``t_period`` is
+above ``t_on`` and below ``t_off`` (default: all cycles except cycle 0). A file without any rate may
+as well be a list: its format must be named.
 
 A list has packets in the order of cycles; -1 ends a cycle. In both, ``%`` or ``#`` begins a
 comment, also behind numbers::
@@ -18,7 +19,7 @@ comment, also behind numbers::
     1 4
     -1
     -1
-    2 3                cycle 2
+    2 3                % cycle 2
 
 Neither format has packet lengths. Node numbers are Noxim's: x + width * y. Source of both formats:
 ``src/GlobalTrafficTable.cpp``, ``src/GlobalTrafficHardcoding.cpp`` and ``canShot`` of
@@ -52,11 +53,10 @@ _WHOLE = re.compile(r"\d{1,9}")
 _RATE = re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,3})?")
 _END = "-1"
 _COMMENT = re.compile("[#%].*")
-_BEFORE = rb"(?:[ \t]*+(?:[#%].*+)?\r?\n)*+[ \t]*+"
+_RATE_BY_DEFAULT = 0.01
+_BEFORE = rb"(?:[ \t]*+(?:\d+[ \t]+\d+[ \t]*+)?(?:[#%].*+)?\r?\n)*+[ \t]*+"
 _TABLE_HEAD = re.compile(_BEFORE + rb"\d+[ \t]+\d+[ \t]+[01]?(?:\.\d*)?(?:[eE][-+]?\d+)?\s")
-_LIST_HEAD = re.compile(
-    rb"(?:[ \t]*+(?:\d+[ \t]+\d+[ \t]*+)?(?:[#%].*+)?\r?\n)*+[ \t]*+-1(?:\s|\Z)"
-)
+_LIST_HEAD = re.compile(_BEFORE + rb"-1(?:\s|\Z)")
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ def _lines(file: InputFile) -> Iterator[tuple[int, str]]:
 def _row(file: InputFile, number: int, line: str) -> _Row:
     """Return the row in a line of a table, with Noxim's defaults for missing columns."""
     words = line.split()
-    if not 3 <= len(words) <= len(_COLUMNS):
-        complaint = f"must be 3 to 7 numbers, {' '.join(_COLUMNS)}, not {quoted(line)}"
+    if not 2 <= len(words) <= len(_COLUMNS):
+        complaint = f"must be 2 to 7 numbers, {' '.join(_COLUMNS)}, not {quoted(line)}"
         raise wrong_line(file, number, complaint)
     for name, word in zip(_COLUMNS, words, strict=False):
         rate = name in ("pir", "por")
@@ -120,7 +120,7 @@ def _row(file: InputFile, number: int, line: str) -> _Row:
             allowed = "0 to 1 packets per cycle" if rate else "a number, 0 or more"
             raise wrong_line(file, number, f"{name} must be {allowed}, not {quoted(word)}")
     source, target = int(words[0]), int(words[1])
-    pir = float(words[2])
+    pir = float(words[2]) if len(words) > 2 else _RATE_BY_DEFAULT
     por = float(words[3]) if len(words) > 3 else pir
     times = [int(word) for word in words[4:]]
     for (name, time), (later_name, later) in pairwise(zip(_COLUMNS[4:], times, strict=False)):

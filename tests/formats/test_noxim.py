@@ -45,6 +45,7 @@ def test_packets_come_as_often_as_the_rates_say() -> None:
         assert abs(counts[pair] - 20_000 * rate) < 6 * np.sqrt(20_000 * rate * (1 - rate))
     both = traffic.cycle[traffic.source == 0]
     assert len(np.unique(both)) == len(both)
+    assert drawn("0 5").cycle.tolist() == drawn("0 5 0.01").cycle.tolist() != []
 
 
 def test_the_rate_after_a_packet_is_another() -> None:
@@ -109,8 +110,8 @@ REFUSED = [
     *((read_noxim_list, text.removesuffix(" 1"), line) for text, line in ENDS),
     (
         read_noxim_table,
-        "0 1",
-        "x, line 1: must be 3 to 7 numbers, src dst pir por t_on t_off t_period, not '0 1'",
+        "0",
+        "x, line 1: must be 2 to 7 numbers, src dst pir por t_on t_off t_period, not '0'",
     ),
     (read_noxim_table, "0 1 1.5", "x, line 1: pir must be 0 to 1 packets per cycle, not '1.5'"),
     (read_noxim_table, "0 1 nan", "x, line 1: pir must be 0 to 1 packets per cycle, not 'nan'"),
@@ -155,7 +156,7 @@ def test_the_packets_of_all_nodes_together_have_a_limit(monkeypatch: pytest.Monk
 
 
 def test_the_command_takes_both(eyecast: Command, here: Path) -> None:
-    (here / "table").write_text("% rates\n0 5 0.02\n1 4 0.05\n")
+    (here / "table").write_text("% rates\n2 6\n0 5 0.02\n1 4 0.05\n")
     (here / "list").write_text("0 5\n1 4\n-1\n2 3\n")
     for name, form in (("table", "noxim-table"), ("list", "noxim-list")):
         found = format_of(InputFile.read(here / name))
