@@ -29,9 +29,12 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from eyecast.model.base.files import write_atomically
-from eyecast.model.compare.drawn_traffic import Longer
-from eyecast.sim.soak import By, Outcome, run_draw
 from eyecast.testbench.coverage import table_of
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+
+from helpers.soak.soak import By, Outcome, run_draw
+from helpers.soak.traffic import Longer
 
 COUNTED_CASES = 5
 """Cases of each network whose points are counted, because counting takes longer than checking."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +19,7 @@ from ..model.program.checks import require_held, require_table_room
 from ..model.program.circuits import CircuitProgram, run_table_words
 from ..model.program.memory_words import expected_words, table_words
 from ..model.program.program import Program
-from ..model.program.slots import Slot, slot_of, slots_of
+from ..model.program.slots import Slot, slot_of
 from ..rtl.host_map import (
     CONTROLLER_ENTRIES,
     CONTROLLER_SPACE,
@@ -34,10 +32,7 @@ from ..rtl.host_map import (
     table_address_bits,
 )
 from ..rtl.run_entry import word_bits
-from .job import FIRST_PROGRAM, Job
-
-if TYPE_CHECKING:
-    from ..model.compare.drawn_programs import ProgramCase
+from .job import Job
 
 _COMMANDS = {
     "space": int(CONTROLLER_SPACE),
@@ -58,31 +53,6 @@ def job_of(case: Case) -> Job:
     return prepare(
         program, loads, timing=case.timing, read_words=words, cycle_limit=limit, hold=case.hold
     )
-
-
-def job_of_program(case: ProgramCase) -> Job:
-    """Prepare the job that runs a drawn program; it loads and reads all words of all memories.
-
-    A program that the host starts first is loaded behind it.
-    """
-    job = prepare(
-        case.program,
-        [(node, 0, words) for node, words in enumerate(case.memory)],
-        timing=case.timing,
-        read_words=case.program.config.message_words,
-        cycle_limit=case.limit,
-        hold=case.hold,
-    )
-    job = replace(job, damaged=case.damaged)
-    if case.first is None:
-        return job
-    first = case.first.program
-    _, slot = slots_of([case.program, first])
-    tables = np.concatenate([*_table_writes(first, slot.base)])
-    of_nodes = _without_switches(first.config, tables)
-    entry = _directory_entry(first, slot, case.timing, limit=0, number=FIRST_PROGRAM)
-    writes = np.concatenate((job.writes, of_nodes, entry))
-    return replace(job, writes=writes, first_cycles=case.first.predicted.cycles)
 
 
 def job_of_traffic(case: TrafficCase, *, read_memories: bool) -> Job:
@@ -144,6 +114,19 @@ def prepare(
         switches=list(config.topology.switches),
         hold=_hold(config, hold),
     )
+
+
+def resident_writes(
+    program: Program, slot: Slot, timing: Timing, number: int
+) -> npt.NDArray[np.uint64]:
+    """Return the writes that load a further resident program, with its entry in the directory.
+
+    ``slot`` has the program's addresses in the tables. ``number`` is the number of the entry, 1 or
+    more; the entry has no limit.
+    """
+    tables = np.concatenate([*_table_writes(program, slot.base)])
+    entry = _directory_entry(program, slot, timing, limit=0, number=number)
+    return np.concatenate((_without_switches(program.config, tables), entry))
 
 
 def prepare_circuits(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +13,11 @@ from ..network.config import NetworkConfig
 from ..program.any_program import AnyProgram
 from ..program.circuits import CircuitProgram
 from ..program.layout import held_words
-from ..run.run import EndState, HardwareRun, Prediction, Run
+from ..run.run import HardwareRun, Prediction, Run
 from ..run.standstill import Standstill, standstill
 from ..run.trace import HEAD_MARK, TAIL_MARK, Difference, Trace, first_difference
 from .case import Case
 from .waiting import waiting
-
-if TYPE_CHECKING:
-    from .drawn_programs import ProgramCase
 
 
 @dataclass(frozen=True)
@@ -219,31 +216,6 @@ def compare_runs(
         flags_check(predicted, measured),
     )
     return checks, difference
-
-
-def program_checks(case: ProgramCase, measured: HardwareRun) -> tuple[Check, ...]:
-    """Check all that a run shows, also of a program that hangs or sets flags.
-
-    The cycles of a run that hangs have no meaning, except with a controller, whose limit ends it.
-    Flits go on after the limit of a controller, so its nodes are not checked then. After a flag the
-    model counts on, and the controller does not: the check of the end compares the cycle.
-    """
-    predicted, controlled = case.predicted, bool(case.program.config.programs)
-    difference = first_difference(predicted.trace, measured.trace)
-    checks = [
-        equality_check("finished", predicted.finished, measured.finished),
-        Check("trace rows", len(predicted.trace), len(measured.trace), difference is None),
-    ]
-    if predicted.finished or (controlled and predicted.ending.state is not EndState.FAILED):
-        checks.append(equality_check("cycles", predicted.cycles, measured.cycles))
-    if controlled:
-        checks.append(ending_check(predicted, measured))
-        if predicted.ending.state is EndState.TIMED_OUT:
-            return tuple(checks)
-    for name in ("memory", "arrived", "flags", "stalled_flits", "step"):
-        differ = int((getattr(predicted, name) != getattr(measured, name)).sum())
-        checks.append(equality_check(f"{name}: entries that differ", 0, differ))
-    return tuple(checks)
 
 
 def _deadlock_check(predicted: Standstill, measured: Standstill) -> tuple[Check, ...]:

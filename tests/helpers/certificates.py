@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
+from helpers.soak.schedules import NETWORKS, draw_network, draw_schedules
 
 import eyecast as package
 from eyecast.model.base.errors import InvalidInput
@@ -15,7 +16,6 @@ from eyecast.model.certificate import circuit_checker
 from eyecast.model.certificate.certificate import certificate_json
 from eyecast.model.certificate.circuit_certificate import circuit_certificate
 from eyecast.model.certificate.packet_checker import RefusedError, check
-from eyecast.model.compare.drawn_schedules import NETWORKS, draw_network, draw_schedules
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import TIMINGS, Timing
 from eyecast.model.program.certified import Room

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
+from helpers.soak.programs import MESSAGE_WORDS, NETWORKS
 
-from eyecast.model.compare.drawn_programs import MESSAGE_WORDS, NETWORKS
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.operators import BUILT_IN, Operator
 

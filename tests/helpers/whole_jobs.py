@@ -10,7 +10,12 @@ from eyecast.sim.loading import prepare
 
 
 def whole_job(
-    program: Program, timing: str, cycle_limit: int, memory: npt.NDArray[np.uint64] | None = None
+    program: Program,
+    timing: str,
+    cycle_limit: int,
+    memory: npt.NDArray[np.uint64] | None = None,
+    *,
+    hold: npt.NDArray[np.int64] | None = None,
 ) -> Job:
     """Return the job that runs ``program`` from ``memory``, or from words that all differ."""
     return prepare(
@@ -19,4 +24,5 @@ def whole_job(
         timing=timing,
         read_words=program.config.message_words,
         cycle_limit=cycle_limit,
+        hold=hold,
     )

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.own_operator import TWICE
+from helpers.soak.programs import MESSAGE_WORDS, drawn_program
 from helpers.untimed import Memory, carried_out
 from helpers.whole_jobs import whole_job
 
-from eyecast.model.compare.drawn_programs import MESSAGE_WORDS, drawn_program
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.topology import Topology, mesh

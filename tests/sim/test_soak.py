@@ -5,10 +5,11 @@ from itertools import count, islice, permutations, product
 
 import numpy as np
 import pytest
-
-from eyecast.model.base.errors import InvalidInput
-from eyecast.model.compare.drawn_programs import draw_program_cases, draw_program_network
-from eyecast.model.compare.drawn_schedules import (
+from helpers.soak.checks import Drawn, disagreements, memory_check, written_words
+from helpers.soak.damage import damaging_verilog, draw_damaged
+from helpers.soak.operators import with_drawn_operator
+from helpers.soak.programs import draw_program_cases, draw_program_network
+from helpers.soak.schedules import (
     MOST_WORDS,
     _draw_request,
     draw_groups,
@@ -16,7 +17,10 @@ from eyecast.model.compare.drawn_schedules import (
     draw_schedules,
     draw_topology,
 )
-from eyecast.model.compare.drawn_traffic import DrawnCase, DrawnNetwork, Longer
+from helpers.soak.soak import By, job_of_program, run_draw, traffic_command
+from helpers.soak.traffic import DrawnCase, DrawnNetwork, Longer
+
+from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
@@ -29,18 +33,6 @@ from eyecast.model.network.topology_file import (
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.run import EndState, HardwareRun, Run
 from eyecast.model.run.signature import signatures
-from eyecast.sim.drawn_damage import damaging_verilog, draw_damaged
-from eyecast.sim.drawn_operators import with_drawn_operator
-from eyecast.sim.loading import job_of_program
-from eyecast.sim.soak import (
-    By,
-    Drawn,
-    disagreements,
-    memory_check,
-    run_draw,
-    traffic_command,
-    written_words,
-)
 
 SEEDS = range(60)
 
@@ -324,7 +316,7 @@ def test_a_flit_that_the_model_forgets_is_seen_by_the_rules(monkeypatch):
     case, _ = drawn_run()
     damaged = replace(case.predicted, trace=case.predicted.trace.first_rows(-1))
     drawn = [Drawn("sound", case), Drawn("damaged", replace(case, predicted=damaged))]
-    monkeypatch.setattr("eyecast.sim.soak._draw_traffic", lambda *_: iter(drawn))
+    monkeypatch.setattr("helpers.soak.soak._draw_traffic", lambda *_: iter(drawn))
     sound, wrong = run_draw(3, By.RULES)
     assert (sound.wrong, sound.flits) == ([], len(case.predicted.trace))
     assert [check.name for check in wrong.wrong] == ["trace rules broken"]
@@ -333,9 +325,9 @@ def test_a_flit_that_the_model_forgets_is_seen_by_the_rules(monkeypatch):
 def test_a_wrong_signature_of_a_run_without_a_trace_is_seen(monkeypatch):
     case, measured = drawn_run()
     drawn = Drawn("drawn", case)
-    monkeypatch.setattr("eyecast.sim.soak._draw_traffic", lambda *_: iter([drawn]))
-    monkeypatch.setattr("eyecast.sim.soak.build_simulator", lambda *_, **__: None)
-    monkeypatch.setattr("eyecast.sim.soak.simulate", lambda *_: iter([measured]))
+    monkeypatch.setattr("helpers.soak.soak._draw_traffic", lambda *_: iter([drawn]))
+    monkeypatch.setattr("helpers.soak.soak.build_simulator", lambda *_, **__: None)
+    monkeypatch.setattr("helpers.soak.soak.simulate", lambda *_: iter([measured]))
     (right,) = run_draw(3, By.SIGNATURES)
     assert (right.wrong, right.flits) == ([], len(case.predicted.trace))
     measured.signature[1] ^= np.uint32(1)
@@ -391,10 +383,10 @@ def test_signatures_count_until_flits_may_go_on_after_a_limit(monkeypatch, state
     drawn, measured = drawn_program_run(state)
     measured.signature[1] ^= np.uint32(1)
     late = replace(measured, ending=measured.ending._replace(cycle=measured.ending.cycle + 1))
-    monkeypatch.setattr("eyecast.sim.soak._draw_programs", lambda *_, **__: iter([drawn]))
-    monkeypatch.setattr("eyecast.sim.soak.build_simulator", lambda *_, **__: None)
+    monkeypatch.setattr("helpers.soak.soak._draw_programs", lambda *_, **__: iter([drawn]))
+    monkeypatch.setattr("helpers.soak.soak.build_simulator", lambda *_, **__: None)
     for run_of, names in ((measured, wrong), (late, ["end", *wrong])):
-        monkeypatch.setattr("eyecast.sim.soak.simulate", lambda *_, run_of=run_of: iter([run_of]))
+        monkeypatch.setattr("helpers.soak.soak.simulate", lambda *_, run_of=run_of: iter([run_of]))
         (outcome,) = run_draw(1, By.SIGNATURES)
         assert [check.name for check in outcome.wrong] == names
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.programs import program, put
+from helpers.soak.checks import Drawn, disagreements
 from helpers.switch_networks import fat_tree, switch_mesh, switch_tree
 
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
@@ -25,7 +26,6 @@ from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
-from eyecast.sim.soak import Drawn, disagreements
 from eyecast.sim.verify import run_traffic, verify
 
 pytestmark = pytest.mark.slow

@@ -9,17 +9,18 @@ import dataclasses
 import numpy as np
 import pytest
 from helpers.programs import changed
+from helpers.soak.soak import traffic_command
+from helpers.soak.traffic import NETWORKS as DRAWN_NETWORKS
+from helpers.soak.traffic import (
+    SHORTEST_PACKET,
+    DrawnCase,
+    DrawnNetwork,
+)
 from helpers.traffic import traffic_network
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from eyecast.model.compare.checks import compare_runs
-from eyecast.model.compare.drawn_traffic import NETWORKS as DRAWN_NETWORKS
-from eyecast.model.compare.drawn_traffic import (
-    SHORTEST_PACKET,
-    DrawnCase,
-    DrawnNetwork,
-)
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.compare.waiting import waiting
 from eyecast.model.cycle.model import run
@@ -36,7 +37,6 @@ from eyecast.model.traffic.traffic import Traffic
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
-from eyecast.sim.soak import traffic_command
 from eyecast.sim.verify import run_traffic
 
 NARROWEST_FLIT = 28

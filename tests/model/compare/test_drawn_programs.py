@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-
-from eyecast.model.base.errors import InvalidInput
-from eyecast.model.compare.drawn_programs import (
+from helpers.soak.programs import (
     LONGEST_RUN,
     LONGEST_WRONG_WAY,
     FirstRun,
@@ -15,6 +13,8 @@ from eyecast.model.compare.drawn_programs import (
     draw_program_cases,
     drawn_program,
 )
+
+from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle.control import Control
 from eyecast.model.network.config import TIMINGS, NetworkConfig, Timing
 from eyecast.model.network.topology import mesh

@@ -11,10 +11,10 @@ import pytest
 from helpers.all_port_programs import all_port
 from helpers.drawn import draw_network
 from helpers.programs import DOWN, UP, C, departures, flags, program, put, simulated, words
+from helpers.soak.programs import drawn_program
 from helpers.untimed import carried_out
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.compare.drawn_programs import drawn_program
 from eyecast.model.cycle.model import run
 from eyecast.model.network.operators import BUILT_IN, Operator
 from eyecast.model.program.deadlock import DeadlockError, certify

@@ -12,9 +12,9 @@ from helpers.all_port_programs import all_port
 from helpers.drawn import draw_network
 from helpers.generated import generated
 from helpers.programs import DOWN, NORTH, UP, program, put, words
+from helpers.soak.programs import drawn_program
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.compare.drawn_programs import drawn_program
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.control import Control
 from eyecast.model.exact.arithmetic import predict, run

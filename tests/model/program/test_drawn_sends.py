@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from helpers.refusals import refusal_of
 from helpers.schedules import Send, build
+from helpers.soak.schedules import draw_topology
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.compare.case import Case
-from eyecast.model.compare.drawn_schedules import draw_topology
 from eyecast.model.network.config import TIMINGS, NetworkConfig
 from eyecast.model.network.port_model import PORT_MODELS, PortModel
 from eyecast.model.network.topology import NO_LINK, ring

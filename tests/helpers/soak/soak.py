@@ -5,45 +5,41 @@ These are signatures, message memories, and deadlocks, which model and hardware 
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from itertools import chain, islice
-from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+from helpers.soak.checks import AnyCase, Drawn, disagreements, ends_and_signatures
+from helpers.soak.damage import damaging_verilog, draw_damaged
+from helpers.soak.operators import with_drawn_operator
+from helpers.soak.programs import ProgramCase, draw_program_cases, draw_program_network
+from helpers.soak.schedules import draw_cases
+from helpers.soak.traffic import DEFAULT, DrawnCase, DrawnNetwork, Longer
+from helpers.whole_jobs import whole_job
 
-from ..model.base.errors import InvalidInput
-from ..model.compare.case import Case
-from ..model.compare.checks import Check, compare, ending_check, equality_check, program_checks
-from ..model.compare.drawn_programs import ProgramCase, draw_program_cases, draw_program_network
-from ..model.compare.drawn_schedules import draw_cases
-from ..model.compare.drawn_traffic import DEFAULT, DrawnCase, DrawnNetwork, Longer
-from ..model.compare.traffic_case import TrafficCase, compare_traffic, rules_check
-from ..model.network.config import NetworkConfig, Timing
-from ..model.network.topology_file import topology_to_json
-from ..model.program.any_program import without_circuits
-from ..model.run.packets import packets_of
-from ..model.run.run import EndState, HardwareRun, Run
-from ..model.run.signature import signatures
-from ..model.run.trace import Trace
-from ..testbench.coverage import Coverage
-from .build import build_simulator
-from .drawn_damage import damaging_verilog, draw_damaged
-from .drawn_operators import with_drawn_operator
-from .job import Job
-from .loading import job_of, job_of_program, job_of_traffic
-from .simulator import simulate
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.compare.case import Case
+from eyecast.model.compare.checks import Check
+from eyecast.model.compare.traffic_case import TrafficCase, rules_check
+from eyecast.model.network.config import Timing
+from eyecast.model.network.topology_file import topology_to_json
+from eyecast.model.program.any_program import without_circuits
+from eyecast.model.program.slots import slots_of
+from eyecast.model.run.run import Run
+from eyecast.sim.build import build_simulator
+from eyecast.sim.job import FIRST_PROGRAM, Job
+from eyecast.sim.loading import job_of, job_of_traffic, resident_writes
+from eyecast.sim.simulator import simulate
+from eyecast.testbench.coverage import Coverage
 
 CASES_PER_NETWORK, CASES_PER_LARGE_NETWORK, PROGRAMS_PER_NETWORK = 150, 10, 60
 CASES_PER_PROCESS = 50
 """Cases that one process of the simulator runs, when their traces are read."""
 LATEST_INTERRUPTION = 2000
 """Most cycles of a run that the host interrupts."""
-
-AnyCase = Case | ProgramCase | TrafficCase
 
 
 class By(StrEnum):
@@ -56,23 +52,6 @@ class By(StrEnum):
     TRACES = "traces"
     SIGNATURES = "signatures"
     RULES = "rules"
-
-
-class Drawn(NamedTuple):
-    """A drawn case, and its description."""
-
-    description: str
-    case: AnyCase
-
-    @property
-    def config(self) -> NetworkConfig:
-        """The network."""
-        return self.case.program.config
-
-    @property
-    def damaged(self) -> int | None:
-        """The word that the network's message memories damage; None if there is none."""
-        return self.case.damaged if isinstance(self.case, ProgramCase) else None
 
 
 @dataclass(frozen=True)
@@ -201,7 +180,7 @@ def _run_hardware(
                 wrong = disagreements(each, measured)
                 yield Outcome(each, measured, wrong)
             else:
-                wrong = _ends_and_signatures(each, measured)
+                wrong = ends_and_signatures(each, measured)
                 # The prediction's trace stands for the hardware's, which has the same signatures.
                 run = replace(measured, trace=each.case.predicted.trace)
                 yield Outcome(each, run, wrong)
@@ -221,69 +200,17 @@ def _job_of(draw: np.random.Generator, case: AnyCase, *, trace: bool) -> Job:
     return replace(job, interrupted=int(draw.integers(1, most + 2)))
 
 
-def _ends_and_signatures(drawn: Drawn, measured: HardwareRun) -> list[Check]:
-    """Return the failed checks of a run without a trace."""
-    predicted = drawn.case.predicted
-    checks = [equality_check("finished", predicted.finished, measured.finished)]
-    if predicted.finished:
-        checks.append(equality_check("cycles", predicted.cycles, measured.cycles))
-    if drawn.config.programs:
-        checks.append(ending_check(predicted, measured))
-    # Flits go on after the limit of a controller.
-    if predicted.ending.state is not EndState.TIMED_OUT or not drawn.config.programs:
-        checks += _signature_checks(drawn.config, predicted, measured)
-    return [check for check in checks if not check.agrees]
+def job_of_program(case: ProgramCase) -> Job:
+    """Prepare the job that runs a drawn program; it loads and reads all words of all memories.
 
-
-def disagreements(drawn: Drawn, measured: HardwareRun) -> list[Check]:
-    """Return the failed checks of a run with a trace.
-
-    With one VC on a wrapped axis, packets may wait for each other for ever. Then neither model nor
-    hardware finishes, and all flits until then must agree.
+    A program that the host starts first is loaded behind it.
     """
-    case, config = drawn.case, drawn.config
-    checks: Sequence[Check]
-    if isinstance(case, Case):
-        checks = compare(case, measured).checks
-        # A trace does not tell ejection ports apart, and circuits have no packets: no rules apply.
-        if not (config.all_port or config.circuits):
-            checks = (*checks, rules_check(without_circuits(case.program), measured))
-    elif isinstance(case, ProgramCase):
-        checks = program_checks(case, measured)
-    else:
-        memories = memory_check(config, case.predicted, measured, case.words.shape[1])
-        checks = (*compare_traffic(case, measured).checks, memories)
-    more = _signature_checks(config, case.predicted, measured)
-    return [check for check in (*checks, *more) if not check.agrees]
-
-
-def _signature_checks(config: NetworkConfig, predicted: Run, measured: HardwareRun) -> list[Check]:
-    """Check that every node has the signature of its predicted flits, in a network with them."""
-    if not config.signature:
-        return []
-    wrong = np.flatnonzero(signatures(predicted.trace, config) != measured.signature).tolist()
-    return [Check("nodes with another signature", [], wrong, not wrong)]
-
-
-def memory_check(
-    config: NetworkConfig, predicted: Run, measured: HardwareRun, loaded: int
-) -> Check:
-    """Check all words that were loaded, the first ``loaded`` of each node, or written by packets.
-
-    Other words of the hardware's memories are from the run before.
-    """
-    known = written_words(config, predicted.trace)
-    known[:, :loaded] = True
-    wrong = int((known & (predicted.memory != measured.memory)).sum())
-    return Check("words that differ in memories", 0, wrong, wrong == 0)
-
-
-def written_words(config: NetworkConfig, trace: Trace) -> npt.NDArray[np.bool_]:
-    """Tell which words of message memories packets write: shape (nodes, message words)."""
-    packets = packets_of(config, trace)
-    written = np.zeros((config.topology.nodes, config.message_words), dtype=np.bool_)
-    for begin, end in zip(packets.begin.tolist(), packets.end.tolist(), strict=True):
-        if packets.flits.port[begin] == 0:
-            address = int(config.header.address(packets.flits.data[begin]))
-            written[packets.flits.node[begin], address : address + end - begin - 1] = True
-    return written
+    job = whole_job(case.program, case.timing, case.limit, case.memory, hold=case.hold)
+    job = replace(job, damaged=case.damaged)
+    if case.first is None:
+        return job
+    first = case.first.program
+    _, slot = slots_of([case.program, first])
+    further = resident_writes(first, slot, case.timing, FIRST_PROGRAM)
+    writes = np.concatenate((job.writes, further))
+    return replace(job, writes=writes, first_cycles=case.first.predicted.cycles)

@@ -8,10 +8,10 @@ import numpy as np
 from amaranth.hdl import Module, Signal
 from amaranth.lib.wiring import Component
 
-from ..model.base.errors import InvalidInput
-from ..model.network.config import NetworkConfig
-from ..model.network.operators import Operator
-from ..rtl.operators import OperatorPorts
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.operators import Operator
+from eyecast.rtl.operators import OperatorPorts
 
 LONGEST_LATENCY = 4
 """Most cycles of a drawn operator."""

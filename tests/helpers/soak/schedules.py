@@ -4,24 +4,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+from helpers.soak.programs import draw_controller, draw_hold
+from helpers.soak.topologies import draw_broken, draw_graph, draw_links
+from helpers.soak.traffic import NETWORKS, draw_config
 
-from ..base.errors import InvalidInput
-from ..collectives.algorithm import Algorithm
-from ..collectives.declared.block_words import SERVED, BlockWords, as_block_words
-from ..collectives.declared.request import Request
-from ..collectives.groups import Nodes, part_of, side_by_side
-from ..collectives.registry import algorithms_for
-from ..network.config import TIMINGS, NetworkConfig
-from ..network.operators import BUILT_IN
-from ..network.port_model import PortModel
-from ..network.topology import Topology
-from ..program.compiler import Compiled, fit
-from ..schedule.collective import COLLECTIVES, REDUCTIONS, ROOTLESS, Collective
-from ..schedule.schedule import Schedule
-from .case import Case
-from .drawn_programs import draw_controller, draw_hold
-from .drawn_topologies import draw_broken, draw_graph, draw_links
-from .drawn_traffic import NETWORKS, draw_config
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.algorithm import Algorithm
+from eyecast.model.collectives.declared.block_words import SERVED, BlockWords, as_block_words
+from eyecast.model.collectives.declared.request import Request
+from eyecast.model.collectives.groups import Nodes, part_of, side_by_side
+from eyecast.model.collectives.registry import algorithms_for
+from eyecast.model.compare.case import Case
+from eyecast.model.network.config import TIMINGS, NetworkConfig
+from eyecast.model.network.operators import BUILT_IN
+from eyecast.model.network.port_model import PortModel
+from eyecast.model.network.topology import Topology
+from eyecast.model.program.compiler import Compiled, fit
+from eyecast.model.schedule.collective import COLLECTIVES, REDUCTIONS, ROOTLESS, Collective
+from eyecast.model.schedule.schedule import Schedule
 
 TRIES = 120
 """Draws of a collective and an algorithm per network; most do not serve it or do not fit."""

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..base.errors import InvalidInput
-from ..network.edges import Edges
-from ..network.faults import with_faults
-from ..network.routes import route
-from ..network.topology import NO_LINK, Topology
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.edges import Edges
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.routes import route
+from eyecast.model.network.topology import NO_LINK, Topology
 
 LONGEST_DRAWN_LINK, SLOWEST_DRAWN_LINK = 5, 3
 """Most registers of a link, and most cycles between two of its flits, where links differ."""

@@ -12,24 +12,24 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from helpers.soak.topologies import draw_connected, draw_graph, draw_links
 
-from ..base.errors import InvalidInput
-from ..cycle.control import Control
-from ..cycle.model import run
-from ..network.config import MOST_PROGRAMS, TIMINGS, NetworkConfig, Timing
-from ..network.exclusions import LEAST_CONTROLLED_WIDTH
-from ..network.operators import BUILT_IN
-from ..network.port_model import PortModel
-from ..network.routes import route, segments_of_paths
-from ..network.segment import Segment
-from ..network.topology import hypercube, mesh, torus
-from ..program.checks import require_table_room
-from ..program.payload import random_words
-from ..program.program import Program
-from ..program.row import Row
-from ..program.slots import slots_of
-from ..run.run import Prediction
-from .drawn_topologies import draw_connected, draw_graph, draw_links
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.cycle.control import Control
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import MOST_PROGRAMS, TIMINGS, NetworkConfig, Timing
+from eyecast.model.network.exclusions import LEAST_CONTROLLED_WIDTH
+from eyecast.model.network.operators import BUILT_IN
+from eyecast.model.network.port_model import PortModel
+from eyecast.model.network.routes import route, segments_of_paths
+from eyecast.model.network.segment import Segment
+from eyecast.model.network.topology import hypercube, mesh, torus
+from eyecast.model.program.checks import require_table_room
+from eyecast.model.program.payload import random_words
+from eyecast.model.program.program import Program
+from eyecast.model.program.row import Row
+from eyecast.model.program.slots import slots_of
+from eyecast.model.run.run import Prediction
 
 HALF = 128
 """Words of the half of a lane's memory to which the packets of a step are written."""

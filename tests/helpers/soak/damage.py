@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..model.network.config import NetworkConfig
-from .verilog import network_verilog
+from eyecast.model.network.config import NetworkConfig
+from eyecast.sim.verilog import network_verilog
 
 _MEMORY = re.compile(r"module eyecast_message_memory .*?endmodule", re.DOTALL)
 _WRITE = re.compile(r"<= (write_data\w*);")

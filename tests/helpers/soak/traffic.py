@@ -12,17 +12,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from helpers.soak.topologies import draw_connected, draw_graph, draw_links
 
-from ..base.errors import InvalidInput
-from ..network.config import MOST_MEMORY_WORDS, PARAMETERS, NetworkConfig
-from ..network.kinds import KINDS
-from ..network.topology import Topology, hypercube, mesh, torus
-from ..program.checks import require_table_room
-from ..traffic.patterns import patterns_for
-from ..traffic.program import message_words_for, traffic_program
-from ..traffic.traffic import draw_refusal, draw_traffic
-from .drawn_topologies import draw_connected, draw_graph, draw_links
-from .traffic_case import TrafficCase
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.compare.traffic_case import TrafficCase
+from eyecast.model.network.config import MOST_MEMORY_WORDS, PARAMETERS, NetworkConfig
+from eyecast.model.network.kinds import KINDS
+from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.program.checks import require_table_room
+from eyecast.model.traffic.patterns import patterns_for
+from eyecast.model.traffic.program import message_words_for, traffic_program
+from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
 
 TABLE_WORDS = 1 << 13
 SHORTEST_PACKET, LONGEST_PACKET = 4, 12
