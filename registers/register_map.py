@@ -104,7 +104,8 @@ def register_map_files(
         source.write_text(text)
         top = compiled(source)
         CHeaderExporter().export(top, str(work / header), std=CStandard.gnu99)
-        HTMLExporter().export(top, str(work / PAGES_FOLDER))
+        # A page with the time of day would make two packages of the same network differ.
+        HTMLExporter(user_context={"build_ts": 0}).export(top, str(work / PAGES_FOLDER))
         _leave_out(work / PAGES_FOLDER)
         shutil.rmtree(folder / PAGES_FOLDER, ignore_errors=True)
         for part in (rdl, header, PAGES_FOLDER):
