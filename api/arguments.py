@@ -14,6 +14,7 @@ import numpy as np
 from ..model.base.errors import InvalidInput
 from ..model.base.texts import integers
 from ..model.network.config import NetworkConfig
+from ..model.network.exclusions import IDLE_IN_CIRCUITS
 from ..model.network.node_link import NetworkxGraph
 from ..model.network.operators import Operator, as_operators
 from ..model.network.topology import Topology
@@ -192,11 +193,15 @@ def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Retu
 def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters of a network, with the operators as a tuple.
 
-    Raises :class:`.InvalidInput` for an unknown name and for operators of a wrong kind.
+    Raises :class:`.InvalidInput` for an unknown name, for operators of a wrong kind, and for a
+    parameter that changes nothing with circuits.
     """
     for name in given:
         if name not in CONFIG:
             raise InvalidInput.unknown("parameter of a network", CONFIG, name)
+    for name in IDLE_IN_CIRCUITS if given.get("circuits") else ():
+        if name in given:
+            raise InvalidInput(f"{name} must be left out with circuits: it changes nothing there")
     if "operators" not in given:
         return {**given}
     operators = given["operators"]

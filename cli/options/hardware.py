@@ -9,6 +9,7 @@ from ...model.base.errors import InvalidInput
 from ...model.collectives.declared.request import Ports
 from ...model.compare.answer import Answer
 from ...model.network.config import DEFAULTS, PARAMETERS, NetworkConfig, Timing
+from ...model.network.exclusions import IDLE_IN_CIRCUITS
 from ...model.network.topology import Topology
 from ...model.program.any_program import AnyProgram
 from ...model.program.certified import Room
@@ -95,7 +96,8 @@ def require_no_deadlock(chosen: OptionValues, program: AnyProgram) -> None:
 
 def refuse_with_circuits() -> None:
     """Refuse the typed options that change nothing with circuits (docs/router.md, section 23)."""
-    without_effect = ("--timing", "--force", "--depth", "--steps", "--assertions")
+    parameters = (f"--{name}" for name in IDLE_IN_CIRCUITS)
+    without_effect = ("--timing", "--force", "--assertions", *parameters)
     refuse_beside("circuits", without_effect, "it changes nothing there")
 
 

@@ -80,6 +80,9 @@ EXCLUDES = (
 )
 """All rules, in the order of checking; the first broken rule is reported."""
 
+IDLE_IN_CIRCUITS = ("depth", "steps")
+"""Parameters that change nothing in a network with circuits (docs/router.md, section 23)."""
+
 _NAMES = {
     "differing_links": "links that differ",
     "operator_latency": "latency of operators",

@@ -81,6 +81,10 @@ def test_it_works_or_says_why_not(name: str, circuits: bool, here: Path) -> None
         assert refusal_of(CALLS[name], MADE[True], {}) == (
             "a schedule with trees needs a network with circuits (circuits)"
         )
+        for idle in ("depth", "steps"):
+            assert refusal_of(CALLS[name], MADE[True], {"circuits": True, idle: 9}) == (
+                f"{idle} must be left out with circuits: it changes nothing there"
+            )
 
 
 def test_a_wrong_call_names_its_function() -> None:
