@@ -9,12 +9,13 @@ import click
 from ..model.base.errors import InvalidInput
 from ..model.base.files import is_special, write_atomically
 from ..model.base.folders import new_folder, require_new_folder
+from ..model.collectives.declared.request import Ports
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config_file import network_to_json
 from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, say, say_written
-from .options.hardware import chosen_config, exported_hardware_options, ports_option
+from .options.hardware import chosen_config, exported_hardware_options
 from .options.network import chosen_topology, network_options
 from .options.output import require_output_files
 from .options.values import file_option
@@ -27,7 +28,13 @@ from .options.values import file_option
 )
 @network_options
 @exported_hardware_options
-@ports_option
+@click.option(
+    "--ports",
+    type=click.Choice([Ports.ONE.value, Ports.ALL.value]),
+    default=Ports.ONE.value,
+    show_default=True,
+    help="Injection and ejection ports of a node: one of each, or all: one of each per link.",
+)
 @click.option(
     "--bus",
     type=click.Choice([bus.value for bus in HostBus]),

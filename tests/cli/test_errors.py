@@ -264,6 +264,10 @@ BAD_OPTIONS = {
     "predict --program p.json --steps 9": (
         "--steps must be left out with --program: the file says it"
     ),
+    "verilog --mesh 2x1 --ports full-duplex -o a.v": (
+        "Invalid value for '--ports': 'full-duplex' is not one of 'one', 'all' "
+        "(see eyecast verilog --help)"
+    ),
     "verilog --mesh 4x4": "Missing option '-o' / '--output' (see eyecast verilog --help)",
     # Places to write to
     "verilog --mesh 4x4 -o a.json": (
