@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.base.errors import InvalidInput, like
-from ..model.base.texts import counted
 from ..model.collectives.algorithm import Algorithm
 from ..model.collectives.registry import ALGORITHMS, algorithms_for
 from ..model.schedule.collective import COLLECTIVES
@@ -63,9 +62,7 @@ def algorithms_command(name: str | None, collective: str | None, as_json: bool) 
     elif collective is not None:
         own = [case for case in cases if case.collective == collective]
         print_table(collective, COLUMNS, [_row(each, own) for each in listed])
-        lengths = sorted({case.words for case in own})
-        columns = ("the fastest", *(counted(length, "word") for length in lengths))
-        print_table("", columns, _winners(own))
+        print_table("", ("network", "the fastest, by words"), _winners(own))
     else:
         names = [
             (each, ", ".join(algorithm.name for algorithm in algorithms_for(each)))
@@ -106,10 +103,13 @@ def _row(algorithm: Algorithm, cases: Sequence[MeasuredCase]) -> tuple[str, ...]
     return (algorithm.name, algorithm.networks, ports, algorithm.steps, algorithm.paper, words)
 
 
-def _winners(cases: Sequence[MeasuredCase]) -> list[tuple[str, ...]]:
+def _winners(cases: Sequence[MeasuredCase]) -> list[tuple[str, str]]:
     """Return a row for each network and ports: the fastest algorithms of each length."""
     return [
-        (f"{network} --ports {ports}", *(", ".join(case.algorithms) for case in some))
+        (
+            f"{network} --ports {ports}",
+            "; ".join(f"{', '.join(case.algorithms) or 'none'} at {case.words:,}" for case in some),
+        )
         for (network, ports), some in groupby(cases, lambda case: (case.network, case.ports))
     ]
 

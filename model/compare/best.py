@@ -144,7 +144,7 @@ def choose_best(
 
 def _require_heeded(collective: str, request: Request, algorithms: Sequence[Algorithm]) -> None:
     """Refuse a setting of the request if some algorithm would serve without it."""
-    for name in ("duplex", "packet", "order"):
+    for name in ("duplex", "packet", "order", "operator"):
         parameter, setting, unset = CHOICES[name]
         changed: dict[str, Any] = {name: unset}
         without = replace(request, **changed)

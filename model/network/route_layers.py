@@ -12,10 +12,8 @@ Proc. 16th International Parallel and Distributed Processing Symposium, 2002.)
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from ..base.arrays import Int32s, Numbers
-from ..base.compiled import compiled
 from ..base.errors import InvalidInput
 from ..base.graph_cycles import find_circle
 from ..base.ragged import offsets_of
@@ -24,9 +22,6 @@ from .topology import Topology
 
 MOST_LAYERS = 256
 """Most layers that are tried for a route: the VCs of a schedule are 0 to 255."""
-
-_FREE, _BARRED, _NEW, _TAKEN = range(4)
-"""States of a turn in a layer: _BARRED would close a circle, _NEW is of the path being added."""
 
 
 def safe_routes(
@@ -101,89 +96,17 @@ class Layers:
 
     def deal(self) -> Numbers:
         """Add each path to the lowest layer that it joins; return the layers, shape (paths,)."""
+        from .layer_loops import deal  # noqa: PLC0415 - Numba takes long to load
+
         columns = (self._turns, self._link, self._next, self._ahead, self._states)
         layers = np.empty(len(self._first) - 1, np.int64)
-        if not _deal(self._first, *columns, layers):
+        if not deal(self._first, *columns, layers):
             raise InvalidInput.of("VCs of all routes", f"at most {MOST_LAYERS}", "more")
         return layers
 
     def joins(self, path: int, layer: int) -> bool:
         """Add a path to a layer, unless that closes a circle; tell if it was added."""
+        from .layer_loops import joins  # noqa: PLC0415 - Numba takes long to load
+
         turns = self._turns[self._first[path] : self._first[path + 1]]
-        return bool(_joins(turns, self._link, self._next, self._ahead, self._states[layer]))
-
-
-@compiled
-def _deal(
-    first: Numbers,
-    turns: Numbers,
-    link: Numbers,
-    following: Numbers,
-    ahead: Numbers,
-    states: npt.NDArray[np.int8],
-    layers: Numbers,
-) -> bool:
-    """Set the layer of each path; tell whether there are enough layers."""
-    for path in range(len(layers)):
-        own = turns[first[path] : first[path + 1]]
-        layer = 0
-        while not _joins(own, link, following, ahead, states[layer]):
-            layer += 1
-            if layer == len(states):
-                return False
-        layers[path] = layer
-    return True
-
-
-@compiled
-def _joins(
-    turns: Numbers,
-    link: Numbers,
-    following: Numbers,
-    ahead: Numbers,
-    state: npt.NDArray[np.int8],
-) -> bool:
-    """Take all ``turns`` of a path into the layer of ``state``, or none; tell which.
-
-    A turn that closes a circle by itself is barred, because a layer never loses a turn.
-    """
-    for turn in turns:
-        if state[turn] == _BARRED:
-            return False
-    alone = True
-    for turn in turns:
-        if state[turn] != _FREE:
-            continue
-        if _leads(following, ahead, state, following[turn], link[turn]):
-            for added in turns:
-                if state[added] == _NEW:
-                    state[added] = _FREE
-            if alone:
-                state[turn] = _BARRED
-            return False
-        state[turn] = _NEW
-        alone = False
-    for turn in turns:
-        state[turn] = _TAKEN
-    return True
-
-
-@compiled
-def _leads(
-    following: Numbers, ahead: Numbers, state: npt.NDArray[np.int8], start: int, end: int
-) -> bool:
-    """Tell whether the layer's turns lead from one link to another."""
-    reached = np.zeros(len(ahead), np.bool_)
-    waiting = np.empty(len(ahead), np.int64)
-    waiting[0], count = start, 1
-    while count:
-        count -= 1
-        at = waiting[count]
-        if at == end:
-            return True
-        for turn in range(ahead[at], ahead[at + 1]):
-            if state[turn] >= _NEW and not reached[following[turn]]:
-                reached[following[turn]] = True
-                waiting[count] = following[turn]
-                count += 1
-    return False
+        return bool(joins(turns, self._link, self._next, self._ahead, self._states[layer]))

@@ -211,7 +211,7 @@ def test_the_boards_are_listed(eyecast: Command):
     assert len(networks) == len(measured_networks())
     table = eyecast("boards")
     assert table.status == 0
-    assert all(str(network["luts"]) in table.output for network in networks)
+    assert all(f"{network['luts']:,}" in table.output for network in networks)
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ BAD_OPTIONS = {
         "--operator must be left out with chain broadcast"
     ),
     "predict --mesh 2x2 --collective all-gather --operator add": (
-        "--operator must be left out with ring all-gather"
+        "--operator must be left out with best: no algorithm for all-gather on a 2x2 mesh heeds it"
     ),
     # The words of a barrier
     "predict --mesh 2x2 --collective barrier --flits 4": BARRIER.format("flits"),
@@ -104,7 +104,7 @@ def test_over_links_that_work_one_way_who_cannot_reach_the_root_is_named() -> No
 
 def edited(eyecast: Command, command: str, **changes: Any) -> None:
     """Write an all-reduce to a.json with some values replaced."""
-    line = f"{command} --mesh 2x2 --collective all-reduce --flits 2 -o a.json"
+    line = f"{command} --mesh 2x2 --collective all-reduce --algorithm ring --flits 2 -o a.json"
     eyecast(*line.split())
     content = json.loads(Path("a.json").read_text())
     for name, value in changes.items():
@@ -154,7 +154,9 @@ def test_an_all_reduce_of_floats_in_a_foreign_file(eyecast: Command) -> None:
     text = Path("a.xml").read_text()
     Path("a.xml").write_text(text.replace("<algo ", '<algo redop="float-sum" '))
     answer = eyecast("verify", "--schedule", "a.xml", "--mesh", "2x2")
-    assert answer == refusal("a.xml, line 1: <algo>: must be without 'redop', which is not known")
+    assert answer == refusal(
+        "a.xml, line 1: <algo>: redop must be sum, min, max or nop, not 'float-sum'"
+    )
 
 
 def half(there: Any, coming: Any, _bits: Any) -> Any:

@@ -61,9 +61,11 @@ def sabotaged(schedule: Schedule, random: Random) -> Schedule:
             case 8:
                 send.target = random.randrange(16)
             case 9:
-                at, step = random.randrange(len(send.path)), random.choice([-4, -1, 1, 4])
+                at, x, y = random.randrange(len(send.path)), *random.choice([(1, 4), (-4, -1)])
                 here = send.path[at]
-                detour = [here + step, here] * random.randint(1, 2)
+                # One turns back; the other goes round, the second time by the same links.
+                detours = [here + x, here], [here + x, here + x + y, here + y, here]
+                detour = random.choice(detours) * random.randint(1, 2)
                 send.path[at + 1 : at + 1] = detour
                 send.vcs = [*send.vcs, *(random.randrange(2) for _ in detour)]
     return replace(
