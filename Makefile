@@ -16,7 +16,7 @@ CHECKS_READY := $(VENV)/.checks-ready
 DOCS_READY := $(VENV)/.docs-ready
 PAGES := build/docs
 
-.PHONY: demo asic test test-all test-slow soak fuzz mutants prove bench boards bitstream bench-boards bench-algorithms bench-collectives bench-fpga bench-report docs docs-links moving-picture lint format clean help
+.PHONY: demo types asic test test-all test-slow soak fuzz mutants prove bench boards bitstream bench-boards bench-algorithms bench-collectives bench-fpga bench-report docs docs-links moving-picture lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
@@ -48,7 +48,15 @@ $(READY): pyproject.toml
 	  || { echo "Python must be 3.11 or newer, not $$($(PYTHON) --version)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --editable .
+	@$(MAKE) --no-print-directory types
 	@touch $@
+
+# An editable install hides its types: mypy and editors find them by these links, as a package of
+# stubs. They also see a new module, but a new folder needs this target again.
+types:
+	@stubs=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/eyecast-stubs \
+	  && mkdir -p "$$stubs" && ln -sfn "$(CURDIR)"/*/ "$$stubs" \
+	  && ln -sfn "$(CURDIR)/__init__.py" "$$stubs/__init__.pyi"
 
 # Further packages for the tests and the linter.
 $(TESTS_READY): $(READY)

@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 import sys
+import venv
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
@@ -132,6 +133,19 @@ def test_mypy_refuses_wrong_uses_alone(checkout):
     done = run_program(command, cwd=checkout)
     found = re.findall(r"^uses\.py:(\d+): error", done.stdout, re.MULTILINE)
     assert sorted({*map(int, found)}) == refused_lines(), done.stdout
+
+
+@pytest.mark.slow
+def test_an_editable_install_shows_its_types(tmp_path: Path) -> None:
+    """The links of ``make types`` are enough, also in an environment without any package."""
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=False)
+    run_program(["make", "types", f"VENV={environment}"], cwd=PACKAGE, check=True)
+    (tmp_path / "uses.py").write_text("import eyecast\n\nreveal_type(eyecast.mesh((2, 2)))\n")
+    python = f"--python-executable={environment / 'bin' / 'python'}"
+    command = (sys.executable, "-m", "mypy", "--config-file=", "--cache-dir=kept", python)
+    done = run_program([*command, "uses.py"], cwd=tmp_path)
+    assert '"eyecast.model.network.topology.Topology"' in done.stdout, done.stdout
 
 
 @pytest.mark.slow
