@@ -7,14 +7,12 @@ from itertools import pairwise
 import numpy as np
 
 from ..model.base.arrays import Numbers
-from ..model.base.ragged import offsets_of, ranges
+from ..model.base.ragged import offsets_of
 from ..model.network.config import NetworkConfig
 from ..model.program.program import Program
-from ..model.run.hops import NO_ROW, Hops, matched
+from ..model.run.hops import NEVER, NO_ROW, Hops, Passages, matched
 from ..model.run.packets import packet_order, packets_of
 from ..model.run.trace import HEAD_MARK, Trace
-
-NEVER = np.int64(1) << 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,16 +43,14 @@ def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
     if program.config.all_port:
         # With several ejection ports, flits of different packets interleave.
         hop_of[~moving] = NO_ROW
-    # The last entry is for NO_ROW. Count flits from the tail: packets lose their first flits.
-    row, hop = np.append(hops.row, NO_ROW)[hop_of], np.append(hops.hop, 0)[hop_of]
-    behind = np.append(hops.flits, 0)[hop_of] - 1 - ranges(0, lengths)
+    passages = Passages.of(hops, packets, hop_of)
+    row, left = passages.row, passages.left
     came, known = flits.cycle + crossed_registers(program.config, flits), moving & (row != NO_ROW)
-    left = _left(row, hop, behind, flits.cycle)
     if program.config.all_port:
         left = np.where(left == NEVER, came + 1, left)
     left = np.where(known, left, came + 1)
     channel = np.repeat(packets.channel, lengths)
-    dropped = known & (behind >= _flits_after(hops)[hop_of])
+    dropped = moving & passages.dropped
     while True:
         # A trace does not show a flit that the next router drops: it goes when it is in front.
         front = np.maximum(came, _before(channel, left)) + 1
@@ -86,32 +82,11 @@ def moving_cycles(config: NetworkConfig, trace: Trace) -> int:
     return int((trace.cycle + crossed_registers(config, trace)).max(initial=-1)) + 1
 
 
-def _left(row: Numbers, hop: Numbers, behind: Numbers, cycle: Numbers) -> Numbers:
-    """Return the cycle in which each flit leaves by its next hop; ``NEVER`` if not in the trace."""
-    order = np.lexsort((hop, behind, row))
-    left = np.full(len(row), NEVER)
-    here, after = order[:-1], order[1:]
-    same = (row[here] == row[after]) & (behind[here] == behind[after])
-    same &= hop[here] + 1 == hop[after]
-    left[here[same]] = cycle[after[same]]
-    return left
-
-
 def _before(channel: Numbers, values: Numbers) -> Numbers:
     """Return the value of the previous flit in each flit's channel; -1 for the first one."""
     before = np.full(len(values), -1, dtype=np.int64)
     before[1:] = np.where(channel[1:] == channel[:-1], values[:-1], -1)
     return before
-
-
-def _flits_after(hops: Hops) -> Numbers:
-    """Return the flits of each packet at its next hop (0: none), and a last 0 for no packet."""
-    flits = np.zeros(len(hops.row) + 1, dtype=np.int64)
-    order = np.lexsort((hops.hop, hops.row))
-    here, after = order[:-1], order[1:]
-    same = hops.row[here] == hops.row[after]
-    flits[here[same]] = hops.flits[after[same]]
-    return flits
 
 
 def _follow_deliveries(program: Program, trace: Trace, hops: Hops, row: Numbers) -> None:

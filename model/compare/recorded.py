@@ -10,7 +10,8 @@ from ..network.port_model import PortModel
 from ..program.any_program import AnyProgram
 from ..program.circuit_file import CircuitNode, circuit_program
 from ..program.program import Program
-from ..run.rules import TraceError, check_outputs, check_packets, check_trace
+from ..run.packets import TraceError
+from ..run.rules import check_outputs, check_packets, check_trace
 from ..run.run import Prediction
 from ..run.trace import HEAD_MARK, TAIL_MARK, Difference, Trace, first_difference
 from .checks import Check, count_distance, count_steps, equality_check

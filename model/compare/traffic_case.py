@@ -11,7 +11,8 @@ from ..cycle.model import run
 from ..network.config import Timing
 from ..program.payload import empty_memory, random_words
 from ..program.program import Program
-from ..run.rules import TraceError, check_trace
+from ..run.packets import TraceError
+from ..run.rules import check_trace
 from ..run.run import HardwareRun, Prediction, Run
 from ..traffic.traffic import Traffic
 from .checks import Check, Comparison, compare_runs

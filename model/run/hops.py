@@ -6,6 +6,8 @@ sender sends them in table order, and none overtakes another. A packet that look
 packet has no row.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +21,7 @@ from ..program.program import Program
 from .packets import Packets
 
 NO_ROW = -1
+NEVER = np.int64(1) << 60
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +109,64 @@ def matched(hops: Hops, packets: Packets) -> Numbers:
     result = np.full(len(packets.channel), NO_ROW, dtype=np.int64)
     result[order[pairs] - count] = order[np.flatnonzero(pairs) - 1]
     return result
+
+
+def told_apart(program: Program, hops: Hops) -> npt.NDArray[np.bool_]:
+    """Tell which rows have packets that look like no other sender's or route's on any channel.
+
+    Shape (rows,). One sender's packets of one route stay in order, so they may look alike.
+    """
+    looks = (hops.first, hops.last, hops.channel)
+    order = np.lexsort(looks)
+    new = _changes([column[order] for column in looks])
+    look, row = np.cumsum(new) - 1, hops.row[order]
+    way = (program.row_node * np.int64(len(program.routes)) + program.route)[row]
+    mixed = np.bincount(look, way != way[np.flatnonzero(new)][look]) > 0
+    result = np.ones(len(hops.target), dtype=np.bool_)
+    result[row[mixed[look]]] = False
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Passages:
+    """The row of each flit of packets, and the links that it crosses before and after.
+
+    ``row`` is :data:`NO_ROW` for none; ``hop`` counts from 0. ``source`` is the index of the same
+    flit as it left the router before, or -1. ``left`` is the cycle in which it leaves the next
+    router, ``NEVER`` if the trace does not say; ``dropped`` tells whether that router drops it.
+    """
+
+    row: Numbers
+    hop: Numbers
+    source: Numbers
+    left: Numbers
+    dropped: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, hops: Hops, packets: Packets, hop_of: Numbers) -> Passages:
+        """Find them from ``hop_of``, the index in ``hops`` of each packet's flits."""
+        # The last entry is for NO_ROW. Count flits from the tail: packets lose their first flits.
+        row, hop = np.append(hops.row, NO_ROW)[hop_of], np.append(hops.hop, 0)[hop_of]
+        nth = ranges(0, packets.end - packets.begin)
+        behind = np.append(hops.flits, 0)[hop_of] - 1 - nth
+        order = np.lexsort((hop, behind, row))
+        here, after = order[:-1], order[1:]
+        same = (row[here] == row[after]) & (behind[here] == behind[after])
+        same &= hop[here] + 1 == hop[after]
+        source, left = np.full(len(row), -1), np.full(len(row), NEVER)
+        source[after[same]] = here[same]
+        left[here[same]] = packets.flits.cycle[after[same]]
+        return cls(row, hop, source, left, (row != NO_ROW) & (behind >= _flits_after(hops)[hop_of]))
+
+
+def _flits_after(hops: Hops) -> Numbers:
+    """Return the flits of each packet at its next hop (0: none), and a last 0 for no packet."""
+    flits = np.zeros(len(hops.row) + 1, dtype=np.int64)
+    order = np.lexsort((hops.hop, hops.row))
+    here, after = order[:-1], order[1:]
+    same = hops.row[here] == hops.row[after]
+    flits[here[same]] = hops.flits[after[same]]
+    return flits
 
 
 def _changes(columns: Sequence[npt.NDArray[np.generic]]) -> npt.NDArray[np.bool_]:

@@ -1,8 +1,6 @@
 """Packets put together from the flits of a trace, and their headers.
 
-``rules`` and ``matching`` use the packets that leave routers, from the trace, and those that
-arrive, over links and from the rows. A broken rule raises :class:`TraceError`, which names the
-flit.
+A broken rule of a trace raises :class:`TraceError`, which names the flit.
 """
 
 from dataclasses import dataclass
@@ -12,9 +10,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
-from ..base.ragged import offsets_of, ranges
 from ..network.config import NetworkConfig
-from ..program.program import Program
 from .trace import HEAD_MARK, TAIL_MARK, Trace
 
 
@@ -65,34 +61,6 @@ def packets_of(config: NetworkConfig, trace: Trace) -> Packets:
     return Packets(flits, order, channel[begin], begin, header_end, end, tail[end - 1])
 
 
-def injected_flits(program: Program) -> Trace:
-    """Return the flits of all rows, as port 0, each in the first cycle when it can be injected.
-
-    Payload words are unknown and 0. Reading a row takes ``control_words`` cycles; each leading word
-    before the first row takes one more.
-    """
-    config, order = program.config, program.sender_order
-    header_flits, header = program.header_flits[order], program.header_of(order)
-    length = header_flits + program.length[order]
-    begin = np.empty_like(length)
-    node, free = -1, 0
-    rows = zip(program.row_node[order], program.start[order], length, strict=True)
-    for place, (sender, start, flits) in enumerate(rows):
-        # A node's injection port is free again in the cycle after its last flit.
-        node, free = sender, free if sender == node else config.leading_words
-        begin[place] = max(free + config.table.control_words, start)
-        free = begin[place] + flits
-    trace, first = Trace.empty(int(length.sum())), offsets_of(length)[:-1]
-    trace.cycle[:] = ranges(begin, length)
-    trace.node[:] = np.repeat(program.row_node[order], length)
-    trace.vc[:] = np.repeat(config.header.vc(header[offsets_of(header_flits)[:-1]]), length)
-    heads = ranges(first, header_flits)
-    trace.kind[heads] = HEAD_MARK
-    trace.data[heads] = header
-    trace.kind[first + length - 1] |= TAIL_MARK
-    return trace
-
-
 def routed(
     config: NetworkConfig, arrivals: Packets
 ) -> tuple[Numbers, Numbers, Numbers, npt.NDArray[np.uint64]]:
@@ -121,15 +89,6 @@ def routed(
     leaves &= exit_vc < config.vcs
     channel = np.where(leaves, _channel(config, router, exit_port, exit_vc), -1)
     return router, front, channel, np.where(deliver, first, header.drop_first(first))
-
-
-def later(packets: Packets, flits: int, values: Numbers, default: int) -> Numbers:
-    """Move one value per flit to the flit ``flits`` later in its channel; default elsewhere."""
-    channel = np.repeat(packets.channel, packets.end - packets.begin)
-    origin = np.arange(len(channel)) - flits
-    inside = (origin >= 0) & (origin < len(channel))
-    origin[~inside] = 0
-    return np.where(inside & (channel[origin] == channel), values[origin], default)
 
 
 def flit_error(rule: str, flits: Trace, index: int, what: str) -> TraceError:

@@ -1,38 +1,20 @@
 """Checks of a trace without a model: the rules of docs/router.md for any run of a program.
 
-``packets`` puts packets together. ``matching`` matches arrivals with departures of each router, and
-so proves order, routes and the time in each buffer. ``grants`` checks turns with that.
+Each rule reads the trace once. ``packets`` puts packets together, and ``hops`` finds the row of
+each one. The order of turns is no rule here: only a comparison with the cycle model checks it.
 """
-
-from collections import Counter
-from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
-from ..network.segment import Segment
-from ..network.topology import Topology
+from ..base.ragged import offsets_of
 from ..program.any_program import AnyProgram
 from ..program.program import Program
-from .grants import check_grants, check_vcs
-from .matching import Buffered, Matching
-from .packets import Packets, TraceError, flit_error, later, packets_of
+from .hops import NEVER, NO_ROW, Hops, Passages, expected_hops, matched, told_apart
+from .packets import Packets, TraceError, flit_error, packets_of
 from .trace import HEAD_MARK, TAIL_MARK, Trace
-
-__all__ = [
-    "Packets",
-    "TraceError",
-    "check_buffers",
-    "check_deliveries",
-    "check_grants",
-    "check_outputs",
-    "check_packets",
-    "check_routes",
-    "check_trace",
-    "check_vcs",
-]
 
 
 def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> None:
@@ -40,10 +22,9 @@ def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> Non
 
     1. outputs: :func:`check_outputs`
     2. packets: :func:`check_packets`
-    3. routes: :func:`check_routes`
-    4. deliveries: :func:`check_deliveries`
+    3. rows: :func:`check_rows`
+    4. routes: :func:`check_routes`
     5. buffers: :func:`check_buffers`
-    6. grants: :func:`.check_grants` and :func:`.check_vcs`
 
     ``complete`` False allows packets to be under way, and rows not to have begun, at the end.
     Raises :class:`InvalidInput` for an all-port network: a trace does not tell its ejection ports.
@@ -53,11 +34,8 @@ def check_trace(program: Program, trace: Trace, *, complete: bool = True) -> Non
         raise InvalidInput.of("trace to check", allowed, "all-port")
     check_outputs(program, trace)
     packets = check_packets(program, trace, complete=complete)
-    buffered = check_routes(program, packets, complete=complete)
-    check_deliveries(program, packets, complete=complete)
-    check_buffers(program, buffered)
-    check_grants(program, buffered)
-    check_vcs(program, packets, buffered)
+    passages = check_rows(program, packets, complete=complete)
+    check_buffers(program, packets, check_routes(program, packets, passages))
 
 
 def check_outputs(program: AnyProgram, trace: Trace) -> None:
@@ -116,73 +94,129 @@ def check_packets(program: Program, trace: Trace, *, complete: bool = True) -> P
     return packets
 
 
-def check_routes(program: Program, packets: Packets, *, complete: bool = True) -> Buffered:
-    """Require that each packet that leaves a router arrived there and obeys its header.
+def check_rows(program: Program, packets: Packets, *, complete: bool = True) -> Passages:
+    """Require that each packet is that of a row on its way, by header and numbers of flits.
 
-    It leaves by the output and VC of its header, rewritten, with its payload unchanged; each flit
-    at least one cycle after it arrived, over a link's registers or from the rows of this node;
-    packets of an input VC in order of arrival. Returns the cycles in which flits left.
+    A sender's packets of a VC leave in the order of its table, each after its start. With
+    ``complete`` False packets may be missing.
+
+    Return the row of each flit. Packets of several senders with equal headers on one channel are
+    only counted, and have no row: a trace does not tell which is whose.
     """
-    return Matching(program, packets, complete=complete).run()
+    hops = expected_hops(program)
+    number = matched(hops, packets)
+    lengths, heads = packets.end - packets.begin, packets.header_end - packets.begin
+    known = number != NO_ROW
+    # A row is unknown until its packet's last header flit has left.
+    what = "no row, or no further row, sends a packet with this header here"
+    stranger = ~known & (packets.whole | (heads < lengths))
+    _refuse_first("rows", packets.flits, _first_flits(packets, stranger), what)
+    if complete:
+        _require_all(program, packets, hops, number)
+    certain = told_apart(program, hops)
+    number[known] = np.where(certain[hops.row[number[known]]], number[known], NO_ROW)
+    flits = np.append(hops.flits, 0)[number]
+    wrong = np.where(packets.whole, lengths != flits, lengths >= flits)
+    payload = np.append(program.length, 0)[np.append(hops.row, NO_ROW)[number]]
+    wrong |= heads != np.minimum(flits - payload, lengths)
+    what = "the packet has not as many header and payload flits as its row"
+    _refuse_first("rows", packets.flits, _first_flits(packets, (number != NO_ROW) & wrong), what)
+    _require_table_order(program, packets, hops, number, certain)
+    return Passages.of(hops, packets, np.repeat(number, lengths))
 
 
-def check_deliveries(program: Program, packets: Packets, *, complete: bool = True) -> None:
-    """Require that each node gets every packet whose row leads to it exactly once, and no other.
+def check_routes(program: Program, packets: Packets, passages: Passages) -> Numbers:
+    """Require that each flit came in before it leaves, and keeps its data and its order.
 
-    A packet is known by its delivery (step and address) and its length; :func:`check_routes` has
-    checked its words hop by hop. With ``complete`` False packets may be missing.
+    It leaves at least one cycle after it has crossed the link before, over the link's registers,
+    and after the flit ahead of it on its input VC. A router rewrites a packet's first flit alone.
+
+    Return the cycle in which each flit leaves the next router, or the soonest possible one.
     """
-    flits = packets.flits
-    columns = _targets(program), program.deliveries, program.length
-    owed = Counter(zip(*(column.tolist() for column in columns), strict=True))
-    arrived = np.flatnonzero(packets.whole & (flits.port[packets.begin] == 0))
-    for packet in arrived[np.argsort(flits.cycle[packets.begin[arrived]], kind="stable")].tolist():
-        begin, end = int(packets.begin[packet]), int(packets.end[packet])
-        got = int(flits.node[begin]), int(flits.data[begin]), end - begin - 1
-        if not owed[got]:
-            what = f"no row or no further row sends this packet of {got[2]} words here"
-            raise flit_error("deliveries", flits, begin, what)
-        owed[got] -= 1
-    if complete and owed.total():
-        node, delivery, length = next(owed.elements())
-        what = f"a packet of {length} words with delivery {delivery:x} has not arrived by the end"
-        raise TraceError("deliveries", (int(flits.cycle.max(initial=0)), node, 0, 0), what)
+    flits, source, row = packets.flits, passages.source, passages.row
+    came = flits.cycle + program.config.registers_of_links[flits.node, flits.port]
+    inside = source >= 0
+    rewritten = _first_flits(packets, np.ones(len(packets.begin), dtype=bool))
+    for wrong, what in (
+        (~inside & (row != NO_ROW) & (passages.hop > 0), "the flit has not come in"),
+        (inside & ~rewritten & (flits.data != flits.data[source]), "other data came in"),
+        (
+            inside & (flits.cycle <= came[source]),
+            "the flit leaves before the cycle after it came in",
+        ),
+    ):
+        _refuse_first("routes", flits, wrong, what)
+    # A flit that has not left may be in a packet without a row.
+    following = program.config.topology.neighbor[flits.node, flits.port]
+    unsure = (passages.left == NEVER) & np.isin(following, flits.node[row == NO_ROW])
+    unseen = (row == NO_ROW) | (flits.port == 0) | passages.dropped | unsure
+    soonest = _in_order(packets, np.where(unseen, came + 1, passages.left))
+    what = "the flit leaves before the one ahead of it on its input VC"
+    _refuse_first("routes", flits, inside & (flits.cycle < soonest[source]), what)
+    return soonest
 
 
-def check_buffers(program: Program, buffered: Buffered) -> None:
+def check_buffers(program: Program, packets: Packets, soonest: Numbers) -> None:
     """Require a credit for each flit that leaves over a link, so that no buffer overflows.
 
     One cycle and the link's registers after a flit left the buffer, its slot is free for the flit
-    ``depth`` later. Buffers of port 0 are not checked: a trace does not record injections.
+    ``depth`` later. ``soonest`` is what :func:`check_routes` returns.
     """
-    arrivals = buffered.arrivals
-    flits = arrivals.flits
-    soonest = buffered.left + program.config.registers_of_links[flits.node, flits.port] + 1
-    early = later(arrivals, program.config.depth, soonest, -1) > arrivals.flits.cycle
-    what = f"a flit leaves while the buffer that it goes to has all its {program.config.depth} full"
-    _refuse_first("buffers", arrivals.flits, early & (arrivals.flits.port != 0), what)
+    flits, depth = packets.flits, program.config.depth
+    free = soonest + program.config.registers_of_links[flits.node, flits.port] + 1
+    channel = np.repeat(packets.channel, packets.end - packets.begin)
+    full = np.zeros(len(flits), dtype=bool)
+    full[depth:] = (channel[depth:] == channel[:-depth]) & (free[:-depth] > flits.cycle[depth:])
+    what = f"a flit leaves while the buffer that it goes to has all its {depth} full"
+    _refuse_first("buffers", flits, full & (flits.port != 0), what)
 
 
-def _targets(program: Program) -> Numbers:
-    """Return the last node of each row's route inside the network."""
-    config, routes = program.config, len(program.routes)
-    pairs, of_row = np.unique(
-        program.row_node.astype(np.int64) * routes + program.route, return_inverse=True
-    )
-    starts = (divmod(pair, routes) for pair in pairs.tolist())
-    ends = [_end_of(config.topology, node, program.routes[route]) for node, route in starts]
-    return np.array(ends, dtype=np.int64)[of_row]
+def _require_all(program: Program, packets: Packets, hops: Hops, number: Numbers) -> None:
+    """Require the packet of each hop of each row."""
+    for missing in np.setdiff1d(np.arange(len(hops.row)), number)[:1].tolist():
+        line, vc = divmod(int(hops.channel[missing]), program.config.vcs)
+        node, port = divmod(line, program.config.topology.ports)
+        what = f"the packet of {program.row_name(int(hops.row[missing]))} has not left by the end"
+        last = int(packets.flits.cycle.max(initial=0))
+        raise TraceError("rows", (last, node, port, vc), what)
 
 
-def _end_of(topology: Topology, node: int, route: Iterable[Segment]) -> int:
-    """Return the last node of a route inside the network."""
-    for segment in route:
-        for _ in range(segment.hops):
-            following = int(topology.neighbor[node, segment.port])
-            if following < 0:
-                return node
-            node = following
-    return node
+def _require_table_order(
+    program: Program, packets: Packets, hops: Hops, number: Numbers, certain: npt.NDArray[np.bool_]
+) -> None:
+    """Require that each packet enters the network after its start and the packet ahead of it."""
+    injected = np.flatnonzero((number != NO_ROW) & (np.append(hops.hop, 0)[number] == 0))
+    row, whole, cycle = hops.row[number[injected]], packets.whole[injected], packets.flits.cycle
+    begin, end = np.full(len(certain), NEVER), np.where(certain, NEVER, -1)
+    begin[row] = cycle[packets.begin[injected]]
+    end[row[whole]] = cycle[packets.end[injected[whole]] - 1]
+    vcs = program.config.header.vc(program.header[offsets_of(program.header_flits)[:-1]])
+    queue = program.row_node * program.config.vcs + vcs
+    order = np.argsort(queue, kind="stable")
+    same = queue[order[1:]] == queue[order[:-1]]
+    ahead, after = order[:-1][same], order[1:][same]
+    soonest = program.start.copy()
+    soonest[after] = np.maximum(soonest[after], end[ahead])
+    wrong = np.zeros(len(packets.begin), dtype=bool)
+    wrong[injected] = (begin <= soonest)[row]
+    what = "the packet leaves before its start, or before the one ahead of it in its table"
+    _refuse_first("rows", packets.flits, _first_flits(packets, wrong), what)
+
+
+def _in_order(packets: Packets, cycles: Numbers) -> Numbers:
+    """Raise cycles so that each flit of a channel has a later one than the flit before it."""
+    turn, far = np.arange(len(cycles)), int(cycles[cycles < NEVER].max(initial=0)) + 1
+    # The bases of channels are so far apart that the maximum begins anew in each.
+    base = np.repeat(packets.channel, packets.end - packets.begin) * (far + len(cycles)) - turn
+    soonest: Numbers = np.maximum.accumulate(base + np.minimum(cycles, far)) - base
+    return soonest
+
+
+def _first_flits(packets: Packets, which: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Mark the first flits of the packets of ``which``."""
+    marks = np.zeros(len(packets.flits), dtype=bool)
+    marks[packets.begin[which]] = True
+    return marks
 
 
 def _refuse_first(rule: str, flits: Trace, wrong: npt.NDArray[np.bool_], what: str) -> None:

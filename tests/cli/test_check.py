@@ -62,7 +62,7 @@ def test_a_trace_with_a_hole(eyecast: Command, trace: Trace) -> None:
         found = printed_result(eyecast("check", file, *NETWORK, "--json").output)
         assert not found["agrees"]
         assert found["rows"] == len(trace) - 1
-        assert found["broken_rule"].startswith("routes: ")
+        assert found["broken_rule"].startswith("rows: ")
 
 
 def test_a_program_and_its_image(eyecast: Command, trace: Trace) -> None:

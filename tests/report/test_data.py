@@ -38,7 +38,7 @@ from eyecast.model.compare.recorded import check_recorded
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.run.hops import expected_hops
-from eyecast.model.run.rules import check_packets, check_routes
+from eyecast.model.run.rules import check_packets, check_routes, check_rows
 from eyecast.model.run.trace import Trace
 from eyecast.model.schedule.collective import REDUCTIONS, Collective
 from eyecast.report import contents
@@ -296,16 +296,15 @@ def test_a_host_and_links_that_go_round_an_end_are_drawn() -> None:
 
 @pytest.mark.parametrize("flit_width", [32, 16])
 def test_flits_that_wait_are_those_of_the_rules(flit_width: int, tmp_path: Path) -> None:
-    """``model/run/matching.py``, which does not know rows, must find the same waiting flits."""
     case = crowd(flit_width=flit_width)
     program, trace = case.program, case.predicted.trace
-    buffered = check_routes(program, check_packets(program, trace))
-    arrivals = buffered.arrivals.flits
+    packets = check_packets(program, trace)
+    left = check_routes(program, packets, check_rows(program, packets))
+    moving = packets.flits
     expected = {
-        (cycle, node, port): left
-        for cycle, node, port, left in zip(
-            *(column.tolist() for column in (arrivals.cycle, arrivals.node, arrivals.port)),
-            buffered.left.tolist(),
+        (cycle, node, port): end
+        for cycle, node, port, end in zip(
+            *(column.tolist() for column in (moving.cycle, moving.node, moving.port, left)),
             strict=True,
         )
         if port

@@ -24,7 +24,8 @@ from eyecast.model.program.compiler import Compiled, fit
 from eyecast.model.program.memory_words import expected_words, table_words
 from eyecast.model.program.payload import Payload, empty_memory
 from eyecast.model.program.program import Program
-from eyecast.model.run.rules import TraceError, check_trace
+from eyecast.model.run.packets import TraceError
+from eyecast.model.run.rules import check_trace
 from eyecast.model.run.trace import Trace
 from eyecast.model.traffic.program import message_words_for, traffic_program
 from eyecast.model.traffic.traffic import draw_traffic

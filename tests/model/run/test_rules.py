@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.programs import DOWN, LINE, NORTH, UP, changed, program, put, simulated, words
-from helpers.traffic import timed
-from helpers.traffic import traffic as by_start
 
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.cycle.model import run
@@ -19,9 +17,8 @@ from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import compile_schedule
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
-from eyecast.model.run import matching, rules
-from eyecast.model.run.grants import fronts_of
-from eyecast.model.run.rules import TraceError, check_trace
+from eyecast.model.run.packets import TraceError
+from eyecast.model.run.rules import check_trace
 from eyecast.model.run.trace import KINDS, Flit, Trace
 
 BODY, HEAD, TAIL, SINGLE = range(len(KINDS))
@@ -135,18 +132,8 @@ def test_broadcasts_pass(source: int, depth: int) -> None:
     ],
     ids=str,
 )
-def test_traffic_passes_whole_and_cut_off(
-    limits: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # The packets of these traces can be told apart, so the check never falls back to counting.
-    monkeypatch.delattr(matching._Walk, "count")
-    begin = matching._Walk.__init__
-
-    def begin_strict(*arguments: Any, strict: bool) -> None:
-        assert strict
-        begin(*arguments, strict=strict)
-
-    monkeypatch.setattr(matching._Walk, "__init__", begin_strict)
+def test_traffic_passes_whole_and_cut_off(limits: dict[str, Any]) -> None:
+    """Alike packets of several senders are only counted, or a correct trace would be refused."""
     table, trace = traffic(**limits)
     check_trace(table, trace)
     for cycle in range(0, int(trace.cycle[-1]), max(int(trace.cycle[-1]) // 5, 1)):
@@ -160,23 +147,18 @@ def test_every_cut_of_a_packet_with_a_dropped_header_passes() -> None:
         check_trace(table, trace.first_rows(int((trace.cycle < cycle).sum())), complete=False)
 
 
-def test_packets_that_are_only_counted_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_alike_packet_too_many() -> None:
     table, trace = traffic(alike=True, longest=0)
-    monkeypatch.setattr(matching, "MOST_RETRIES", -1)
-    monkeypatch.setattr(matching._Walk, "_goes_on", lambda _: False)
-    check_trace(table, trace)
     last = trace[-1]
     again = Trace.from_flits([*trace, last._replace(cycle=last.cycle + 1)])
-    refused(table, again, "routes", "fewer packets")
-    early = edited(trace, (lambda flit: flit == trace[0], {"cycle": 0}))
-    refused(table, early, "routes", "before the cycle after")
+    refused(table, again, "rows", "no further row")
 
 
 def test_empty_traces() -> None:
     check_trace(program({}, {}), Trace.empty())
     table, _ = queue()
     check_trace(table, Trace.empty(), complete=False)
-    refused(table, Trace.empty(), "deliveries", "1 words .* has not arrived")
+    refused(table, Trace.empty(), "rows", "node 0, port 1, VC 0: .* node 0, row 0 has not left")
 
 
 # ---- Rule 1, outputs --------------------------------------------------------------------------
@@ -217,7 +199,8 @@ def test_a_flit_left_out() -> None:
     refused(table, without[HEAD], "packets", "node 1, port 3, VC 0: .* without a header")
     refused(table, without[TAIL], "packets", "node 1, port 3, VC 0: .* no tail")
     body = next(index for index, f in enumerate(trace) if (f.node, f.kind) == (1, BODY))
-    refused(table, Trace.from_flits(list(trace)[:body] + list(trace)[body + 1 :]), "routes", "node")
+    shorter = Trace.from_flits(list(trace)[:body] + list(trace)[body + 1 :])
+    refused(table, shorter, "rows", "node 1, port 3, VC 0: .* header and payload flits")
 
 
 def test_two_packets_interleaved() -> None:
@@ -239,97 +222,85 @@ def test_two_packets_interleaved() -> None:
     refused(table, late_head, "packets", "within a packet's payload")
 
 
-# ---- Rule 3, routes ---------------------------------------------------------------------------
+# ---- Rule 3, rows, and rule 4, routes ---------------------------------------------------------
+
+
+def later(cycles: int) -> dict[str, Callable[[int], int]]:
+    return {"cycle": lambda cycle: cycle + cycles}
+
+
+def flipped(bits: int) -> dict[str, Callable[[int], int]]:
+    return {"data": lambda data: data ^ bits}
+
+
+def by(node: int, port: int, *kinds: int) -> Callable[[Flit], bool]:
+    return lambda flit: flit.port == port and at(node, *kinds)(flit)
+
+
+@cache
+def registers() -> tuple[Program, Trace]:
+    """Return a packet over links with two registers."""
+    table = program({0: [put(1, (UP, 3))]}, {3: [1]}, link_registers=2, depth=6)
+    return table, simulated(table).trace
+
+
+@cache
+def late() -> tuple[Program, Trace]:
+    """Return a packet that starts in cycle 20, and so leaves in cycle 21."""
+    row = dataclasses.replace(put(1, (UP, 1)), start=20)
+    table = changed(program({0: [row]}, {}, timed_rows=True), awaited=(0, 1, 0, 0))
+    return table, simulated(table).trace
 
 
 @pytest.mark.parametrize(
-    ("picks", "changes", "what"),
+    ("made", "picks", "changes", "what"),
     [
-        (at(5, TAIL), {"data": lambda data: data ^ 1}, "no packet"),
-        (at(5, HEAD), {"data": lambda data: data ^ 1}, "no packet"),
-        (at(1), {"vc": 1}, "node 1, port 3, VC 1: no packet"),
-        (at(1), {"port": UP}, "node 1, port 1, VC 0: no packet"),
-        (at(0), {"port": NORTH}, "node 0, port 3, VC 1: no packet"),
-        (at(6), {"node": 7}, "node 7, port 0, VC 1: no packet"),
-        (at(6), {"vc": 0}, "node 6, port 0, VC 0: no packet"),
-        (at(5), {"cycle": lambda cycle: cycle - 1}, "node 5, .* before the cycle after"),
-        (at(0), {"cycle": lambda cycle: cycle - 1}, "node 0, .* before the cycle after"),
+        (stairs, at(1, HEAD), flipped(8), "rows: .* node 1, .* no row"),
+        (stairs, at(1), {"vc": 1}, "rows: .* node 1, port 3, VC 1: no row"),
+        (stairs, at(1), {"port": UP}, "rows: .* node 1, port 1, VC 0: no row"),
+        (stairs, at(0), {"port": NORTH}, "rows: .* node 0, port 3, VC 1: no row"),
+        (stairs, at(6), {"node": 7}, "rows: .* node 7, port 0, VC 1: no row"),
+        (stairs, at(6), {"vc": 0}, "rows: .* node 6, port 0, VC 0: no row"),
+        (stairs, at(5, TAIL), flipped(1), "routes: .* node 5, .* other data"),
+        (stairs, at(1, BODY), flipped(1), "routes: .* node 1, .* other data"),
+        (stairs, at(5), later(-1), "routes: .* node 5, .* before the cycle after"),
+        (stairs, at(0), later(1), "routes: .* node 1, .* before the cycle after"),
+        (registers, at(2), later(-1), "routes: .* node 2, port 1, .* before the cycle after"),
+        (late, at(0), later(-1), "rows: cycle 20, node 0, port 1, .* before its start"),
+        (queue, by(1, 0), later(30), "routes: .* node 1, port 1, VC 0: .* the one ahead of it"),
+        (queue, by(1, 0, TAIL), later(3), "routes: .* node 1, port 1, VC 0: .* the one ahead"),
     ],
 )
 def test_one_hop_that_is_wrong(
-    picks: Callable[[Flit], bool], changes: dict[str, Any], what: str
+    made: Callable[[], tuple[Program, Trace]],
+    picks: Callable[[Flit], bool],
+    changes: dict[str, Any],
+    what: str,
 ) -> None:
-    table, trace = stairs()
-    refused(table, edited(trace, (picks, changes)), "routes", what)
-
-
-def test_one_flit_a_cycle_early() -> None:
-    # Node 1 forwards the tail in the cycle in which node 0 sends it; earlier flits make room.
-    table, trace = queue()
-    tail = max(flit for flit in trace if flit.node == 1 and flit.port == UP)
-    early = edited(
-        trace,
-        (lambda flit: flit.node == 0 and flit.cycle == tail.cycle - 1, {"cycle": tail.cycle}),
-        (lambda flit: flit.node == 2 and flit.kind == TAIL, {"cycle": tail.cycle + 1}),
-    )
-    what = f"cycle {tail.cycle}, node 1, port 1, VC 0: the flit leaves before"
-    refused(table, early, "routes", what)
-
-
-def test_early_over_link_registers() -> None:
-    table = program({0: [put(1, (UP, 3))]}, {3: [1]}, link_registers=2, depth=6)
-    trace = simulated(table).trace
+    table, trace = made()
     check_trace(table, trace)
-    early = edited(trace, (lambda f: f.node == 2, {"cycle": lambda cycle: cycle - 1}))
-    refused(table, early, "routes", "node 2, port 1")
+    refused(table, edited(trace, (picks, changes)), *what.split(": ", 1))
 
 
-def test_a_packet_overtakes_on_its_input_vc() -> None:
-    table, trace = queue()
-    late = int(trace.cycle[-1]) + 1
-    overtaken = edited(trace, (lambda f: (f.node, f.port) == (1, 0), {"cycle": lambda c: c + late}))
-    refused(table, overtaken, "routes", "node 1, port 1, VC 0: .* the one ahead of it")
-
-
-def test_a_packet_leaves_before_the_last_flit_of_the_one_ahead() -> None:
-    table, trace = queue()
-    second = int(trace.cycle[(trace.node == 1) & (trace.port == UP)][0])
-    slow = edited(trace, (lambda f: (f.node, f.port, f.kind) == (1, 0, TAIL), {"cycle": second}))
-    refused(table, slow, "routes", "node 1, port 1, VC 0: .* the one ahead of it")
-
-
-@pytest.mark.parametrize(
-    ("picks", "changes"),
-    [
-        (at(1, BODY), {"data": 99}),
-        (at(1, HEAD), {"data": lambda data: data ^ 8}),
-        (at(1), {"port": UP}),
-        (at(1), {"cycle": lambda cycle: cycle - 1}),
-    ],
-)
-def test_a_packet_under_way_that_is_wrong(
-    picks: Callable[[Flit], bool], changes: dict[str, Any]
-) -> None:
+def test_a_packet_under_way_that_is_wrong() -> None:
     table, trace = stairs()
     end = trace.cycle[trace.node == 5][3]
     cut = trace.first_rows(int((trace.cycle <= end).sum()))
     check_trace(table, cut, complete=False)
-    refused(table, edited(cut, (picks, changes)), "routes", "node 1", complete=False)
     refused(table, cut, "packets", "no tail")
+    wrong = edited(cut, (at(1, BODY), {"data": 99}))
+    refused(table, wrong, "routes", "node 1, .* other data", complete=False)
+    lost = Trace.from_flits([flit for flit in cut if flit.node != 1])
+    refused(table, lost, "routes", "node 5, .* has not come in", complete=False)
 
 
-def test_a_timed_row_leaves_before_its_start() -> None:
-    row = dataclasses.replace(put(1, (UP, 1)), start=20)
-    table = program({0: [row]}, {}, timed_rows=True)
-    timed = changed(table, awaited=(0, 1, 0, 0))
-    trace = simulated(timed).trace
-    check_trace(timed, trace)
-    assert trace.cycle[0] == 21
-    early = edited(trace, (lambda _: True, {"cycle": lambda cycle: cycle - 1}))
-    refused(timed, early, "routes", "cycle 20, node 0, port 1")
-
-
-# ---- Rule 4, deliveries -----------------------------------------------------------------------
+def test_packets_of_a_sender_leave_in_the_order_of_its_table() -> None:
+    rows = [put(1, (UP, 1)), put(2, (NORTH, 1))]
+    table = program({0: rows}, {1: [1], 4: [2]}, GRID)
+    trace = simulated(table).trace
+    check_trace(table, trace)
+    swapped = edited(trace, (by(0, UP), later(50)), (by(1, 0), later(50)))
+    refused(table, swapped, "rows", "node 0, port 3, VC 0: .* the one ahead of it in its table")
 
 
 def test_a_packet_lost_at_its_target_and_one_delivered_twice() -> None:
@@ -337,33 +308,10 @@ def test_a_packet_lost_at_its_target_and_one_delivered_twice() -> None:
     last = int(trace.node[-1])
     arrived = [flit for flit in trace if (flit.node, flit.port) == (last, 0)]
     lost = Trace.from_flits([flit for flit in trace if flit not in arrived])
-    refused(table, lost, "deliveries", f"node {last}, port 0, .* has not arrived")
+    refused(table, lost, "rows", f"node {last}, port 0, .* has not left by the end")
     check_trace(table, lost, complete=False)
     again = [flit._replace(cycle=flit.cycle + 50) for flit in arrived]
-    twice = Trace.from_flits([*trace, *again])
-    refused(table, twice, "routes", f"node {last}, port 0")
-    packets = rules.check_packets(table, twice)
-    with pytest.raises(TraceError, match=f"deliveries: .*node {last}, port 0, .* no further row"):
-        rules.check_deliveries(table, packets)
-
-
-def test_a_delivery_at_the_wrong_node() -> None:
-    table, trace = broadcast()
-    moved = edited(
-        trace, (lambda f: f.node == 15 and f.port == 0, {"node": 14, "cycle": lambda c: c + 40})
-    )
-    packets = rules.check_packets(table, moved)
-    with pytest.raises(TraceError, match=r"deliveries: .* node 14, port 0"):
-        rules.check_deliveries(table, packets)
-
-
-def test_a_packet_that_never_left_its_node() -> None:
-    table, _ = queue()
-    rows, receives = (table.rows[0][:1], (), (), ()), ((), (1,), (), ())
-    only_first = changed(table, rows=rows, receives=receives)
-    trace = simulated(only_first).trace
-    refused(table, trace, "deliveries", "node 2, port 0, .* 2 words")
-    check_trace(table, trace, complete=False)
+    refused(table, Trace.from_flits([*trace, *again]), "rows", f"node {last}, port 0, .* further")
 
 
 # ---- Rule 5, buffers --------------------------------------------------------------------------
@@ -392,35 +340,3 @@ def test_a_dropped_header_frees_its_place_when_it_is_dropped() -> None:
     dropped = int(trace.cycle[trace.node == 1][0]) + 1
     reused = int(trace.cycle[trace.node == 1][2])
     assert reused == dropped + 1
-
-
-# ---- Rule 6, grants ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("made", [traffic, stairs, broadcast])
-def test_a_flit_stands_at_the_front_when_it_leaves(
-    made: Callable[[], tuple[Program, Trace]],
-) -> None:
-    table, trace = made()
-    buffered = rules.check_routes(table, rules.check_packets(table, trace))
-    fronts = fronts_of(table.config, buffered)
-    assert (fronts <= buffered.left).all()
-
-
-def test_the_first_flit_of_all_leaves_before_a_vc_whose_turn_it_is() -> None:
-    # After VC 1, it is the turn of VC 2 at node 0, before that of VC 0.
-    rows = {
-        1: [timed(0, (DOWN, 1, 1), length=0), timed(20, (DOWN, 1, 0), length=0)],
-        2: [timed(20, (NORTH + 1, 1, 2), length=0)],
-    }
-    table = by_start(rows, {0: 3}, mesh((2, 2)), vcs=3)
-    trace = simulated(table).trace
-    check_trace(table, trace)
-    *_, second, first = (flit for flit in trace if flit.node == 0)
-    assert (second.vc, first.vc, first.cycle) == (2, 0, second.cycle + 1)
-    swapped = edited(
-        trace,
-        (lambda flit: flit == first, {"cycle": second.cycle}),
-        (lambda flit: flit == second, {"cycle": first.cycle}),
-    )
-    refused(table, swapped, "grants", "node 0, port 0, VC 0: VC 2 was ready, and it was its turn")
