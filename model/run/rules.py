@@ -95,7 +95,7 @@ def check_packets(program: Program, trace: Trace, *, complete: bool = True) -> P
 
 
 def check_rows(program: Program, packets: Packets, *, complete: bool = True) -> Passages:
-    """Require that each packet is that of a row on its way, by header and numbers of flits.
+    """Require that each packet is that of a row on its way, by header and number of flits.
 
     A sender's packets of a VC leave in the order of its table, each after its start. With
     ``complete`` False packets may be missing.
@@ -117,9 +117,7 @@ def check_rows(program: Program, packets: Packets, *, complete: bool = True) -> 
     number[known] = np.where(certain[hops.row[number[known]]], number[known], NO_ROW)
     flits = np.append(hops.flits, 0)[number]
     wrong = np.where(packets.whole, lengths != flits, lengths >= flits)
-    payload = np.append(program.length, 0)[np.append(hops.row, NO_ROW)[number]]
-    wrong |= heads != np.minimum(flits - payload, lengths)
-    what = "the packet has not as many header and payload flits as its row"
+    what = "the packet has not as many flits as its row"
     _refuse_first("rows", packets.flits, _first_flits(packets, (number != NO_ROW) & wrong), what)
     _require_table_order(program, packets, hops, number, certain)
     return Passages.of(hops, packets, np.repeat(number, lengths))
@@ -146,10 +144,10 @@ def check_routes(program: Program, packets: Packets, passages: Passages) -> Numb
         ),
     ):
         _refuse_first("routes", flits, wrong, what)
-    # A flit that has not left may be in a packet without a row.
+    # A flit of a packet without a row may have left where the trace shows such a packet.
     following = program.config.topology.neighbor[flits.node, flits.port]
     unsure = (passages.left == NEVER) & np.isin(following, flits.node[row == NO_ROW])
-    unseen = (row == NO_ROW) | (flits.port == 0) | passages.dropped | unsure
+    unseen = (flits.port == 0) | passages.dropped | unsure
     soonest = _in_order(packets, np.where(unseen, came + 1, passages.left))
     what = "the flit leaves before the one ahead of it on its input VC"
     _refuse_first("routes", flits, inside & (flits.cycle < soonest[source]), what)

@@ -200,7 +200,7 @@ def test_a_flit_left_out() -> None:
     refused(table, without[TAIL], "packets", "node 1, port 3, VC 0: .* no tail")
     body = next(index for index, f in enumerate(trace) if (f.node, f.kind) == (1, BODY))
     shorter = Trace.from_flits(list(trace)[:body] + list(trace)[body + 1 :])
-    refused(table, shorter, "rows", "node 1, port 3, VC 0: .* header and payload flits")
+    refused(table, shorter, "rows", "node 1, port 3, VC 0: .* as many flits")
 
 
 def test_two_packets_interleaved() -> None:
