@@ -5,9 +5,10 @@
 
 A case is checked ``--by`` traces, signatures or rules (:class:`.By`), each with a state of its own.
 The state file holds the number of the next draw and the counts so far, so that the next run
-continues this one. The first case that differs is printed with the number of its draw; ``--draw``
-repeats that draw. With ``--longer`` traffic and ``--packets``, networks are built and tables are
-loaded less often; the simulators load a word at a time. ``--large`` networks run most flits::
+continues this one. The first case that differs is printed with the number of its draw, and then the
+simplest case that Hypothesis finds on its network; ``--draw`` repeats that draw. With ``--longer``
+traffic and ``--packets``, networks are built and tables are loaded less often; the simulators load
+a word at a time. ``--large`` networks run most flits::
 
     python bench/soak.py --by signatures --longer 200 --packets 64 --large
 
@@ -33,7 +34,7 @@ from eyecast.testbench.coverage import table_of
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
-from helpers.soak.soak import By, Outcome, run_draw
+from helpers.soak.soak import By, Outcome, run_draw, simplest
 from helpers.soak.traffic import Longer
 
 COUNTED_CASES = 5
@@ -123,9 +124,17 @@ def _one_network(number: int, by: By, longer: Longer) -> Iterator[Outcome]:
             length += " --large" * longer.large
             command = f"python bench/soak.py --by {by} {length} --draw {number}"
             click.echo(f"differs; repeat with:\n  {command}")
-            click.echo("\n".join(map(str, [outcome.drawn.description, *outcome.wrong])))
+            _show(outcome)
+            click.echo("the simplest case of the draw that differs alone:")
+            _show(simplest(number, by, longer))
             sys.exit(1)
         yield outcome
+
+
+def _show(outcome: Outcome | None) -> None:
+    """Print a case and its failed checks."""
+    lines = ["none"] if outcome is None else [outcome.drawn.description, *outcome.wrong]
+    click.echo("\n".join(map(str, lines)))
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ def bits_for(largest: int) -> int:
 class Parameter:
     """Metadata of a field of :class:`NetworkConfig`, besides its default.
 
-    The checks, the command-line options, the files and the soak's draws are made from them.
+    The checks, the command-line options, the files and the tests' draws are made from them.
 
     limits
         Least and largest value of a number; None for a flag and for names.

@@ -1,9 +1,8 @@
 """The kinds of network that have a name: one entry of :data:`KINDS` for each.
 
-An entry holds a kind's option, its form in files, its number of nodes before it is made, its
-constructor, and the sizes that a soak draws. A new kind needs a constructor and an
-entry here. A transmitting host's own plan for a kind is an entry of
-``papers.transmit.schemes.SCHEMES``. Any other network is of kind "graph".
+An entry holds a kind's option, its form in files, its number of nodes before it is made, and its
+constructor. A new kind needs a constructor and an entry here. A transmitting host's own plan for a
+kind is an entry of ``papers.transmit.schemes.SCHEMES``. Any other network is of kind "graph".
 """
 
 from collections.abc import Callable
@@ -49,8 +48,6 @@ class Kind:
         The number of nodes of a size, known before the network is made, as it may be too large.
     size
         The size of an existing network, without its faults.
-    samples
-        Sizes that a soak draws.
     """
 
     name: str
@@ -63,7 +60,6 @@ class Kind:
     sides: bool = False
     nodes: Callable[[Size], int] = prod
     size: Callable[[Topology], Size] = lambda topology: (topology.nodes,)
-    samples: tuple[Size, ...] = ()
 
     def network(self, size: Size) -> Topology:
         """Make the network of a size; raise :class:`.InvalidInput` for a size out of range."""
@@ -82,7 +78,6 @@ KINDS: dict[str, Kind] = {
             fields=("dims",),
             sides=True,
             size=lambda topology: topology.dims,
-            samples=((4, 4), (5, 3), (2, 2, 2), (1, 1), (1, 6), (2, 1, 3, 2)),
         ),
         Kind(
             name="torus",
@@ -93,7 +88,6 @@ KINDS: dict[str, Kind] = {
             fields=("dims",),
             sides=True,
             size=lambda topology: topology.dims,
-            samples=((4, 4), (5, 3), (2, 3), (3, 3, 2)),
         ),
         Kind(
             name="hypercube",
@@ -103,15 +97,13 @@ KINDS: dict[str, Kind] = {
             fields=("dimension",),
             nodes=lambda size: 1 << min(size[0], 64),
             size=lambda topology: (len(topology.dims),),
-            samples=((4,),),
         ),
         Kind(
             name="line",
             make=line,
             help="Or a line of N nodes.",
-            samples=((5,),),
         ),
-        Kind(name="ring", make=ring, help="Or a ring of N nodes.", samples=((7,),)),
+        Kind(name="ring", make=ring, help="Or a ring of N nodes."),
         Kind(
             name="binary-tree",
             make=binary_tree,

@@ -8,7 +8,10 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from helpers.soak.schedules import NETWORKS, draw_network, draw_schedules
+from helpers.soak.samples import example_of
+from helpers.soak.schedules import schedule_networks, schedules
+from helpers.soak.traffic import NETWORKS
+from hypothesis import strategies as st
 
 import eyecast as package
 from eyecast.model.base.errors import InvalidInput
@@ -38,13 +41,11 @@ FIELDS = (
 def drawn(seed: int) -> Iterator[tuple[Compiled, Timing]]:
     """Programs of the soak's networks and schedules, each with a timing that it allows."""
     draw = np.random.default_rng(seed)
-    _, make = NETWORKS[draw.integers(len(NETWORKS))]
-    topology = make()
-    config = draw_network(draw, topology)
-    for one in fit(config, [*draw_schedules(draw, topology, config)], fixed=("vcs",))[1]:
-        if isinstance(one.program, Program):
-            stays = one.program.operator.any() or one.program.stream.any()
-            yield one, Timing.BARRIER if stays else TIMINGS[draw.integers(2)]
+    config = example_of(st.sampled_from(NETWORKS).flatmap(schedule_networks), seed)
+    for each in fit(config, example_of(schedules(config), seed), fixed=("vcs",))[1]:
+        if isinstance(each.program, Program):
+            stays = each.program.operator.any() or each.program.stream.any()
+            yield each, Timing.BARRIER if stays else TIMINGS[draw.integers(2)]
 
 
 def by_hand(

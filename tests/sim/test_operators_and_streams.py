@@ -7,10 +7,10 @@ also compared with those of :mod:`helpers.untimed`, which has no time.
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import pytest
 from helpers.own_operator import TWICE
-from helpers.soak.programs import MESSAGE_WORDS, drawn_program
+from helpers.soak.programs import MESSAGE_WORDS, programs
+from helpers.soak.samples import sampled
 from helpers.untimed import Memory, carried_out
 from helpers.whole_jobs import whole_job
 
@@ -44,11 +44,9 @@ def drawn(
     config: NetworkConfig, seeds: range, steps: int = 4, packets: tuple[int, int] = (4, 16)
 ) -> list[Drawn]:
     """Return seed, program and memories of each case."""
-    programs = [
-        drawn_program(np.random.default_rng(seed), config, steps, packets) for seed in seeds
-    ]
+    made = sampled(programs(config, steps, packets), seeds.start, len(seeds))
     shape = (config.topology.nodes, config.message_words)
-    return [(s, p, random_words(config, shape, s)) for s, p in zip(seeds, programs, strict=True)]
+    return [(s, p, random_words(config, shape, s)) for s, p in zip(seeds, made, strict=True)]
 
 
 def on_hardware(config: NetworkConfig, cases: list[Drawn]) -> Iterator[Run]:

@@ -1,63 +1,80 @@
 """The soak's random cases and its comparisons; only the slow test builds hardware."""
 
 from dataclasses import fields, replace
-from itertools import count, islice, permutations, product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 from helpers.soak.checks import Drawn, disagreements, memory_check, written_words
-from helpers.soak.damage import damaging_verilog, draw_damaged
-from helpers.soak.operators import with_drawn_operator
-from helpers.soak.programs import draw_program_cases, draw_program_network
+from helpers.soak.damage import damaged_words, damaging_verilog
+from helpers.soak.operators import with_operator
+from helpers.soak.programs import (
+    LONGEST_RUN,
+    LONGEST_WRONG_WAY,
+    _address,
+    _Growing,
+    program_cases,
+    program_networks,
+    programs,
+)
+from helpers.soak.samples import example_of, sampled
 from helpers.soak.schedules import (
     MOST_WORDS,
-    _draw_request,
-    draw_groups,
-    draw_network,
-    draw_schedules,
-    draw_topology,
+    groups_of,
+    requests,
+    schedule_networks,
+    schedules,
+    topologies,
 )
-from helpers.soak.soak import By, job_of_program, run_draw, traffic_command
-from helpers.soak.traffic import DrawnCase, DrawnNetwork, Longer
+from helpers.soak.soak import By, job_of_program, run_draw, simplest
+from helpers.soak.traffic import DEFAULT, DrawnTraffic, Longer, traffic, traffic_networks
+from hypothesis import strategies as st
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.compare.checks import Check
 from eyecast.model.cycle.model import run
-from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.config import TIMINGS, NetworkConfig, Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import mesh
-from eyecast.model.network.topology_file import (
-    read_topology,
-    topology_from_json,
-    topology_to_json,
-)
+from eyecast.model.network.topology_file import topology_from_json, topology_to_json
 from eyecast.model.program.payload import empty_memory
+from eyecast.model.program.row import Row
 from eyecast.model.run.run import EndState, HardwareRun, Run
 from eyecast.model.run.signature import signatures
 
-SEEDS = range(60)
+SMALL = mesh((2, 2))
+
+
+def network(**parameters):
+    given = {"vcs": 2, "message_words": 256, "table_words": 1024} | parameters
+    return NetworkConfig(topology=mesh((3, 2)), **given)
 
 
 def test_traffic_is_drawn_for_all_kinds_of_networks():
-    drawn = [DrawnNetwork.draw(np.random.default_rng(seed)).config for seed in SEEDS]
+    drawn = sampled(traffic_networks(), 0, 100)
     assert any(config.flit_width < 20 for config in drawn)
     assert any(config.vcs == 1 and config.topology.wrapped for config in drawn)
     assert {config.signature for config in drawn} == {False, True}
     assert {config.barrier_registers for config in drawn} == set(range(8))
     assert {config.link_registers for config in drawn} == set(range(4))
     assert {config.depth for config in drawn} == set(range(1, 17))
+    cases = sampled(traffic(drawn[-1]), 0, 150)
+    assert {case.burst for case in cases} == {0, 20, 200}
+    assert {case.reply_flits for case in cases} == {0, 4, 12}
+    assert {case.packet_flits for case in cases} == {*range(4, 13)}
+    assert {case.back_pressure for case in cases} == {0, 0.2, 0.5, 0.8}
+    assert len({case.pattern for case in cases}) > 2
 
 
 def test_large_networks_are_fast_and_not_all_alike():
-    longer = Longer(large=True)
-    drawn = [DrawnNetwork.draw(np.random.default_rng(seed), longer).config for seed in SEEDS]
+    drawn = sampled(traffic_networks(Longer(large=True)), 0, 60)
     assert {config.topology.label for config in drawn} == {"8x8 mesh", "8x8 torus", "6-cube"}
     assert {(config.vcs, config.depth) for config in drawn} == {*product((1, 2), (2, 3, 4))}
     assert {(config.flit_width, config.link_registers) for config in drawn} == {(32, 0)}
 
 
 def test_schedules_are_drawn_for_all_kinds_of_networks():
-    topology = mesh((2, 2))
-    drawn = [draw_network(np.random.default_rng(seed), topology) for seed in SEEDS]
+    drawn = sampled(schedule_networks(SMALL), 0, 100)
     assert {(c.programs > 0, c.tile_ports, c.parity) for c in drawn} == {
         (False, False, False),
         *product((True,), (False, True), (False, True)),
@@ -70,8 +87,8 @@ def test_schedules_are_drawn_for_all_kinds_of_networks():
     assert min(config.flit_width for config in drawn) < 14
     made = {
         schedule.collective
-        for seed, config in enumerate(drawn[:4])
-        for schedule in draw_schedules(np.random.default_rng(seed), topology, config)
+        for seed, config in enumerate(drawn[-4:])
+        for schedule in example_of(schedules(config), seed)
     }
     assert {"broadcast", "scatter", "all-to-all", "all-reduce", "custom"} <= made
 
@@ -84,47 +101,33 @@ def kinds_of_topologies(drawn):
     }
 
 
-def test_faults_switches_and_links_that_differ_are_drawn_for_all_kinds_of_cases():
-    draws = [np.random.default_rng(seed) for seed in range(150)]
-    of_programs = [draw_program_network(draw).topology for draw in draws]
-    of_traffic = [DrawnNetwork.draw(draw) for draw in draws]
-    of_schedules = [draw_topology(draw) for draw in draws]
-    for drawn in (of_programs, [network.config.topology for network in of_traffic], of_schedules):
-        assert len(kinds_of_topologies(drawn)) >= 12
-        assert {t.link_rate_of is not None for t in drawn} == {False, True}
-        # A network is read from a file as it was drawn.
-        for topology in drawn:
-            again = topology_from_json(topology_to_json(topology))
-            np.testing.assert_array_equal(again.neighbor, topology.neighbor)
-            np.testing.assert_array_equal(again.rates, topology.rates)
-            np.testing.assert_array_equal(again.registers_of(1), topology.registers_of(1))
-    for network in of_traffic:
-        topology = network.config.topology
-        whole = topology.without_faults is None and not topology.switches
-        assert (network.words is None) == (not whole or topology.links_differ)
-
-
-def test_traffic_of_networks_without_options_is_repeated_from_a_file(tmp_path):
-    draw = np.random.default_rng(11)
-    network = next(
-        each
-        for each in iter(lambda: DrawnNetwork.draw(draw), None)
-        if each.config.topology.switches and each.config.topology.faulty_links
-    )
-    command, content = traffic_command(DrawnCase.draw(network, draw)).split(", with network.json: ")
-    file = tmp_path / "network.json"
-    file.write_text(content)
-    assert "--graph network.json" in command
-    assert read_topology(file).label == network.config.topology.label
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        program_networks().map(lambda config: config.topology),
+        traffic_networks().map(lambda config: config.topology),
+        topologies(),
+    ],
+    ids=["programs", "traffic", "schedules"],
+)
+def test_faults_switches_and_links_that_differ_are_drawn(strategy):
+    drawn = sampled(strategy, 0, 150)
+    assert len(kinds_of_topologies(drawn)) >= 12
+    assert {t.link_rate_of is not None for t in drawn} == {False, True}
+    # A network is read from a file as it was drawn.
+    for topology in drawn:
+        again = topology_from_json(topology_to_json(topology))
+        np.testing.assert_array_equal(again.neighbor, topology.neighbor)
+        np.testing.assert_array_equal(again.rates, topology.rates)
+        np.testing.assert_array_equal(again.registers_of(1), topology.registers_of(1))
 
 
 def test_schedules_have_timed_rows_blocks_of_unequal_words_and_nodes_out_of_reach():
     timed, unequal, served = set(), set(), set()
     for seed in range(14):
-        draw = np.random.default_rng(seed)
         topology = with_faults(mesh((3, 2)), [], [(0, 1), (1, 0), (0, 3), (3, 0)] * (seed % 2))
-        config = draw_network(draw, topology)
-        for schedule in islice(draw_schedules(draw, topology, config), 5):
+        config = example_of(schedule_networks(topology), seed)
+        for schedule in example_of(schedules(config), seed):
             timed.add((config.timed_rows, schedule.timed))
             unequal.add(len({*schedule.blocks.words.tolist()}) > 1)
             served.add(len(schedule.blocks.served(topology)) == topology.nodes)
@@ -133,22 +136,20 @@ def test_schedules_have_timed_rows_blocks_of_unequal_words_and_nodes_out_of_reac
 
 
 def test_blocks_of_each_number_of_words_are_drawn():
-    config = NetworkConfig(topology=mesh((2, 2)))
-    draws = [np.random.default_rng(seed) for seed in SEEDS]
-    requests = [_draw_request(draw, config.topology, "broadcast", config) for draw in draws]
-    assert {request.words for request in requests} == {*range(1, MOST_WORDS + 1)}
+    drawn = sampled(requests(SMALL, "broadcast", NetworkConfig(topology=SMALL)), 0, 60)
+    assert {request.words for request in drawn} == {*range(1, MOST_WORDS + 1)}
 
 
 def test_networks_with_links_that_differ_have_neither_circuits_nor_free_routers():
-    topology = replace(mesh((2, 2)), link_rate_of=np.full((4, 5), 2))
-    drawn = [draw_network(np.random.default_rng(seed), topology) for seed in SEEDS]
+    topology = replace(SMALL, link_rate_of=np.full((4, 5), 2))
+    drawn = sampled(schedule_networks(topology), 0, 60)
     assert {(c.all_port, c.contention_free, c.circuits) for c in drawn} == {(0, 0, 0), (1, 0, 0)}
     assert {config.timed_rows for config in drawn} == {False, True}
 
 
 def test_groups_are_linked_and_have_no_node_in_common():
     topology = mesh((4, 2))
-    drawn = [draw_groups(np.random.default_rng(seed), topology) for seed in SEEDS]
+    drawn = sampled(groups_of(topology), 0, 60)
     assert {len(groups) for groups in drawn} == {1, 2, 3}
     for groups in drawn:
         nodes = [node for group in groups for node in group]
@@ -156,19 +157,18 @@ def test_groups_are_linked_and_have_no_node_in_common():
         for group in groups:
             assert all({*topology.neighbor[node].tolist()} & {*group} for node in group)
     with pytest.raises(InvalidInput, match="groups"):
-        draw_groups(np.random.default_rng(0), mesh((1,)))
+        sampled(groups_of(mesh((1,))), 0, 1)
 
 
 def test_programs_are_drawn_for_all_kinds_of_networks():
-    drawn = [draw_program_network(np.random.default_rng(seed)) for seed in SEEDS]
-    names = ("all_port", "streams", "tile_ports", "parity", "differing_links")
-    for name in names:
+    drawn = sampled(program_networks(), 0, 100)
+    for name in ("all_port", "streams", "tile_ports", "parity", "differing_links"):
         assert {getattr(config, name) for config in drawn} == {False, True}
     assert {len(config.operators) for config in drawn} == {0, 1, 2, 3}
     assert {config.programs for config in drawn} >= {0, 2, 15}
     ends, flags, first = set(), set(), set()
-    for seed, config in enumerate(drawn[:20]):
-        for case in draw_program_cases(np.random.default_rng(seed), config, 9):
+    for seed, config in enumerate(drawn[-20:]):
+        for case in sampled(program_cases(config), seed, 20):
             assert (case.hold is not None) == config.tile_ports
             ends.add(case.predicted.ending.state)
             for node in range(case.program.nodes):
@@ -181,10 +181,61 @@ def test_programs_are_drawn_for_all_kinds_of_networks():
     assert first == {False, True}
 
 
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("operators", [(), ("add",)])
+def test_words_that_are_combined_or_streamed_have_steps_that_all_nodes_begin_together(
+    operators, streams
+):
+    cases = sampled(program_cases(network(operators=operators, streams=streams)), 1, 30)
+    timings = {case.timing for case in cases}
+    assert timings == ({Timing.BARRIER} if operators or streams else {*TIMINGS})
+
+
+def test_a_run_that_a_flag_ends_has_no_limit_drawn():
+    cases = sampled(program_cases(network(programs=1)), 1, 80)
+    flagged = [case.limit for case in cases if case.predicted.flags.any()]
+    assert {*flagged} == {LONGEST_RUN} < {case.limit for case in cases}
+
+
+@pytest.mark.parametrize("all_port", [False, True])
+def test_packets_are_sent_on_as_they_come(all_port):
+    config = network(streams=True, all_port=all_port)
+    streams = set()
+    for made in sampled(programs(config, 3, (20, 20)), 1, 5):
+        made.check()
+        assert {*made.step.tolist()} == {1, 2, 3}
+        streams.update(made.stream.tolist())
+    # 0 is a row that does not stream; others are lanes.
+    assert streams == {*range(config.lanes + 1)}
+
+
+@pytest.mark.parametrize(
+    ("place", "window", "address"),
+    [(0, 0, 13), (-6, 0, 7), (4, 0, 17), (0, 3, 13), (-6, 3, 15), (4, 3, 9), (-2, 2, 15)],
+)
+def test_places_before_and_behind_an_address_stay_in_its_window(place, window, address):
+    assert _address(13, place, window) == address
+
+
+@st.composite
+def wrong_rows(draw, kind, length=1):
+    return _Growing(draw, network())._wrong(Row(1, (), 0, 0, length), kind)
+
+
+@pytest.mark.parametrize(("length", "wrong"), [(0, 2), (1, 2), (2, 2), (5, 5)])
+def test_a_row_that_reads_beyond_the_memory_sends_its_last_word_and_others(length, wrong):
+    row = example_of(wrong_rows(2, length), 1)
+    assert (row.source_address, row.length) == (255, wrong)
+
+
+def test_wrong_routes_go_on_by_each_number_of_hops():
+    hops = {len(row.route) for row in sampled(wrong_rows(4), 1, 60)}
+    assert hops == {*range(1, LONGEST_WRONG_WAY + 1)}
+
+
 def test_a_program_goes_on_with_the_words_that_the_first_one_left():
     config = replace(NetworkConfig(topology=mesh((4,)), message_words=256), programs=2, vcs=2)
-    draw = np.random.default_rng(4)
-    cases = [case for case in draw_program_cases(draw, config, 12) if case.first is not None]
+    cases = [case for case in sampled(program_cases(config), 4, 20) if case.first is not None]
     differ = 0
     for case in cases:
         for begin, run_of in ((case.memory, case.first), (case.first.predicted.memory, case)):
@@ -200,19 +251,15 @@ def test_a_program_goes_on_with_the_words_that_the_first_one_left():
 
 
 def test_custom_operators_are_drawn():
-    own = [
-        with_drawn_operator(draw, draw_program_network(draw)).operators[-1:]
-        for draw in map(np.random.default_rng, SEEDS)
-    ]
-    latencies = {operator.latency for (operator,) in filter(None, own) if not operator.built_in}
-    assert latencies == {*range(5)}
-    assert all(operator.built_in or operator.component for (operator,) in filter(None, own))
+    drawn = sampled(program_networks().flatmap(with_operator), 0, 100)
+    own = [operator for each in drawn for operator in each.operators if not operator.built_in]
+    assert {operator.latency for operator in own} == {*range(5)}
+    assert all(operator.component for operator in own)
 
 
 def test_custom_operators_of_no_cycles_are_drawn_for_schedules_of_all_kinds():
-    topology, drawn = mesh((2, 2)), set()
-    for draw in map(np.random.default_rng, SEEDS):
-        config = with_drawn_operator(draw, draw_network(draw, topology))
+    drawn = set()
+    for config in sampled(schedule_networks(SMALL).flatmap(with_operator), 0, 150):
         kind = (config.all_port, config.contention_free, config.circuits)
         drawn.add((*kind, config.operator_latency, bool(config.operators)))
         assert not (config.timed_rows and config.operators)
@@ -222,31 +269,25 @@ def test_custom_operators_of_no_cycles_are_drawn_for_schedules_of_all_kinds():
 
 
 def test_reductions_use_the_custom_operator():
-    draw = np.random.default_rng(2)
-    config = NetworkConfig(topology=mesh((2, 2)), vcs=2)
-    while not config.operators:
-        config = with_drawn_operator(draw, config)
-    made = list(islice(draw_schedules(draw, config.topology, config), 15))
+    config = NetworkConfig(topology=SMALL, vcs=2)
+    config = next(each for each in sampled(with_operator(config), 2, 20) if each.operators)
+    made = example_of(schedules(config), 2)
     assert {"weighted-sum", ""} < {name or "" for each in made for name in each.blocks.operator}
 
 
 def test_damaged_words_are_drawn_and_flagged_where_they_are_sent():
-    words, flagged, queued = set(), 0, 0
-    for seed in SEEDS:
-        draw = np.random.default_rng(seed)
-        config, word = draw_damaged(draw, draw_program_network(draw))
-        words.add(word)
-        if word is None:
-            continue
+    drawn = sampled(program_networks().flatmap(damaged_words), 0, 100)
+    flagged = queued = 0
+    with_words = [(config, word) for config, word in drawn if word is not None]
+    assert 4 < len({word for _, word in with_words}) < len(drawn)
+    for seed, (config, word) in enumerate(with_words):
         assert config.parity
-        for case in draw_program_cases(draw, config, 12, word):
+        for case in sampled(program_cases(config, word), seed, 12):
             assert job_of_program(case).damaged == word
             flagged += any(
                 "parity" in case.predicted.flag_names(n) for n in range(len(case.memory))
             )
             queued += case.first is not None
-    assert len(words) > 4
-    assert None in words
     assert flagged > 5
     assert queued
 
@@ -261,13 +302,11 @@ def test_each_write_port_of_a_message_memory_damages_the_word():
         assert f"<= {data} ^ {{{data}[31:0] == 32'habc, 32'h0}};" in line
 
 
-def drawn_run(**changes):
+def drawn_run():
     """Return a run of random traffic with signatures, as if the hardware had repeated it."""
-    network = DrawnNetwork.draw(np.random.default_rng(3))
     limits = {"vcs": 2, "depth": 2, "flit_width": 32, "signature": True, "link_registers": 0}
-    config = replace(network.config, topology=mesh((2, 2)), message_words=64, **(limits | changes))
-    drawn = DrawnCase(DrawnNetwork("--mesh 2x2", config), "uniform", 0.4, 5, 40, 0, 0, 0, 1)
-    case = drawn.build()
+    config = replace(example_of(traffic_networks(), 3), topology=SMALL, message_words=64, **limits)
+    case = DrawnTraffic(config, "uniform", 0.4, 5, 40, 0, 0, 0, 1).build()
     predicted = case.predicted
     measured = HardwareRun(
         finished=predicted.finished,
@@ -283,6 +322,12 @@ def drawn_run(**changes):
         memory=predicted.memory.copy(),
     )
     return case, measured
+
+
+def draw_only(monkeypatch, *cases):
+    """Let the soak draw these cases."""
+    recipes = [(case, 0) for case in cases]
+    monkeypatch.setattr("helpers.soak.soak._recipes", lambda *_: (None, recipes))
 
 
 def test_a_word_that_is_wrong_in_a_memory_is_seen():
@@ -315,17 +360,31 @@ def test_a_signature_that_is_wrong_is_seen():
 def test_a_flit_that_the_model_forgets_is_seen_by_the_rules(monkeypatch):
     case, _ = drawn_run()
     damaged = replace(case.predicted, trace=case.predicted.trace.first_rows(-1))
-    drawn = [Drawn("sound", case), Drawn("damaged", replace(case, predicted=damaged))]
-    monkeypatch.setattr("helpers.soak.soak._draw_traffic", lambda *_: iter(drawn))
+    draw_only(monkeypatch, case, replace(case, predicted=damaged))
     sound, wrong = run_draw(3, By.RULES)
     assert (sound.wrong, sound.flits) == ([], len(case.predicted.trace))
     assert [check.name for check in wrong.wrong] == ["trace rules broken"]
 
 
+def test_the_simplest_case_that_differs_is_found(monkeypatch):
+    strategy = st.tuples(traffic(drawn_run()[0].program.config), st.just(0))
+    recipes = sampled(strategy, 1, 20)
+    monkeypatch.setattr("helpers.soak.soak._recipes", lambda *_: (strategy, recipes))
+    assert simplest(1, By.RULES, DEFAULT) is None
+
+    def rules_broken_by_long_runs(_program, measured):
+        return Check("rules", 0, 1, len(measured.trace) < 400)
+
+    monkeypatch.setattr("helpers.soak.soak.rules_check", rules_broken_by_long_runs)
+    first = next(outcome for outcome in run_draw(1, By.RULES) if outcome.wrong)
+    found = simplest(1, By.RULES, DEFAULT)
+    assert 400 <= found.flits < min(first.flits, 500)
+    assert "burst=0" in found.drawn.description
+
+
 def test_a_wrong_signature_of_a_run_without_a_trace_is_seen(monkeypatch):
     case, measured = drawn_run()
-    drawn = Drawn("drawn", case)
-    monkeypatch.setattr("helpers.soak.soak._draw_traffic", lambda *_: iter([drawn]))
+    draw_only(monkeypatch, case)
     monkeypatch.setattr("helpers.soak.soak.build_simulator", lambda *_, **__: None)
     monkeypatch.setattr("helpers.soak.soak.simulate", lambda *_: iter([measured]))
     (right,) = run_draw(3, By.SIGNATURES)
@@ -350,10 +409,9 @@ def test_what_locks_up_must_do_so_on_both():
 
 def drawn_program_run(state):
     """Return a drawn program whose run ends so, and a run of the hardware that is as predicted."""
-    draws = map(np.random.default_rng, count())
-    networks = ((draw, draw_program_network(draw, signature=True)) for draw in draws)
-    draw, config = next((draw, config) for draw, config in networks if config.programs)
-    cases = draw_program_cases(draw, config, 40)
+    networks = sampled(program_networks(signature=True), 0, 40)
+    config = next(config for config in networks[20:] if config.programs)
+    cases = sampled(program_cases(config), 0, 60)[20:]
     case = next(each for each in cases if each.predicted.ending.state is state)
     predicted = case.predicted
     names = [each.name for each in fields(Run)]
@@ -383,7 +441,7 @@ def test_signatures_count_until_flits_may_go_on_after_a_limit(monkeypatch, state
     drawn, measured = drawn_program_run(state)
     measured.signature[1] ^= np.uint32(1)
     late = replace(measured, ending=measured.ending._replace(cycle=measured.ending.cycle + 1))
-    monkeypatch.setattr("helpers.soak.soak._draw_programs", lambda *_, **__: iter([drawn]))
+    draw_only(monkeypatch, drawn.case)
     monkeypatch.setattr("helpers.soak.soak.build_simulator", lambda *_, **__: None)
     for run_of, names in ((measured, wrong), (late, ["end", *wrong])):
         monkeypatch.setattr("helpers.soak.soak.simulate", lambda *_, run_of=run_of: iter([run_of]))
@@ -403,7 +461,7 @@ def test_flits_may_go_on_after_the_limit_of_a_run():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "number",
-    [74, 69, 57, 19, 184],
+    [18, 51, 6, 40, 7],
     ids=["controller", "circuits", "timed rows", "resident programs on switches", "damaged words"],
 )
 def test_a_draw_is_the_same_on_both(number):

@@ -9,13 +9,8 @@ import dataclasses
 import numpy as np
 import pytest
 from helpers.programs import changed
-from helpers.soak.soak import traffic_command
 from helpers.soak.traffic import NETWORKS as DRAWN_NETWORKS
-from helpers.soak.traffic import (
-    SHORTEST_PACKET,
-    DrawnCase,
-    DrawnNetwork,
-)
+from helpers.soak.traffic import SHORTEST_PACKET, DrawnTraffic
 from helpers.traffic import traffic_network
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -43,19 +38,15 @@ NARROWEST_FLIT = 28
 """Narrowest flit drawn; narrower ones may have headers longer than the shortest packet."""
 
 
-def network(kind, size, topology, **limits):
-    return DrawnNetwork((kind, size), traffic_network(topology, 12, **limits))
-
-
 NETWORKS = {
-    "torus": network("torus", "4x4", torus((4, 4)), vcs=2, depth=4),
-    "slow links": network("mesh", "3x3", mesh((3, 3)), vcs=3, depth=1, link_registers=2),
-    "narrow cube": network("hypercube", "3", hypercube(3), vcs=1, flit_width=24),
-    "ring": network("ring", "5", ring(5), vcs=4, depth=16, flit_width=64, link_registers=1),
+    "torus": traffic_network(torus((4, 4)), 12, vcs=2, depth=4),
+    "slow links": traffic_network(mesh((3, 3)), 12, vcs=3, depth=1, link_registers=2),
+    "narrow cube": traffic_network(hypercube(3), 12, vcs=1, flit_width=24),
+    "ring": traffic_network(ring(5), 12, vcs=4, depth=16, flit_width=64, link_registers=1),
 }
 
 
-SMALL_NETWORKS = [(words, make) for words, make in DRAWN_NETWORKS if 1 < make().nodes <= 9]
+SMALL_NETWORKS = [topology for topology in DRAWN_NETWORKS if 1 < topology.nodes <= 9]
 TRAFFIC = {
     "pattern": st.sampled_from(["uniform", "complement", "hotspot", "neighbor", "tornado"]),
     "rate": st.floats(0.05, 1),
@@ -71,11 +62,10 @@ TRAFFIC = {
 @st.composite
 def networks(draw):
     """Draw any small network that ``make soak`` might draw."""
-    words, make = draw(st.sampled_from(SMALL_NETWORKS))
-    topology = make()
-    return network(
-        *words,
+    topology = draw(st.sampled_from(SMALL_NETWORKS))
+    return traffic_network(
         topology,
+        12,
         vcs=draw(st.integers(2 if topology.wrapped else 1, 8)),
         depth=draw(st.integers(1, 16)),
         flit_width=draw(st.integers(NARROWEST_FLIT, 64)),
@@ -86,7 +76,7 @@ def networks(draw):
 def require_identical(*cases):
     for case, result in zip(cases, run_traffic([case.build() for case in cases]), strict=True):
         found = "" if result.difference is None else result.difference.describe()
-        assert result.agrees, f"repeat with:\n  {traffic_command(case)}\n{result.checks}\n{found}"
+        assert result.agrees, f"{case}\n{result.checks}\n{found}"
 
 
 @pytest.mark.parametrize(
@@ -100,7 +90,7 @@ def require_identical(*cases):
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn=st.lists(st.fixed_dictionaries(TRAFFIC), min_size=5, max_size=5))
 def test_any_traffic_is_identical_on_model_and_hardware(name, drawn):
-    require_identical(*(DrawnCase(NETWORKS[name], **each) for each in drawn))
+    require_identical(*(DrawnTraffic(NETWORKS[name], **each) for each in drawn))
 
 
 ROUND = graph([[-1, (node + 1) % 9, (node - 1) % 9] for node in range(9)])
@@ -109,10 +99,10 @@ ROUND = graph([[-1, (node + 1) % 9, (node - 1) % 9] for node in range(9)])
 @pytest.mark.slow
 @pytest.mark.parametrize("vcs", [1, 2])
 def test_traffic_up_and_down_a_graph_and_in_layers_is_identical(vcs):
-    made = DrawnNetwork(None, traffic_network(ROUND, 12, vcs=vcs))
+    made = traffic_network(ROUND, 12, vcs=vcs)
     common = {"pattern": "uniform", "packet_flits": 9, "cycles": 300, "back_pressure": 0.3}
     rest = {"rate": 0.6, "burst": 0, "reply_flits": 0, "seed": 1}
-    require_identical(DrawnCase(made, **common, **rest))
+    require_identical(DrawnTraffic(made, **common, **rest))
 
 
 # Building each random network takes a minute or two; `make soak` draws more.
@@ -120,11 +110,11 @@ def test_traffic_up_and_down_a_graph_and_in_layers_is_identical(vcs):
 @settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck))
 @given(drawn_network=networks(), **TRAFFIC)
 def test_any_traffic_on_any_network_is_identical(drawn_network, **drawn):
-    require_identical(DrawnCase(drawn_network, **drawn))
+    require_identical(DrawnTraffic(drawn_network, **drawn))
 
 
 def test_packets_of_a_header_alone_arrive_when_zero_load_says():
-    config = NETWORKS["torus"].config
+    config = NETWORKS["torus"]
     lone = Traffic.sorted(*(np.array([value]) for value in (7, 0, 5, 1)))
     (result,) = run_traffic([TrafficCase.of(lone, traffic_program(lone, config, 3), seed=3)])
     assert result.agrees
@@ -146,7 +136,7 @@ def circle(config):
 
 def test_a_ring_with_one_vc_locks_up_as_the_certificate_says():
     limits = {"vcs": 1, "depth": 2, "flit_width": 32}
-    config = network("ring", "4", ring(4), **limits).config
+    config = traffic_network(ring(4), 12, **limits)
     program = circle(config)
     with pytest.raises(DeadlockError, match="0"):
         certify(program)
@@ -167,7 +157,7 @@ def test_a_ring_with_one_vc_locks_up_as_the_certificate_says():
 
 
 def test_the_same_with_a_dateline_is_certified_and_ends():
-    config = network("ring", "4", ring(4), vcs=2, depth=2).config
+    config = traffic_network(ring(4), 12, vcs=2, depth=2)
     program = circle(config)
     crossing = tuple(
         (dataclasses.replace(rows[0], route=(Segment(1, 1, 0), Segment(1, 1, 1))),)

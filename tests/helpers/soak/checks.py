@@ -21,10 +21,11 @@ AnyCase = Case | ProgramCase | TrafficCase
 
 
 class Drawn(NamedTuple):
-    """A drawn case, and its description."""
+    """A drawn case, its description, and the cycles of an interrupted run before it; 0 for none."""
 
     description: str
     case: AnyCase
+    interrupted: int = 0
 
     @property
     def config(self) -> NetworkConfig:

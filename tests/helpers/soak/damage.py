@@ -7,7 +7,7 @@ exactly if it has this value, in hardware as in the cycle model.
 import re
 from dataclasses import replace
 
-import numpy as np
+from hypothesis import strategies as st
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.sim.verilog import network_verilog
@@ -16,17 +16,16 @@ _MEMORY = re.compile(r"module eyecast_message_memory .*?endmodule", re.DOTALL)
 _WRITE = re.compile(r"<= (write_data\w*);")
 
 
-def draw_damaged(
-    draw: np.random.Generator, config: NetworkConfig
-) -> tuple[NetworkConfig, int | None]:
+@st.composite
+def damaged_words(draw: st.DrawFn, config: NetworkConfig) -> tuple[NetworkConfig, int | None]:
     """Draw a word of 32 bits for half of the networks with parity; None for all others.
 
     A network with such a word is returned without operators, because the cycle model combines no
     damaged words.
     """
-    if not config.parity or draw.integers(2):
+    if not config.parity or draw(st.booleans()):
         return config, None
-    return replace(config, operators=()), int(draw.integers(1 << 32))
+    return replace(config, operators=()), draw(st.integers(0, (1 << 32) - 1))
 
 
 def damaging_verilog(config: NetworkConfig, *, word: int, trace: bool) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from amaranth.hdl import Module, Signal
 from amaranth.lib.wiring import Component
+from helpers.soak.topologies import one_in
+from hypothesis import strategies as st
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
@@ -19,16 +21,17 @@ FACTOR = 5
 """Factor of the stored word; so an operator that exchanges its two words has another result."""
 
 
-def with_drawn_operator(draw: np.random.Generator, config: NetworkConfig) -> NetworkConfig:
+@st.composite
+def with_operator(draw: st.DrawFn, config: NetworkConfig) -> NetworkConfig:
     """Add a weighted sum of up to :data:`LONGEST_LATENCY` cycles to a third of the networks.
 
     A network with a port for every link, without arbitration or with circuits only has operators of
     no cycles; one with timed rows, or with too narrow flits, has none.
     """
-    if config.timed_rows or draw.integers(3):
+    if config.timed_rows or not draw(one_in(3)):
         return config
     at_once = config.all_port or config.contention_free or config.circuits
-    latency = 0 if at_once else int(draw.integers(LONGEST_LATENCY + 1))
+    latency = 0 if at_once else draw(st.integers(0, LONGEST_LATENCY))
     component = partial(WeightedSum, latency=latency)
     own = Operator("weighted-sum", latency, weighted_sum, component)
     try:

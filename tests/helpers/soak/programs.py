@@ -4,17 +4,16 @@ Packets meet and wait, and some runs hang. Of those that finish, no order of eve
 memories. A controller, late tiles, another program that runs first, and mistakes are drawn too.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from helpers.soak.topologies import draw_connected, draw_graph, draw_links
+from helpers.soak.samples import made
+from helpers.soak.topologies import connected, graphs, integer_arrays, one_in, with_links
+from hypothesis import reject
+from hypothesis import strategies as st
 
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle.control import Control
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import MOST_PROGRAMS, TIMINGS, NetworkConfig, Timing
@@ -50,6 +49,18 @@ LONGEST_WRONG_WAY = 3
 """Most hops by which a wrong route goes on."""
 
 
+SEEDS = st.integers(0, (1 << 31) - 1)
+"""Seeds of random words."""
+
+
+@dataclass(frozen=True, eq=False)
+class FirstRun:
+    """A run of another resident program before the one that is compared; it finishes."""
+
+    program: Program
+    predicted: Prediction
+
+
 @dataclass(frozen=True, eq=False)
 class ProgramCase:
     """A drawn program, and the prediction of its run.
@@ -71,45 +82,6 @@ class ProgramCase:
     damaged: int | None = None
     first: FirstRun | None = None
 
-    @classmethod
-    def draw(
-        cls, draw: np.random.Generator, config: NetworkConfig, damaged: int | None = None
-    ) -> ProgramCase:
-        """Draw a program for ``config``, its memories, its timing, its limit and late tiles.
-
-        Some programs have a mistake. Raises :class:`.InvalidInput` if the tables of a node have no
-        room, and for a mistake that does not keep the run from finishing.
-        """
-        nodes = config.topology.nodes
-        mistaken = draw.integers(6) == 0
-        program = _draw_program(draw, config, mistaken=mistaken)
-        memory = random_words(config, (nodes, config.message_words), int(draw.integers(1 << 31)))
-        if damaged is not None:
-            memory[draw.random(memory.shape) < DAMAGED_SHARE] = damaged
-        memory[list(config.topology.switches)] = 0
-        # Words that are combined or streamed need steps that all nodes begin together.
-        plain = not (config.operators or config.streams)
-        timing = TIMINGS[draw.integers(len(TIMINGS))] if plain else Timing.BARRIER
-        limit, hold = LONGEST_RUN, None
-        # After a flag a run goes on for as many cycles as its limit.
-        whole = not mistaken and damaged is None
-        if config.programs and whole and draw.integers(3) == 0:
-            limit = int(draw.integers(SHORTEST_LIMIT, LONGEST_LIMIT))
-        if config.tile_ports:
-            hold = draw_hold(draw, config)
-        control = Control(damaged=damaged)
-        has_two = config.programs > 1
-        first = FirstRun.draw(draw, config, memory, timing, control) if has_two else None
-        begin = memory if first is None else first.predicted.memory
-        control = replace(control, limit=limit if config.programs else 0, hold=hold)
-        predicted = run(program, begin, timing=timing, cycle_limit=LONGEST_RUN, control=control)
-        if mistaken and predicted.finished:
-            # A packet may still be under way, and the memories are read later.
-            raise InvalidInput.of("mistake", "one that keeps the run from finishing", "another")
-        case = cls(program, memory, timing, limit, hold, predicted, damaged, first)
-        case.require_room()
-        return case
-
     def require_room(self) -> None:
         """Raise :class:`.InvalidInput` if the tables have no room for the resident programs."""
         require_table_room(self.program)
@@ -117,101 +89,125 @@ class ProgramCase:
             slots_of([self.program, self.first.program])
 
 
-@dataclass(frozen=True, eq=False)
-class FirstRun:
-    """A run of another resident program before the one that is compared; it finishes."""
+@st.composite
+def program_cases(
+    draw: st.DrawFn, config: NetworkConfig, damaged: int | None = None
+) -> ProgramCase:
+    """Draw a program for ``config``, its memories, its timing, its limit and late tiles.
 
-    program: Program
-    predicted: Prediction
+    Some programs have a mistake, which keeps the run from finishing.
+    """
+    mistaken = draw(one_in(6))
+    program = draw(_programs(config, mistaken=mistaken))
+    memory = draw(memories(config, damaged))
+    # Words that are combined or streamed need steps that all nodes begin together.
+    plain = not (config.operators or config.streams)
+    timing = draw(st.sampled_from(TIMINGS)) if plain else Timing.BARRIER
+    limit = LONGEST_RUN
+    # After a flag a run goes on for as many cycles as its limit.
+    if config.programs and not mistaken and damaged is None and draw(one_in(3)):
+        limit = draw(st.integers(SHORTEST_LIMIT, LONGEST_LIMIT - 1))
+    hold = draw(holds(config)) if config.tile_ports else None
+    control = Control(damaged=damaged)
+    first = draw(first_runs(config, memory, timing, control)) if config.programs > 1 else None
+    begin = memory if first is None else first.predicted.memory
+    control = replace(control, limit=limit if config.programs else 0, hold=hold)
+    predicted = run(program, begin, timing=timing, cycle_limit=LONGEST_RUN, control=control)
+    if mistaken and predicted.finished:
+        # A packet may still be under way, and the memories are read later.
+        reject()
+    case = ProgramCase(program, memory, timing, limit, hold, predicted, damaged, first)
+    made(case.require_room)
+    return case
 
-    @classmethod
-    def draw(
-        cls,
-        draw: np.random.Generator,
-        config: NetworkConfig,
-        memory: npt.NDArray[np.uint64],
-        timing: Timing,
-        control: Control,
-    ) -> FirstRun | None:
-        """Draw a program, which runs first if it finishes; in half of the draws, none does."""
-        if draw.integers(2):
-            return None
-        program = _draw_program(draw, config, mistaken=False)
-        predicted = run(program, memory, timing=timing, cycle_limit=LONGEST_RUN, control=control)
-        return cls(program, predicted) if predicted.finished else None
+
+@st.composite
+def first_runs(
+    draw: st.DrawFn,
+    config: NetworkConfig,
+    memory: npt.NDArray[np.uint64],
+    timing: Timing,
+    control: Control,
+) -> FirstRun | None:
+    """Draw a program, which runs first if it finishes; in half of the draws, none does."""
+    if not draw(st.booleans()):
+        return None
+    program = draw(_programs(config, mistaken=False))
+    predicted = run(program, memory, timing=timing, cycle_limit=LONGEST_RUN, control=control)
+    return FirstRun(program, predicted) if predicted.finished else None
 
 
-def _draw_program(draw: np.random.Generator, config: NetworkConfig, *, mistaken: bool) -> Program:
+@st.composite
+def memories(
+    draw: st.DrawFn, config: NetworkConfig, damaged: int | None = None
+) -> npt.NDArray[np.uint64]:
+    """Draw the words of all nodes; some are ``damaged``."""
+    memory = random_words(config, (config.topology.nodes, config.message_words), draw(SEEDS))
+    if damaged is not None:
+        chances = np.random.default_rng(draw(SEEDS)).random(memory.shape)
+        memory[chances < DAMAGED_SHARE] = damaged
+    memory[list(config.topology.switches)] = 0
+    return memory
+
+
+@st.composite
+def _programs(draw: st.DrawFn, config: NetworkConfig, *, mistaken: bool) -> Program:
     """Draw a program of up to 4 steps, with a mistake or without."""
-    most = int(draw.integers(1, 3 * config.topology.nodes))
-    return drawn_program(draw, config, int(draw.integers(1, 5)), (1, most), mistaken=mistaken)
+    most = draw(st.integers(1, 3 * config.topology.nodes - 1))
+    return draw(programs(config, draw(st.integers(1, 4)), (1, most), mistaken=mistaken))
 
 
-def draw_hold(draw: np.random.Generator, config: NetworkConfig) -> npt.NDArray[np.int64]:
+@st.composite
+def holds(draw: st.DrawFn, config: NetworkConfig) -> npt.NDArray[np.int64]:
     """Draw for each node the cycles for which its tile holds it: shape (nodes,); 0 for some."""
-    hold = draw.integers(0, LONGEST_HOLD + 1, config.topology.nodes)
-    hold *= draw.integers(2, size=len(hold))
+    cycles = st.just(0) | st.integers(0, LONGEST_HOLD)
+    hold = draw(integer_arrays(config.topology.nodes, cycles))
     hold[list(config.topology.switches)] = 0
     return hold
 
 
-def draw_controller(draw: np.random.Generator) -> dict[str, Any]:
+@st.composite
+def controllers(draw: st.DrawFn) -> dict[str, Any]:
     """Draw the parameters of a controller, of tile ports and of parity; in half of the draws, none.
 
     The result has the fields of :class:`.NetworkConfig`.
     """
-    if draw.integers(2):
+    if not draw(st.booleans()):
         return {"programs": 0}
     return {
-        "programs": int(draw.integers(1, MOST_PROGRAMS + 1)),
-        "tile_ports": bool(draw.integers(2)),
-        "parity": bool(draw.integers(2)),
+        "programs": draw(st.integers(1, MOST_PROGRAMS)),
+        "tile_ports": draw(st.booleans()),
+        "parity": draw(st.booleans()),
     }
 
 
-def draw_program_network(draw: np.random.Generator, *, signature: bool = False) -> NetworkConfig:
+@st.composite
+def program_networks(draw: st.DrawFn, *, signature: bool = False) -> NetworkConfig:
     """Draw a network whose rows may combine and stream; ``signature``: one with signatures."""
-    all_port = bool(draw.integers(2)) and not signature
-    controller = draw_controller(draw)
+    controller = draw(controllers())
     narrowest = LEAST_CONTROLLED_WIDTH if controller["programs"] else 24
-    number = int(draw.integers(0, 4))
-    graph = draw.integers(6) == 0
-    whole = draw_graph(draw) if graph else NETWORKS[draw.integers(len(NETWORKS))]
+    whole = draw(graphs() if draw(one_in(6)) else st.sampled_from(NETWORKS))
     return NetworkConfig(
-        topology=draw_connected(draw, draw_links(draw, whole)),
-        vcs=int(draw.integers(2, 4)),
-        depth=int(draw.integers(1, 5)),
-        flit_width=int(draw.choice([narrowest, 33, 64])),
+        topology=draw(connected(draw(with_links(whole)))),
+        vcs=draw(st.integers(2, 3)),
+        depth=draw(st.integers(1, 4)),
+        flit_width=draw(st.sampled_from([narrowest, 33, 64])),
         message_words=MESSAGE_WORDS,
         table_words=1 << 10,
-        link_registers=int(draw.integers(3)),
-        barrier_registers=int(draw.integers(8)),
-        all_port=all_port,
-        operators=tuple(draw.choice([*BUILT_IN], number, replace=False).tolist()),
-        streams=bool(draw.integers(4)),
+        link_registers=draw(st.integers(0, 2)),
+        barrier_registers=draw(st.integers(0, 7)),
+        all_port=not signature and draw(st.booleans()),
+        operators=tuple(draw(st.lists(st.sampled_from([*BUILT_IN]), max_size=3, unique=True))),
+        streams=not draw(one_in(4)),
         signature=signature,
         **controller,
     )
 
 
-def draw_program_cases(
-    draw: np.random.Generator, config: NetworkConfig, number: int, damaged: int | None = None
-) -> Iterator[ProgramCase]:
-    """Draw this many programs for one network, whose message memories damage a word or none."""
-    while number:
-        try:
-            case = ProgramCase.draw(draw, config, damaged)
-        except InvalidInput:
-            # The table of a node has no room, or a mistake has no effect.
-            continue
-        yield case
-        number -= 1
-
-
 class _Growing:
     """A program that grows by a packet at a time; in a step words go from one half to the other."""
 
-    def __init__(self, draw: np.random.Generator, config: NetworkConfig) -> None:
+    def __init__(self, draw: st.DrawFn, config: NetworkConfig) -> None:
         self.draw, self.config = draw, config
         self.rows: dict[int, list[Row]] = {n: [] for n in range(config.topology.nodes)}
         self.receives: dict[int, list[tuple[int, int]]] = {n: [] for n in self.rows}
@@ -220,18 +216,23 @@ class _Growing:
         """Packets of the step that a node may send on, by node and lane."""
 
     def number(self, least: int, most: int) -> int:
-        return int(self.draw.integers(least, most + 1))
+        return self.draw(st.integers(least, most))
+
+    def chosen(self, values: list[int]) -> int:
+        return self.draw(st.sampled_from(values))
 
     def add_packet(self, step: int) -> None:
         """Draw a packet, unless its target already gets another one in this step."""
         topology = self.config.topology
-        source, target = self.draw.choice(topology.working_nodes, 2, replace=False).tolist()
-        offsets, nodes, vcs = route(topology, np.array([source]), np.array([target]), 2)
-        segments = segments_of_paths(topology, offsets, nodes, vcs)[0]
+        nodes = topology.working_nodes.tolist()
+        source = self.chosen(nodes)
+        target = self.chosen([node for node in nodes if node != source])
+        offsets, path, vcs = route(topology, np.array([source]), np.array([target]), 2)
+        segments = segments_of_paths(topology, offsets, path, vcs)[0]
         if not topology.wrapped:
-            vcs = self.draw.integers(self.config.vcs, size=len(segments)).tolist()
-            segments = tuple(each._replace(vc=vc) for each, vc in zip(segments, vcs, strict=True))
-        before = int(nodes[-2])
+            most = self.config.vcs - 1
+            segments = tuple(each._replace(vc=self.number(0, most)) for each in segments)
+        before = int(path[-2])
         port = int(topology.peer[before, segments[-1].port]) if self.config.all_port else 0
         if (step, port) in self.receives[target]:
             return
@@ -265,7 +266,7 @@ class _Growing:
         lanes = [lane for node, lane in self.came if node == source]
         if not lanes or not self.config.streams or self.number(0, 3) == 0:
             return None
-        lane = int(self.draw.choice(lanes))
+        lane = self.chosen(lanes)
         fed = self.came[source, lane]
         lead = self.number(0, 8 - fed.length if fed.window else 3)
         begin = _address(fed.target_address, -lead, fed.window)
@@ -279,13 +280,13 @@ class _Growing:
         kind = self.number(0, 4)
         if kind == 0:
             # A packet that nobody expects.
-            receiver = int(self.draw.choice([node for node, own in self.receives.items() if own]))
+            receiver = self.chosen([node for node, own in self.receives.items() if own])
             self.receives[receiver].pop(self.number(0, len(self.receives[receiver]) - 1))
         elif kind == 1:
             # A node that sends in the step in which it receives.
             self.port_model = PortModel.HALF_DUPLEX
         else:
-            sender = int(self.draw.choice([node for node, own in self.rows.items() if own]))
+            sender = self.chosen([node for node, own in self.rows.items() if own])
             place = self.number(0, len(self.rows[sender]) - 1)
             self.rows[sender][place] = self._wrong(self.rows[sender][place], kind)
 
@@ -319,8 +320,9 @@ def _address(first: int, place: int, window: int) -> int:
     return first - first % size + (first + place) % size
 
 
-def drawn_program(
-    draw: np.random.Generator,
+@st.composite
+def programs(
+    draw: st.DrawFn,
     config: NetworkConfig,
     steps: int,
     packets: tuple[int, int],

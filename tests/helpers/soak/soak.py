@@ -3,7 +3,6 @@
 These are signatures, message memories, and deadlocks, which model and hardware must share.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -12,21 +11,24 @@ from functools import partial
 from itertools import chain, islice
 
 import numpy as np
-from helpers.soak.checks import AnyCase, Drawn, disagreements, ends_and_signatures
-from helpers.soak.damage import damaging_verilog, draw_damaged
-from helpers.soak.operators import with_drawn_operator
-from helpers.soak.programs import ProgramCase, draw_program_cases, draw_program_network
-from helpers.soak.schedules import draw_cases
-from helpers.soak.traffic import DEFAULT, DrawnCase, DrawnNetwork, Longer
+from helpers.soak.checks import Drawn, disagreements, ends_and_signatures
+from helpers.soak.damage import damaged_words, damaging_verilog
+from helpers.soak.operators import with_operator
+from helpers.soak.programs import ProgramCase, program_cases, program_networks
+from helpers.soak.samples import each_of, example_of, sampled
+from helpers.soak.schedules import schedule_cases
+from helpers.soak.traffic import DEFAULT, DrawnTraffic, Longer, traffic, traffic_networks
 from helpers.whole_jobs import whole_job
+from hypothesis import Phase, assume
+from hypothesis import strategies as st
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.checks import Check
 from eyecast.model.compare.traffic_case import TrafficCase, rules_check
-from eyecast.model.network.config import Timing
-from eyecast.model.network.topology_file import topology_to_json
+from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.program.any_program import without_circuits
+from eyecast.model.program.file import program_json
 from eyecast.model.program.slots import slots_of
 from eyecast.model.run.run import Run
 from eyecast.sim.build import build_simulator
@@ -38,8 +40,11 @@ from eyecast.testbench.coverage import Coverage
 CASES_PER_NETWORK, CASES_PER_LARGE_NETWORK, PROGRAMS_PER_NETWORK = 150, 10, 60
 CASES_PER_PROCESS = 50
 """Cases that one process of the simulator runs, when their traces are read."""
-LATEST_INTERRUPTION = 2000
-"""Most cycles of a run that the host interrupts."""
+INTERRUPTIONS = st.one_of(st.just(0), st.just(0), st.integers(1, 2000))
+"""Cycles of an interrupted run before a third of the runs; 0 for none."""
+
+Recipe = tuple[Case | DrawnTraffic | ProgramCase, int]
+"""A drawn case, and the cycles of the interrupted run before it."""
 
 
 class By(StrEnum):
@@ -80,19 +85,6 @@ class Outcome:
         return coverage.counts
 
 
-def traffic_command(drawn: DrawnCase) -> str:
-    """Return the command that repeats drawn traffic on model and hardware.
-
-    If no option describes the network, the command names a file, whose content follows.
-    """
-    options = (f"--{name.replace('_', '-')} {value}" for name, value in drawn.parameters().items())
-    command = f"eyecast traffic {' '.join(options)} --on both"
-    if drawn.network.words is not None:
-        return command
-    content = json.dumps(topology_to_json(drawn.network.config.topology))
-    return f"{command} --graph network.json, with network.json: {content}"
-
-
 def run_draw(number: int, by: By = By.TRACES, longer: Longer = DEFAULT) -> Iterator[Outcome]:
     """Draw a network and its cases; run and check all of them.
 
@@ -100,57 +92,85 @@ def run_draw(number: int, by: By = By.TRACES, longer: Longer = DEFAULT) -> Itera
     traffic. Rules, and large networks, check traffic alone. Signatures check no schedule, and only
     networks that have them.
     """
-    draw = np.random.default_rng(number)
-    kind = int(draw.integers(3))
-    if by is By.RULES or longer.large:
-        kind = 2
-    signature = by is By.SIGNATURES
-    if kind == 0 and not signature:
-        drawn = _draw_schedules(draw)
-    elif kind == 1:
-        drawn = _draw_programs(draw, signature=signature)
-    else:
-        network = DrawnNetwork.draw(draw, longer)
-        if signature:
-            network = replace(network, config=replace(network.config, signature=True))
-        drawn = _draw_traffic(network, draw, longer)
-    if by is By.RULES:
-        return _run_model(drawn)
-    return _run_hardware(draw, drawn, trace=by is By.TRACES)
+    _, recipes = _recipes(number, by, longer)
+    return _run(filter(None, map(_built, recipes)), by)
 
 
-def _draw_traffic(
-    network: DrawnNetwork, draw: np.random.Generator, longer: Longer
-) -> Iterator[Drawn]:
-    """Draw cases that fit the network."""
-    left = CASES_PER_LARGE_NETWORK if longer.large else CASES_PER_NETWORK
-    while left:
-        chosen = DrawnCase.draw(network, draw, longer)
+def simplest(number: int, by: By, longer: Longer) -> Outcome | None:
+    """Return the simplest case of a draw that differs when it runs alone; None if no case does.
+
+    Hypothesis simplifies the case, for five minutes at most; the network stays.
+    """
+    found: list[Outcome] = []
+
+    def check(recipe: Recipe) -> None:
+        drawn = _built(recipe)
+        assume(drawn)
+        wrong = [outcome for outcome in _run(iter([drawn]), by) if outcome.wrong]
+        found.extend(wrong)
+        assert not wrong
+
+    strategy, recipes = _recipes(number, by, longer)
+    try:
+        each_of(strategy, number, 4 * len(recipes), check, Phase.shrink)
+    except AssertionError:
+        return found[-1]
+    return None
+
+
+def _recipes(number: int, by: By, longer: Longer) -> tuple[st.SearchStrategy[Recipe], list[Recipe]]:
+    """Return a strategy for the cases of a network, and those that the draw samples of it."""
+    kind, signature = number % 3, by is By.SIGNATURES
+    alone = by is By.RULES or longer.large
+    if kind == 0 and not signature and not alone:
+        schedules = example_of(_schedules(), number)
+        return st.sampled_from(schedules), schedules
+    if kind == 1 and not alone:
+        config, damaged = example_of(_damaged_networks(signature=signature), number)
+        strategy = st.tuples(program_cases(config, damaged), INTERRUPTIONS)
+        return strategy, sampled(strategy, number, PROGRAMS_PER_NETWORK)
+    config = example_of(traffic_networks(longer), number)
+    if signature:
+        config = replace(config, signature=True)
+    most = CASES_PER_LARGE_NETWORK if longer.large else CASES_PER_NETWORK
+    strategy = st.tuples(traffic(config, longer), INTERRUPTIONS)
+    return strategy, sampled(strategy, number, most)
+
+
+@st.composite
+def _schedules(draw: st.DrawFn) -> list[Recipe]:
+    """Draw the schedules of a network."""
+    return [(case, draw(INTERRUPTIONS)) for case in draw(schedule_cases())]
+
+
+@st.composite
+def _damaged_networks(draw: st.DrawFn, *, signature: bool) -> tuple[NetworkConfig, int | None]:
+    """Draw a network for programs, and the word that its memories damage, or a custom operator."""
+    config, damaged = draw(damaged_words(draw(program_networks(signature=signature))))
+    return config if damaged is not None else draw(with_operator(config)), damaged
+
+
+def _built(recipe: Recipe) -> Drawn | None:
+    """Generate and predict the traffic of a recipe; None if the network cannot carry it.
+
+    Cases of other kinds are drawn with their predictions.
+    """
+    case, interrupted = recipe
+    description = repr(case)
+    if isinstance(case, DrawnTraffic):
         try:
-            yield Drawn(traffic_command(chosen), chosen.build())
+            case = case.build()
         except InvalidInput:
             # Flits too narrow: the header is longer than the packet.
-            continue
-        left -= 1
+            return None
+    elif isinstance(case, ProgramCase):
+        description = f"{case.timing}, limit {case.limit}, {program_json(case.program)}"
+    return Drawn(description, case, interrupted % (2 * case.predicted.cycles + 2))
 
 
-def _draw_schedules(draw: np.random.Generator) -> Iterator[Drawn]:
-    """Draw schedules that fit one network."""
-    for case in draw_cases(draw, with_drawn_operator):
-        schedule = case.schedule
-        words = f"{schedule.algorithm} {schedule.collective}, {case.timing}, {case.program.config}"
-        yield Drawn(words, case)
-
-
-def _draw_programs(draw: np.random.Generator, *, signature: bool) -> Iterator[Drawn]:
-    """Draw programs for one network."""
-    config, damaged = draw_damaged(draw, draw_program_network(draw, signature=signature))
-    if damaged is None:
-        config = with_drawn_operator(draw, config)
-    cases = draw_program_cases(draw, config, PROGRAMS_PER_NETWORK, damaged)
-    for number, case in enumerate(cases):
-        words = f"program {number}, {case.timing}, limit {case.limit}, {config}"
-        yield Drawn(words, case)
+def _run(drawn: Iterator[Drawn], by: By) -> Iterator[Outcome]:
+    """Run and check cases of one network."""
+    return _run_model(drawn) if by is By.RULES else _run_hardware(drawn, trace=by is By.TRACES)
 
 
 def _run_model(drawn: Iterator[Drawn]) -> Iterator[Outcome]:
@@ -162,9 +182,7 @@ def _run_model(drawn: Iterator[Drawn]) -> Iterator[Outcome]:
         yield Outcome(each, predicted, wrong)
 
 
-def _run_hardware(
-    draw: np.random.Generator, drawn: Iterator[Drawn], *, trace: bool
-) -> Iterator[Outcome]:
+def _run_hardware(drawn: Iterator[Drawn], *, trace: bool) -> Iterator[Outcome]:
     """Run cases on the simulator of their network; check traces, or signatures without them."""
     first = next(drawn)
     verilog = None
@@ -174,7 +192,7 @@ def _run_hardware(
     # Few at a time, because the traces of all long cases do not fit into memory.
     rest = chain([first], drawn)
     while some := [*islice(rest, CASES_PER_PROCESS if trace else 1)]:
-        jobs = [_job_of(draw, each.case, trace=trace) for each in some]
+        jobs = [_job_of(each, trace=trace) for each in some]
         for each, measured in zip(some, simulate(simulator, jobs), strict=True):
             if trace:
                 wrong = disagreements(each, measured)
@@ -186,18 +204,16 @@ def _run_hardware(
                 yield Outcome(each, run, wrong)
 
 
-def _job_of(draw: np.random.Generator, case: AnyCase, *, trace: bool) -> Job:
-    """Return the job of a case; a third of the jobs have an interrupted run before them."""
+def _job_of(drawn: Drawn, *, trace: bool) -> Job:
+    """Return the job of a case."""
+    case = drawn.case
     if isinstance(case, Case):
         job = job_of(case)
     elif isinstance(case, ProgramCase):
         job = job_of_program(case)
     else:
         job = job_of_traffic(case, read_memories=trace)
-    if draw.integers(3):
-        return job
-    most = min(LATEST_INTERRUPTION, 2 * case.predicted.cycles)
-    return replace(job, interrupted=int(draw.integers(1, most + 2)))
+    return replace(job, interrupted=drawn.interrupted)
 
 
 def job_of_program(case: ProgramCase) -> Job:

@@ -84,7 +84,7 @@ def with_tiles(seed: int) -> Iterator[tuple[Compiled, Timing]]:
 
 def test_no_lateness_is_worse_than_all_tiles_late() -> None:
     draw, seen = np.random.default_rng(2), set[tuple[Timing, bool]]()
-    for one, timing in chain(*map(with_tiles, (0, 3, 5))):
+    for one, timing in chain(*map(with_tiles, (2, 7))):
         guaranteed = has_guarantee(one, timing)
         seen.add((timing, guaranteed))
         if guaranteed:

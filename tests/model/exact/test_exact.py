@@ -1,20 +1,22 @@
 """Runs by arithmetic equal those of the cycle model, bit for bit, or are declined.
 
-Programs are random, as for the cycle model (``helpers.drawn``), or compiled from schedules.
+Programs are random, as for the cycle model, or compiled from schedules.
 """
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from helpers.all_port_programs import all_port
-from helpers.drawn import draw_network
 from helpers.generated import generated
 from helpers.programs import DOWN, NORTH, UP, program, put, words
-from helpers.soak.programs import drawn_program
+from helpers.soak.operators import with_operator
+from helpers.soak.programs import memories, program_networks, programs
+from helpers.soak.samples import made, sampled
+from hypothesis import strategies as st
 
-from eyecast.model.base.errors import InvalidInput
 from eyecast.model.cycle import model as cycle_model
 from eyecast.model.cycle.control import Control
 from eyecast.model.exact.arithmetic import predict, run
@@ -24,7 +26,7 @@ from eyecast.model.network.edges import Edges
 from eyecast.model.network.operators import Operator
 from eyecast.model.network.topology import hypercube, mesh, torus
 from eyecast.model.program.certified import compile_certified
-from eyecast.model.program.payload import Payload, random_words
+from eyecast.model.program.payload import Payload
 from eyecast.model.program.program import Program
 from eyecast.model.run.link_flits import link_flits
 from eyecast.model.run.run import Prediction
@@ -59,37 +61,28 @@ def compared(made: Program, memory: Any, timing: Timing) -> bool:
     return True
 
 
-def few_packets(seed: int) -> Program | None:
-    """Draw a program of few packets, many of which never meet; None for a wrong one."""
-    draw = np.random.default_rng(seed)
-    config = draw_network(draw)
-    depth, width = int(draw.integers(2, 12)), int(draw.choice([24, 28, 32, 64]))
-    config = replace(config, depth=depth, flit_width=width)
-    made = drawn_program(draw, config, int(draw.integers(1, 5)), (1, 5))
-    try:
-        made.check()
-    except InvalidInput:
-        return None
-    return made
+@st.composite
+def few_packets(draw: st.DrawFn) -> tuple[Program, npt.NDArray[np.uint64]]:
+    """Draw a program of few packets, many of which never meet, and the words of all memories."""
+    config = draw(program_networks().flatmap(with_operator))
+    config = replace(config, depth=draw(st.integers(2, 11)))
+    drawn = draw(programs(config, draw(st.integers(1, 4)), (1, 5)))
+    made(drawn.check)
+    return drawn, draw(memories(config))
 
 
-def worked_out(seeds: range) -> int:
-    count = 0
-    for seed in seeds:
-        made = few_packets(seed)
-        if made is not None:
-            memory = random_words(made.config, (made.nodes, made.config.message_words), seed)
-            count += sum(compared(made, memory, timing) for timing in Timing)
-    return count
+def worked_out(number: int, count: int) -> int:
+    drawn = sampled(few_packets(), number, count)
+    return sum(compared(*each, timing) for each in drawn for timing in Timing)
 
 
 def test_what_is_worked_out_of_drawn_programs_is_what_the_cycle_model_says() -> None:
-    assert worked_out(range(30)) > 15
+    assert worked_out(0, 30) > 15
 
 
 @pytest.mark.slow
 def test_thousands_of_drawn_programs_are_worked_out_as_simulated() -> None:
-    assert worked_out(range(1000, 4500)) > 2000
+    assert worked_out(1, 3500) > 2000
 
 
 @pytest.mark.parametrize(

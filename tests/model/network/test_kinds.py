@@ -6,6 +6,7 @@ from zlib import crc32
 
 import pytest
 from helpers.refusals import refusal_of
+from helpers.soak.traffic import NETWORKS
 
 from eyecast.cli.options.hardware import HARDWARE_NAMES, exported_hardware_options
 from eyecast.cli.options.network import NETWORK_NAMES
@@ -35,7 +36,7 @@ SIZES = {
 @pytest.mark.parametrize("name", KINDS)
 def test_a_network_has_the_nodes_and_the_size_that_its_kind_tells(name: str) -> None:
     kind = KINDS[name]
-    for size in (SIZES[name], *kind.samples):
+    for size in (SIZES[name], *(kind.size(each) for each in NETWORKS if each.kind == name)):
         network = kind.network(size)
         assert (network.kind, network.nodes, kind.size(network)) == (name, kind.nodes(size), size)
         described = topology_to_json(network)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from helpers.refusals import refusal_of
 from helpers.schedules import Send, build
-from helpers.soak.schedules import draw_topology
+from helpers.soak.samples import example_of
+from helpers.soak.schedules import topologies
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.compare.case import Case
@@ -27,7 +28,7 @@ class _Drawing:
 
     def __init__(self, draw: np.random.Generator) -> None:
         self.draw = draw
-        self.topology = draw_topology(draw)
+        self.topology = example_of(topologies(), int(draw.integers(1 << 31)))
         self.working = self.topology.working_nodes.tolist()
         self.blocks = int(draw.integers(1, 5))
         self.owners = draw.choice(self.working, self.blocks).tolist()
