@@ -77,6 +77,8 @@ def with_tiles(seed: int) -> Iterator[tuple[Compiled, Timing]]:
     for one, timing in drawn(seed):
         assert isinstance(one.program, Program)
         config = one.program.config
+        if config.contention_free and one.schedule.pairs_sharing_links:
+            continue  # Its flits collide there.
         if config.flit_width >= 32 and not config.timed_rows:  # Which a controller needs.
             config = replace(config, **TILES)
             yield one._replace(program=replace(one.program, config=config)), timing
@@ -84,7 +86,7 @@ def with_tiles(seed: int) -> Iterator[tuple[Compiled, Timing]]:
 
 def test_no_lateness_is_worse_than_all_tiles_late() -> None:
     draw, seen = np.random.default_rng(2), set[tuple[Timing, bool]]()
-    for one, timing in chain(*map(with_tiles, (2, 7))):
+    for one, timing in chain(*map(with_tiles, (0, 2, 7))):
         guaranteed = has_guarantee(one, timing)
         seen.add((timing, guaranteed))
         if guaranteed:
