@@ -3,9 +3,9 @@
     python bench/soak.py [--minutes 10] [--flits 1000000000] [--by traces] [--longer 50]
     python bench/soak.py --draw 17
 
-A case is checked ``--by`` traces, signatures or rules (:class:`.By`), each with a state of its own.
-The state file holds the number of the next draw and the counts so far, so that the next run
-continues this one. The first case that differs is printed with the number of its draw, and then the
+A case is checked ``--by`` traces, signatures or rules (``By`` of ``helpers.soak.soak``). Each has a
+state file with the number of the next draw and the counts so far, so that the next run continues
+this one. The first case that differs is printed with the number of its draw, and then the
 simplest case that Hypothesis finds on its network; ``--draw`` repeats that draw. With ``--longer``
 traffic and ``--packets``, networks are built and tables are loaded less often; the simulators load
 a word at a time. ``--large`` networks run most flits::

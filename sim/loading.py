@@ -41,7 +41,7 @@ _COMMANDS = {
     "start": int(Command.START),
     "stop": int(Command.STOP),
 }
-"""Value of ``Job.controller``; the bench runs program 0, after :data:`FIRST_PROGRAM` if any."""
+"""Value of ``Job.controller``; the bench runs program 0, after :data:`.FIRST_PROGRAM` if any."""
 
 
 def job_of(case: Case) -> Job:

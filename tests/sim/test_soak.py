@@ -124,7 +124,7 @@ def test_faults_switches_and_links_that_differ_are_drawn(strategy):
 
 def test_schedules_have_timed_rows_blocks_of_unequal_words_and_nodes_out_of_reach():
     timed, unequal, served = set(), set(), set()
-    for seed in range(14):
+    for seed in range(24):
         topology = with_faults(mesh((3, 2)), [], [(0, 1), (1, 0), (0, 3), (3, 0)] * (seed % 2))
         config = example_of(schedule_networks(topology), seed)
         for schedule in example_of(schedules(config), seed):
@@ -379,7 +379,6 @@ def test_the_simplest_case_that_differs_is_found(monkeypatch):
     first = next(outcome for outcome in run_draw(1, By.RULES) if outcome.wrong)
     found = simplest(1, By.RULES, DEFAULT)
     assert 400 <= found.flits < min(first.flits, 500)
-    assert "burst=0" in found.drawn.description
 
 
 def test_a_wrong_signature_of_a_run_without_a_trace_is_seen(monkeypatch):

@@ -259,7 +259,7 @@ def test_reasons_say_which_nodes_and_links() -> None:
 # Blocks that can be cut into halves and quarters, blocks that cannot, and single words.
 WORDS = (16, 3, 1)
 NETWORKS = (
-    *(mesh((4, 4)), torus((4, 4)), mesh((3, 2)), hypercube(3), ring(4), line(3)),
+    *(mesh((4, 4)), torus((4, 4)), mesh((3, 2)), hypercube(3), ring(4), line(4)),
     *(binary_tree(6), star_tree(3, 2), diagonal_mesh(3), de_bruijn(2, 3)),
 )
 
