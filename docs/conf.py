@@ -82,6 +82,8 @@ nitpick_ignore = [
     # Names of others that a signature has without their module.
     ("py:class", "Path"),
     ("py:class", "Figure"),
+    # The compiler turns it into an InvalidInput that names the send.
+    ("py:class", "eyecast.model.program.program.RowError"),
     # A file that a command has read: who calls the face has a path.
     ("py:class", "eyecast.model.base.files.InputFile"),
 ]
