@@ -329,7 +329,8 @@ def make_corpus(folder: Path) -> dict[str, bytes]:
             _run(shlex.split(line), folder)
     for schedule in ("eye", "gather", "sum"):
         for form in FORMATS:
-            made = folder / f"{schedule}-{form}{FORMATS[form].suffixes[0]}"
+            # A trace of Chakra has a file for each NPU, and a number in its name.
+            made = folder / f"{schedule}-{form}.0{FORMATS[form].suffixes[0]}"
             if not made.exists() and form != "schedule":
                 _run(["convert", f"{schedule}.json", made.name, "--to", form], folder)
     for name, text in WRITTEN.items():

@@ -40,6 +40,8 @@ NODE_LINK = Format(
     name="node-link",
     title="networkx node-link JSON",
     suffixes=(".json",),
-    looks=lambda content: "nodes" in json_keys(content) and "kind" not in json_keys(content),
+    looks=lambda content: (
+        "nodes" in json_keys(content) and bool({"links", "edges"} & json_keys(content))
+    ),
     read_network=read_node_link,
 )
