@@ -40,8 +40,7 @@ NODE_LINK = Format(
     name="node-link",
     title="networkx node-link JSON",
     suffixes=(".json",),
-    looks=lambda content: (
-        "nodes" in json_keys(content) and bool({"links", "edges"} & json_keys(content))
-    ),
+    # Eyecast's own files say their format, or the kind of their network.
+    looks=lambda content: "nodes" in (keys := json_keys(content)) and not keys & {"kind", "format"},
     read_network=read_node_link,
 )

@@ -39,6 +39,7 @@ def test_content_and_suffix_name_the_format(name: str, content: bytes, found: st
 def test_own_files_are_recognised_by_their_content() -> None:
     assert looked_at("x", b'{"format": "eyecast-schedule", "version": 1') == "schedule"
     assert looked_at("x", b' {"kind": "mesh", "dims": [2, 2]}') == "network"
+    assert looked_at("x.json", b'{"format": "eyecast-program", "nodes": []}') is None
     assert looked_at("x.json", b"cycle,source,target,flits\n") == "traffic"
     assert looked_at("x.json", b"\x00\x01") is None
 
