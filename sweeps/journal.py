@@ -95,7 +95,7 @@ class Journal:
     def _load(self, part: Path) -> None:
         decode = msgspec.json.Decoder(_Line).decode
         for line in part.read_bytes().splitlines():
-            with suppress(msgspec.DecodeError):
+            with suppress(ValueError):
                 found = decode(line)
                 self.rows.setdefault(found.key, found.rows)
 

@@ -35,12 +35,10 @@ def read_json(path: str | Path | InputFile, build: Callable[[bytes], _Built]) ->
             _require_distinct_keys(text)
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{name}: must be UTF-8: {error.reason}") from error
     except RecursionError as error:
         raise InvalidInput(f"{name}: must be JSON that nests less deeply") from error
-    except msgspec.DecodeError as error:
-        raise InvalidInput(f"{name}: {place_first(error)}") from error
+    except (UnicodeDecodeError, msgspec.DecodeError) as error:
+        raise InvalidInput(f"{name}: {_reason(text, error)}") from error
     return built
 
 
@@ -84,7 +82,16 @@ def _require_distinct_keys(text: bytes) -> None:
     json.loads(text, object_pairs_hook=look, parse_int=float)
 
 
-def place_first(error: msgspec.DecodeError, within: str = "") -> str:
+def _reason(text: bytes, error: ValueError) -> str:
+    """Return why ``text`` is refused, in the same words by every release of msgspec."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as unreadable:
+        return f"must be UTF-8: {unreadable.reason}"
+    return place_first(error)
+
+
+def place_first(error: ValueError, within: str = "") -> str:
     """Return the error with its place first: "sends[0].step: Expected int >= 1"."""
     complaint, _, place = str(error).replace("`", "").partition(" - at $")
     place = f"{within}{place}".removeprefix(".")

@@ -327,7 +327,7 @@ def test_files_that_are_not_what_they_should_be(eyecast: Command, here: Path, wh
         "empty.json": (b"", "Input data was truncated"),
         "foreign.json": (b'{"name": "x"}', "Object missing required field format"),
         "list.json": (b"[1, 2]", "Expected object, got array"),
-        "picture.json": (b"\x89PNG\r\n", "JSON is malformed: invalid character (byte 0)"),
+        "picture.json": (b"\x89PNG\r\n", "must be UTF-8: invalid start byte"),
         "other.json": (
             (here / f"{other}.json").read_bytes(),
             f"format must be eyecast-{what}, not eyecast-{other}",

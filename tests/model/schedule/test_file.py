@@ -211,7 +211,7 @@ def test_a_key_that_is_given_twice_is_refused(key: str, tmp_path: Path) -> None:
         (b"", "Input data was truncated"),
         (b'{"format": "eyecast-sched', "Input data was truncated"),
         (b"not JSON", "JSON is malformed: invalid character (byte 4)"),
-        (b"\xff\xfe\x00", "JSON is malformed: invalid character (byte 0)"),
+        (b"\xff\xfe\x00", "must be UTF-8: invalid start byte"),
         (b'{"format": "eyecast-\xff", "version": 1}', "must be UTF-8: invalid start byte"),
         (b"[]", "Expected object, got array"),
         (b'{"sends": ' + b"[" * 100_000, "must be JSON that nests less deeply"),
