@@ -159,5 +159,5 @@ def json_keys(content: bytes) -> frozenset[str]:
         return frozenset()
     try:
         return frozenset(msgspec.json.decode(content, type=dict[str, msgspec.Raw]))
-    except ValueError:
+    except (UnicodeDecodeError, msgspec.DecodeError):
         return frozenset(re.findall(r'"([^"]*)"\s*:', content[:_HEAD].decode(errors="replace")))

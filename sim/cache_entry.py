@@ -48,7 +48,7 @@ def read_entry(folder: Path) -> CacheEntry | None:
     """Read the list of ``folder``; None if it is missing or damaged."""
     try:
         return msgspec.json.decode((folder / LIST).read_bytes(), type=CacheEntry)
-    except (OSError, ValueError):
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError):
         return None
 
 

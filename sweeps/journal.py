@@ -95,7 +95,7 @@ class Journal:
     def _load(self, part: Path) -> None:
         decode = msgspec.json.Decoder(_Line).decode
         for line in part.read_bytes().splitlines():
-            with suppress(ValueError):
+            with suppress(UnicodeDecodeError, msgspec.DecodeError):
                 found = decode(line)
                 self.rows.setdefault(found.key, found.rows)
 

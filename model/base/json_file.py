@@ -38,7 +38,8 @@ def read_json(path: str | Path | InputFile, build: Callable[[bytes], _Built]) ->
     except RecursionError as error:
         raise InvalidInput(f"{name}: must be JSON that nests less deeply") from error
     except (UnicodeDecodeError, msgspec.DecodeError) as error:
-        raise InvalidInput(f"{name}: {_reason(text, error)}") from error
+        _require_utf8(name, text)
+        raise InvalidInput(f"{name}: {place_first(error)}") from error
     return built
 
 
@@ -82,16 +83,15 @@ def _require_distinct_keys(text: bytes) -> None:
     json.loads(text, object_pairs_hook=look, parse_int=float)
 
 
-def _reason(text: bytes, error: ValueError) -> str:
-    """Return why ``text`` is refused, in the same words by every release of msgspec."""
+def _require_utf8(name: str, text: bytes) -> None:
+    """Refuse text that is no UTF-8: releases of msgspec tell of it in different words."""
     try:
         text.decode()
-    except UnicodeDecodeError as unreadable:
-        return f"must be UTF-8: {unreadable.reason}"
-    return place_first(error)
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{name}: must be UTF-8: {error.reason}") from error
 
 
-def place_first(error: ValueError, within: str = "") -> str:
+def place_first(error: Exception, within: str = "") -> str:
     """Return the error with its place first: "sends[0].step: Expected int >= 1"."""
     complaint, _, place = str(error).replace("`", "").partition(" - at $")
     place = f"{within}{place}".removeprefix(".")
