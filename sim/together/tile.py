@@ -17,7 +17,7 @@ from ...rtl.tile import Tile
 from ...rtl.tiles import make_tile
 from .cells import UnknownCellError, cell_gates
 from .gates import ONE, ZERO, Gates
-from .trace import KIND_PLANES
+from .trace import KIND_PLANES, Printed
 
 MODULE = "tile"
 YOSYS_PASSES = (
@@ -79,23 +79,6 @@ class Memory:
     address_bits: int
     reads: list[ReadPort]
     writes: list[WritePort]
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A trace line for a flit that leaves ``port``, printed at the clock's edge if ``enable`` is 1.
-
-    ``enable`` is a gate. ``cycle`` to ``data`` are the line's numbers, with a gate for each bit,
-    the lowest first.
-    """
-
-    enable: int
-    port: int
-    cycle: list[int]
-    node: list[int]
-    vc: list[int]
-    kind: list[int]
-    data: list[int]
 
 
 class TileGates:

@@ -14,21 +14,35 @@ lowest byte first::
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.run.trace import Trace
 
-if TYPE_CHECKING:
-    from .tile import Printed
-
 MARK = 0x80
 """Lowest first byte of a trace of records; text begins with a smaller byte."""
 HEADER_WORDS = 2
 KIND_PLANES = 2
 RECORDS_AT_ONCE = 1 << 12
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A trace line for a flit that leaves ``port``, printed at the clock's edge if ``enable`` is 1.
+
+    ``enable`` is a gate. ``cycle`` to ``data`` are the line's numbers, with a gate for each bit,
+    the lowest first.
+    """
+
+    enable: int
+    port: int
+    cycle: list[int]
+    node: list[int]
+    vc: list[int]
+    kind: list[int]
+    data: list[int]
 
 
 def print_line(printed: Printed, mask: str, text: Callable[[int], str]) -> str:
