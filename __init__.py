@@ -27,7 +27,7 @@ The repository root is this package. A folder imports only those above it in thi
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from .model.base.version import __version__ as __version__
 
 if TYPE_CHECKING:
     # Type checkers and editors, which do not run __getattr__, know these names and no others.

@@ -26,8 +26,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from .. import __version__
 from ..model.base.errors import printable
+from ..model.base.version import __version__
 from ..model.schedule.schedule import Schedule
 from .command import BEGUN
 

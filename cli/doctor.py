@@ -6,8 +6,8 @@ import shutil
 from dataclasses import asdict
 from pathlib import Path
 
-from .. import __version__
 from ..model.base.errors import InvalidInput
+from ..model.base.version import __version__
 from .command import command
 from .console import busy, print_json, print_table, say
 from .installed import Found, examined

@@ -16,8 +16,8 @@ from typing import Any, NoReturn
 
 import click
 
-from .. import __version__
 from ..model.base.errors import InvalidInput, like, printable
+from ..model.base.version import __version__
 from .options.values import in_options
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130

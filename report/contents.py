@@ -71,7 +71,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import __version__
+from ..model.base.version import __version__
 from ..model.network.config import NetworkConfig
 from ..model.run.measures import measure_steps
 from ..model.run.run import Prediction

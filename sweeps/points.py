@@ -7,8 +7,8 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from .. import __version__
 from ..model.base.errors import InvalidInput
+from ..model.base.version import __version__
 from ..model.collectives.declared.request import words_of
 from ..model.collectives.registry import algorithms_for
 from ..sim.cache import digest, source_digest

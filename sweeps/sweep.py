@@ -8,9 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from .. import __version__
 from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name
+from ..model.base.version import __version__
 from .checks import check_grids
 from .file import Grid, folder_of, read_sweep
 from .layout import HARDWARE, PARAMETER_NAMES, Row

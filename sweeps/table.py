@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
+from ..model.base.version import __version__
 from . import collective, saturation, traffic
 from .facts import NETWORK, RUN
 from .layout import COLUMN_OF, Row
