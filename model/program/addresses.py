@@ -8,22 +8,20 @@ in two::
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..network.config import MOST_MEMORY_WORDS
-
-if TYPE_CHECKING:
-    from .program import Program
+from .table import RowTable
 
 PLACE_WORDS = 2 * MOST_MEMORY_WORDS
 """A number larger than any address of a memory."""
 
 
-def window_sizes(table: Program) -> Numbers:
+def window_sizes(table: RowTable) -> Numbers:
     """Return the words of each row's window; 1 without one."""
     # Other checks refuse windows that are too large.
     return np.int64(1) << np.clip(table.window, 0, MOST_MEMORY_WORDS.bit_length())
@@ -37,7 +35,7 @@ class Pieces(NamedTuple):
     end: Numbers
 
 
-def pieces(table: Program, first: Numbers, length: Numbers) -> Pieces:
+def pieces(table: RowTable, first: Numbers, length: Numbers) -> Pieces:
     """Return the pieces of ``length`` words from ``first`` on, for all rows; no empty pieces."""
     rows = np.arange(len(first))
     size = window_sizes(table)
@@ -51,7 +49,7 @@ def pieces(table: Program, first: Numbers, length: Numbers) -> Pieces:
 
 
 def pieces_at(
-    table: Program, node: Numbers, first: Numbers, length: Numbers, *, by_step: bool
+    table: RowTable, node: Numbers, first: Numbers, length: Numbers, *, by_step: bool
 ) -> Pieces:
     """Return the pieces of ``length`` words from ``first`` on in the memory of each row's ``node``.
 
@@ -63,7 +61,7 @@ def pieces_at(
     return Pieces(found.row, base + found.begin, base + found.end)
 
 
-def ends(table: Program, first: Numbers) -> Numbers:
+def ends(table: RowTable, first: Numbers) -> Numbers:
     """Return the end (last address + 1) of each row's message from ``first`` on."""
     end = first + table.length
     size = window_sizes(table)
@@ -72,20 +70,20 @@ def ends(table: Program, first: Numbers) -> Numbers:
     return np.where(wraps, window_end, end)
 
 
-def source_ends(table: Program) -> Numbers:
+def source_ends(table: RowTable) -> Numbers:
     """Return the end (last address + 1) of the words that each row may read: its whole window."""
     size = window_sizes(table)
     whole = (table.source_address // size + 1) * size
     return np.where(table.window > 0, whole, table.source_address + table.length)
 
 
-def across(table: Program) -> npt.NDArray[np.bool_]:
+def across(table: RowTable) -> npt.NDArray[np.bool_]:
     """Tell which rows' packets combine with words of the other half of the memory."""
     combined: npt.NDArray[np.bool_] = (table.operator > 0) & (table.operator % 2 == 0)
     return combined
 
 
-def across_ends(table: Program) -> Numbers:
+def across_ends(table: RowTable) -> Numbers:
     """Return, by row, the end (last address + 1) of the words that its packet combines across.
 
     It is 0 for a row without such words in the upper half.

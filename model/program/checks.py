@@ -9,7 +9,7 @@ file, must be one that its network can carry out (:func:`check_program`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,9 +21,7 @@ from .addresses import across_ends, ends, source_ends, window_sizes
 from .overwriting import require_no_overwriting
 from .row import NO_START
 from .streams import require_streams
-
-if TYPE_CHECKING:
-    from .program import Program
+from .table import RowTable
 
 _ANY = int(np.iinfo(np.int64).max)
 """The largest value of a column."""
@@ -48,7 +46,7 @@ class _Limit(NamedTuple):
         return self.allowed or f"{self.least} to {self.most}"
 
 
-def require_held(table: Program) -> None:
+def require_held(table: RowTable) -> None:
     """Raise :class:`.InvalidInput` for the first value that no table or register can hold."""
     require_interfaces(table)
     config = table.config
@@ -73,7 +71,7 @@ def require_held(table: Program) -> None:
     _require_received(table, 0, most_step)
 
 
-def check_program(table: Program) -> None:
+def check_program(table: RowTable) -> None:
     """Raise :class:`.InvalidInput` for the first row that the network cannot hold or carry out."""
     require_interfaces(table)
     config = table.config
@@ -111,7 +109,7 @@ def check_program(table: Program) -> None:
     require_no_overwriting(table)
 
 
-def require_hops(table: Program) -> None:
+def require_hops(table: RowTable) -> None:
     """Raise :class:`.InvalidInput` for the first row with a segment of no hops.
 
     To follow such a segment never ends on a ring.
@@ -119,7 +117,7 @@ def require_hops(table: Program) -> None:
     _require_rows(table, [], [_hops_limit(table, 1)])
 
 
-def require_timing(table: Program, timing: Timing) -> None:
+def require_timing(table: RowTable, timing: Timing) -> None:
     """Raise :class:`InvalidInput` for rows that combine or stream without a barrier between steps.
 
     Without a barrier, a packet of a later step would be combined, or counted, too early. In a
@@ -132,7 +130,7 @@ def require_timing(table: Program, timing: Timing) -> None:
         require_no_overwriting(table, self_timed=True)
 
 
-def require_interfaces(table: Program) -> None:
+def require_interfaces(table: RowTable) -> None:
     """Raise :class:`InvalidInput` for the first row, receive or awaited packet of a switch."""
     for switch in table.config.topology.switches:
         for name, count in (
@@ -145,7 +143,7 @@ def require_interfaces(table: Program) -> None:
                 raise InvalidInput.of(f"{name} of node {switch}", allowed, int(count))
 
 
-def require_table_room(table: Program, otherwise: str = "") -> None:
+def require_table_room(table: RowTable, otherwise: str = "") -> None:
     """Raise :class:`InvalidInput` for the first node with more rows than its table memory holds.
 
     ``otherwise`` tells the user what to do instead of raising ``table_words``.
@@ -159,7 +157,7 @@ def require_table_room(table: Program, otherwise: str = "") -> None:
         raise InvalidInput.around(before, "table_words", f" raises it), not {words}")
 
 
-def require_loadable(table: Program) -> None:
+def require_loadable(table: RowTable) -> None:
     """Raise :class:`InvalidInput` for a program that an image through the host port cannot hold.
 
     Timed rows are refused, and tables that are too short. With a controller the room depends on the
@@ -171,12 +169,12 @@ def require_loadable(table: Program) -> None:
         require_table_room(table)
 
 
-def _hops_limit(table: Program, least: int) -> _Limit:
+def _hops_limit(table: RowTable, least: int) -> _Limit:
     """Return a limit without a largest number of hops: the header flits limit their slots."""
     return _Limit("hops", table.routes.hops, least, _ANY, f"at least {least}")
 
 
-def _start_limits(table: Program) -> Iterator[_Limit]:
+def _start_limits(table: RowTable) -> Iterator[_Limit]:
     """Yield the limits of a row's start: none may be given in a network without timed rows."""
     if not table.config.timed_rows:
         yield _Limit("start", table.start, NO_START, NO_START, "left out here")
@@ -185,7 +183,7 @@ def _start_limits(table: Program) -> Iterator[_Limit]:
         yield _Limit("start", table.start, NO_START, latest, f"0 to {latest}")
 
 
-def _held_additions(table: Program) -> Iterator[_Limit]:
+def _held_additions(table: RowTable) -> Iterator[_Limit]:
     """Yield the limits of a delivery's operator and window, and of a row's stream and lead."""
     config = table.config
     for name, bits in (
@@ -197,7 +195,7 @@ def _held_additions(table: Program) -> Iterator[_Limit]:
         yield _Limit(name, getattr(table, name), 0, (1 << bits) - 1)
 
 
-def _additions(table: Program) -> Iterator[_Limit]:
+def _additions(table: RowTable) -> Iterator[_Limit]:
     """Yield limits to the operators, streams, windows and lengths that the network carries out."""
     config = table.config
     yield _Limit("operator", table.operator, 0, 2 * len(config.operators))
@@ -211,7 +209,7 @@ def _additions(table: Program) -> Iterator[_Limit]:
     yield _Limit("length", length, 0, 0, "at most the words of the window")
 
 
-def _require_rows(table: Program, rows: list[_Limit], segments: list[_Limit]) -> None:
+def _require_rows(table: RowTable, rows: list[_Limit], segments: list[_Limit]) -> None:
     """Raise :class:`InvalidInput` for the first row with a value out of its limits."""
     found = [(int(place), limit, int(place)) for limit in rows for place in limit.wrong()[:1]]
     for limit in segments:
@@ -230,7 +228,7 @@ def _require_rows(table: Program, rows: list[_Limit], segments: list[_Limit]) ->
         raise table.refusal(row, limit.name, limit.words, int(limit.column[place]))
 
 
-def _require_order_of_steps(table: Program) -> None:
+def _require_order_of_steps(table: RowTable) -> None:
     """Raise :class:`InvalidInput` for the first row of a sender after a row of a later step.
 
     The sender would wait for the later step to end, and that step for the row: a deadlock.
@@ -243,7 +241,7 @@ def _require_order_of_steps(table: Program) -> None:
         raise table.refusal(int(order[place + 1]), "step", allowed, int(step[place + 1]))
 
 
-def _require_continuations(table: Program) -> None:
+def _require_continuations(table: RowTable) -> None:
     """Raise :class:`InvalidInput` for a continued row that the next one does not continue."""
     order, sender = table.sender_order, table.sender
     follower = np.full(len(order), -1)
@@ -261,7 +259,7 @@ def _require_continuations(table: Program) -> None:
             raise InvalidInput.of(where, "followed by one of the same step and route", "not")
 
 
-def _require_one_way(table: Program) -> None:
+def _require_one_way(table: RowTable) -> None:
     """Raise :class:`InvalidInput` for the first row of a half-duplex node's step with a receive.
 
     The hardware flags the row as it begins, and the run stops. A row that streams is exempt: it
@@ -277,7 +275,7 @@ def _require_one_way(table: Program) -> None:
         raise table.refusal(row, "step", allowed, int(table.step[row]))
 
 
-def _require_received(table: Program, least: int, most: int) -> None:
+def _require_received(table: RowTable, least: int, most: int) -> None:
     """Raise :class:`InvalidInput` for a receive, or a count of packets, out of its limits."""
     config = table.config
     limits = [_Limit("receives of node", table.receive_step, least, most)]

@@ -26,9 +26,10 @@ from ..schedule.streams import Streams, streams_of
 from .any_program import AnyProgram, without_circuits
 from .circuit_compiler import compile_circuits
 from .layout import Layout, power_for
-from .program import Program, RowError
+from .program import Program
 from .puts import Puts, puts_of
 from .row import NO_START
+from .table import RowError
 from .timed_program import require_no_other, require_timed_rows, timed
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..base.arrays import Numbers, Words
 from ..base.ragged import offsets_of, ranges
 from .row import NO_START
-
-if TYPE_CHECKING:
-    from .program import Program
+from .table import RowTable
 
 
-def table_words(program: Program) -> tuple[Numbers, Words]:
+def table_words(program: RowTable) -> tuple[Numbers, Words]:
     """Return (first, words): where each table begins and ends, and the words of all tables.
 
     Sender n has the words ``first[n]`` to ``first[n + 1] - 1``, end mark included. In a network
@@ -42,7 +38,7 @@ def table_words(program: Program) -> tuple[Numbers, Words]:
     return first, words
 
 
-def row_begins(program: Program) -> Numbers:
+def row_begins(program: RowTable) -> Numbers:
     """Return for each row the index of its first word in the words of :func:`table_words`."""
     config, order = program.config, program.sender_order
     sizes = config.table.control_words + program.header_flits[order]
@@ -52,7 +48,7 @@ def row_begins(program: Program) -> Numbers:
     return begins + config.leading_words * (program.sender + 1)
 
 
-def expected_words(program: Program) -> Words:
+def expected_words(program: RowTable) -> Words:
     """Return the steps in which each ejection port receives, as bit masks over step numbers.
 
     Shape (nodes * lanes, mask words): bit i of word w is for step ``w * flit_width + i``.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +10,7 @@ from ..base.arrays import Numbers
 from ..network.node_names import node_name, port_name
 from .memory_words import row_begins, table_words
 from .route_ends import ends_of
-
-if TYPE_CHECKING:
-    from .program import Program
+from .table import RowTable
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class TableLine:
     table: str
 
 
-def node_table(program: Program, node: int) -> list[TableLine]:
+def node_table(program: RowTable, node: int) -> list[TableLine]:
     """Return a line for each row of ``node``, in the order of its table."""
     first, last = program.first_row[node : node + 2].tolist()
     rows = np.arange(first, last)
@@ -59,7 +56,7 @@ def node_table(program: Program, node: int) -> list[TableLine]:
     ]
 
 
-def _line(program: Program, row: int, end: int, table: str) -> TableLine:
+def _line(program: RowTable, row: int, end: int, table: str) -> TableLine:
     topology, length = program.config.topology, int(program.length[row])
     route = list(program.routes[int(program.route[row])])
     return TableLine(
@@ -80,11 +77,11 @@ def _addresses(first: int, length: int) -> str:
     return str(first) if length == 1 else f"{first}-{first + length - 1}"
 
 
-def _starts(program: Program, row: int) -> list[str]:
+def _starts(program: RowTable, row: int) -> list[str]:
     return [f"from cycle {program.start[row]}"] if program.start[row] >= 0 else []
 
 
-def row_remarks(program: Program, row: int) -> list[str]:
+def row_remarks(program: RowTable, row: int) -> list[str]:
     """List a row's properties besides its step or start, its route, addresses and length."""
     remarks = []
     if program.continued[row]:
@@ -99,7 +96,7 @@ def row_remarks(program: Program, row: int) -> list[str]:
     return remarks
 
 
-def _table_words(program: Program, rows: Numbers) -> list[str]:
+def _table_words(program: RowTable, rows: Numbers) -> list[str]:
     """Return the words of each of ``rows`` in its table memory, in hexadecimal."""
     _, words = table_words(program)
     sizes = program.header_flits + program.config.table.control_words

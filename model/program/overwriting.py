@@ -12,8 +12,6 @@ and combine or forward the words. Then word i is written long after it has been 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
@@ -21,14 +19,12 @@ from ..base.arrays import Numbers
 from .addresses import Pieces, pieces_at
 from .route_ends import ends_of
 from .streams import NO_FEEDER, feeders
-
-if TYPE_CHECKING:
-    from .program import Program
+from .table import RowTable
 
 _NEVER = int(np.iinfo(np.int64).max)
 
 
-def require_no_overwriting(table: Program, *, self_timed: bool = False) -> None:
+def require_no_overwriting(table: RowTable, *, self_timed: bool = False) -> None:
     """Raise :class:`.InvalidInput` for the first row whose words a packet may change too early.
 
     In a network without operators nothing is refused: its packets only replace words, by words that
@@ -54,7 +50,7 @@ def _some(found: Pieces, chosen: npt.NDArray[np.bool_]) -> Pieces:
     return Pieces(*(column[chosen] for column in found))
 
 
-def _require_apart(table: Program, reads: Pieces, writes: Pieces) -> None:
+def _require_apart(table: RowTable, reads: Pieces, writes: Pieces) -> None:
     """Require that no write overlaps a word read in the same or a later step."""
     earliest = least_steps(table, reads, writes)
     for place in np.flatnonzero(earliest <= table.step[writes.row])[:1].tolist():
@@ -62,7 +58,7 @@ def _require_apart(table: Program, reads: Pieces, writes: Pieces) -> None:
         raise table.refusal(int(writes.row[place]), "target", allowed, "among them")
 
 
-def _require_alone(table: Program, reads: Pieces) -> None:
+def _require_alone(table: RowTable, reads: Pieces) -> None:
     """Require that no two rows send words that return to one of them."""
     order = np.argsort(reads.begin)
     latest = np.maximum.accumulate(reads.end[order])
@@ -71,7 +67,7 @@ def _require_alone(table: Program, reads: Pieces) -> None:
         raise table.refusal(int(reads.row[order[place + 1]]), "words", allowed, "among them")
 
 
-def returning_rows(table: Program) -> tuple[Numbers, Numbers]:
+def returning_rows(table: RowTable) -> tuple[Numbers, Numbers]:
     """Return the rows that bring words back to where they were read, and their first senders."""
     if not table.stream.any():
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -89,7 +85,7 @@ def returning_rows(table: Program) -> tuple[Numbers, Numbers]:
     return back, first[back]
 
 
-def least_steps(table: Program, reads: Pieces, writes: Pieces) -> Numbers:
+def least_steps(table: RowTable, reads: Pieces, writes: Pieces) -> Numbers:
     """Return, for each of ``writes``, the least step of the ``reads`` that it overlaps.
 
     The memories are cut at both ends of each read. :func:`_spread` finds the least step of each

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..network.topology import NO_LINK
-
-if TYPE_CHECKING:
-    from .program import Program
+from .table import RowTable
 
 
 class Hop(NamedTuple):
@@ -40,7 +38,7 @@ class Hop(NamedTuple):
     left: Numbers
 
 
-def hops_of(table: Program, rows: Numbers) -> Iterator[Hop]:
+def hops_of(table: RowTable, rows: Numbers) -> Iterator[Hop]:
     """Follow the routes of ``rows``, all at the same time, link by link."""
     topology, routes = table.config.topology, table.routes
     segment, end = routes.first[table.route[rows]], routes.first[table.route[rows] + 1]
@@ -73,7 +71,7 @@ class Ends(NamedTuple):
     lane: Numbers
 
 
-def ends_of(table: Program, rows: Numbers) -> Ends:
+def ends_of(table: RowTable, rows: Numbers) -> Ends:
     """Return the ends of the routes of ``rows``."""
     ends = Ends(np.full(len(rows), NO_LINK), np.full(len(rows), NO_LINK))
     for hop in hops_of(table, rows):

@@ -8,7 +8,7 @@ from another row that streams, and so on, back to a row that has all its words, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +17,13 @@ from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..base.graph_cycles import find_circle
 from .route_ends import ends_of
-
-if TYPE_CHECKING:
-    from .program import Program
+from .table import RowTable
 
 NO_FEEDER = -1
 """No feeder: the row sends only words of its own."""
 
 
-def feeders(table: Program) -> Numbers:
+def feeders(table: RowTable) -> Numbers:
     """Return the row whose packet each row forwards while it arrives; ``NO_FEEDER`` without one.
 
     If several packets of one step arrive at one lane, the program's first row counts.
@@ -38,7 +36,7 @@ def feeders(table: Program) -> Numbers:
     return found
 
 
-def require_streams(table: Program) -> None:
+def require_streams(table: RowTable) -> None:
     """Raise :class:`.InvalidInput` for the first row whose stream is not allowed.
 
     Its packet must arrive, as the only one of its step, not continued and long enough. Rows must
@@ -78,7 +76,7 @@ class _Coming(NamedTuple):
     number: Numbers
 
     @classmethod
-    def of(cls, table: Program) -> _Coming:
+    def of(cls, table: RowTable) -> _Coming:
         """Return the packets of a program."""
         rows = np.flatnonzero(table.header_step)
         ends = ends_of(table, rows)
@@ -86,7 +84,7 @@ class _Coming(NamedTuple):
         order = np.argsort(number, kind="stable")
         return cls(rows[order], number[order])
 
-    def sought(self, table: Program, rows: Numbers) -> Numbers:
+    def sought(self, table: RowTable, rows: Numbers) -> Numbers:
         """Return the numbers of the packets that ``rows`` stream."""
         return _number(table, table.row_node[rows], table.stream[rows], table.step[rows])
 
@@ -101,13 +99,13 @@ class _Coming(NamedTuple):
         return end - np.searchsorted(self.number, sought)
 
 
-def _number(table: Program, node: Numbers, lane: Numbers, step: Numbers) -> Numbers:
+def _number(table: RowTable, node: Numbers, lane: Numbers, step: Numbers) -> Numbers:
     """Return a step at an ejection port as one number."""
     number: Numbers = (node * table.config.lanes + lane - 1) * (1 << table.config.step_bits) + step
     return number
 
 
-def _continues(table: Program) -> npt.NDArray[np.bool_]:
+def _continues(table: RowTable) -> npt.NDArray[np.bool_]:
     """Tell which rows continue the message of the row before, of the same sender."""
     order = table.sender_order
     result = np.zeros(len(order), dtype=np.bool_)

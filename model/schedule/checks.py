@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -33,13 +32,11 @@ from .rules import (
 )
 from .same_sends import first_of_pairs
 from .streams import check_streams
+from .table import SendTable
 from .trees import check_trees
 
-if TYPE_CHECKING:
-    from .schedule import Schedule
 
-
-def check_schedule(schedule: Schedule) -> None:
+def check_schedule(schedule: SendTable) -> None:
     """Raise :class:`.ScheduleError` for the first rule that ``schedule`` breaks, in this order.
 
     1. steps, nodes, VCs and blocks exist (:func:`check_ranges`), no send carries a block twice
@@ -77,7 +74,7 @@ def check_schedule(schedule: Schedule) -> None:
     check_timed(schedule)
 
 
-def check_ranges(schedule: Schedule) -> None:
+def check_ranges(schedule: SendTable) -> None:
     """Require steps, nodes, VCs and blocks within their ranges."""
     blocks = schedule.blocks
     last = schedule.topology.nodes - 1
@@ -101,7 +98,7 @@ def check_ranges(schedule: Schedule) -> None:
             raise ScheduleError(f"{name} must be 0 to {last}, not {outside[0]}")
 
 
-def check_carried(schedule: Schedule) -> None:
+def check_carried(schedule: SendTable) -> None:
     """Require that no send carries a block twice."""
     sends, count = schedule.block_sends, len(schedule.blocks)
     keys = sends * count + schedule.block_ids
@@ -113,7 +110,7 @@ def check_carried(schedule: Schedule) -> None:
         raise broken(schedule, int(sends[place]), complaint)
 
 
-def _named_nodes(schedule: Schedule) -> list[tuple[str, npt.NDArray[np.integer]]]:
+def _named_nodes(schedule: SendTable) -> list[tuple[str, npt.NDArray[np.integer]]]:
     """List the nodes that a collective names, each list with its name for errors."""
     blocks, root = schedule.blocks, schedule.root
     return [
@@ -130,7 +127,7 @@ def _named(lists: Iterable[tuple[int, ...] | None]) -> Numbers:
     return np.fromiter(chain.from_iterable(nodes or () for nodes in lists), np.int64)
 
 
-def check_interfaces(schedule: Schedule) -> None:
+def check_interfaces(schedule: SendTable) -> None:
     """Require that no switch sends, gets or is owed anything; paths may cross switches."""
     switches = schedule.topology.switches
     if not switches:
@@ -148,7 +145,7 @@ def check_interfaces(schedule: Schedule) -> None:
             )
 
 
-def check_promise(schedule: Schedule) -> None:
+def check_promise(schedule: SendTable) -> None:
     """Require the blocks that the collective's name promises."""
     try:
         require_promise(schedule)
@@ -156,7 +153,7 @@ def check_promise(schedule: Schedule) -> None:
         raise ScheduleError(str(error)) from error
 
 
-def check_paths(schedule: Schedule) -> None:
+def check_paths(schedule: SendTable) -> None:
     """Require paths along links from their source to another node, that turn back nowhere."""
     source, target = schedule.source, schedule.target
     every = np.arange(schedule.sends)
@@ -188,7 +185,7 @@ def check_paths(schedule: Schedule) -> None:
         raise broken(schedule, int(schedule.hop_sends[hop]), turn)
 
 
-def check_ports(schedule: Schedule) -> None:
+def check_ports(schedule: SendTable) -> None:
     """Require the port model, which says what a node may do in one step.
 
     half-duplex
@@ -232,7 +229,7 @@ def check_ports(schedule: Schedule) -> None:
 
 
 def _require_one(
-    schedule: Schedule,
+    schedule: SendTable,
     what: str,
     keys: Numbers,
     sends: Numbers,
@@ -245,7 +242,7 @@ def _require_one(
         raise _port_error(schedule, nodes[second], what, sends[first], sends[second])
 
 
-def _check_partners(schedule: Schedule, sending: Numbers, receiving: Numbers) -> None:
+def _check_partners(schedule: SendTable, sending: Numbers, receiving: Numbers) -> None:
     """Require that a node that receives sends to the same node or not at all."""
     order = np.argsort(sending)
     places = np.searchsorted(sending[order], receiving)
@@ -257,7 +254,7 @@ def _check_partners(schedule: Schedule, sending: Numbers, receiving: Numbers) ->
 
 
 def _port_error(
-    schedule: Schedule, node: np.int32, what: str, other: np.int64 | int, send: np.int64 | int
+    schedule: SendTable, node: np.int32, what: str, other: np.int64 | int, send: np.int64 | int
 ) -> ScheduleError:
     return broken(
         schedule,
@@ -267,7 +264,7 @@ def _port_error(
     )
 
 
-def check_links(schedule: Schedule) -> None:
+def check_links(schedule: SendTable) -> None:
     """Require that no directed link and VC is crossed twice in one step, except by one tree."""
     crossed = schedule.crossings
     sends = schedule.hop_sends[crossed]
@@ -286,7 +283,7 @@ def check_links(schedule: Schedule) -> None:
     raise broken(schedule, send, f"it shares {where} with {send_name(schedule, other)}")
 
 
-def check_timed(schedule: Schedule) -> None:
+def check_timed(schedule: SendTable) -> None:
     """Require that a timed schedule is one-port, does not combine or stream, and is in order.
 
     A timetable takes the sends in the order of the table, so the send that brings a block to a node

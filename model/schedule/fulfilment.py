@@ -19,21 +19,17 @@ has all its words, and every requested node gets at least one copy.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, one_of
-from .blocks import CUSTOM
+from .blocks import CUSTOM, Blocks
 from .collective import OF_OWNERS, OF_TARGETS, ROOTLESS, Collective
 from .promises import broken_promise
+from .requested import Requested
 from .rules import ScheduleError
-
-if TYPE_CHECKING:
-    from .blocks import Blocks
-    from .requested import Requested
-    from .schedule import Schedule
+from .table import SendTable
 
 Nodes = npt.NDArray[np.int64]
 
@@ -45,7 +41,7 @@ _TABLES = (
 """Allowed words of a request, by the number of ends (owner, target) that identify a message."""
 
 
-def check_requests(schedule: Schedule) -> None:
+def check_requests(schedule: SendTable) -> None:
     """Require blocks of the requested collective, words, root, targets and operator.
 
     A schedule without requests is not compared with any.
@@ -67,7 +63,7 @@ def check_requests(schedule: Schedule) -> None:
             raise ScheduleError(f"group {number}: {complaint}" if groups else complaint)
 
 
-def _group_of_blocks(schedule: Schedule) -> Nodes:
+def _group_of_blocks(schedule: SendTable) -> Nodes:
     """Return the group of the nodes that have each block before step 1, -1 without a group."""
     blocks = schedule.blocks
     if not schedule.groups:
@@ -79,7 +75,7 @@ def _group_of_blocks(schedule: Schedule) -> Nodes:
     return np.array([group[nodes[0]] if nodes else -1 for nodes in holders], np.int64)
 
 
-def _complaint(schedule: Schedule, request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:
+def _complaint(schedule: SendTable, request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:
     """Say how ``blocks`` differ from the request of the group ``nodes``; None if they do not."""
     name = request.collective
     if name not in tuple(Collective):
@@ -115,7 +111,7 @@ def _must_be(parameter: str, allowed: str, value: object) -> str:
     return str(InvalidInput.of(parameter, allowed, value))
 
 
-def _concerned(schedule: Schedule, blocks: Blocks) -> frozenset[int]:
+def _concerned(schedule: SendTable, blocks: Blocks) -> frozenset[int]:
     """List the nodes that have or get some of ``blocks``."""
     holders = (blocks.holders(block, schedule.topology) for block in range(len(blocks)))
     return frozenset(blocks.served(schedule.topology).union(*holders))

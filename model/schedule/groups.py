@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.errors import InvalidInput
 from ..network.topology import Topology
 from .rules import ScheduleError, broken, first_broken
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
+from .table import SendTable
 
 
 def require_groups(topology: Topology, groups: Sequence[tuple[int, ...]]) -> None:
@@ -37,7 +34,7 @@ def require_groups(topology: Topology, groups: Sequence[tuple[int, ...]]) -> Non
             taken[node] = number
 
 
-def check_groups(schedule: Schedule) -> None:
+def check_groups(schedule: SendTable) -> None:
     """Require valid groups, and sends that stay in one of them; without groups, require nothing.
 
     Paths may cross nodes of other groups, as they cross switches: other rules check the links.

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +13,13 @@ import numpy.typing as npt
 from ..base.arrays import Numbers
 from .collective import Collective
 from .rules import LARGEST_STEP, ScheduleError, broken, first_broken, first_clash, send_name
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
+from .table import SendTable
 
 NEVER = LARGEST_STEP + 1
 LARGEST_PAIR_TABLE = 1 << 26
 
 
-def check_blocks(schedule: Schedule) -> None:
+def check_blocks(schedule: SendTable) -> None:
     """Require that a node holds each block before it sends it, and that all owed nodes get it.
 
     A node holds its own blocks from step 0, and any other from the step in which it first receives
@@ -56,7 +53,7 @@ def check_blocks(schedule: Schedule) -> None:
         _check_reached_once(schedule, owned, arriving, sends)
 
 
-def _owed_pairs(schedule: Schedule) -> Numbers:
+def _owed_pairs(schedule: SendTable) -> Numbers:
     """Return the pairs, ``node * blocks + block``, that sends must bring; no reduced blocks."""
     blocks, count = schedule.blocks, len(schedule.blocks)
     left_out = (blocks.reduced | (blocks.words == 0)).tolist()
@@ -91,7 +88,7 @@ class _PairSteps:
 
 
 def _sent_early(
-    schedule: Schedule, send: int, pair: np.int64, arriving: Numbers, sends: Numbers
+    schedule: SendTable, send: int, pair: np.int64, arriving: Numbers, sends: Numbers
 ) -> ScheduleError:
     """Describe a ``send`` whose source does not have the block of ``pair`` in time."""
     node, block = divmod(int(pair), len(schedule.blocks))
@@ -103,7 +100,7 @@ def _sent_early(
 
 
 def _check_reached_once(
-    schedule: Schedule, owned: Numbers, arriving: Numbers, sends: Numbers
+    schedule: SendTable, owned: Numbers, arriving: Numbers, sends: Numbers
 ) -> None:
     at_home = first_broken(schedule, np.isin(arriving, owned), sends)
     if at_home is not None:

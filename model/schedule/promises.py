@@ -21,25 +21,21 @@ blocks of the last four before custom are reduced; those of the others have owne
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.errors import InvalidInput, one_of
-from .blocks import CUSTOM
+from ..network.topology import Topology
+from .blocks import CUSTOM, Blocks
 from .collective import ROOTLESS, Collective
-
-if TYPE_CHECKING:
-    from ..network.topology import Topology
-    from .blocks import Blocks
-    from .schedule import Schedule
+from .table import SendTable
 
 NO_ROOT = -1
 
 Nodes = frozenset[int]
 
 
-def require_promise(schedule: Schedule) -> None:
+def require_promise(schedule: SendTable) -> None:
     """Raise :class:`InvalidInput` if the blocks break the promise of the collective's name."""
     name = schedule.collective
     if name == CUSTOM:

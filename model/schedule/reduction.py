@@ -25,7 +25,6 @@ parts', and a result is complete if it has all contributions.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -35,9 +34,7 @@ from ..base.errors import one_of
 from .canonical import are_neighbours
 from .rules import ScheduleError, broken, first_broken, send_name
 from .streamed_moves import Moves, require_order
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
+from .table import SendTable
 
 NOTHING = -1
 """No value: the node holds no value of the block."""
@@ -48,7 +45,7 @@ BITS = 64
 """Marks that go back at the same time."""
 
 
-def check_reductions(schedule: Schedule) -> None:
+def check_reductions(schedule: SendTable) -> None:
     """Require that every result of a reduced block contains each contribution exactly once.
 
     A node has its own contribution from step 0. It may not send or combine a block before it has a
@@ -71,7 +68,7 @@ def check_reductions(schedule: Schedule) -> None:
         values.check_canonical()
 
 
-def contributions_gained(schedule: Schedule) -> tuple[Moves, Numbers]:
+def contributions_gained(schedule: SendTable) -> tuple[Moves, Numbers]:
     """Return the moves of reduced blocks, and the contributions that the target gains by each.
 
     A send that replaces a value gains the contributions that the old value lacks. ``schedule`` must
@@ -90,7 +87,7 @@ def contributions_gained(schedule: Schedule) -> tuple[Moves, Numbers]:
     return moves, size[carried] - np.where(moves.combine, 0, size[before])
 
 
-def _check_combining(schedule: Schedule) -> None:
+def _check_combining(schedule: SendTable) -> None:
     """Require that sends combine reduced blocks only, each send by a single operator."""
     blocks, sends = schedule.blocks, schedule.block_sends
     combined = schedule.combine[sends]
@@ -128,7 +125,7 @@ class _Values:
     a value in the same round as an earlier one.
     """
 
-    schedule: Schedule
+    schedule: SendTable
     moves: Moves
     pairs: Numbers
     origin: Numbers
@@ -138,7 +135,7 @@ class _Values:
     count: int = 0
 
     @classmethod
-    def of(cls, schedule: Schedule, moves: Moves) -> _Values:
+    def of(cls, schedule: SendTable, moves: Moves) -> _Values:
         """Return the values before step 1."""
         blocks, count = schedule.blocks, len(schedule.blocks)
         reduced = np.flatnonzero(blocks.reduced).tolist()

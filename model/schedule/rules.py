@@ -5,16 +5,12 @@ The send at fault is the first in the table among those of the lowest step.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
+from .table import SendTable
 
 LARGEST_STEP = 1 << 20
 LARGEST_VC = 255
@@ -34,7 +30,7 @@ class ScheduleError(InvalidInput):
         self.send = send
 
 
-def first_broken(schedule: Schedule, broken: npt.NDArray[np.bool_], sends: Numbers) -> int | None:
+def first_broken(schedule: SendTable, broken: npt.NDArray[np.bool_], sends: Numbers) -> int | None:
     """Find the first index where ``broken`` holds, by step and then by send; None without one."""
     places = np.flatnonzero(broken)
     if not places.size:
@@ -42,7 +38,7 @@ def first_broken(schedule: Schedule, broken: npt.NDArray[np.bool_], sends: Numbe
     return int(places[np.argmin(schedule.step[sends[places]])])
 
 
-def first_clash(schedule: Schedule, keys: Numbers, sends: Numbers) -> tuple[int, int] | None:
+def first_clash(schedule: SendTable, keys: Numbers, sends: Numbers) -> tuple[int, int] | None:
     """Find the first key that occurs twice: its two indices, None if all keys differ."""
     ordered = np.sort(keys)
     if not (ordered[1:] == ordered[:-1]).any():
@@ -56,12 +52,12 @@ def first_clash(schedule: Schedule, keys: Numbers, sends: Numbers) -> tuple[int,
     return int(order[first]), int(order[second])
 
 
-def send_name(schedule: Schedule, send: int) -> str:
+def send_name(schedule: SendTable, send: int) -> str:
     """Name a send as errors do: "send 3 (step 2, 0 -> 5)"."""
     ends = f"{schedule.source[send]} -> {schedule.target[send]}"
     return f"send {send} (step {schedule.step[send]}, {ends})"
 
 
-def broken(schedule: Schedule, send: int, complaint: str) -> ScheduleError:
+def broken(schedule: SendTable, send: int, complaint: str) -> ScheduleError:
     """Make the error of a ``send`` that breaks a rule."""
     return ScheduleError(f"{send_name(schedule, send)}: {complaint}", send)

@@ -14,7 +14,7 @@ the other, it is unknown which word arrives first.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,7 @@ import numpy.typing as npt
 from ..base.arrays import Numbers
 from .rules import broken, first_broken, send_name
 from .streams import streams_of
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
+from .table import SendTable
 
 FIRST = -1
 """No move ahead: the move carries the block as it was before the step."""
@@ -46,7 +44,7 @@ class Moves(NamedTuple):
     depth: Numbers
 
     @classmethod
-    def of(cls, schedule: Schedule) -> Moves:
+    def of(cls, schedule: SendTable) -> Moves:
         """Return the moves of all reduced blocks; the order must have no circle."""
         kept = schedule.blocks.reduced[schedule.block_ids]
         send, block = schedule.block_sends[kept], schedule.block_ids[kept].astype(np.int64)
@@ -112,7 +110,7 @@ class Moves(NamedTuple):
         return same
 
 
-def _ahead(schedule: Schedule, send: Numbers, block: Numbers) -> Numbers:
+def _ahead(schedule: SendTable, send: Numbers, block: Numbers) -> Numbers:
     """Return the index of the move that each move streams, or ``FIRST``."""
     streams = streams_of(schedule)
     feeder = np.full(schedule.sends, FIRST)
@@ -136,7 +134,7 @@ def _depths(ahead: Numbers) -> Numbers:
     return depths
 
 
-def require_order(schedule: Schedule, moves: Moves) -> None:
+def require_order(schedule: SendTable, moves: Moves) -> None:
     """Require a known order of all moves of a block into and out of a node in one step.
 
     If one of the moves into a node replaces the block, all of them must form one chain. A node that
@@ -153,7 +151,7 @@ def require_order(schedule: Schedule, moves: Moves) -> None:
     _require(schedule, moves, ~moves.in_order(one, other), one, other, "comes at any time by")
 
 
-def _require_one_order(schedule: Schedule, moves: Moves) -> None:
+def _require_one_order(schedule: SendTable, moves: Moves) -> None:
     """Require that a replaced block is written by moves of one chain only."""
     keys = moves.numbers(moves.target)
     order = np.lexsort((moves.depth, keys))
@@ -173,7 +171,7 @@ def _require_one_order(schedule: Schedule, moves: Moves) -> None:
 
 
 def _require(
-    schedule: Schedule,
+    schedule: SendTable,
     moves: Moves,
     wrong: npt.NDArray[np.bool_],
     one: Numbers,

@@ -21,16 +21,13 @@ send that combines streams a packet that combines; a send that replaces, one tha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..base.arrays import Numbers
 from ..base.ragged import offsets_of
 from .rules import ScheduleError, broken, first_broken, send_name
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
+from .table import SendTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +45,7 @@ class Streams:
 NO_STREAMS = Streams(*np.zeros((3, 0), np.int64))
 
 
-def check_streams(schedule: Schedule) -> None:
+def check_streams(schedule: SendTable) -> None:
     """Raise :class:`.ScheduleError` unless every send that streams gets its words in time.
 
     One packet of the send's step must bring all blocks that its source lacks. No such block may
@@ -59,7 +56,7 @@ def check_streams(schedule: Schedule) -> None:
         _require_no_circle(schedule, streams_of(schedule))
 
 
-def streams_of(schedule: Schedule) -> Streams:
+def streams_of(schedule: SendTable) -> Streams:
     """Return the feeder and the lead of every send that streams.
 
     Raises :class:`.ScheduleError` if a send has no feeder, or would leave before its words arrive.
@@ -87,7 +84,7 @@ def streams_of(schedule: Schedule) -> Streams:
     return Streams(streaming, feeder, lead)
 
 
-def _require_in_time(schedule: Schedule, streams: Streams) -> None:
+def _require_in_time(schedule: SendTable, streams: Streams) -> None:
     """Require leads of 0 or more, and feeders with all the awaited words."""
     words = schedule.send_words
     place = first_broken(schedule, streams.lead < 0, streams.send)
@@ -116,7 +113,7 @@ class _Coming:
     feeder_offset: Numbers
 
 
-def _coming(schedule: Schedule) -> _Coming:
+def _coming(schedule: SendTable) -> _Coming:
     """Match the blocks that leave a node with those that arrive there in the same step."""
     count = np.int64(len(schedule.blocks))
     send = schedule.block_sends
@@ -143,7 +140,9 @@ def _coming(schedule: Schedule) -> _Coming:
     return _Coming(send[leaving], offset[leaving], send[found], offset[found])
 
 
-def _of_its_kind(schedule: Schedule, leaving: Numbers, coming: Numbers, row: Numbers) -> np.ndarray:
+def _of_its_kind(
+    schedule: SendTable, leaving: Numbers, coming: Numbers, row: Numbers
+) -> np.ndarray:
     """Tell for each candidate whether it is the packet that ``row`` streams.
 
     A send that combines streams a packet that combines; a send that replaces, one that replaces.
@@ -154,7 +153,7 @@ def _of_its_kind(schedule: Schedule, leaving: Numbers, coming: Numbers, row: Num
     return np.asarray(same | ~some[row])
 
 
-def _there_before(schedule: Schedule, send: Numbers, block: Numbers) -> np.ndarray:
+def _there_before(schedule: SendTable, send: Numbers, block: Numbers) -> np.ndarray:
     """Tell for each block of each send whether its source holds the whole block before the step.
 
     A reduced block always counts as arriving in the step, even if the source holds a value.
@@ -173,7 +172,7 @@ def _there_before(schedule: Schedule, send: Numbers, block: Numbers) -> np.ndarr
     return np.asarray(have | (earlier & plain[block]))
 
 
-def _require_no_circle(schedule: Schedule, streams: Streams) -> None:
+def _require_no_circle(schedule: SendTable, streams: Streams) -> None:
     """Require that no circle of feeders has leads that add up to 0."""
     feeder = np.full(schedule.sends, -1)
     feeder[streams.send[streams.lead == 0]] = streams.feeder[streams.lead == 0]
@@ -189,7 +188,7 @@ def _require_no_circle(schedule: Schedule, streams: Streams) -> None:
     raise ScheduleError(_around(schedule, feeder, send), send)
 
 
-def _around(schedule: Schedule, feeder: Numbers, send: int) -> str:
+def _around(schedule: SendTable, feeder: Numbers, send: int) -> str:
     """Return the error's words on the circle that ``send`` is on."""
     walk, at = [send], int(feeder[send])
     while at != send:

@@ -21,23 +21,19 @@ too.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..network.port_model import PortModel
 from .rules import broken, first_broken, first_clash, send_name
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
+from .table import SendTable
 
 MOST_JOINED = 2
 """Words that a router can combine in one cycle."""
 
 
-def check_trees(schedule: Schedule) -> None:
+def check_trees(schedule: SendTable) -> None:
     """Require that a schedule for circuits has trees that routers can fork and join.
 
     *Exchange* has no trees of several sends. No send is of a fork and of a join. A tree has each of
@@ -66,7 +62,7 @@ def check_trees(schedule: Schedule) -> None:
     ways.require_two_words()
 
 
-def _require_ends(schedule: Schedule) -> None:
+def _require_ends(schedule: SendTable) -> None:
     """Require that no two sends of a tree have the same source and target."""
     nodes = schedule.topology.nodes
     pairs = schedule.source.astype(np.int64) * nodes + schedule.target
@@ -76,7 +72,7 @@ def _require_ends(schedule: Schedule) -> None:
         raise broken(schedule, clash[1], f"it is twice in its tree, first as {other}")
 
 
-def _require_parted(schedule: Schedule, forks: npt.NDArray[np.bool_]) -> None:
+def _require_parted(schedule: SendTable, forks: npt.NDArray[np.bool_]) -> None:
     """Require that the links of each fork enter different nodes, and none its source."""
     hops = schedule.crossings
     sends = schedule.hop_sends[hops]
@@ -91,7 +87,7 @@ def _require_parted(schedule: Schedule, forks: npt.NDArray[np.bool_]) -> None:
 
 
 def _require_no_return(
-    schedule: Schedule,
+    schedule: SendTable,
     nodes: npt.NDArray[np.int32],
     sends: Numbers,
     common: npt.NDArray[np.int32],
@@ -103,7 +99,7 @@ def _require_no_return(
         raise broken(schedule, int(sends[place]), complaint)
 
 
-def _path_of(schedule: Schedule, one: int, other: int) -> str:
+def _path_of(schedule: SendTable, one: int, other: int) -> str:
     return "itself" if one == other else f"that of {send_name(schedule, one)} of its tree"
 
 
@@ -115,7 +111,7 @@ class _Ways:
     port 0. ``out`` is the link that it takes then, or port 0 at the end of its path.
     """
 
-    def __init__(self, schedule: Schedule, joins: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, schedule: SendTable, joins: npt.NDArray[np.bool_]) -> None:
         self.schedule, ports = schedule, schedule.topology.ports
         first = schedule.path_offsets[:-1] - np.arange(schedule.sends)
         last = schedule.path_offsets[1:] - np.arange(schedule.sends) - 2

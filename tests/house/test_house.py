@@ -112,17 +112,13 @@ def sources() -> list[Path]:
 
 
 @cache
-def imported(path: Path, *, types: bool = True) -> frozenset[Path]:
-    """Return the package's modules that a module imports, at its top or in its functions.
-
-    Without ``types``, imports for annotations alone are left out: no program runs them.
-    """
+def imported(path: Path) -> frozenset[Path]:
+    """Return the package's modules that a module imports, wherever and for whatever."""
     package = ("eyecast", *path.parent.parts)
     found = set()
     tree = ast.parse((PACKAGE / path).read_text())
-    unrun = {id(inner) for node in ast.walk(tree) if for_types(node) for inner in ast.walk(node)}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.ImportFrom) or (id(node) in unrun and not types):
+        if not isinstance(node, ast.ImportFrom):
             continue
         base = package[: len(package) - node.level + 1] if node.level else ()
         module = (*base, *(node.module.split(".") if node.module else ()))
@@ -133,11 +129,6 @@ def imported(path: Path, *, types: bool = True) -> frozenset[Path]:
             inner = home / f"{alias.name}.py"
             found.add(inner if (PACKAGE / inner).is_file() else Path(f"{home}.py"))
     return frozenset(name for name in found if (PACKAGE / name).is_file())
-
-
-def for_types(node: ast.AST) -> bool:
-    """Tell whether a statement is ``if TYPE_CHECKING:``."""
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
 def floor_of(path: Path) -> str:
@@ -156,7 +147,7 @@ def test_a_module_imports_only_from_its_floor_and_those_below(path: Path) -> Non
 
 
 def test_no_module_imports_itself_in_a_circle() -> None:
-    TopologicalSorter({path: imported(path, types=False) for path in MODULES}).prepare()
+    TopologicalSorter({path: imported(path) for path in MODULES}).prepare()
 
 
 def test_no_folder_imports_itself_in_a_circle() -> None:
