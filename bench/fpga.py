@@ -35,15 +35,15 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, torus
 from eyecast.rtl.axi4_lite import Axi4Lite
 from eyecast.rtl.axi_stream import StreamReader, StreamWriter
-from eyecast.rtl.circuit_interface import CircuitInterface
-from eyecast.rtl.circuit_router import CircuitRouter
-from eyecast.rtl.circuit_tile import CircuitTile
-from eyecast.rtl.direct_router import DirectRouter
+from eyecast.rtl.circuits.interface import CircuitInterface
+from eyecast.rtl.circuits.router import CircuitRouter
+from eyecast.rtl.circuits.run_table import RunTable
+from eyecast.rtl.circuits.tile import CircuitTile
 from eyecast.rtl.engine import Engine
-from eyecast.rtl.interface import NetworkInterface
-from eyecast.rtl.router import Router
-from eyecast.rtl.run_table import RunTable
-from eyecast.rtl.technology import Technology
+from eyecast.rtl.packets.direct_router import DirectRouter
+from eyecast.rtl.packets.interface import NetworkInterface
+from eyecast.rtl.packets.router import Router
+from eyecast.rtl.parts.technology import Technology
 from eyecast.rtl.wishbone import Wishbone
 
 KEPT = Path(__file__).with_name("fpga.json")

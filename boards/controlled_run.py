@@ -5,7 +5,7 @@ from collections.abc import Callable, Container
 import numpy as np
 import numpy.typing as npt
 
-from ..rtl.host_map import HostSpace
+from ..rtl.parts.host_map import HostSpace
 from ..sim.job import Job, JobResult, state_of
 from .serial.computer import SerialHost
 from .serial.frame import Control, Outcome, Status

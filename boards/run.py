@@ -18,7 +18,7 @@ from ..model.compare.checks import (
 from ..model.network.config import NetworkConfig
 from ..model.run.run import HardwareRun
 from ..model.run.trace import Trace
-from ..rtl.host_map import HostSpace
+from ..rtl.parts.host_map import HostSpace
 from ..sim.job import Job, JobResult
 from ..sim.loading import job_of
 from ..sim.simulator import hardware_run

@@ -11,7 +11,7 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, is_special
 from ..model.network.config import Timing
 from ..model.program.file import read_program
-from ..model.program.layout import held_words
+from ..model.program.memory.layout import held_words
 from ..model.program.payload import empty_memory
 from .command import command
 from .console import busy, print_json, print_table, say_written

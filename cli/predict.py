@@ -19,7 +19,7 @@ from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
 from ..model.program.any_program import AnyProgram, manner
 from ..model.program.checks import require_timing
-from ..model.program.circuits import CircuitProgram
+from ..model.program.circuits.program import CircuitProgram
 from ..model.program.file import read_program
 from ..model.program.program import Program
 from .command import command
@@ -62,7 +62,7 @@ from .waves import (
 
 if TYPE_CHECKING:
     from ..model.bounds.cycles import CycleBound
-    from ..model.program.layout import Layout
+    from ..model.program.memory.layout import Layout
     from ..model.run.measures import StepMeasure
     from ..model.run.run import Prediction
     from ..model.schedule.schedule import Schedule

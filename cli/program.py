@@ -17,12 +17,12 @@ from ..model.network.network_text import SizeLimit, node_in_words
 from ..model.network.node_names import node_name
 from ..model.program.any_program import AnyProgram
 from ..model.program.checks import require_loadable
-from ..model.program.circuits import CircuitProgram, entry_words
+from ..model.program.circuits.program import CircuitProgram, entry_words
+from ..model.program.circuits.run_table import run_table
 from ..model.program.deadlock import certify
 from ..model.program.file import write_program
 from ..model.program.node_table import node_table
 from ..model.program.program import Program
-from ..model.program.run_table import run_table
 from .command import command
 from .console import busy, print_json, print_table, say, say_written
 from .image import image_files, image_of

@@ -15,7 +15,7 @@ from ..model.network.buses import REVISION, HostBus, TileBus, bus_data_bits
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
 from ..model.program.any_program import AnyProgram
-from ..model.program.circuits import CircuitProgram, entry_fields
+from ..model.program.circuits.program import CircuitProgram, entry_fields
 from ..model.run.run import EndState, Prediction
 from ..model.run.trace import Trace
 from ..registers.register_map import bus_address_bits

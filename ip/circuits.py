@@ -6,7 +6,7 @@ import numpy as np
 
 from ..model.network.config import NetworkConfig
 from ..model.network.port_model import PortModel
-from ..model.program.circuits import (
+from ..model.program.circuits.program import (
     LONGEST_RUN,
     SUM,
     CircuitProgram,

@@ -6,7 +6,7 @@ from ..model.image.host_port import Space, entry_stride, table_stride
 from ..model.image.image import Image
 from ..model.network.buses import bus_data_bits
 from ..model.network.config import NetworkConfig
-from ..model.program.circuits import entry_words
+from ..model.program.circuits.program import entry_words
 from ..registers.register_map import byte_address
 from .template import filled
 

@@ -9,8 +9,8 @@ from amaranth.hdl import C, Cat, Const, Mux, Signal, Value
 
 from ..rtl.barrier_tree import BroadcastTree
 from ..rtl.core import Core, add_core_domains
-from ..rtl.tile_port import Doorbell
-from ..rtl.word_count import WordCount
+from ..rtl.packets.word_count import WordCount
+from ..rtl.parts.tile_port import Doorbell
 from .harness import Bench
 from .networks import network, said
 from .proof import Proof

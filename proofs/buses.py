@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Mux, Signal, Value
 
 from ..rtl.axi4_lite import Axi4Lite
 from ..rtl.axi_stream import StreamReader, StreamWriter
-from ..rtl.host_port import Refusal
+from ..rtl.parts.host_port import Refusal
 from ..rtl.wishbone import Wishbone
 from .harness import Bench
 from .networks import network

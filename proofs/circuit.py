@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..rtl.assertions import ASSERTING
+from ..rtl.parts.assertions import ASSERTING
 from ..verilog.hierarchy import Division
 from ..verilog.text import module_texts
 from .engines import run_yosys

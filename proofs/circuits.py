@@ -6,10 +6,10 @@ from typing import Any
 from amaranth.hdl import C, Cat, Module, Mux, ResetSignal, Signal, Value
 
 from ..model.network.config import bits_for
-from ..rtl.circuit_router import CircuitRouter
-from ..rtl.memory_ports import stored
-from ..rtl.run_entry import entry_bits
-from ..rtl.run_table import RunTable, entry_layout
+from ..rtl.circuits.router import CircuitRouter
+from ..rtl.circuits.run_table import RunTable, entry_layout
+from ..rtl.parts.memory_ports import stored
+from ..rtl.parts.run_entry import entry_bits
 from .harness import Bench
 from .memories import WORDS, Hits, network_of_programs
 from .networks import network, said

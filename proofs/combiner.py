@@ -8,11 +8,11 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component
 
 from ..model.network.operators import Operator
-from ..rtl.assertions import one_hot_or_zero
-from ..rtl.combiner import Combiner
-from ..rtl.operators import OperatorPorts
-from ..rtl.receiver import Receiver
-from ..rtl.shared_memory import SharedMemory
+from ..rtl.packets.receiver import Receiver
+from ..rtl.parts.assertions import one_hot_or_zero
+from ..rtl.parts.combiner import Combiner
+from ..rtl.parts.operators import OperatorPorts
+from ..rtl.parts.shared_memory import SharedMemory
 from .harness import Bench
 from .interface import delivery_of
 from .networks import network, said

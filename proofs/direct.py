@@ -4,8 +4,8 @@ from typing import Any
 
 from amaranth.hdl import C, Cat
 
-from ..rtl.assertions import one_hot_or_zero
-from ..rtl.direct_router import DirectRouter
+from ..rtl.packets.direct_router import DirectRouter
+from ..rtl.parts.assertions import one_hot_or_zero
 from .harness import Bench
 from .networks import network, said
 from .proof import Proof

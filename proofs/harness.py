@@ -6,7 +6,7 @@ from typing import Any
 from amaranth.hdl import Assume, Cover, Module, Mux, ResetSignal, ShapeLike, Signal, Value
 from amaranth.lib.wiring import Component, In
 
-from ..rtl.assertions import Assertions
+from ..rtl.parts.assertions import Assertions
 
 Build = Callable[["Bench"], None]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from amaranth.hdl import Cat, Mux, Signal, Value
 
-from ..rtl.assertions import one_hot_or_zero
-from ..rtl.input_port import InputPort
+from ..rtl.packets.input_port import InputPort
+from ..rtl.parts.assertions import one_hot_or_zero
 from .harness import Bench
 from .networks import network, said
 from .parts import Mark

@@ -3,11 +3,11 @@
 from amaranth.hdl import C, Mux, Signal, Value
 
 from ..model.network.config import NetworkConfig
-from ..rtl.assertions import one_hot_or_zero
-from ..rtl.host_map import RunState
-from ..rtl.receiver import Receiver
+from ..rtl.packets.receiver import Receiver
+from ..rtl.packets.steps import ArrivalRecord, StepKeeper
+from ..rtl.parts.assertions import one_hot_or_zero
+from ..rtl.parts.host_map import RunState
 from ..rtl.run_control import RunControl
-from ..rtl.steps import ArrivalRecord, StepKeeper
 from .harness import Bench
 from .networks import network, said
 from .proof import Proof

@@ -1,8 +1,8 @@
 """Proofs of links: an output, the registers of the link, and the buffer at its far end."""
 
-from ..rtl.credits import CreditCounter
-from ..rtl.flit_buffer import FlitBuffer
-from ..rtl.input_port import routed_layout
+from ..rtl.packets.credits import CreditCounter
+from ..rtl.packets.flit_buffer import FlitBuffer
+from ..rtl.packets.input_port import routed_layout
 from .harness import Bench
 from .networks import network, said
 from .parts import Mark

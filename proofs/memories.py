@@ -11,15 +11,15 @@ from amaranth.lib.wiring import Component, In, connect, flipped
 
 from ..model.network.config import NetworkConfig
 from ..model.network.table_format import HEADER_COUNT_BITS
-from ..rtl.combiner import Combiner
-from ..rtl.host_map import HostSpace
-from ..rtl.host_port import Flag
-from ..rtl.memory_ports import WordWrite, stored
-from ..rtl.message import SharedMessage
-from ..rtl.sender import Sender, SenderState
-from ..rtl.shared_memory import SharedMemory
-from ..rtl.status import kept_flags
-from ..rtl.table import Table
+from ..rtl.packets.sender import Sender, SenderState
+from ..rtl.parts.combiner import Combiner
+from ..rtl.parts.host_map import HostSpace
+from ..rtl.parts.host_port import Flag
+from ..rtl.parts.memory_ports import WordWrite, stored
+from ..rtl.parts.message import SharedMessage
+from ..rtl.parts.shared_memory import SharedMemory
+from ..rtl.parts.status import kept_flags
+from ..rtl.parts.table import Table
 from .harness import Bench
 from .networks import network
 from .proof import Proof

@@ -2,12 +2,12 @@
 
 from amaranth.hdl import C, Signal, Value
 
-from ..rtl.arbiter import Arbiter
-from ..rtl.credits import CreditCounter
-from ..rtl.flit_buffer import FlitBuffer
-from ..rtl.input_port import routed_layout
-from ..rtl.output_port import OutputPort
-from ..rtl.technology import BufferStyle, Technology
+from ..rtl.packets.credits import CreditCounter
+from ..rtl.packets.flit_buffer import FlitBuffer
+from ..rtl.packets.input_port import routed_layout
+from ..rtl.packets.output_port import OutputPort
+from ..rtl.parts.arbiter import Arbiter
+from ..rtl.parts.technology import BufferStyle, Technology
 from .harness import Bench
 from .networks import network, said
 from .proof import Proof

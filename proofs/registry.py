@@ -1,6 +1,6 @@
 """All proofs, from small components to large ones."""
 
-from ..rtl.technology import BufferStyle
+from ..rtl.parts.technology import BufferStyle
 from . import (
     arrivals,
     buses,

@@ -5,8 +5,8 @@ from typing import Any
 from amaranth.hdl import C, Cat, Mux, Signal, Value
 
 from ..model.network.config import NetworkConfig
-from ..rtl.assertions import one_hot_or_zero
-from ..rtl.router import Router
+from ..rtl.packets.router import Router
+from ..rtl.parts.assertions import one_hot_or_zero
 from .harness import Bench
 from .networks import network, said
 from .parts import Mark

@@ -3,9 +3,9 @@
 from amaranth.hdl import C, Cat, Mux, Signal, Value
 
 from ..model.network.config import NetworkConfig
-from ..rtl.assertions import one_hot_or_zero
-from ..rtl.sender import Sender, SenderState
-from ..rtl.word_count import WordCount
+from ..rtl.packets.sender import Sender, SenderState
+from ..rtl.packets.word_count import WordCount
+from ..rtl.parts.assertions import one_hot_or_zero
 from .harness import Bench
 from .networks import network, said
 from .proof import Proof

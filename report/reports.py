@@ -18,7 +18,7 @@ from ..model.compare.side_by_side import SideBySide
 from ..model.compare.traffic_case import TrafficCase, TrafficResult
 from ..model.network.config import NetworkConfig
 from ..model.program.any_program import AnyProgram
-from ..model.program.layout import Layout
+from ..model.program.memory.layout import Layout
 from ..model.run.measures import troubles
 from ..model.run.run import Prediction, Run
 from ..model.run.standstill import standstill

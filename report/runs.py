@@ -13,9 +13,9 @@ from ..model.base.arrays import Numbers
 from ..model.base.texts import counted
 from ..model.network.config import NetworkConfig
 from ..model.program.any_program import AnyProgram
-from ..model.program.circuit_file import RUN_FIELDS
-from ..model.program.circuits import CircuitProgram
-from ..model.program.layout import Layout
+from ..model.program.circuits.file import RUN_FIELDS
+from ..model.program.circuits.program import CircuitProgram
+from ..model.program.memory.layout import Layout
 from ..model.program.memory_words import row_begins, table_words
 from ..model.program.node_table import row_remarks
 from ..model.program.program import Program

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.network.buses import REVISION, bus_data_bits, require_address_bits
 from ..model.network.config import NetworkConfig, bits_for
-from .host_port import Refusal, RequestPort, host_address_bits, node_bits
+from .parts.host_port import Refusal, RequestPort, host_address_bits, node_bits
 
 REFUSED_WORD = 7
 """Address of the word in which the bridge keeps the last refused access (controller, node 0)."""

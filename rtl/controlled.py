@@ -12,11 +12,11 @@ from amaranth.lib.wiring import In, Out, Signature, connect, flipped
 from ..model.network.config import NetworkConfig
 from .controller import Controller
 from .core import Combine, Core
-from .host_map import nodes_with_ports
-from .host_port import RequestPort, asked_of_tiles, node_bits
-from .link import CYCLE_BITS
+from .parts.host_map import nodes_with_ports
+from .parts.host_port import RequestPort, asked_of_tiles, node_bits
+from .parts.link import CYCLE_BITS
+from .parts.tile_port import TilePort
 from .reduction import any_of, balanced
-from .tile_port import TilePort
 from .tiles import add_domain, tile_name
 
 STATE_OUTPUTS = ("busy", "done", "error", "interrupt")

@@ -15,9 +15,9 @@ from amaranth.lib.wiring import Component, In, Out, connect, flipped
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
 from .directory import Directory
-from .host_map import CONTROLLER_ENTRIES, CONTROLLER_SPACE, Command, ControllerWord, RunState
-from .host_port import HostPort, RequestPort, flags_layout
-from .link import CYCLE_BITS
+from .parts.host_map import CONTROLLER_ENTRIES, CONTROLLER_SPACE, Command, ControllerWord, RunState
+from .parts.host_port import HostPort, RequestPort, flags_layout
+from .parts.link import CYCLE_BITS
 from .request_check import RequestCheck
 from .request_under_way import RequestUnderWay
 from .run_control import AllNodes, RunControl, run_layout

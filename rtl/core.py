@@ -15,7 +15,7 @@ from amaranth.hdl import C, Cat, Module, ResetSignal, Signal, Value
 
 from ..model.network.config import NetworkConfig
 from .barrier_tree import BroadcastTree, registered
-from .link import CYCLE_BITS
+from .parts.link import CYCLE_BITS
 from .reduction import all_of, any_of
 from .tiles import add_domain
 

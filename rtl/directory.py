@@ -5,8 +5,8 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
-from .host_map import EntryField
-from .table import PROGRAM_BITS
+from .parts.host_map import EntryField
+from .parts.table import PROGRAM_BITS
 
 MODE_BITS = 2
 """Width of a mode: bit 0 is ``barrier``, bit 1 ``half_duplex``."""

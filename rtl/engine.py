@@ -24,10 +24,10 @@ from .axi_stream import (
     writer_signature,
 )
 from .controlled import STATE_OUTPUTS
-from .host_map import nodes_with_ports
 from .network import Network, network_signature
-from .technology import PLAIN, Technology
-from .tile_port import TilePort
+from .parts.host_map import nodes_with_ports
+from .parts.technology import PLAIN, Technology
+from .parts.tile_port import TilePort
 from .tiles import add_by_name, tile_name
 from .wishbone import Wishbone, WishboneBus
 

@@ -11,8 +11,8 @@ from amaranth.lib.wiring import In, Out, Signature
 from ..model.network.config import NetworkConfig
 from .barrier_tree import registered
 from .core import Combine, Core
-from .host_port import ASKED, HostPort
-from .link import CYCLE_BITS
+from .parts.host_port import ASKED, HostPort
+from .parts.link import CYCLE_BITS
 
 
 def host_signature(config: NetworkConfig) -> Signature:

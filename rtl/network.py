@@ -14,8 +14,8 @@ from .barrier_tree import BroadcastTree
 from .controlled import add_controller, connect_controller, controlled_signature
 from .core import Core, add_core_domains
 from .host_in_reset import connect_host, host_signature
+from .parts.technology import PLAIN, Technology
 from .reduction import either, either_by_bit
-from .technology import PLAIN, Technology
 from .tiles import add_tiles
 from .tiles_together import TilesTogether
 

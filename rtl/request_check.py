@@ -7,7 +7,7 @@ from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
-from .host_map import (
+from .parts.host_map import (
     CONTROLLER_ENTRIES,
     CONTROLLER_SPACE,
     Command,
@@ -17,10 +17,10 @@ from .host_map import (
     status_words,
     table_address_bits,
 )
-from .host_port import Refusal
+from .parts.host_port import Refusal
+from .parts.run_entry import entry_words, word_bits
 from .request_under_way import request_layout
 from .run_control import run_layout
-from .run_entry import entry_words, word_bits
 
 WRITABLE = (ControllerWord.IMAGE, ControllerWord.COMMAND, ControllerWord.ENABLE)
 """The controller's registers that a host may write, in addition to program entries."""

@@ -8,8 +8,8 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ..model.network.config import NetworkConfig
-from .host_map import HostSpace, StatusWord
-from .host_port import HostPort, Refusal, RequestPort, host_address_bits, node_bits
+from .parts.host_map import HostSpace, StatusWord
+from .parts.host_port import HostPort, Refusal, RequestPort, host_address_bits, node_bits
 
 PATIENCE = 64
 """Cycles for which a request waits while the network uses the memory; then it is refused."""

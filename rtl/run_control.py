@@ -12,10 +12,10 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.network.config import NetworkConfig, bits_for
-from .host_map import RunState, table_address_bits
-from .host_port import node_bits
-from .link import CYCLE_BITS
-from .table import PROGRAM_BITS
+from .parts.host_map import RunState, table_address_bits
+from .parts.host_port import node_bits
+from .parts.link import CYCLE_BITS
+from .parts.table import PROGRAM_BITS
 
 
 def run_layout(config: NetworkConfig) -> data.StructLayout:

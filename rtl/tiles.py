@@ -22,11 +22,12 @@ from amaranth.lib.wiring import Out, Signature, connect
 
 from ..model.network.config import NetworkConfig
 from ..model.network.topology import NO_LINK
-from .circuit_tile import CircuitTile
-from .link import registers_between, rest_bits
-from .link_registers import LinkRegisters
-from .technology import PLAIN, Technology
-from .tile import Tile, tile_signature
+from .circuits.tile import CircuitTile
+from .packets.tile import Tile
+from .parts.link import registers_between, rest_bits
+from .parts.link_registers import LinkRegisters
+from .parts.technology import PLAIN, Technology
+from .parts.tile_signature import tile_signature
 
 TILE_MODULE = "eyecast_tile"
 """Verilog module of a tile that is converted once, by itself, for all nodes."""

@@ -12,9 +12,9 @@ from amaranth.hdl import C, Cat, ClockSignal, Instance, Module, Mux, Signal, Val
 from amaranth.lib.wiring import Out
 
 from ..model.network.config import NetworkConfig
-from .host_map import TILES_MODULE
+from .parts.host_map import TILES_MODULE
+from .parts.tile_signature import tile_signature
 from .reduction import balanced
-from .tile import tile_signature
 
 INSIDE = ("node", "linked", "inputs", "outputs")
 """Ports of a tile that the module connects inside."""

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
 from ..model.network.buses import bus_data_bits
 from ..model.network.config import NetworkConfig
 from .bus_access import BusAccess, address_layout
-from .host_port import Refusal, RequestPort
+from .parts.host_port import Refusal, RequestPort
 
 
 class WishboneBus(Signature):

@@ -27,7 +27,7 @@ LOGS = "logs"
 LOG_DAYS = 7
 """Days for which the logs of failed builds are kept."""
 PACKAGE = Path(__file__).resolve().parent.parent
-NETWORK_SOURCES = ("rtl/*.py", "model/network/*.py")
+NETWORK_SOURCES = ("rtl/**/*.py", "model/network/*.py")
 """Sources of this package that define the hardware of a network, given its parameters."""
 
 

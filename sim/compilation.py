@@ -7,7 +7,7 @@ import enum
 
 from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
-from ..rtl.host_map import TILES_MODULE
+from ..rtl.parts.host_map import TILES_MODULE
 from .build_worker import QUICK_LEVEL
 
 TOP_MODULE = "eyecast_network"

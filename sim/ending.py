@@ -1,7 +1,7 @@
 """The end of a run, decoded from a controller's word *result* (docs/router.md, section 16)."""
 
 from ..model.run.run import Ending, EndState
-from ..rtl.host_map import RunState
+from ..rtl.parts.host_map import RunState
 from .job import state_of
 
 _STATES = {

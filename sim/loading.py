@@ -16,11 +16,11 @@ from ..model.network.config_file import identity
 from ..model.network.port_model import PortModel
 from ..model.program.any_program import AnyProgram
 from ..model.program.checks import require_held, require_table_room
-from ..model.program.circuits import CircuitProgram, run_table_words
+from ..model.program.circuits.program import CircuitProgram, run_table_words
 from ..model.program.memory_words import expected_words, table_words
 from ..model.program.program import Program
 from ..model.program.slots import Slot, slot_of
-from ..rtl.host_map import (
+from ..rtl.parts.host_map import (
     CONTROLLER_ENTRIES,
     CONTROLLER_SPACE,
     Command,
@@ -31,7 +31,7 @@ from ..rtl.host_map import (
     status_words,
     table_address_bits,
 )
-from ..rtl.run_entry import word_bits
+from ..rtl.parts.run_entry import word_bits
 from .job import Job
 
 _COMMANDS = {

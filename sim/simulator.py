@@ -14,7 +14,7 @@ from ..model.base.files import FULL_DISK
 from ..model.base.processes import Process, require_room, stop
 from ..model.run.run import EndState, HardwareRun
 from ..model.run.trace import Trace
-from ..rtl.host_map import EJECTION_PORT, StatusWord
+from ..rtl.parts.host_map import EJECTION_PORT, StatusWord
 from .build import BUILD_FOLDER
 from .cache import keep_log
 from .compilation import TOP_MODULE

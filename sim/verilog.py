@@ -7,10 +7,10 @@ from amaranth.lib.wiring import Out
 from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
 from ..model.network.probes import interface_probes
-from ..rtl.assertions import ASSERTING
 from ..rtl.engine import STREAM_MODULES, Engine, engine_signature
 from ..rtl.network import Network
-from ..rtl.tile import tile_signature
+from ..rtl.parts.assertions import ASSERTING
+from ..rtl.parts.tile_signature import tile_signature
 from ..rtl.tiles import make_tile, tile_modules
 from ..verilog.hierarchy import Division
 from ..verilog.text import module_texts

@@ -18,7 +18,7 @@ from .layout import ALL, COLLECTIVE
 MOST_POINTS = 100_000
 
 RESULTS_FROM = (
-    *("model/**/*.py", "rtl/*.py", "sim/**/*.py"),
+    *("model/**/*.py", "rtl/**/*.py", "sim/**/*.py"),
     *("sweeps/collective.py", "sweeps/traffic.py", "sweeps/saturation.py", "sweeps/warm_up.py"),
     *("sweeps/facts.py", "sweeps/layout.py", "sweeps/networks.py", "sweeps/run.py"),
 )

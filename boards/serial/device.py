@@ -19,8 +19,8 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ...model.network.config import NetworkConfig
-from ...rtl.host_port import HostPort, Refusal, RequestPort
-from ...rtl.link import CYCLE_BITS
+from ...rtl.parts.host_port import HostPort, Refusal, RequestPort
+from ...rtl.parts.link import CYCLE_BITS
 from .frame import (
     CRC_BYTES,
     CRC_POLYNOMIAL,

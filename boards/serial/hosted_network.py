@@ -7,8 +7,8 @@ from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Signal, Value
 from amaranth.lib.wiring import Component, In, Out, connect
 
 from ...model.network.config import NetworkConfig
-from ...rtl.host_port import ASKED
 from ...rtl.network import Network
+from ...rtl.parts.host_port import ASKED
 from .device import UartHost
 from .frame import require_boardable
 

@@ -1,4 +1,4 @@
-// The crossbar's multiplexer (rtl/crossbar.py) as yosys sees it while constants spread, so that the
+// The crossbar's multiplexer (rtl/parts/crossbar.py) as yosys sees it while constants spread, so that the
 // family's file, which then takes its place, knows which groups are never granted: no link.
 (* blackbox *)
 module eyecast_crossbar_mux #(

@@ -16,10 +16,10 @@ from amaranth.hdl import C, Cat, Instance, Module, Value
 from ...model.network.config import NetworkConfig
 from ...model.network.topology import NO_LINK
 from ...rtl.barrier_tree import COPY
-from ...rtl.crossbar import CrossbarMux
-from ...rtl.input_port import routed_layout
-from ...rtl.run_entry import entry_bits
-from ...rtl.technology import BufferStyle, Technology
+from ...rtl.packets.input_port import routed_layout
+from ...rtl.parts.crossbar import CrossbarMux
+from ...rtl.parts.run_entry import entry_bits
+from ...rtl.parts.technology import BufferStyle, Technology
 from ..registry import Board
 from ..resources import block_rams_of
 

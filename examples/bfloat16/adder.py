@@ -13,7 +13,7 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from eyecast.api import InvalidInput, Operator
-from eyecast.rtl.operators import OperatorPorts
+from eyecast.rtl.parts.operators import OperatorPorts
 
 INFINITY, NOT_A_NUMBER = 0x7F80, 0x7FC0
 SPARE = 3

@@ -15,9 +15,9 @@ from amaranth.hdl import Cat, Module, ResetSignal
 from amaranth.lib.wiring import Component, In, Out, connect, flipped
 
 from eyecast.rtl.controlled import STATE_OUTPUTS
-from eyecast.rtl.host_port import RequestPort
-from eyecast.rtl.link import CYCLE_BITS
 from eyecast.rtl.network import network_signature
+from eyecast.rtl.parts.host_port import RequestPort
+from eyecast.rtl.parts.link import CYCLE_BITS
 from eyecast.rtl.tiles import add_by_name, tile_name
 from eyecast.sim.verilog import TOP_MODULE, network_verilog
 

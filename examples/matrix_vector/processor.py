@@ -10,7 +10,7 @@ from amaranth.hdl import Array, Module, Mux, Signal
 from amaranth.lib.wiring import Component, Out
 
 from eyecast.model.network.config import NetworkConfig
-from eyecast.rtl.tile_port import TilePort
+from eyecast.rtl.parts.tile_port import TilePort
 
 from .plan import GATHER, SPREAD, Plan
 

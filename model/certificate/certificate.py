@@ -1,7 +1,7 @@
 """Certificates of programs of both kinds."""
 
 from ..network.config import Timing
-from ..program.circuits import CircuitProgram
+from ..program.circuits.program import CircuitProgram
 from ..program.compiler import Compiled
 from .circuit_certificate import circuit_certificate
 from .packet_certificate import packet_certificate

@@ -15,7 +15,7 @@ the run. :mod:`.circuit_checker` checks a certificate, and shares no code with t
 
 from collections.abc import Iterator
 
-from ..program.circuits import CircuitProgram
+from ..program.circuits.program import CircuitProgram
 from ..program.compiler import Compiled
 from .contributions import links_of, numbered_values, owed_words, to_json
 

@@ -10,7 +10,7 @@ from ..network.topology import NO_LINK, Topology
 from ..program.any_program import AnyProgram
 from ..program.compiler import Compiled
 from ..program.file import program_json
-from ..program.puts import operator_numbers
+from ..program.memory.puts import operator_numbers
 
 FORMAT = "eyecast-certificate"
 

@@ -18,7 +18,7 @@ from ..exact.arithmetic import predict
 from ..network.config import Timing
 from ..program.any_program import AnyProgram, manner
 from ..program.checks import require_timing
-from ..program.circuits import CircuitProgram
+from ..program.circuits.program import CircuitProgram
 from ..program.compiler import Compiled
 from ..program.payload import Payload
 from ..program.program import Program

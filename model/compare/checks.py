@@ -11,8 +11,8 @@ import numpy.typing as npt
 from ..base.notebook import ShowsItself
 from ..network.config import NetworkConfig
 from ..program.any_program import AnyProgram
-from ..program.circuits import CircuitProgram
-from ..program.layout import held_words
+from ..program.circuits.program import CircuitProgram
+from ..program.memory.layout import held_words
 from ..run.run import HardwareRun, Prediction, Run
 from ..run.standstill import Standstill, standstill
 from ..run.trace import HEAD_MARK, TAIL_MARK, Difference, Trace, first_difference

@@ -24,7 +24,7 @@ from ..base.arrays import Words
 from ..network.config import NetworkConfig
 from ..network.operators import Operator
 from ..program.compiler import Compiled
-from ..program.layout import upper_half
+from ..program.memory.layout import upper_half
 from ..program.payload import Payload
 from ..run.packets import packets_of, routed
 from ..run.trace import Trace

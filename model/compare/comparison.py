@@ -12,7 +12,7 @@ from ..network.config import TIMINGS, NetworkConfig
 from ..network.node_names import node_name
 from ..program.certified import Room
 from ..program.compiler import Compiled, make_table_room, require_circuits, with_largest_tables
-from ..program.layout import Layout
+from ..program.memory.layout import Layout
 from ..program.program import Program
 from ..schedule.rules import ScheduleError
 from ..schedule.schedule import Schedule

@@ -17,7 +17,7 @@ from ..exact.declined import Declined
 from ..network.config import MOST_DEPTH, NetworkConfig, Timing
 from ..network.port_model import PortModel
 from ..program.any_program import AnyProgram
-from ..program.circuits import CircuitProgram
+from ..program.circuits.program import CircuitProgram
 from ..program.compiler import fit
 from ..program.payload import empty_memory
 from ..run.run import Prediction

@@ -8,7 +8,7 @@ from ..base.errors import InvalidInput
 from ..network.config import NetworkConfig
 from ..network.port_model import PortModel
 from ..program.any_program import AnyProgram
-from ..program.circuit_file import CircuitNode, circuit_program
+from ..program.circuits.file import CircuitNode, circuit_program
 from ..program.program import Program
 from ..run.packets import TraceError
 from ..run.rules import check_outputs, check_packets, check_trace

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..program.any_program import AnyProgram
-from ..program.circuits import CircuitProgram
+from ..program.circuits.program import CircuitProgram
 from ..program.program import Program
 from ..run.measures import flagged_nodes, late_receives
 from ..run.run import HardwareRun

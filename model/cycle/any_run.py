@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from ..network.config import Timing
 from ..program.any_program import AnyProgram
-from ..program.circuits import CircuitProgram
+from ..program.circuits.program import CircuitProgram
 from ..run.run import Prediction
 from .circuits import run_circuits
 from .control import Control

@@ -21,8 +21,8 @@ from ..base.errors import InvalidInput
 from ..base.loops import Int, compiled_loop, inlined, spill
 from ..network.config import NetworkConfig
 from ..network.topology import NO_LINK
-from ..program.circuits import FIRST_CYCLE, LANE_COLUMNS, CircuitProgram
-from ..program.circuits import SUM as CIRCUIT_SUM
+from ..program.circuits.program import FIRST_CYCLE, LANE_COLUMNS, CircuitProgram
+from ..program.circuits.program import SUM as CIRCUIT_SUM
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
 from .combine import codes as codes_of

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
-from ..program.circuit_checks import check_circuits
-from ..program.circuits import SUM, CircuitProgram
+from ..program.circuits.checks import check_circuits
+from ..program.circuits.program import SUM, CircuitProgram
 from .declined import Declined
 
 ROUTER = 2

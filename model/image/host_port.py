@@ -8,7 +8,7 @@ words.
 from enum import IntEnum
 
 from ..network.config import NetworkConfig, bits_for
-from ..program.circuits import DURATION_BITS, entry_words
+from ..program.circuits.program import DURATION_BITS, entry_words
 
 ARRIVED = 4
 """The address of the first word of ``arrived`` in the status space."""

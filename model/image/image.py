@@ -31,8 +31,8 @@ from ..network.config_file import identity, network_to_json
 from ..network.topology import NO_LINK, Topology
 from ..program.any_program import AnyProgram, without_circuits
 from ..program.checks import require_loadable
-from ..program.circuit_checks import require_room
-from ..program.circuits import CircuitProgram, entry_fields, run_table_words
+from ..program.circuits.checks import require_room
+from ..program.circuits.program import CircuitProgram, entry_fields, run_table_words
 from ..program.memory_words import expected_words, table_words
 from ..program.program import Program
 from ..program.slots import Slot, slot_of

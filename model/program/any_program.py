@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 from ..base.errors import InvalidInput
 from ..network.config import Timing
-from .circuits import CircuitProgram
+from .circuits.program import CircuitProgram
 from .program import Program
 
 AnyProgram: TypeAlias = Program | CircuitProgram

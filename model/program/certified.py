@@ -10,7 +10,7 @@ from ..network.port_model import PortModel
 from ..schedule.schedule import Schedule
 from .compiler import Compiled, compile_all, make_room
 from .deadlock import certify
-from .layout import Layout
+from .memory.layout import Layout
 from .program import Program
 
 

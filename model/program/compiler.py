@@ -1,7 +1,7 @@
 """Compilation of a schedule to the injection tables of a network.
 
-A send becomes one put, or several if its blocks are not adjacent (:class:`~.layout.Layout`). All
-rows of a send except the last are *continued*.
+A send becomes one put, or several if its blocks are not adjacent
+(:class:`~.memory.layout.Layout`). All rows of a send except the last are *continued*.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from ..schedule.rules import send_name
 from ..schedule.schedule import Schedule
 from ..schedule.streams import Streams, streams_of
 from .any_program import AnyProgram, without_circuits
-from .circuit_compiler import compile_circuits
-from .layout import Layout, power_for
+from .circuits.compiler import compile_circuits
+from .memory.layout import Layout, power_for
+from .memory.puts import Puts, puts_of
 from .program import Program
-from .puts import Puts, puts_of
 from .row import NO_START
 from .table import RowError
 from .timed_program import require_no_other, require_timed_rows, timed

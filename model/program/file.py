@@ -36,9 +36,9 @@ from ..network.port_model import PortModel
 from ..network.segment import Segment
 from ..network.topology_file import topology_to_json
 from .any_program import AnyProgram
-from .circuit_checks import check_circuits
-from .circuit_file import CircuitNode, circuit_nodes, circuit_program
-from .circuits import CircuitProgram
+from .circuits.checks import check_circuits
+from .circuits.file import CircuitNode, circuit_nodes, circuit_program
+from .circuits.program import CircuitProgram
 from .program import Program
 from .row import ADDITIONS, Row
 

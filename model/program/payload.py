@@ -12,7 +12,7 @@ from ..network.config import NetworkConfig
 from ..network.topology import Topology
 from ..schedule.blocks import NO_OWNER, Blocks
 from .compiler import Compiled
-from .layout import Layout
+from .memory.layout import Layout
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ..base.ragged import offsets_of
 from ..program.any_program import AnyProgram
-from ..program.circuits import CircuitProgram
+from ..program.circuits.program import CircuitProgram
 from ..program.program import Program
 from .run import Prediction, Run
 from .standstill import standstill

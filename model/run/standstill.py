@@ -22,7 +22,7 @@ import numpy as np
 from ..base.arrays import Numbers
 from ..base.graph_cycles import find_circle
 from ..program.any_program import AnyProgram, without_circuits
-from ..program.circuits import CircuitProgram
+from ..program.circuits.program import CircuitProgram
 from ..program.deadlock import Channel, other_routes, remedy
 from ..program.program import Program
 from ..program.row import NO_START

@@ -25,7 +25,7 @@ import numpy as np
 
 from ...model.network.config import NetworkConfig
 from ...model.network.topology import NO_LINK
-from ...rtl.host_map import TILES_MODULE
+from ...rtl.parts.host_map import TILES_MODULE
 from ...rtl.tiles_together import INSIDE
 from .gates import ONE, ZERO, Gate
 from .tile import Memory, ReadPort, TileGates, WritePort

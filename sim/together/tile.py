@@ -12,8 +12,8 @@ from amaranth.back import rtlil
 
 from ...model.base import processes
 from ...model.network.config import NetworkConfig
-from ...rtl.circuit_tile import CircuitTile
-from ...rtl.tile import Tile
+from ...rtl.circuits.tile import CircuitTile
+from ...rtl.packets.tile import Tile
 from ...rtl.tiles import make_tile
 from .cells import UnknownCellError, cell_gates
 from .gates import ONE, ZERO, Gates

@@ -43,7 +43,7 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import Compiled, compile_all, make_room
 from eyecast.rtl.barrier_tree import BroadcastTree
-from eyecast.rtl.technology import BufferStyle
+from eyecast.rtl.parts.technology import BufferStyle
 
 NAMES = "icebreaker, ice40-hx8k, ulx3s-85f, icepi-zero"
 SMALL = NetworkConfig(topology=mesh((2, 2)), flit_width=16, signature=True)

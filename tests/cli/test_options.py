@@ -22,7 +22,7 @@ from eyecast.model.compare.case import Case
 from eyecast.model.compare.checks import compare
 from eyecast.model.compare.traffic_case import TrafficCase, compare_traffic
 from eyecast.model.network.topology_file import topology_to_json
-from eyecast.model.program.layout import held_words
+from eyecast.model.program.memory.layout import held_words
 from eyecast.model.run.trace import Trace
 from eyecast.sim import verify as hardware
 

@@ -17,7 +17,7 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, line, mesh
 from eyecast.model.program.program import Program
 from eyecast.model.run.trace import first_difference
-from eyecast.rtl.sender import SenderState
+from eyecast.rtl.packets.sender import SenderState
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import simulate
 

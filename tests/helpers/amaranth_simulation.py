@@ -6,7 +6,7 @@ from typing import Any
 from amaranth.hdl import Fragment
 from amaranth.sim import Simulator
 
-from eyecast.rtl.assertions import ASSERTING
+from eyecast.rtl.parts.assertions import ASSERTING
 
 PERIOD = 1e-6
 

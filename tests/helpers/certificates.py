@@ -22,7 +22,7 @@ from eyecast.model.certificate.packet_checker import RefusedError, check
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import TIMINGS, Timing
 from eyecast.model.program.certified import Room
-from eyecast.model.program.circuits import CircuitProgram
+from eyecast.model.program.circuits.program import CircuitProgram
 from eyecast.model.program.compiler import Compiled, fit
 from eyecast.model.program.deadlock import certify
 from eyecast.model.program.file import program_json

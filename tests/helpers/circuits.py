@@ -7,7 +7,7 @@ import numpy as np
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import line
-from eyecast.model.program.circuits import LANE_COLUMNS, CircuitProgram
+from eyecast.model.program.circuits.program import LANE_COLUMNS, CircuitProgram
 
 
 def circuit_program(

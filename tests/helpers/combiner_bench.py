@@ -15,8 +15,8 @@ from amaranth.lib.wiring import connect
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.operators import Operator
 from eyecast.model.network.topology import mesh
-from eyecast.rtl.combiner import Combiner
-from eyecast.rtl.shared_memory import SharedMemory
+from eyecast.rtl.parts.combiner import Combiner
+from eyecast.rtl.parts.shared_memory import SharedMemory
 
 from .amaranth_simulation import simulate
 

@@ -8,7 +8,7 @@ from helpers.circuits import circuit_program
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import NO_LINK
-from eyecast.model.program.circuits import CircuitProgram
+from eyecast.model.program.circuits.program import CircuitProgram
 
 Entry = dict[str, Any]
 

@@ -16,7 +16,7 @@ from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.program.compiler import Compiled
-from eyecast.model.program.layout import Layout, held_words
+from eyecast.model.program.memory.layout import Layout, held_words
 from eyecast.model.schedule.blocks import NO_OWNER, Blocks
 from eyecast.model.schedule.checks import check_links, check_paths, check_ports
 from eyecast.model.schedule.rules import ScheduleError

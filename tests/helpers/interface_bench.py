@@ -10,10 +10,10 @@ from typing import Any
 from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 
 from eyecast.model.network.config import NetworkConfig
-from eyecast.rtl.host_map import HostSpace, StatusWord, table_address_bits
-from eyecast.rtl.host_port import Flag
-from eyecast.rtl.interface import NetworkInterface
-from eyecast.rtl.technology import Technology
+from eyecast.rtl.packets.interface import NetworkInterface
+from eyecast.rtl.parts.host_map import HostSpace, StatusWord, table_address_bits
+from eyecast.rtl.parts.host_port import Flag
+from eyecast.rtl.parts.technology import Technology
 
 from .amaranth_simulation import simulate
 from .interface_parts import Leaving, Packet, Seen

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from amaranth.lib.memory import Memory
 
-from eyecast.rtl import run_table, shared_memory, table
+from eyecast.rtl.circuits import run_table
+from eyecast.rtl.parts import shared_memory, table
 
 
 class Memories:

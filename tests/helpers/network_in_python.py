@@ -9,9 +9,9 @@ from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.program.program import Program
 from eyecast.rtl import tiles
-from eyecast.rtl.host_map import HostSpace
 from eyecast.rtl.network import Network
-from eyecast.rtl.technology import Technology
+from eyecast.rtl.parts.host_map import HostSpace
+from eyecast.rtl.parts.technology import Technology
 from eyecast.sim.loading import prepare
 
 from .amaranth_simulation import simulate

@@ -7,7 +7,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib.wiring import Component
 
 from eyecast.model.network.operators import Operator
-from eyecast.rtl.operators import OperatorPorts
+from eyecast.rtl.parts.operators import OperatorPorts
 
 
 class Twice(Component):

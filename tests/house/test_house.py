@@ -205,7 +205,7 @@ def test_every_pattern_of_a_digest_finds_sources(patterns: tuple[str, ...]) -> N
 
 def test_a_pattern_that_finds_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="no source of eyecast matches rtl/nothing"):
-        source_digest("rtl/*.py", "rtl/nothing*.py")
+        source_digest("rtl/**/*.py", "rtl/nothing*.py")
 
 
 def test_the_root_holds_the_package_itself_alone() -> None:

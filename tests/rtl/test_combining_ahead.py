@@ -12,11 +12,11 @@ from helpers.combiner_bench import MEANINGS, WIDTH
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.rtl.combiner import Combiner
-from eyecast.rtl.host_map import HostSpace
-from eyecast.rtl.host_port import ASKED
-from eyecast.rtl.interface import NetworkInterface
-from eyecast.rtl.technology import PLAIN, Technology
+from eyecast.rtl.packets.interface import NetworkInterface
+from eyecast.rtl.parts.combiner import Combiner
+from eyecast.rtl.parts.host_map import HostSpace
+from eyecast.rtl.parts.host_port import ASKED
+from eyecast.rtl.parts.technology import PLAIN, Technology
 
 WORDS, ROUNDS, PACKETS = 8, 6, 15
 """Few words, so that a packet often begins where the one before it ends."""

@@ -6,8 +6,8 @@ from helpers.amaranth_simulation import simulate
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.rtl.router import Router
-from eyecast.rtl.sender import Sender
+from eyecast.rtl.packets.router import Router
+from eyecast.rtl.packets.sender import Sender
 
 CONFIG = NetworkConfig(topology=mesh((2, 2)), vcs=2)
 LINKS, VCS = range(1, 5), range(CONFIG.vcs)

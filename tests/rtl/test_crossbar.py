@@ -11,9 +11,9 @@ from helpers.amaranth_simulation import simulate
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
-from eyecast.rtl.direct_router import DirectRouter
-from eyecast.rtl.router import Router
-from eyecast.rtl.technology import Technology
+from eyecast.rtl.packets.direct_router import DirectRouter
+from eyecast.rtl.packets.router import Router
+from eyecast.rtl.parts.technology import Technology
 
 MESH = mesh((3, 3))
 PORTS = range(MESH.ports)

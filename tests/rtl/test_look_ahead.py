@@ -14,11 +14,11 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.row import Row
-from eyecast.rtl.host_map import HostSpace
-from eyecast.rtl.host_port import ASKED
-from eyecast.rtl.interface import NetworkInterface
-from eyecast.rtl.router import ROUTER_FLAGS
-from eyecast.rtl.technology import Technology
+from eyecast.rtl.packets.interface import NetworkInterface
+from eyecast.rtl.packets.router import ROUTER_FLAGS
+from eyecast.rtl.parts.host_map import HostSpace
+from eyecast.rtl.parts.host_port import ASKED
+from eyecast.rtl.parts.technology import Technology
 
 STEPS = 6
 REGION = 16

@@ -23,7 +23,7 @@ from eyecast.model.program.program import Program
 from eyecast.model.run.signature import signatures
 from eyecast.model.traffic.program import traffic_program
 from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
-from eyecast.rtl.host_map import HostSpace, StatusWord, status_words
+from eyecast.rtl.parts.host_map import HostSpace, StatusWord, status_words
 from eyecast.sim.loading import job_of, prepare
 
 SLACK = 20

@@ -17,7 +17,7 @@ from helpers.programs import DOWN, UP, C, program, put, words
 from eyecast.model.cycle.model import run
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.row import Row
-from eyecast.rtl.host_map import HostSpace, StatusWord
+from eyecast.rtl.parts.host_map import HostSpace, StatusWord
 from eyecast.sim.loading import prepare
 
 PAIR, THREE = mesh((2,)), mesh((3,))

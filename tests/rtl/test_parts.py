@@ -12,20 +12,20 @@ from helpers.switch_networks import switch_star
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.run.run import CIRCUIT_FLAGS, FLAGS, SENDER_STATES
-from eyecast.rtl.arbiter import Arbiter
-from eyecast.rtl.circuit_interface import CircuitFlag
-from eyecast.rtl.credits import CreditCounter
-from eyecast.rtl.direct_router import DirectRouter
-from eyecast.rtl.flit_buffer import FlitBuffer
-from eyecast.rtl.host_map import HostSpace
-from eyecast.rtl.host_port import Flag, Refusal
-from eyecast.rtl.input_port import routed_layout
+from eyecast.rtl.circuits.interface import CircuitFlag
+from eyecast.rtl.packets.credits import CreditCounter
+from eyecast.rtl.packets.direct_router import DirectRouter
+from eyecast.rtl.packets.flit_buffer import FlitBuffer
+from eyecast.rtl.packets.input_port import routed_layout
+from eyecast.rtl.packets.router import Router
+from eyecast.rtl.packets.sender import Sender, SenderState
+from eyecast.rtl.parts.arbiter import Arbiter
+from eyecast.rtl.parts.host_map import HostSpace
+from eyecast.rtl.parts.host_port import Flag, Refusal
+from eyecast.rtl.parts.table import Table
+from eyecast.rtl.parts.technology import BufferStyle, Technology
+from eyecast.rtl.parts.tile_signature import tile_signature
 from eyecast.rtl.request_check import RequestCheck
-from eyecast.rtl.router import Router
-from eyecast.rtl.sender import Sender, SenderState
-from eyecast.rtl.table import Table
-from eyecast.rtl.technology import BufferStyle, Technology
-from eyecast.rtl.tile import tile_signature
 
 TOPOLOGY = mesh((2, 2))
 

@@ -11,8 +11,8 @@ from helpers.network_in_python import run_by_hand
 from helpers.programs import DOWN, UP, program, put
 
 from eyecast.model.network.topology import mesh
-from eyecast.rtl import operators
-from eyecast.rtl.combiner import Combiner
+from eyecast.rtl.parts import operators
+from eyecast.rtl.parts.combiner import Combiner
 
 
 def test_a_word_is_read_a_cycle_early() -> None:

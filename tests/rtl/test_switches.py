@@ -13,8 +13,8 @@ from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology
 from eyecast.model.run.signature import signatures
 from eyecast.model.run.trace import COLUMNS, Flit, Trace
-from eyecast.rtl.host_map import EJECTION_PORT, HostSpace, StatusWord, status_words
-from eyecast.rtl.host_port import Flag
+from eyecast.rtl.parts.host_map import EJECTION_PORT, HostSpace, StatusWord, status_words
+from eyecast.rtl.parts.host_port import Flag
 
 STAR = graph([[-1, 1, 2, 3], [-1, 0, -1, -1], [-1, 0, -1, -1], [-1, 0, -1, -1]], [0])
 """The network of the page's worked example: a switch, node 0, and three leaves."""

@@ -23,10 +23,10 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, mesh
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.program import Program
-from eyecast.rtl import shared_memory
 from eyecast.rtl.engine import Engine as Buses
-from eyecast.rtl.shared_memory import SharedMemory
-from eyecast.rtl.tile_port import Doorbell
+from eyecast.rtl.parts import shared_memory
+from eyecast.rtl.parts.shared_memory import SharedMemory
+from eyecast.rtl.parts.tile_port import Doorbell
 
 LINE = mesh((3,))
 LIMITS = {"message_words": 64, "table_words": 32}

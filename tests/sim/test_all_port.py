@@ -30,8 +30,8 @@ from eyecast.boards.serial.frame import require_boardable
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.compare.waiting import waiting
 from eyecast.model.run.trace import HEAD_MARK, TAIL_MARK
-from eyecast.rtl.host_map import HostSpace, table_address_bits
-from eyecast.rtl.sender import SenderState
+from eyecast.rtl.packets.sender import SenderState
+from eyecast.rtl.parts.host_map import HostSpace, table_address_bits
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import simulate
 

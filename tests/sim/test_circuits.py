@@ -22,7 +22,7 @@ from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.topology import line, mesh, ring, torus
 from eyecast.model.program.certified import Room
-from eyecast.model.program.circuits import CircuitProgram
+from eyecast.model.program.circuits.program import CircuitProgram
 from eyecast.model.run.run import CIRCUIT_FLAGS, HardwareRun
 from eyecast.model.run.signature import signatures
 from eyecast.model.run.trace import first_difference

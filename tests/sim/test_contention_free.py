@@ -17,7 +17,7 @@ from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
-from eyecast.rtl.host_port import Flag
+from eyecast.rtl.parts.host_port import Flag
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate

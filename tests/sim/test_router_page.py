@@ -17,7 +17,7 @@ from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.run.run import FLAGS, SENDER_STATES, Run
 from eyecast.model.run.trace import Trace, first_difference
-from eyecast.rtl.host_port import host_address_bits, node_bits
+from eyecast.rtl.parts.host_port import host_address_bits, node_bits
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate

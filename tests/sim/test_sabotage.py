@@ -25,9 +25,9 @@ from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 from eyecast.model.run.run import FLAGS
 from eyecast.model.run.trace import first_difference
-from eyecast.rtl.arbiter import Arbiter
-from eyecast.rtl.credits import CreditCounter
-from eyecast.rtl.host_port import Flag
+from eyecast.rtl.packets.credits import CreditCounter
+from eyecast.rtl.parts.arbiter import Arbiter
+from eyecast.rtl.parts.host_port import Flag
 from eyecast.sim.build import build_simulator
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate

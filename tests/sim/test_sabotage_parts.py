@@ -14,14 +14,14 @@ from helpers.tree_networks import graph_of
 
 from eyecast.model.network.topology import line
 from eyecast.model.run.signature import signatures
-from eyecast.rtl.arbiter import Arbiter
-from eyecast.rtl.credits import CreditCounter
-from eyecast.rtl.flit_buffer import FlitBuffer
-from eyecast.rtl.host_map import HostSpace, StatusWord, status_words
-from eyecast.rtl.input_port import Arrival
-from eyecast.rtl.receiver import Receiver
-from eyecast.rtl.sender import Sender
-from eyecast.rtl.steps import StepKeeper
+from eyecast.rtl.packets.credits import CreditCounter
+from eyecast.rtl.packets.flit_buffer import FlitBuffer
+from eyecast.rtl.packets.input_port import Arrival
+from eyecast.rtl.packets.receiver import Receiver
+from eyecast.rtl.packets.sender import Sender
+from eyecast.rtl.packets.steps import StepKeeper
+from eyecast.rtl.parts.arbiter import Arbiter
+from eyecast.rtl.parts.host_map import HostSpace, StatusWord, status_words
 from eyecast.sim.loading import prepare
 
 MESSAGE_WORDS = 16

@@ -17,9 +17,9 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import hypercube, line, mesh, ring
 from eyecast.rtl.engine import Engine
 from eyecast.rtl.network import Network
-from eyecast.rtl.router import Router
-from eyecast.rtl.sender import Sender
-from eyecast.rtl.tile import Tile
+from eyecast.rtl.packets.router import Router
+from eyecast.rtl.packets.sender import Sender
+from eyecast.rtl.packets.tile import Tile
 from eyecast.sim.verilog import ENGINE_MODULE, TOP_MODULE, fast_verilog, network_verilog
 from eyecast.verilog.hierarchy import Division
 from eyecast.verilog.text import module_texts

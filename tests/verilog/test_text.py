@@ -16,7 +16,7 @@ from helpers.processes import needs, run_program
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import line
 from eyecast.rtl.controller import Controller
-from eyecast.rtl.sender import Sender
+from eyecast.rtl.packets.sender import Sender
 from eyecast.verilog.hierarchy import Division
 from eyecast.verilog.text import module_texts
 

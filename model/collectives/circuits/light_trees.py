@@ -135,7 +135,7 @@ def light_broadcast(
 def _of_single_links(topology: Topology, root: int, words: int) -> Schedule:
     """Return a broadcast in which every node streams to the next nodes of a tree.
 
-    On circuits, the routers fork the words that stream (:mod:`...program.circuit_units`).
+    On circuits, the routers fork the words that stream (:mod:`...program.circuits.units`).
     """
     (hops,) = hops_from(topology, np.array([root]))
     working = topology.working_nodes

@@ -5,7 +5,7 @@ few. Run backwards and then forwards it is Swing's all-reduce for long messages.
 
 *All-reduce of whole messages*, for short messages: log2 N times each node sends its combined words
 to its partner. Both of a pair send their words from before, in one step, and each combines the
-partner's with its own (:mod:`...program.halves`).
+partner's with its own (:mod:`...program.memory.halves`).
 """
 
 from collections.abc import Callable, Iterator, Sequence

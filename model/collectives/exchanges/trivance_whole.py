@@ -7,7 +7,7 @@ nodes up and h nodes down, and combines the words from both sides: then it has t
 
 (*Trivance*, arXiv 2602.17254, for short messages.) On a torus this is done axis by axis. Two
 messages arrive and are combined while the node sends its old words. So each node needs copies of
-the message (:mod:`...program.halves`): one more than the number of rounds.
+the message (:mod:`...program.memory.halves`): one more than the number of rounds.
 
 In a round h messages cross each link, in one step on h VCs if there are enough. So a ring of 9
 takes two steps, a 9x9 torus four. A network has at most 8 VCs; the last round of a ring of 27 would
@@ -40,7 +40,7 @@ def trivance_all_reduce(topology: Topology, words: int, operator: str) -> Schedu
     """All-reduce ``words`` words on a torus or ring whose sides are powers of three, all-port.
 
     Raises :class:`.InvalidInput` for another network, too many nodes, no words, and an operator
-    that is not built in: its copies would differ (:mod:`...program.halves`).
+    that is not built in: its copies would differ (:mod:`...program.memory.halves`).
     """
     require_ring("trivance-whole", topology)
     if operator not in BUILT_IN:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.operators import Operator
-from eyecast.rtl.operators import OperatorPorts
+from eyecast.rtl.parts.operators import OperatorPorts
 
 LONGEST_LATENCY = 4
 """Most cycles of a drawn operator."""

@@ -19,7 +19,7 @@ from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import line
 from eyecast.model.program.certified import Room
-from eyecast.model.program.circuits import CircuitProgram
+from eyecast.model.program.circuits.program import CircuitProgram
 from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.file import program_json
 from eyecast.model.program.payload import Payload

@@ -61,7 +61,7 @@ from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import hypercube, line, mesh, torus
 from eyecast.model.network.topology import ring as ring_of
 from eyecast.model.papers.items.jiang_wu import FIGURE_1
-from eyecast.model.program.layout import Layout
+from eyecast.model.program.memory.layout import Layout
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.groups import require_groups
 from eyecast.model.schedule.schedule import Schedule

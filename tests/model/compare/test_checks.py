@@ -13,7 +13,7 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import Timing
 from eyecast.model.network.topology import Topology, hypercube, mesh
 from eyecast.model.program.certified import Room
-from eyecast.model.program.layout import held_words
+from eyecast.model.program.memory.layout import held_words
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.run import HardwareRun, Run
 

@@ -16,7 +16,7 @@ from eyecast.model.exact.declined import Declined
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import hypercube, line, ring, torus
-from eyecast.model.program.circuits import CircuitProgram
+from eyecast.model.program.circuits.program import CircuitProgram
 from eyecast.model.program.payload import random_words
 
 SWITCHES = graph([[-1, 1, 2, 3], [-1, 0, 2, 3], [-1, 0, 1, 3], [-1, 0, 1, 2]], [0])

@@ -19,7 +19,7 @@ from eyecast.model.network.topology import mesh
 from eyecast.model.program.checks import check_program
 from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.slots import Slot, slot_of, slots_of
-from eyecast.rtl.host_port import host_address_bits, node_bits
+from eyecast.rtl.parts.host_port import host_address_bits, node_bits
 from eyecast.sim.loading import job_of
 
 NETWORKS = {

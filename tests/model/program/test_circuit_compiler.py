@@ -23,7 +23,7 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
 from eyecast.model.program.certified import Room
-from eyecast.model.program.circuits import CircuitProgram
+from eyecast.model.program.circuits.program import CircuitProgram
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.collective import ROOTLESS, Collective
 from eyecast.model.schedule.schedule import Schedule

@@ -11,7 +11,7 @@ from helpers.refusals import refusal_of
 
 import eyecast as package
 from eyecast.model.network.config_file import network_to_json
-from eyecast.model.program.circuits import CircuitProgram
+from eyecast.model.program.circuits.program import CircuitProgram
 from eyecast.model.program.file import program_json, read_program, write_program
 
 COLUMNS = [

@@ -14,8 +14,8 @@ import eyecast as package
 from eyecast.model.base.arrays import Numbers
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import line
-from eyecast.model.program.circuits import CircuitProgram, entry_fields, run_table_words
-from eyecast.model.program.run_table import run_table
+from eyecast.model.program.circuits.program import CircuitProgram, entry_fields, run_table_words
+from eyecast.model.program.circuits.run_table import run_table
 
 TABLE = ["1002", "0", "1", "403c02", "0", "2", "400c02", "0"]
 """The words of all run tables of the page's example, node after node."""

@@ -19,12 +19,12 @@ from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.program import compiler as compiler_module
-from eyecast.model.program import layout as layout_module
 from eyecast.model.program.checks import require_held
 from eyecast.model.program.compiler import Compiled, compile_schedule, fit, make_room
 from eyecast.model.program.deadlock import certify
 from eyecast.model.program.file import read_program, write_program
-from eyecast.model.program.layout import Layout, held_words
+from eyecast.model.program.memory import layout as layout_module
+from eyecast.model.program.memory.layout import Layout, held_words
 from eyecast.model.program.payload import Payload
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row

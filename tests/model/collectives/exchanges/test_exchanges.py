@@ -20,7 +20,7 @@ from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
 from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.deadlock import certify
-from eyecast.model.program.layout import Layout
+from eyecast.model.program.memory.layout import Layout
 from eyecast.model.schedule.schedule import Schedule
 
 

@@ -1,0 +1,1 @@
+"""Programs of circuits: run tables, sends and receives, and how a schedule becomes them."""

@@ -1,0 +1,1 @@
+"""Where words lie in message memories, and which row puts which of them where."""
