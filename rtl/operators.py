@@ -1,0 +1,3 @@
+"""The ports of an operator of one's own, by the name that people's operators import."""
+
+from .parts.operators import OperatorPorts as OperatorPorts
