@@ -13,7 +13,9 @@ so every sum is made in the canonical order, whoever its root is.
 
 * *aligned-tree* is a broadcast; its reduce takes ⌈log2 N⌉ steps of whole messages.
 * *aligned-halving* is an all-gather, in which each node sends all its blocks at once. Its
-  reduce-scatter halves what it sends in each round, as recursive halving does.
+  reduce-scatter halves what it sends in each round, as recursive halving does. Its blocks stand in
+  the order of their nodes' ranks with the bits reversed: a send carries those of equal low bits, so
+  they are adjacent, all of them if N is a power of two.
 """
 
 from collections import defaultdict
@@ -73,8 +75,12 @@ def aligned_all_gather(topology: Topology, words: int) -> Schedule:
     sends: list[list[Send]] = [
         [(begin, end, carried) for (begin, end), carried in sorted(each.items())] for each in rounds
     ]
-    ports = PortModel.FULL_DUPLEX
-    return all_gather_of_rounds("aligned-halving", topology, words, sends, ports, keeps_rounds=True)
+    bits = max(len(nodes) - 1, 0).bit_length()
+    ranks = sorted(range(len(nodes)), key=lambda rank: f"{rank:0{bits}b}"[::-1])
+    order, ports = [nodes[rank] for rank in ranks], PortModel.FULL_DUPLEX
+    return all_gather_of_rounds(
+        "aligned-halving", topology, words, sends, ports, keeps_rounds=True, order=order
+    )
 
 
 def _levels(ranks: int, root: int) -> Iterator[list[tuple[int, int]]]:

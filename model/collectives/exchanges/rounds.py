@@ -34,15 +34,17 @@ def all_gather_of_rounds(
     port_model: PortModel,
     *,
     keeps_rounds: bool = False,
+    order: Sequence[int] | None = None,
 ) -> Schedule:
     """Return the all-gather of ``words`` words of each working node with the sends of ``rounds``.
 
-    If it ``keeps_rounds``, a node sends a block in the order of the rounds. Raises
+    If it ``keeps_rounds``, a node sends a block in the order of the rounds. The blocks are those of
+    the nodes in this ``order``, by default in that of their numbers. Raises
     :class:`.InvalidInput` for blocks without words, for too many nodes, and for a target that no
     path leads to.
     """
     require_range("flits", words, 1)
-    nodes = topology.working_nodes.tolist()
+    nodes = topology.working_nodes.tolist() if order is None else order
     require_range(f"nodes for {algorithm}", len(nodes), 1, MOST_NODES)
     number = {node: block for block, node in enumerate(nodes)}
     source: list[int] = []

@@ -35,8 +35,9 @@ from .sends import Columns, GridCollective, Sends, grid_schedule
 def rings_all_gather(topology: Topology, words: int) -> Schedule:
     """Bring ``words`` words of every node of a mesh or torus to all, in sum of (side - 1) steps.
 
-    With unequal sides each phase takes as many steps as its longest ring. Block
-    ``node * parts + part`` is a part of the node's words; the first parts may be a word longer.
+    With unequal sides each phase takes as many steps as its longest ring. Every node has a block of
+    each part; the first parts may be a word longer. The blocks of a part stand in the order of its
+    axes, so that a send carries adjacent words.
     Raises :class:`.InvalidInput` as :class:`~.sends.GridCollective` does.
     """
     asked = GridCollective(Collective.ALL_GATHER, "rings", topology, None, words)
@@ -55,9 +56,9 @@ def rings_all_gather(topology: Topology, words: int) -> Schedule:
     every.sort(key=lambda sends: int(sends.step[0]))
     made = grid_schedule(asked, Sends.joined(every), topology)
     blocks = Blocks(
-        np.repeat(np.arange(topology.nodes), len(parts)),
+        np.concatenate([np.argsort(_ranks(topology, order)) for order, _ in parts]),
         (None,) * (topology.nodes * len(parts)),
-        np.tile(even_shares(words, len(parts)), topology.nodes),
+        np.repeat(even_shares(words, len(parts)), topology.nodes),
     )
     return replace(made, blocks=blocks, port_model=PortModel.ALL_PORT)
 
@@ -68,6 +69,7 @@ def _part_sends(
     """Yield the sends of one part, step by step: round the rings of each of ``axes`` in turn."""
     nodes = np.arange(topology.nodes)
     longest = max(topology.dims)
+    ranks = _ranks(topology, axes)
     had = np.zeros(1, np.int64)
     for phase, axis in enumerate(axes):
         side, stride = topology.dims[axis], prod(topology.dims[:axis])
@@ -84,9 +86,16 @@ def _part_sends(
                 target=line + ring[(rank[place] + way) % side] * stride,
                 vc=np.zeros_like(nodes),
                 block_counts=np.full_like(nodes, had.size),
-                block_ids=(carried * parts + part).ravel(),
+                block_ids=(part * topology.nodes + ranks[carried]).ravel(),
             )
         had = (had[:, np.newaxis] + np.arange(side) * stride).ravel()
+
+
+def _ranks(topology: Topology, axes: list[int]) -> Columns:
+    """Return each node's place in the order in which the first of ``axes`` runs fastest."""
+    places = np.arange(topology.nodes).reshape(topology.dims, order="F")
+    single = [axis for axis in range(len(topology.dims)) if axis not in axes]
+    return np.argsort(places.transpose(*axes, *single).ravel(order="F"))
 
 
 def _places(topology: Topology, nodes: Columns, axes: list[int]) -> Columns:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.schedules import listed
 
+import eyecast
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.grid.collectives import recursive_doubling, ring
 from eyecast.model.collectives.lower_bounds import Costs, counted_costs, lower_bounds
@@ -129,6 +130,26 @@ def test_what_reaches_its_bound(topology: Topology) -> None:
                 assert gaps(schedule)["steps"] == 0
             elif len(topology.wrapped) == sum(side > 1 for side in topology.dims):
                 assert gaps(schedule)["word_hops"] == 0
+
+
+@pytest.mark.parametrize(
+    ("topology", "algorithm", "ports"),
+    [
+        (torus((8, 8)), "rings", "all"),
+        (mesh((3, 5)), "rings", "all"),
+        (torus((3, 4, 5)), "rings", "all"),
+        (mesh((3, 1, 4)), "rings", "all"),
+        (torus((8, 8)), "aligned-halving", "full-duplex"),
+    ],
+)
+def test_sends_carry_adjacent_words(topology: Topology, algorithm: str, ports: str) -> None:
+    made = eyecast.schedule(
+        topology, collective="reduce-scatter", algorithm=algorithm, ports=ports, flits=7
+    )
+    made.check()
+    sends = range(made.sends)
+    blocks = (np.sort(made.block_ids[slice(*made.block_offsets[i : i + 2])]) for i in sends)
+    assert all((np.diff(each) == 1).all() for each in blocks)
 
 
 @pytest.mark.parametrize("side", [2, 4, 6, 10, 16])
