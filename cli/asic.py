@@ -18,10 +18,10 @@ from ..model.program.program import Program
 from .command import command
 from .console import busy, print_json, print_table, say, say_written
 from .options.collective import collective_options
-from .options.hardware import chosen_config, fitted, hardware_options
-from .options.network import chosen_topology, network_facts, network_options
+from .options.hardware import hardware_options
+from .options.network import network_options
 from .options.output import json_option, output_option, output_paths
-from .options.schedule_file import chosen_schedule, schedule_file_option
+from .options.schedule_file import ScheduleOptions, schedule_file_option, schedule_options
 from .options.values import file_option
 
 if TYPE_CHECKING:
@@ -39,10 +39,7 @@ LAYOUT = ("router.def", "router.png")
     "eyecast asic --mesh 4x4 --vcs 2 --source 0,0 --flits 64 --run",
     "eyecast asic --mesh 4x4 --contention-free --route -o routed",
 )
-@network_options
-@hardware_options
-@collective_options
-@schedule_file_option
+@schedule_options(network_options, hardware_options, collective_options, schedule_file_option)
 @file_option(
     "--liberty",
     help="The library of standard cells; by default that of Debian's qflow-tech-osu018.",
@@ -62,12 +59,12 @@ LAYOUT = ("router.def", "router.png")
 @output_option("the netlists, and the layout with its picture", metavar="FOLDER")
 @json_option
 def asic_command(
+    wanted: ScheduleOptions,
     liberty: str | None,
     with_run: bool,
     with_route: bool,
     output: str | None,
     as_json: bool,
-    **chosen: Any,
 ) -> None:
     """Synthesize the router, the interface and the tile of a network; print area, time and energy.
 
@@ -88,7 +85,8 @@ def asic_command(
     if with_run and not has_opensta():
         raise InvalidInput.of("OpenSTA", "installed for --run (in Debian: opensta)", "missing")
     library = read_library(liberty or default_library())
-    config, case = _chosen(chosen, with_run=with_run)
+    case = _case(wanted) if with_run else None
+    config = case.program.config if case else wanted.config(SizeLimit.HARDWARE)
     paths = output_paths(output, *NETLISTS, *(LAYOUT if with_route else ()))
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
         made = Synthesized(config, Path(name) / "parts")
@@ -104,7 +102,7 @@ def asic_command(
         found = {"library": library.name, "parts": parts, "energy": energy, "routed": routed}
         sizes = {name: {"words": words, "bits": bits} for name, (words, bits) in memories.items()}
         result = {**to_builtins(found), "memories": sizes}
-        print_json(result, **network_facts(chosen, config.topology))
+        print_json(result, **wanted.facts(config.topology))
         return
     _print_parts(config, library, parts, memories)
     if energy is not None and case is not None:
@@ -115,17 +113,14 @@ def asic_command(
     say_written(*paths)
 
 
-def _chosen(chosen: Any, *, with_run: bool) -> tuple[NetworkConfig, Case | None]:
-    """Return the configuration, and with a run its case."""
-    if not with_run:
-        return chosen_config(chosen, chosen_topology(chosen, SizeLimit.HARDWARE)), None
+def _case(wanted: ScheduleOptions) -> Case:
+    """Return the run of the collective."""
     from ..model.compare.case import Case
 
-    answer = chosen_schedule(chosen, SizeLimit.HARDWARE, lambda _: None, timing=Timing.BARRIER)
-    (compiled,) = fitted(chosen, [answer])
+    (compiled,) = wanted.compiled([wanted.answer(SizeLimit.HARDWARE)])
     if isinstance(compiled.program, Program):
         certify(compiled.program)
-    return compiled.program.config, Case.of(compiled, timing=Timing.BARRIER, seed=0)
+    return Case.of(compiled, timing=Timing.BARRIER, seed=0)
 
 
 def _energy(made: Any, library: Library, router: Part, case: Case) -> Energy:

@@ -12,16 +12,14 @@ from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.network_text import SizeLimit
+from ..model.program.certified import Room
 from ..model.program.compiler import Compiled
 from ..model.schedule.collective import Collective
 from .command import command
 from .console import print_json, print_table, progress, say, say_written
 from .on_board import board_config, megahertz, print_comparison, signature_option
-from .options.hardware import (
-    chosen_config,
-    hardware_options,
-)
-from .options.network import chosen_topology, network_facts, network_options
+from .options.hardware import config_of, hardware_options
+from .options.network import NetworkOptions, network_options
 from .options.output import json_option, output_paths
 from .options.values import complete_words, file_option
 
@@ -66,7 +64,14 @@ PROOF_FLITS = 4
 )
 @json_option
 def bitstream_command(
-    board_name: str, prove: bool, program: bool, output: str | None, as_json: bool, **chosen: Any
+    board_name: str,
+    network: NetworkOptions,
+    hardware: Room,
+    no_signature: bool,
+    prove: bool,
+    program: bool,
+    output: str | None,
+    as_json: bool,
 ) -> None:
     """Build a network with its serial host for a board; print its resources and its Fmax.
 
@@ -78,8 +83,8 @@ def bitstream_command(
     from ..sim.toolchain import environment
 
     board = find_board(board_name)
-    topology = chosen_topology(chosen, SizeLimit.HARDWARE)
-    config = board_config(chosen, chosen_config(chosen, topology))
+    asked = config_of(hardware, network.topology(SizeLimit.HARDWARE))
+    config = board_config(asked, signature=not no_signature)
     if program:
         require_loader()
     if prove:
@@ -93,8 +98,7 @@ def bitstream_command(
         say(f"bitstream {built.bitstream}")
     proofs = _prove(board, config, built) if prove else {}
     if as_json:
-        facts = network_facts(chosen, config.topology)
-        print_json(_bitstream_json(board, built, proofs), **facts)
+        print_json(_bitstream_json(board, built, proofs), **network.facts(config.topology))
     elif prove:
         _print_proofs(board, proofs)
     kept = [path for path in built.folder.iterdir() if path.suffix in (".log", ".json")]

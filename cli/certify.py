@@ -11,8 +11,8 @@ from ..model.base.json_file import Header, decode_versioned, read_json
 from ..model.network.config import Timing
 from .command import command
 from .console import print_json, say
-from .options.hold import LONGEST_HOLD
 from .options.output import json_option
+from .options.run import LONGEST_HOLD
 from .options.values import complete_files
 
 PACKETS, CIRCUITS = 1, 2

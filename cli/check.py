@@ -9,7 +9,7 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,12 +26,7 @@ from ..model.run.trace import Trace
 from .command import command
 from .console import busy, print_checks, print_json, progress, say, say_written
 from .options.collective import collective_options
-from .options.hardware import (
-    chosen_config,
-    hardware_options,
-    timing_option,
-)
-from .options.network import chosen_topology, network_facts, network_options
+from .options.hardware import timing_option
 from .options.output import (
     json_option,
     output_option,
@@ -39,15 +34,9 @@ from .options.output import (
     require_output_files,
     require_seen,
 )
-from .options.schedule_file import schedule_file_option
-from .options.values import (
-    OptionValues,
-    complete_files,
-    file_option,
-    option_names,
-    refuse_beside,
-)
-from .predict import Subject, chosen_subject, program_file_option
+from .options.schedule_file import ScheduleOptions, schedule_file_option
+from .options.values import complete_files, file_option, option_names, recorded, refuse_beside
+from .predict import Subject, program_file_option, subject_of, subject_options
 
 if TYPE_CHECKING:
     from ..model.compare.recorded import RecordedCheck
@@ -71,16 +60,56 @@ Samples = Iterator[list[int]]
 """Values of signals, cycle by cycle."""
 
 
+@dataclass(frozen=True)
+class SignalOptions:
+    """The signals of a recording: the path of the network, its clock, and a file of names."""
+
+    scope: str | None
+    clock: str
+    names_file: str | None
+
+    def paths(self, signals: Mapping[str, int]) -> Mapping[str, str]:
+        """Read the paths of ``signals``, by their names in Eyecast."""
+        path = self.names_file
+        if path is None:
+            return {}
+        try:
+            names = json.loads(Path(path).read_text())
+        except (OSError, ValueError) as error:
+            raise InvalidInput(f"{path} must be a JSON file: {error}") from error
+        if not isinstance(names, dict) or not all(isinstance(each, str) for each in names.values()):
+            raise InvalidInput(f"{path} must be a JSON object of names and paths")
+        for name in names:
+            if name not in signals:
+                allowed = f"those of signals, such as {next(iter(signals))}"
+                raise InvalidInput.of(f"names in {path}", allowed, like(name, signals))
+        return names
+
+
+signal_options = recorded(
+    "names",
+    SignalOptions,
+    click.option("--scope", metavar="PATH", help="Path of eyecast_network in a recording."),
+    click.option(
+        "--clock", default="clk", show_default=True, help="Clock of the network in a waveform."
+    ),
+    file_option(
+        "--names",
+        "names_file",
+        help=(
+            "Paths of signals with other names in a recording (JSON object: our name to your path)."
+        ),
+    ),
+)
+
+
 @command(
     "check",
     "eyecast check trace.vcd --mesh 4x4 --source 0,0",
     "eyecast check table.csv --program program.json --image image.csv",
 )
 @click.argument("trace_file", metavar="TRACE", shell_complete=complete_files)
-@network_options
-@collective_options
-@schedule_file_option
-@program_file_option
+@subject_options
 @file_option(
     "--image",
     "image_file",
@@ -90,22 +119,22 @@ Samples = Iterator[list[int]]
     "--no-program", is_flag=True, help="Check only the rules that every run of the network keeps."
 )
 @click.option("--any-words", is_flag=True, help="Leave the words of messages unchecked.")
-@hardware_options
 @timing_option
-@click.option("--scope", metavar="PATH", help="Path of eyecast_network in a recording.")
-@click.option(
-    "--clock", default="clk", show_default=True, help="Clock of the network in a waveform."
-)
-@file_option(
-    "--names",
-    "names_file",
-    help="Paths of signals with other names in a recording (JSON object: our name to your path).",
-)
+@signal_options
 @output_option("the trace that was read (CSV)")
 @report_option
 @json_option
 def check_command(
-    trace_file: str, output: str | None, as_json: bool, timing: Timing, **chosen: Any
+    trace_file: str,
+    wanted: ScheduleOptions,
+    image_file: str | None,
+    no_program: bool,
+    any_words: bool,
+    timing: Timing,
+    names: SignalOptions,
+    output: str | None,
+    report: str | None,
+    as_json: bool,
 ) -> None:
     """Check a trace from any source against the golden model.
 
@@ -118,30 +147,32 @@ def check_command(
     from ..model.compare.recorded import check_recorded, check_without_program, unknown_program
     from ..model.exact.arithmetic import predict
 
-    report: str | None = chosen["report"]
     shown: dict[str, Any]
     require_output_files(output, report)
-    if chosen["no_program"]:
+    if no_program:
         refuse_beside("--no-program", _OF_A_PROGRAM, "no program is predicted")
-        config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.PROGRAM))
+        config = wanted.config(SizeLimit.PROGRAM)
         require_seen(report, config.topology)
-        recorded = _read(trace_file, config, chosen)
-        found = check_without_program(config, recorded.trace, whole=recorded.whole)
+        seen = _read(trace_file, config, names)
+        found = check_without_program(config, seen.trace, whole=seen.whole)
         title = config.topology.label
         shown = {"title": title, "program": unknown_program(config)}
     else:
-        subject, any_words, timing = _subject(chosen, timing)
+        subject = subject_of(wanted, timing, report)
+        any_words |= wanted.program_file is not None and image_file is None
+        if image_file is not None:
+            subject, timing = _with_image(subject, image_file, wanted.program_file)
         program, config = subject.program, subject.program.config
         title = f"{subject.title}, {manner(program, timing)}"
-        recorded = _read(trace_file, config, chosen)
+        seen = _read(trace_file, config, names)
         with busy("predicting"):
             predicted = predict(program, subject.memory, timing=timing)
         found = check_recorded(
-            program, predicted, recorded.trace, any_words=any_words, whole=recorded.whole
+            program, predicted, seen.trace, any_words=any_words, whole=seen.whole
         )
         shown = {"title": subject.title, "program": program, "timing": timing}
         shown |= {"predicted": predicted, "schedule": subject.schedule}
-    trace = recorded.trace
+    trace = seen.trace
     if output is not None:
         trace.write_csv(output)
     if report is not None:
@@ -150,7 +181,7 @@ def check_command(
         with busy("writing the page"):
             report_recorded(trace=trace, found=found, **shown).write(report)
     if as_json:
-        print_json(_json(found, trace), **network_facts(chosen, config.topology))
+        print_json(_json(found, trace), **wanted.facts(config.topology))
     else:
         _print(title, found, trace)
         say_written(output, report)
@@ -158,14 +189,10 @@ def check_command(
         raise RuntimeError("the trace is not as predicted" if found.checks else "a rule is broken")
 
 
-def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool, Timing]:
-    """Return the program with its memories, whether to skip message words, and the timing."""
+def _with_image(subject: Subject, image: str, file: str | None) -> tuple[Subject, Timing]:
+    """Return the program with the memories of ``image``, and the timing there."""
     from ..model.image.image_file import read_image
 
-    subject, file = chosen_subject(chosen, timing, chosen["report"]), chosen["program_file"]
-    image = chosen["image_file"]
-    if image is None:
-        return subject, file is not None or chosen["any_words"], timing
     if file is None:
         raise InvalidInput("--image needs --program FILE")
     refuse_beside("--image", ["--timing"], "the image says it")
@@ -174,10 +201,10 @@ def _subject(chosen: OptionValues, timing: Timing) -> tuple[Subject, bool, Timin
         raise InvalidInput(f"{image} must be for the network of {file}")
     if not read.loads(subject.program):
         raise InvalidInput(f"{image} must load the program of {file}, it loads another one")
-    return replace(subject, memory=read.memory), chosen["any_words"], read.timing
+    return replace(subject, memory=read.memory), read.timing
 
 
-def _read(path: str, config: NetworkConfig, chosen: OptionValues) -> RecordedRun:
+def _read(path: str, config: NetworkConfig, names: SignalOptions) -> RecordedRun:
     """Read the run of a file. A trace of Eyecast (CSV) has only flits, and counts as complete."""
     from ..waves.recorded_table import table_samples
     from ..waves.recorded_trace import RecordedRun, recorded_run, recorded_signals, require_outputs
@@ -197,10 +224,10 @@ def _read(path: str, config: NetworkConfig, chosen: OptionValues) -> RecordedRun
         if is_table:
             refuse_beside(path, ["--clock"], "a table has a row for each cycle")
         else:
-            signals[chosen["clock"]] = 1
-        names = _names(chosen["names_file"], signals)
+            signals[names.clock] = 1
+        paths = names.paths(signals)
         absent = f"tile_{config.topology.nodes}"
-        wanted = Wanted(signals, scope=chosen["scope"], names=names, absent=absent)
+        wanted = Wanted(signals, scope=names.scope, names=paths, absent=absent)
         with _reading(path, tell) as counted:
             if not is_table:
                 return recorded_run(config, counted(vcd_samples(file, wanted)))
@@ -256,23 +283,6 @@ def _converted(path: str) -> Iterator[BufferedReader]:
         raise InvalidInput("fst2vcd must be on PATH to read FST files, found none: install gtkwave")
     with processes.output_of(["fst2vcd", str(Path(path).absolute())]) as output:
         yield cast(BufferedReader, output)
-
-
-def _names(path: str | None, signals: Mapping[str, int]) -> Mapping[str, str]:
-    """Read the paths of ``signals``, by their names in Eyecast."""
-    if path is None:
-        return {}
-    try:
-        names = json.loads(Path(path).read_text())
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"{path} must be a JSON file: {error}") from error
-    if not isinstance(names, dict) or not all(isinstance(name, str) for name in names.values()):
-        raise InvalidInput(f"{path} must be a JSON object of names and paths")
-    for name in names:
-        if name not in signals:
-            allowed = f"those of signals, such as {next(iter(signals))}"
-            raise InvalidInput.of(f"names in {path}", allowed, like(name, signals))
-    return names
 
 
 def _json(found: RecordedCheck, trace: Trace) -> dict[str, object]:

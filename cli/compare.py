@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +15,7 @@ from ..model.compare.comparison import compare
 from ..model.compare.side_by_side import Entry, SideBySide
 from ..model.network.config import NetworkConfig
 from ..model.network.network_text import SizeLimit
+from ..model.program.certified import Room
 from ..model.schedule.collective import Collective
 from .command import command
 from .console import (
@@ -26,18 +27,9 @@ from .console import (
     say,
     say_written,
 )
-from .options.collective import chosen_task, request_options
-from .options.hardware import (
-    chosen_room,
-    force_option,
-    hardware_options,
-    require_no_deadlock,
-)
-from .options.network import (
-    chosen_topology,
-    network_facts,
-    network_options,
-)
+from .options.collective import request_options
+from .options.hardware import force_option, hardware_options, require_no_deadlock
+from .options.network import network_options
 from .options.output import (
     json_option,
     output_option,
@@ -45,7 +37,8 @@ from .options.output import (
     require_output_files,
     require_seen,
 )
-from .options.values import OptionValues, in_options, refuse_beside
+from .options.schedule_file import ScheduleOptions, schedule_options
+from .options.values import in_options, refuse_beside
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
@@ -56,9 +49,7 @@ if TYPE_CHECKING:
     "eyecast compare --mesh 8x8 --source 1,0 -o compare.svg",
     "eyecast compare --torus 8x8 --collective all-reduce --flits 256",
 )
-@network_options
-@request_options
-@hardware_options
+@schedule_options(network_options, request_options, hardware_options)
 @force_option
 @click.option(
     "--rtl", is_flag=True, help="Run each algorithm on the hardware too, with both timings."
@@ -73,13 +64,14 @@ if TYPE_CHECKING:
 @report_option
 @json_option
 def compare_command(
+    wanted: ScheduleOptions,
+    force: bool,
+    rtl: bool,
+    lengths: str | None,
+    why: bool,
     output: str | None,
     report: str | None,
     as_json: bool,
-    rtl: bool,
-    why: bool,
-    lengths: str | None,
-    **chosen: Any,
 ) -> None:
     """Compare all algorithms for a collective: steps, TCD, cycles, the busiest link.
 
@@ -91,47 +83,18 @@ def compare_command(
         # Check before minutes of simulation.
         require_picture_suffix(output)
     require_output_files(output, report)
+    room = replace(wanted.room, require=partial(require_no_deadlock, force=force))
     if lengths is not None:
         from .compare_lengths import compare_lengths
 
-        refused = ("--rtl", "--report", "--why", "--flits", "--block-words")
-        refuse_beside("--lengths", refused, "it is about cycles")
-        counts = sorted({*integers("--lengths", "numbers such as 4,16,64", lengths, ",")})
-        require_range("--lengths", counts[0], 1)
-        task = chosen_task(chosen, chosen_topology(chosen, SizeLimit.COMPARISON))
-        if task.collectives == {Collective.BARRIER}:
-            raise InvalidInput("--lengths must be left out with barrier: it has 1 word")
-        tasks = [replace(task, flits=count) for count in counts]
-        comparisons = [_compare_algorithms(chosen, each, False, None, None) for each in tasks]
-        facts = network_facts(chosen, task.topology) if as_json else None
+        tasks = _tasks(wanted, lengths)
+        comparisons = [_compared(task, room) for task in tasks]
+        facts = wanted.facts(tasks[0].topology) if as_json else None
         compare_lengths(comparisons, output, facts)
-    else:
-        limit = SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON
-        topology = chosen_topology(chosen, limit)
-        require_seen(report, topology)
-        task = chosen_task(chosen, topology)
-        comparison = _compare_algorithms(chosen, task, rtl, output, report)
-        if as_json:
-            found = {"ports": chosen["ports"], **comparison.to_json()}
-            print_json(found, **network_facts(chosen, topology))
-        else:
-            _print(comparison, rtl, why)
-            say_written(output, report)
-        if not all(entry.agrees for entry in comparison.entries):
-            raise RuntimeError("hardware and prediction do not agree")
-
-
-def _compare_algorithms(
-    chosen: OptionValues, task: Task, rtl: bool, output: str | None, report: str | None
-) -> SideBySide:
-    """Compare all algorithms; draw the picture and write the page if asked."""
-    comparison = compare(
-        task,
-        replace(chosen_room(chosen), require=partial(require_no_deadlock, chosen)),
-        keep=rtl or report is not None,
-        progress=partial(progress, shown=True),
-        spell=in_options,
-    )
+        return
+    topology = wanted.network.topology(SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON)
+    require_seen(report, topology)
+    comparison = _compared(wanted.task(topology), room, keep=rtl or report is not None)
     if rtl:
         _verify(comparison)
     if output is not None:
@@ -141,7 +104,32 @@ def _compare_algorithms(
 
         with busy("writing the page"):
             report_comparison(comparison).write(report)
-    return comparison
+    if as_json:
+        found = {"ports": wanted.collective.ports, **comparison.to_json()}
+        print_json(found, **wanted.facts(topology))
+    else:
+        _print(comparison, rtl, why)
+        say_written(output, report)
+    if not all(entry.agrees for entry in comparison.entries):
+        raise RuntimeError("hardware and prediction do not agree")
+
+
+def _tasks(wanted: ScheduleOptions, lengths: str) -> list[Task]:
+    """Return a task for each of ``lengths``."""
+    refused = ("--rtl", "--report", "--why", "--flits", "--block-words")
+    refuse_beside("--lengths", refused, "it is about cycles")
+    counts = sorted({*integers("--lengths", "numbers such as 4,16,64", lengths, ",")})
+    require_range("--lengths", counts[0], 1)
+    task = wanted.task(wanted.network.topology(SizeLimit.COMPARISON))
+    if task.collectives == {Collective.BARRIER}:
+        raise InvalidInput("--lengths must be left out with barrier: it has 1 word")
+    return [replace(task, flits=count) for count in counts]
+
+
+def _compared(task: Task, room: Room, *, keep: bool = False) -> SideBySide:
+    """Compare all algorithms, with progress; ``keep`` keeps the cases."""
+    shown = partial(progress, shown=True)
+    return compare(task, room, keep=keep, progress=shown, spell=in_options)
 
 
 def _verify(comparison: SideBySide) -> None:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, input_name
+from ..model.collectives.declared.request import Ports
 from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, say, say_written
 from .options.collective import flits_option
 from .options.hardware import ports_option
-from .options.network import chosen_topology, network_options
+from .options.network import NetworkOptions, network_options
 from .options.output import json_option, require_output_files
-from .options.schedule_file import schedule_of_file
-from .options.traffic_file import drawing_options, traffic_of_file
-from .options.values import OptionValues, complete_files, option_names, refuse_beside
+from .options.schedule_file import ScheduleReader
+from .options.traffic_file import DrawingOptions, drawing_options
+from .options.values import complete_files, option_names, refuse_beside
 
 if TYPE_CHECKING:
     from ..formats.format import Content, Format
@@ -53,8 +54,11 @@ def convert_command(
     to_file: str,
     from_format: str | None,
     to_format: str | None,
+    network: NetworkOptions,
+    ports: Ports,
+    flits: int,
+    drawing: DrawingOptions,
     as_json: bool,
-    **chosen: Any,
 ) -> None:
     """Convert a file of a network, a schedule or traffic to another format.
 
@@ -69,7 +73,8 @@ def convert_command(
     origin = given or require_format_of(file)
     with busy("reading, checking, writing"):
         content, target = _target(origin, wanted, to_file)
-        omits = _convert(chosen, file, origin, content, target, Path(to_file))
+        reader = ScheduleReader(network, ports, flits, SizeLimit.SCHEDULE)
+        omits = _convert(reader, drawing, file, origin, content, target, Path(to_file))
     if as_json:
         print_json({"from": origin.name, "to": target.name, "content": content, "omits": omits})
         return
@@ -97,7 +102,8 @@ def _target(origin: Format, wanted: Format | None, to_file: str) -> tuple[Conten
 
 
 def _convert(
-    chosen: OptionValues,
+    reader: ScheduleReader,
+    drawing: DrawingOptions,
     file: InputFile,
     origin: Format,
     content: Content,
@@ -111,7 +117,8 @@ def _convert(
     from ..formats.format import Content
     from ..formats.registry import network_of_file
 
-    unused = () if chosen["random_faults"] else ("--seed",)
+    options = reader.network
+    unused = () if options.random_faults else ("--seed",)
     if content == Content.NETWORK:
         refuse_beside("FROM", option_names(network_options, *_OF_SCHEDULES, drawing_options))
         assert target.write_network is not None
@@ -120,13 +127,14 @@ def _convert(
         return target.lost(network)
     if content == Content.SCHEDULE:
         refuse_beside("FROM", (*option_names(drawing_options), *unused), "it holds a schedule")
-        schedule = schedule_of_file(chosen, file, origin, SizeLimit.SCHEDULE, "FROM")
+        schedule = reader.read(file, origin, "FROM")
         assert target.write_schedule is not None
         target.write_schedule(schedule, path)
         return target.lost(schedule)
     unused = () if origin.draws_traffic else unused
     refuse_beside("FROM", (*option_names(*_OF_SCHEDULES), *unused), "it holds traffic")
-    topology = chosen_topology(chosen, SizeLimit.SCHEDULE)
+    topology = options.topology(SizeLimit.SCHEDULE, draws=True)
     assert target.write_traffic is not None
-    target.write_traffic(traffic_of_file(chosen, file, origin, topology, "FROM"), path)
+    traffic = drawing.traffic_of_file(file, origin, topology, options.seed, "FROM")
+    target.write_traffic(traffic, path)
     return ""

@@ -1,7 +1,7 @@
 """``eyecast ip``: a network and a program as an IP package for a chip."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,17 +14,8 @@ from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, say
 from .image import image_of
-from .options.collective import collective_options
-from .options.hardware import (
-    fitted,
-    force_option,
-    hardware_options,
-    made_room,
-    require_no_deadlock,
-    timing_option,
-)
-from .options.network import network_options
-from .options.schedule_file import chosen_schedule, schedule_file_option
+from .options.hardware import force_option, made_room, require_no_deadlock, timing_option
+from .options.schedule_file import ScheduleOptions, compiled_options
 from .options.values import file_option, was_typed
 
 
@@ -33,10 +24,7 @@ from .options.values import file_option, was_typed
     "eyecast ip --mesh 4x4 --source 0,0 -o engine",
     "eyecast ip --mesh 4x4 --source 0,0 --bus axi4-lite --tile axi-stream --tile-ports -o chip",
 )
-@network_options
-@collective_options
-@schedule_file_option
-@hardware_options
+@compiled_options
 @force_option
 @click.option(
     "--bus",
@@ -65,7 +53,13 @@ from .options.values import file_option, was_typed
 )
 @timing_option
 def ip_command(
-    output: str, bus: str, tile: str | None, prefix: str, timing: Timing, **chosen: Any
+    wanted: ScheduleOptions,
+    force: bool,
+    bus: str,
+    tile: str | None,
+    prefix: str,
+    output: str,
+    timing: Timing,
 ) -> None:
     """Write a network and one of its programs as a package for a chip.
 
@@ -79,20 +73,22 @@ def ip_command(
     folder = Path(output)
     require_prefix(prefix)
     require_new_folder(folder)
+    parameters = {**wanted.hardware.parameters}
     if not was_typed("programs"):
-        chosen["programs"] = 1
-    if chosen["programs"] == 0:
+        parameters["programs"] = 1
+    if parameters["programs"] == 0:
         raise InvalidInput.of("programs", "1 to 15 in a package", 0)
+    wanted = replace(wanted, hardware=replace(wanted.hardware, parameters=parameters))
     host, streams = HostBus(bus), TileBus(tile) if tile else None
     with busy("generating, checking, predicting"):
-        found = chosen_schedule(chosen, SizeLimit.HARDWARE, timing=timing)
-        (compiled,) = fitted(chosen, [found])
+        found = wanted.answer(SizeLimit.HARDWARE, timing=timing)
+        (compiled,) = wanted.compiled([found])
         config = compiled.program.config
         require_buses(config, host, streams)
-        require_no_deadlock(chosen, compiled.program)
+        require_no_deadlock(compiled.program, force=force)
         image = image_of(compiled, timing)
     with busy("writing the package"):
         write_package(folder, image, schedule_title(found.schedule), host, streams, prefix=prefix)
-    if room := made_room(chosen, config):
+    if room := made_room(wanted.hardware, config):
         say(f"for a network with {room}")
     say(f"wrote {folder}")

@@ -10,7 +10,7 @@ import click
 from ..model.base.errors import InvalidInput
 from ..model.network.config import NetworkConfig
 from .console import print_checks, say
-from .options.values import OptionValues, option_group
+from .options.values import option_group
 
 if TYPE_CHECKING:
     from ..model.compare.checks import Verification
@@ -26,11 +26,11 @@ signature_option = option_group(
 )
 
 
-def board_config(chosen: OptionValues, config: NetworkConfig) -> NetworkConfig:
-    """Return the configuration for a board, with signatures unless refused."""
+def board_config(config: NetworkConfig, *, signature: bool) -> NetworkConfig:
+    """Return the configuration for a board, with or without signatures."""
     if config.all_port:
         raise InvalidInput.of("--ports", "one on a board", "all")
-    return replace(config, signature=not chosen["no_signature"])
+    return replace(config, signature=signature)
 
 
 def print_comparison(result: Verification, measured: str = "board") -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -33,16 +33,8 @@ from .console import (
     unfinished,
 )
 from .options.collective import collective_options, schedule_facts
-from .options.hardware import (
-    fitted,
-    force_option,
-    hardware_options,
-    refuse_with_circuits,
-    require_no_deadlock,
-    timing_option,
-)
-from .options.hold import chosen_hold, hold_option
-from .options.network import network_facts, network_options
+from .options.hardware import hardware_options, refuse_with_circuits
+from .options.network import network_options
 from .options.output import (
     json_option,
     output_option,
@@ -50,15 +42,15 @@ from .options.output import (
     require_output_files,
     require_seen,
 )
-from .options.schedule_file import REPLACED_BY_PROGRAM_FILE, chosen_schedule, schedule_file_option
-from .options.values import OptionValues, file_option, option_group, refuse_beside
-from .waves import (
-    WAVES_FILES,
-    require_waves_place,
-    waves_node,
-    waves_options,
-    write_waves_files,
+from .options.run import RunOptions, run_options
+from .options.schedule_file import (
+    REPLACED_BY_PROGRAM_FILE,
+    ScheduleOptions,
+    schedule_file_option,
+    schedule_options,
 )
+from .options.values import file_option, option_group, refuse_beside
+from .waves import WavesOptions, waves_options, write_waves_files
 
 if TYPE_CHECKING:
     from ..model.bounds.cycles import CycleBound
@@ -76,6 +68,14 @@ program_file_option = option_group(
     ),
     heading="Collective",
 )
+subject_options = schedule_options(
+    network_options,
+    collective_options,
+    schedule_file_option,
+    program_file_option,
+    hardware_options,
+)
+"""The options of a program, or of its file."""
 
 
 @command(
@@ -83,20 +83,19 @@ program_file_option = option_group(
     "eyecast predict --mesh 8x8 --source 0,0 --flits 16",
     "eyecast predict --mesh 8x8 --source 0,0 --flits 1024 --algorithm best --report watch.html",
 )
-@network_options
-@collective_options
-@schedule_file_option
-@program_file_option
-@hardware_options
-@timing_option
-@hold_option
-@force_option
+@subject_options
+@run_options
 @output_option("the predicted trace (CSV)")
 @waves_options
 @report_option
 @json_option
 def predict_command(
-    output: str | None, report: str | None, as_json: bool, timing: Timing, **chosen: Any
+    wanted: ScheduleOptions,
+    run: RunOptions,
+    output: str | None,
+    waves: WavesOptions,
+    report: str | None,
+    as_json: bool,
 ) -> None:
     """Predict the cycles of every step, exactly as the cycle model counts them.
 
@@ -108,17 +107,18 @@ def predict_command(
     from ..model.exact.arithmetic import predict
     from ..model.run.measures import troubles
 
-    require_waves_place(chosen, output, "-o FILE")
-    subject = chosen_subject(chosen, timing, report)
-    program = subject.program
+    waves.require_place(output, "-o FILE")
+    limit = SizeLimit.WAVES if waves.waves else SizeLimit.PROGRAM
+    subject = subject_of(wanted, run.timing, report, limit)
+    program, timing = subject.program, run.timing
     root = None if subject.schedule is None else subject.schedule.root
-    node = waves_node(chosen, program.config.topology, root)
-    outputs = _outputs(output, waves=chosen["waves"])
+    node = waves.node(program.config.topology, root)
+    outputs = _outputs(output, waves.files)
     require_output_files(*outputs, report)
-    require_no_deadlock(chosen, program)
+    run.require_no_deadlock(program)
     if isinstance(program, Program):
         require_timing(program, timing)
-    control = Control(hold=chosen_hold(chosen, program.config))
+    control = Control(hold=run.held(program.config))
     predicted = subject.known if control.hold is None else None
     if predicted is None:
         with busy("predicting (the first time, the cycle model is compiled)"):
@@ -126,12 +126,12 @@ def predict_command(
     bound = subject.bound(predicted)
     if outputs:
         predicted.trace.write_csv(outputs[0])
-    if chosen["waves"]:
+    if waves.waves:
         write_waves_files(outputs[1:], program.config, predicted, node)
     if report is not None:
         _write_report(subject, predicted, timing, bound, report)
     if as_json:
-        facts = network_facts(chosen, program.config.topology)
+        facts = wanted.facts(program.config.topology)
         found = _prediction_json(program, predicted, timing)
         least = None if bound is None else {"cycles": bound.value}
         print_json({**subject.facts, **found, "least": least}, **facts)
@@ -183,19 +183,23 @@ def _write_report(
         page.write(report)
 
 
-def chosen_subject(chosen: OptionValues, timing: Timing, report: str | None = None) -> Subject:
+def subject_of(
+    wanted: ScheduleOptions,
+    timing: Timing,
+    report: str | None,
+    limit: SizeLimit = SizeLimit.PROGRAM,
+) -> Subject:
     """Read the program of ``--program``, or make one from the other options."""
-    if chosen["program_file"]:
-        return _program_of_file(chosen, report)
-    return _program_of_schedule(chosen, timing, report)
+    if wanted.program_file:
+        return _program_of_file(wanted.program_file, report)
+    return _program_of_schedule(wanted, timing, report, limit)
 
 
-def _program_of_file(chosen: OptionValues, report: str | None) -> Subject:
+def _program_of_file(path: str, report: str | None) -> Subject:
     """Read the program of ``--program``; its message memories are empty."""
     from ..model.program.payload import empty_memory
 
     refuse_beside("--program", REPLACED_BY_PROGRAM_FILE)
-    path = chosen["program_file"]
     program = read_program(path)
     if program.config.circuits:
         refuse_with_circuits()
@@ -204,14 +208,15 @@ def _program_of_file(chosen: OptionValues, report: str | None) -> Subject:
     return Subject(program, empty_memory(program.config), title, _program_facts(program))
 
 
-def _program_of_schedule(chosen: OptionValues, timing: Timing, report: str | None) -> Subject:
+def _program_of_schedule(
+    wanted: ScheduleOptions, timing: Timing, report: str | None, limit: SizeLimit
+) -> Subject:
     """Make the schedule of the options, and compile it."""
     from ..model.program.payload import Payload
 
-    limit = SizeLimit.WAVES if chosen.get("waves") else SizeLimit.PROGRAM
     with busy("generating, checking, compiling"):
-        found = chosen_schedule(chosen, limit, partial(require_seen, report), timing=timing)
-        (compiled,) = fitted(chosen, [found])
+        found = wanted.answer(limit, partial(require_seen, report), timing=timing)
+        (compiled,) = wanted.compiled([found])
     schedule, kept = found.schedule, found.kept
     memory = Payload.random(compiled, seed=0).memory(compiled.program.config)
     title, facts = schedule_title(schedule), schedule_facts(found)
@@ -219,13 +224,13 @@ def _program_of_schedule(chosen: OptionValues, timing: Timing, report: str | Non
     return Subject(compiled.program, memory, title, facts, schedule, compiled.layout, known)
 
 
-def _outputs(output: str | None, *, waves: bool) -> list[Path]:
+def _outputs(output: str | None, waves: Sequence[str]) -> list[Path]:
     """Return the files of the trace and of its waveforms."""
     if output is None:
         return []
     if waves and is_special(Path(output)):
         raise InvalidInput.of("-o", "a file with --waves, which are written beside it", output)
-    return [Path(output), *(Path(output).with_name(name) for name in WAVES_FILES if waves)]
+    return [Path(output), *(Path(output).with_name(name) for name in waves)]
 
 
 def _program_facts(program: AnyProgram) -> dict[str, object]:

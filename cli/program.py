@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 import click
 import numpy as np
@@ -26,25 +26,48 @@ from ..model.program.program import Program
 from .command import command
 from .console import busy, print_json, print_table, say, say_written
 from .image import image_files, image_of
-from .options.collective import collective_options, schedule_facts
-from .options.hardware import (
-    fitted,
-    force_option,
-    hardware_options,
-    made_room,
-    require_no_deadlock,
-    timing_option,
-)
-from .options.network import network_facts, network_options
+from .options.collective import schedule_facts
+from .options.hardware import force_option, made_room, require_no_deadlock, timing_option
 from .options.output import json_option, output_option, require_output_files
-from .options.schedule_file import chosen_schedule, schedule_file_option
-from .options.values import OptionValues, file_option, integer_option, option_group, was_typed
+from .options.schedule_file import ScheduleOptions, compiled_options
+from .options.values import file_option, integer_option, recorded, was_typed
 
 if TYPE_CHECKING:
     from ..model.image.image import Image
     from ..model.program.compiler import Compiled
 
-image_options = option_group(
+
+@dataclass(frozen=True)
+class ImageOptions:
+    """The file of an image, and the number and the address of the program in it."""
+
+    image: str | None
+    number: int
+    base: int
+
+    @property
+    def files(self) -> list[str]:
+        """The files of the image; none without an image."""
+        if self.image is None:
+            for name in ("number", "base"):
+                if was_typed(name):
+                    raise InvalidInput(f"--{name} needs --image FILE")
+            return []
+        return image_files(self.image, "image")
+
+    def made(self, compiled: Compiled, timing: Timing) -> Image | None:
+        """Return the image of a program; None without an image."""
+        if self.image is None:
+            return None
+        for name in ("number", "base"):
+            if was_typed(name) and not compiled.program.config.programs:
+                raise InvalidInput(f"--{name} needs --programs")
+        return image_of(compiled, timing, number=self.number, base=self.base)
+
+
+image_options = recorded(
+    "image",
+    ImageOptions,
     file_option(
         "--image",
         help=(
@@ -63,10 +86,7 @@ image_options = option_group(
     "eyecast program --mesh 4x4 --source 0,0 --node 2,2",
     "eyecast program --mesh 4x4 --source 0,0 -o program.json --image image.csv",
 )
-@network_options
-@collective_options
-@schedule_file_option
-@hardware_options
+@compiled_options
 @force_option
 @output_option("the program (JSON)")
 @image_options
@@ -84,34 +104,35 @@ image_options = option_group(
 @timing_option
 @json_option
 def program_command(
+    wanted: ScheduleOptions,
+    force: bool,
     output: str | None,
-    as_json: bool,
-    image: str | None,
+    image: ImageOptions,
     certificate: str | None,
     node_text: str | None,
     all_nodes: bool,
     timing: Timing,
-    **chosen: Any,
+    as_json: bool,
 ) -> None:
     """Compile a schedule to the injection tables of a network.
 
     With --circuits, compile it to run tables. An image also has a random message, and the expected
     memories after a run with this timing. A certificate says what holds with this timing.
     """
-    image_files = _image_files(image)
-    if was_typed("timing") and image is None and certificate is None:
+    image_files = image.files
+    if was_typed("timing") and not image_files and certificate is None:
         raise InvalidInput("--timing needs --image FILE or --certificate FILE")
     if certificate is not None and output is None:
         raise InvalidInput("--certificate needs -o FILE, the program that it is about")
     require_output_files(output, certificate, *image_files)
     with busy("generating, checking, compiling"):
         require = _require_loadable if image_files else certify
-        found = chosen_schedule(chosen, SizeLimit.PROGRAM, timing=timing, require_program=require)
-        (compiled,) = fitted(chosen, [found])
+        found = wanted.answer(SizeLimit.PROGRAM, timing=timing, require_program=require)
+        (compiled,) = wanted.compiled([found])
         program, config = compiled.program, compiled.program.config
-        require_no_deadlock(chosen, program)
+        require_no_deadlock(program, force=force)
         shown = _shown_nodes(program, node_text, all_nodes)
-        made = _image(compiled, timing, chosen) if image_files else None
+        made = image.made(compiled, timing)
         certified = certificate_json(compiled, timing) if certificate is not None else ""
     measures = _program_measures(program)
     if output is not None:
@@ -122,7 +143,7 @@ def program_command(
         made.write(*image_files)
     if as_json:
         tables = {"tables": _tables_json(program, shown)} if shown else {}
-        facts = network_facts(chosen, config.topology)
+        facts = wanted.facts(config.topology)
         print_json({**schedule_facts(found), **measures, **tables}, **facts)
         return
     for node in shown:
@@ -134,7 +155,7 @@ def program_command(
         ("most of any node", "program", "network's limit"),
         [(name.replace("_", " "), value, limits.get(name)) for name, value in measures.items()],
     )
-    if room := made_room(chosen, config):
+    if room := made_room(wanted.hardware, config):
         say(f"for a network with {room}")
     say_written(output, certificate, *image_files)
 
@@ -143,24 +164,6 @@ def _require_loadable(program: Program) -> None:
     """Refuse a program that may deadlock or that no host can load."""
     certify(program)
     require_loadable(program)
-
-
-def _image_files(image: str | None) -> list[str]:
-    """Return the files of an image; none without an image."""
-    if image is None:
-        for name in ("number", "base"):
-            if was_typed(name):
-                raise InvalidInput(f"--{name} needs --image FILE")
-        return []
-    return image_files(image, "image")
-
-
-def _image(compiled: Compiled, timing: Timing, chosen: OptionValues) -> Image:
-    """Return the image of a program, at the number and base of the options."""
-    for name in ("number", "base"):
-        if was_typed(name) and not compiled.program.config.programs:
-            raise InvalidInput(f"--{name} needs --programs")
-    return image_of(compiled, timing, number=chosen["number"], base=chosen["base"])
 
 
 def _shown_nodes(program: AnyProgram, text: str | None, every: bool) -> list[int]:

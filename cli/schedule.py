@@ -1,7 +1,5 @@
 """``eyecast schedule``: a schedule, proved and measured against its lower bounds."""
 
-from typing import Any
-
 from ..model.collectives.notes import schedule_title, upper_bounds
 from ..model.collectives.shown_bounds import least_counts, word_measures
 from ..model.compare.cycles import schedule_cycles
@@ -11,9 +9,9 @@ from .command import command
 from .console import busy, print_json, print_table, say, say_bound, say_written, sharing
 from .options.collective import collective_options, schedule_facts
 from .options.hardware import circuits_option
-from .options.network import network_facts, network_options
+from .options.network import network_options
 from .options.output import json_option, output_option, require_no_picture, require_output_files
-from .options.schedule_file import chosen_schedule
+from .options.schedule_file import ScheduleOptions, schedule_options
 
 
 @command(
@@ -21,20 +19,18 @@ from .options.schedule_file import chosen_schedule
     "eyecast schedule --mesh 8x8 --source 0,0 -o corner.json",
     "eyecast schedule --hypercube 4 --source 0,0,0,0 --algorithm nesbt --ports half-duplex",
 )
-@network_options
-@collective_options
-@circuits_option
+@schedule_options(network_options, collective_options, circuits_option)
 @output_option("the schedule (JSON)")
 @json_option
-def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
+def schedule_command(wanted: ScheduleOptions, output: str | None, as_json: bool) -> None:
     """Make and prove a schedule; print steps and distances beside their lower bounds."""
     require_no_picture(output)
     require_output_files(output)
     with busy("generating and checking"):
-        found = chosen_schedule(chosen, SizeLimit.SCHEDULE)
+        found = wanted.answer(SizeLimit.SCHEDULE)
     schedule = found.schedule
     most = upper_bounds(schedule)
-    cycles = schedule_cycles(schedule, circuits=chosen["circuits"])
+    cycles = schedule_cycles(schedule, circuits=wanted.room.circuits)
     least = {**least_counts(schedule), "cycles": cycles.bound.value}
     measures = {
         "steps": schedule.steps,
@@ -54,7 +50,7 @@ def schedule_command(output: str | None, as_json: bool, **chosen: Any) -> None:
         }
         bounds = {"least": least, **({"most": most} if most else {})}
         facts = {**schedule_facts(found), **measures, **shared, "unserved": schedule.unserved}
-        print_json({**facts, **bounds}, **network_facts(chosen, schedule.topology))
+        print_json({**facts, **bounds}, **wanted.facts(schedule.topology))
         return
     names = {
         "tcd": "TCD, in links",

@@ -1,7 +1,6 @@
 """``eyecast show``: a schedule as a picture."""
 
 import re
-from typing import Any
 
 import click
 
@@ -14,7 +13,7 @@ from .options.collective import collective_options
 from .options.hardware import circuits_option
 from .options.network import network_options
 from .options.output import require_output_files
-from .options.schedule_file import chosen_schedule, schedule_file_option
+from .options.schedule_file import ScheduleOptions, schedule_file_option, schedule_options
 from .options.values import file_option
 
 
@@ -23,10 +22,7 @@ from .options.values import file_option
     "eyecast show --mesh 8x8 --source 0,0 -o eye.svg",
     "eyecast show --hypercube 4 --source 0 --algorithm sbt --as-tree -o sbt.svg",
 )
-@network_options
-@collective_options
-@circuits_option
-@schedule_file_option
+@schedule_options(network_options, collective_options, circuits_option, schedule_file_option)
 @file_option(
     "-o",
     "--output",
@@ -46,7 +42,9 @@ from .options.values import file_option
     is_flag=True,
     help="Draw a broadcast as its trees, with the names of nodes and the numbers of steps.",
 )
-def show_command(output: str | None, as_tree: bool, layers: tuple[str, ...], **chosen: Any) -> None:
+def show_command(
+    wanted: ScheduleOptions, output: str | None, as_tree: bool, layers: tuple[str, ...]
+) -> None:
     """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
     from ..picture.file import require_picture_suffix, save_picture
     from ..picture.places import require_drawable
@@ -58,9 +56,9 @@ def show_command(output: str | None, as_tree: bool, layers: tuple[str, ...], **c
     if output is not None:
         require_picture_suffix(output)
     require_output_files(output)
-    found = chosen_schedule(chosen, SizeLimit.PICTURE, require_drawable)
+    found = wanted.answer(SizeLimit.PICTURE, require_drawable)
     schedule = found.schedule
-    if chosen["circuits"] and not (found.choices or schedule.circuits):
+    if wanted.room.circuits and not (found.choices or schedule.circuits):
         only = "only --algorithm best depends on it"
         raise InvalidInput(f"--circuits must be left out with {schedule.algorithm}: {only}")
     # A schedule file may contain any algorithm name.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import numpy as np
@@ -15,6 +16,8 @@ from ..model.base.files import InputFile
 from ..model.base.texts import counted
 from ..model.network.config import NetworkConfig
 from ..model.network.network_text import SizeLimit, node_in_words
+from ..model.network.topology import Topology
+from ..model.program.certified import Room
 from ..model.program.checks import require_table_room
 from ..model.traffic.patterns import PATTERNS
 from ..model.traffic.traffic import Traffic, draw_refusal, draw_traffic
@@ -31,30 +34,12 @@ from .console import (
     say_written,
     unfinished,
 )
-from .options.hardware import (
-    chosen_parameters,
-    force_option,
-    require_no_deadlock,
-    traffic_hardware_options,
-)
-from .options.network import chosen_topology, network_facts, network_options
+from .options.hardware import force_option, require_no_deadlock, traffic_hardware_options
+from .options.network import NetworkOptions, network_options
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
-from .options.traffic_file import drawing_options, traffic_of_file
-from .options.values import (
-    OptionValues,
-    complete_words,
-    file_option,
-    float_option,
-    integer_option,
-    was_typed,
-)
-from .waves import (
-    WAVES_FILES,
-    require_waves_place,
-    waves_node,
-    waves_options,
-    write_waves_files,
-)
+from .options.traffic_file import DrawingOptions, drawing_options
+from .options.values import complete_words, file_option, float_option, integer_option, recorded
+from .waves import WavesOptions, waves_options, write_waves_files
 
 if TYPE_CHECKING:
     from ..model.compare.traffic_case import TrafficCase, TrafficResult
@@ -79,34 +64,72 @@ class Setting(NamedTuple):
     seed: int
 
 
+@dataclass(frozen=True)
+class TrafficOptions:
+    """Packets that are read or drawn, and the nodes' back-pressure."""
+
+    traffic_file: str | None
+    pattern: str
+    rate: float
+    hotspots: tuple[str, ...]
+    burst: int
+    reply_flits: int
+    drawing: DrawingOptions
+    back_pressure: float
+
+    def traffic(self, topology: Topology, seed: int) -> Traffic:
+        """Read or draw the packets."""
+        if self.traffic_file is not None:
+            file = InputFile.read(self.traffic_file)
+            return self.drawing.traffic_of_file(file, None, topology, seed, "--traffic-file")
+        return draw_traffic(
+            topology,
+            self.pattern,
+            rate=self.rate,
+            flits=self.drawing.packet_flits,
+            cycles=self.drawing.cycles,
+            seed=seed,
+            burst=self.burst,
+            reply_flits=self.reply_flits,
+            hotspots=[node_in_words(topology, text, "--hotspot") for text in self.hotspots],
+        )
+
+
+traffic_options = recorded(
+    "options",
+    TrafficOptions,
+    file_option("--traffic-file", help="Read packets from a CSV file instead of drawing them."),
+    click.option(
+        "--pattern",
+        default="uniform",
+        shell_complete=complete_words(PATTERNS),
+        show_default=True,
+        help=f"{', '.join(PATTERNS)}.",
+    ),
+    float_option("--rate", 0.2, "Flits that a node offers per cycle."),
+    click.option(
+        "--hotspot",
+        "hotspots",
+        metavar="X,Y",
+        multiple=True,
+        help="A hot node of the hotspot pattern; repeatable.",
+    ),
+    integer_option(
+        "--burst", 0, "Mean cycles for which a node is on and sends at full rate; 0: always."
+    ),
+    integer_option("--reply-flits", 0, "Length of the reply to each packet; 0 for no replies."),
+    drawing_options,
+    float_option("--back-pressure", 0.0, "Share of the cycles in which a node accepts no flit."),
+)
+
+
 @command(
     "traffic",
     "eyecast traffic --torus 4x4 --vcs 2 --rate 0.3 -o run",
     "eyecast traffic --mesh 8x8 --pattern tornado --burst 50 --on model --report traffic.html",
 )
 @network_options
-@file_option("--traffic-file", help="Read packets from a CSV file instead of drawing them.")
-@click.option(
-    "--pattern",
-    default="uniform",
-    shell_complete=complete_words(PATTERNS),
-    show_default=True,
-    help=f"{', '.join(PATTERNS)}.",
-)
-@float_option("--rate", 0.2, "Flits that a node offers per cycle.")
-@click.option(
-    "--hotspot",
-    "hotspots",
-    metavar="X,Y",
-    multiple=True,
-    help="A hot node of the hotspot pattern; repeatable.",
-)
-@integer_option(
-    "--burst", 0, "Mean cycles for which a node is on and sends at full rate; 0: always."
-)
-@integer_option("--reply-flits", 0, "Length of the reply to each packet; 0 for no replies.")
-@drawing_options
-@float_option("--back-pressure", 0.0, "Share of the cycles in which a node accepts no flit.")
+@traffic_options
 @traffic_hardware_options
 @click.option(
     "--on",
@@ -122,7 +145,15 @@ class Setting(NamedTuple):
 @report_option
 @json_option
 def traffic_command(
-    output: str | None, report: str | None, as_json: bool, place: str, **chosen: Any
+    network: NetworkOptions,
+    options: TrafficOptions,
+    hardware: Room,
+    place: str,
+    force: bool,
+    output: str | None,
+    waves: WavesOptions,
+    report: str | None,
+    as_json: bool,
 ) -> None:
     """Run drawn or given traffic; report throughput, latency and link use.
 
@@ -133,30 +164,29 @@ def traffic_command(
 
     if place not in PLACES:
         raise InvalidInput.of("--on", "model, hardware or both", place)
-    require_waves_place(chosen, output, "-o FOLDER")
+    waves.require_place(output, "-o FOLDER")
     with busy("drawing, compiling, predicting (the first time, the cycle model is compiled)"):
-        setting = _setting(chosen)
+        setting = _setting(network, options, hardware)
         require_seen(report, setting.config.topology)
-        case = _case(chosen, setting, place)
+        case = _case(setting, place, force=force)
     predicted = case.predicted
-    node = waves_node(chosen, setting.config.topology, None)
+    node = waves.node(setting.config.topology, None)
     names = [*FILES, *([] if place == "model" else [HARDWARE_TRACE])]
-    waves_names = WAVES_FILES if chosen["waves"] else ()
-    paths = output_paths(output, *names, *waves_names, report=report)
+    paths = output_paths(output, *names, *waves.files, report=report)
     result = None if place == "model" else _run_on_hardware(case)
     run = predicted if result is None else result.measured
     measured = measure_traffic(case.traffic, case.program, run.trace)
     waits = troubles(case.program, run)
     if paths:
         _write(case, result, paths[: len(names)])
-    if chosen["waves"]:
+    if waves.waves:
         write_waves_files(paths[len(names) :], setting.config, run, node)
     compared = result if place == "both" else None
     if report is not None:
         _write_report(setting, case, measured, result, report)
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
-        facts = network_facts(chosen, setting.config.topology)
+        facts = network.facts(setting.config.topology)
         print_json({"measures": measured, "checks": checks, "waiting": waits}, **facts)
     else:
         _print(setting, measured, compared)
@@ -168,35 +198,20 @@ def traffic_command(
         raise RuntimeError(f"the traffic does not end: {unfinished(predicted, waits)}")
 
 
-def _setting(chosen: OptionValues) -> Setting:
+def _setting(network: NetworkOptions, options: TrafficOptions, hardware: Room) -> Setting:
     """Draw or read the traffic, and size the network for it."""
     from ..model.traffic.room import traffic_config
 
-    require_range("--seed", chosen["seed"], 0)
-    topology = chosen_topology(chosen, SizeLimit.HARDWARE)
-    if chosen["traffic_file"] is not None:
-        file = InputFile.read(chosen["traffic_file"])
-        traffic = traffic_of_file(chosen, file, None, topology, "--traffic-file")
-    else:
-        traffic = draw_traffic(
-            topology,
-            chosen["pattern"],
-            rate=chosen["rate"],
-            flits=chosen["packet_flits"],
-            cycles=chosen["cycles"],
-            seed=chosen["seed"],
-            burst=chosen["burst"],
-            reply_flits=chosen["reply_flits"],
-            hotspots=[node_in_words(topology, text, "--hotspot") for text in chosen["hotspots"]],
-        )
-    refusal = draw_refusal(topology, chosen["back_pressure"], chosen["seed"])
-    grown, parameters = ("message_words", "table_words"), chosen_parameters(chosen)
-    given = {name: parameters[name] for name in parameters if name not in grown or was_typed(name)}
-    config = traffic_config(topology, traffic, given)
-    return Setting(traffic, config, refusal, chosen["seed"])
+    require_range("--seed", network.seed, 0)
+    topology = network.topology(SizeLimit.HARDWARE, draws=True)
+    traffic = options.traffic(topology, network.seed)
+    refusal = draw_refusal(topology, options.back_pressure, network.seed)
+    grown = {"message_words", "table_words"}.difference(hardware.fixed)
+    given = {name: value for name, value in hardware.parameters.items() if name not in grown}
+    return Setting(traffic, traffic_config(topology, traffic, given), refusal, network.seed)
 
 
-def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
+def _case(setting: Setting, place: str, *, force: bool) -> TrafficCase:
     """Compile the traffic, and predict its run."""
     from ..model.compare.traffic_case import TrafficCase
     from ..model.traffic.program import traffic_program
@@ -204,7 +219,7 @@ def _case(chosen: OptionValues, setting: Setting, place: str) -> TrafficCase:
     program = traffic_program(setting.traffic, setting.config, setting.seed)
     if place != "model":
         require_table_room(program, otherwise=" (but on the model alone)")
-    require_no_deadlock(chosen, program)
+    require_no_deadlock(program, force=force)
     return TrafficCase.of(setting.traffic, program, seed=setting.seed, refusal=setting.refusal)
 
 

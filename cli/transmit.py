@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,8 +11,8 @@ from ..model.compare.answer import Answer
 from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, print_table, say, say_written
-from .options.collective import chosen_flits, flits_option, schedule_facts
-from .options.network import chosen_kind, chosen_topology, network_facts, network_options
+from .options.collective import flits_option, require_flits, schedule_facts
+from .options.network import NetworkOptions, network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.values import file_option, float_option
 
@@ -44,12 +44,13 @@ PLANS = ("best", "paper")
 @output_option("the schedule (JSON)")
 @json_option
 def transmit_command(
-    output: str | None,
-    as_json: bool,
+    network: NetworkOptions,
+    flits: int,
     seconds: float,
     which: str,
     picture: str | None,
-    **chosen: Any,
+    output: str | None,
+    as_json: bool,
 ) -> None:
     """Find when and where a host should send, so that all nodes have its message soonest.
 
@@ -74,10 +75,10 @@ def transmit_command(
     if picture is not None:
         require_picture_suffix(picture)
     require_output_files(output, picture)
-    flits = chosen_flits(chosen)
+    require_flits(flits)
     # The network of a file is known only after it is read.
-    known = chosen_kind(chosen) in (*SCHEMES, "graph")
-    topology = chosen_topology(chosen, SizeLimit.SCHEDULE if known else SizeLimit.SEARCH)
+    known = network.kind in (*SCHEMES, "graph")
+    topology = network.topology(SizeLimit.SCHEDULE if known else SizeLimit.SEARCH)
     if picture is not None and not is_covering(topology):
         require_drawable(topology)
     with busy("searching"):
@@ -92,7 +93,7 @@ def transmit_command(
         save_picture(figure, picture)
     if as_json:
         found = {**schedule_facts(Answer(schedule)), **_to_json(findings)}
-        print_json(found, **network_facts(chosen, topology))
+        print_json(found, **network.facts(topology))
         return
     _print(findings)
     say_written(output, picture)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -32,34 +32,13 @@ from .console import (
     say_written,
     sharing,
 )
-from .options.collective import (
-    chosen_answer,
-    chosen_task,
-    collective_options,
-    schedule_facts,
-)
-from .options.hardware import (
-    fitted,
-    force_option,
-    hardware_options,
-    require_no_deadlock,
-    timing_option,
-)
-from .options.hold import chosen_hold, hold_option
-from .options.network import chosen_topology, network_facts, network_options
+from .options.collective import schedule_facts
 from .options.output import json_option, output_option, output_paths, report_option, require_seen
-from .options.schedule_file import chosen_schedule, schedule_file_option
-from .options.values import OptionValues
-from .waves import (
-    WAVES_FILES,
-    require_waves_place,
-    waves_node,
-    waves_options,
-    write_waves_files,
-)
+from .options.run import RunOptions, run_options
+from .options.schedule_file import ScheduleOptions, compiled_options
+from .waves import WavesOptions, waves_options, write_waves_files
 
 if TYPE_CHECKING:
-    from ..model.compare.case import Case
     from ..model.compare.checks import Verification
     from ..model.network.topology import Topology
     from ..model.program.compiler import Compiled
@@ -74,13 +53,8 @@ SIGNALS = "signals.vcd"
     "eyecast verify --mesh 8x8 --source 0,0",
     "eyecast verify --mesh 4x4 --all-sources --flits 64 --vcs 2",
 )
-@network_options
-@collective_options
-@schedule_file_option
-@hardware_options
-@timing_option
-@hold_option
-@force_option
+@compiled_options
+@run_options
 @click.option("--all-sources", is_flag=True, help="Run with every node in turn as the source.")
 @output_option("schedule, program, both traces and waveforms", metavar="FOLDER")
 @waves_options
@@ -93,22 +67,20 @@ SIGNALS = "signals.vcd"
 @report_option
 @json_option
 def verify_command(
+    wanted: ScheduleOptions,
+    run: RunOptions,
+    all_sources: bool,
     output: str | None,
+    waves: WavesOptions,
+    with_signals: bool,
     report: str | None,
     as_json: bool,
-    timing: Timing,
-    all_sources: bool,
-    with_signals: bool,
-    **chosen: Any,
 ) -> None:
     """Run a schedule on the simulated hardware, and check it flit for flit against the model.
 
     Exit status 0 only if everything agrees.
     """
-    from ..sim.build import built_meanwhile
-    from ..sim.verify import verify
-
-    require_waves_place(chosen, output, "-o FOLDER")
+    waves.require_place(output, "-o FOLDER")
     if with_signals and output is None:
         raise InvalidInput(f"--signals needs -o FOLDER, to have a place for {SIGNALS}")
     if output is not None and all_sources:
@@ -116,41 +88,27 @@ def verify_command(
     if report is not None and all_sources:
         raise InvalidInput("--report must be left out with --all-sources: it shows one run")
     with busy("generating, checking"):
-        answers = _answers(chosen, timing, all_sources, partial(require_seen, report))
-        compiled = fitted(chosen, answers)
+        answers = _answers(wanted, run.timing, all_sources, partial(require_seen, report))
+        compiled = wanted.compiled(answers)
     first = compiled[0].schedule
-    node = waves_node(chosen, first.topology, first.root)
-    waves_names = WAVES_FILES if chosen["waves"] else ()
-    names = [*FILES, *waves_names, *([SIGNALS] if with_signals else [])]
+    node = waves.node(first.topology, first.root)
+    names = [*FILES, *waves.files, *([SIGNALS] if with_signals else [])]
     paths = output_paths(output, *names, report=report)
     signals = paths[-1] if with_signals else None
-    with built_meanwhile(compiled[0].program.config):
-        with busy("predicting"):
-            cases = list(_cases(chosen, compiled, timing))
-        with progress("verifying", len(cases), shown=all_sources) as (say, advance):
-            results = []
-            for result in verify(cases, waves_file=signals, on_build=lambda: say(BUILDING)):
-                results.append(result)
-                advance()
+    results = _verified(compiled, run, signals, shown=all_sources)
     if paths:
         _write_verification(results[0], paths[: len(FILES)])
-    if chosen["waves"]:
-        _write_waves(results[0], paths[len(FILES) :][: len(WAVES_FILES)], node, signals)
+    if waves.waves:
+        _write_waves(results[0], paths[len(FILES) :][: len(waves.files)], node, signals)
     if report is not None:
         _write_report(results[0], report)
     if as_json:
-        found = [
-            {**schedule_facts(answer), **result.to_json()}
-            for answer, result in zip(answers, results, strict=True)
-        ]
-        topology = cases[0].schedule.topology
+        pairs = zip(answers, results, strict=True)
+        found = [{**schedule_facts(answer), **result.to_json()} for answer, result in pairs]
         kept = {"sources": found} if all_sources else found[0]
-        print_json(kept, **network_facts(chosen, topology))
-    elif all_sources:
-        _print_summary(results)
+        print_json(kept, **wanted.facts(first.topology))
     else:
-        _print_verification(results[0])
-    if not as_json:
+        _print_summary(results) if all_sources else _print_verification(results[0])
         say_written(*paths, report)
     _require_agreement(results)
 
@@ -171,38 +129,51 @@ def _write_report(result: Verification, report: str) -> None:
 
 
 def _answers(
-    chosen: OptionValues,
+    wanted: ScheduleOptions,
     timing: Timing,
     all_sources: bool,
     require: Callable[[Topology], None],
 ) -> list[Answer]:
     """Make the schedule of the options, or one schedule from every source."""
+    asked = wanted.collective
     if not all_sources:
-        return [chosen_schedule(chosen, SizeLimit.HARDWARE, require, timing=timing)]
-    if chosen["source"] is not None or chosen["schedule_file"] is not None:
+        return [wanted.answer(SizeLimit.HARDWARE, require, timing=timing)]
+    if asked.source is not None or wanted.schedule_file is not None:
         raise InvalidInput("--all-sources must be without --source and --schedule")
-    if chosen["collective"] in ROOTLESS:
-        raise InvalidInput(f"--all-sources must be left out with {chosen['collective']}")
-    if chosen["group"] is not None:
+    if asked.collective in ROOTLESS:
+        raise InvalidInput(f"--all-sources must be left out with {asked.collective}")
+    if asked.group is not None:
         raise InvalidInput("--all-sources must be left out with --group")
-    topology = chosen_topology(chosen, SizeLimit.HARDWARE)
+    topology = wanted.network.topology(SizeLimit.HARDWARE)
     sources = [node for node in range(topology.nodes) if node not in topology.switches]
-    task = chosen_task(chosen, topology, sources[0])
-    tasks = [replace(task, source=node) for node in sources]
-    first = chosen_answer(chosen, tasks[0], timing=timing)
+    task = wanted.task(topology, sources[0])
+    first = asked.answer(task, wanted.room, timing)
     # One line on the default is enough.
-    named = {**chosen, "algorithm": chosen["algorithm"] or task.usual_algorithm}
-    return [first, *(chosen_answer(named, each, timing=timing) for each in tasks[1:])]
+    named = replace(asked, algorithm=asked.algorithm or task.usual_algorithm)
+    others = (replace(task, source=node) for node in sources[1:])
+    return [first, *(named.answer(each, wanted.room, timing) for each in others)]
 
 
-def _cases(chosen: OptionValues, compiled: Sequence[Compiled], timing: Timing) -> Iterator[Case]:
-    """Make a case of each schedule, each with its own payload."""
+def _verified(
+    compiled: Sequence[Compiled], run: RunOptions, signals: Path | None, *, shown: bool
+) -> list[Verification]:
+    """Predict programs, each with its own payload, and run them on one simulated network."""
     from ..model.compare.case import Case
+    from ..sim.build import built_meanwhile
+    from ..sim.verify import verify
 
-    for number, each in enumerate(compiled):
-        require_no_deadlock(chosen, each.program)
-        hold = chosen_hold(chosen, each.program.config)
-        yield Case.of(each, timing=timing, seed=number, hold=hold)
+    cases, results = [], []
+    with built_meanwhile(compiled[0].program.config):
+        with busy("predicting"):
+            for seed, each in enumerate(compiled):
+                run.require_no_deadlock(each.program)
+                hold = run.held(each.program.config)
+                cases.append(Case.of(each, timing=run.timing, seed=seed, hold=hold))
+        with progress("verifying", len(cases), shown=shown) as (say, advance):
+            for result in verify(cases, waves_file=signals, on_build=lambda: say(BUILDING)):
+                results.append(result)
+                advance()
+    return results
 
 
 def _write_verification(result: Verification, paths: Sequence[Path]) -> None:

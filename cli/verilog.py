@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -13,10 +12,11 @@ from ..model.collectives.declared.request import Ports
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config_file import network_to_json
 from ..model.network.network_text import SizeLimit
+from ..model.program.certified import Room
 from .command import command
 from .console import busy, say, say_written
-from .options.hardware import chosen_config, exported_hardware_options
-from .options.network import chosen_topology, network_options
+from .options.hardware import config_of, exported_hardware_options
+from .options.network import NetworkOptions, network_options
 from .options.output import require_output_files
 from .options.values import file_option
 
@@ -31,6 +31,7 @@ from .options.values import file_option
 @click.option(
     "--ports",
     type=click.Choice([Ports.ONE.value, Ports.ALL.value]),
+    callback=lambda _context, _option, text: Ports(text),
     default=Ports.ONE.value,
     show_default=True,
     help="Injection and ejection ports of a node: one of each, or all: one of each per link.",
@@ -54,12 +55,14 @@ from .options.values import file_option
     help="Write the Verilog to this file (with --modules: folder).",
 )
 def verilog_command(
-    output: str,
+    network: NetworkOptions,
+    hardware: Room,
+    ports: Ports,
     bus: str | None,
     tile: str | None,
     assertions: bool,
     modules: bool,
-    **chosen: Any,
+    output: str,
 ) -> None:
     """Write the network as Verilog, and its ports and parameters beside it (.json).
 
@@ -81,7 +84,7 @@ def verilog_command(
         require_new_folder(path)
     else:
         beside = _description_file(output)
-    config = chosen_config(chosen, chosen_topology(chosen, SizeLimit.HARDWARE))
+    config = config_of(hardware, network.topology(SizeLimit.HARDWARE), ports)
     buses = (HostBus(bus) if bus else None, TileBus(tile) if tile else None)
     require_buses(config, *buses)
     description = {

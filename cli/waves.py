@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import click
 from ..model.base.errors import InvalidInput
 from ..model.network.network_text import SizeLimit, node_in_words
 from .console import busy
-from .options.values import OptionValues, option_group
+from .options.values import recorded
 
 if TYPE_CHECKING:
     from ..model.network.config import NetworkConfig
@@ -23,7 +24,41 @@ WAVES_FILES = ("waves.vcd", "waves.gtkw", "waves.sucl")
 """The waveforms, and views of them for GTKWave and Surfer."""
 
 
-waves_options = option_group(
+@dataclass(frozen=True)
+class WavesOptions:
+    """The wish for waveforms, and the node that their views show."""
+
+    waves: bool
+    waves_node: str | None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Names of the written files; none without the wish."""
+        return WAVES_FILES if self.waves else ()
+
+    def require_place(self, output: str | None, place: str) -> None:
+        """Refuse ``--waves`` without an output ``place``, and a node without ``--waves``."""
+        if self.waves and output is None:
+            raise InvalidInput(f"--waves needs {place}, to have a place for {WAVES_FILES[0]}")
+        if self.waves_node is not None and not self.waves:
+            raise InvalidInput("--waves-node must be left out without --waves")
+
+    def node(self, topology: Topology, source: int | None) -> int:
+        """Return the node that the views show: the named node, the source, or the first node.
+
+        Refuses a network that is too large for waveforms.
+        """
+        if not self.waves:
+            return 0
+        SizeLimit.WAVES.require(topology.label, topology.nodes)
+        if self.waves_node is None:
+            return int(topology.working_nodes[0]) if source is None else source
+        return node_in_words(topology, self.waves_node, "--waves-node")
+
+
+waves_options = recorded(
+    "waves",
+    WavesOptions,
     click.option(
         "--waves",
         is_flag=True,
@@ -36,28 +71,6 @@ waves_options = option_group(
     ),
     heading="Output",
 )
-
-
-def require_waves_place(chosen: OptionValues, output: str | None, place: str) -> None:
-    """Refuse ``--waves`` without an output ``place``, and ``--waves-node`` without ``--waves``."""
-    if chosen["waves"] and output is None:
-        raise InvalidInput(f"--waves needs {place}, to have a place for {WAVES_FILES[0]}")
-    if chosen["waves_node"] is not None and not chosen["waves"]:
-        raise InvalidInput("--waves-node must be left out without --waves")
-
-
-def waves_node(chosen: OptionValues, topology: Topology, source: int | None) -> int:
-    """Return the node that the views show: the named node, the source, or the first node.
-
-    Refuses a network that is too large for waveforms.
-    """
-    if not chosen["waves"]:
-        return 0
-    SizeLimit.WAVES.require(topology.label, topology.nodes)
-    text = chosen["waves_node"]
-    if text is None:
-        return int(topology.working_nodes[0]) if source is None else source
-    return node_in_words(topology, text, "--waves-node")
 
 
 def write_waves_files(

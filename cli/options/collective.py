@@ -1,7 +1,6 @@
 """Options that describe a collective, and the schedule that they select."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 
 import click
 
@@ -22,21 +21,20 @@ from ...model.collectives.task import (
 )
 from ...model.compare.answer import Answer, answer
 from ...model.network.config import Timing
-from ...model.network.network_text import node_in_words
 from ...model.network.node_names import node_coordinates
 from ...model.network.operators import BUILT_IN, as_operators
 from ...model.network.topology import Topology
-from ...model.program.deadlock import certify
-from ...model.program.program import Program
+from ...model.program.certified import Room
 from ...model.schedule.collective import COLLECTIVES, REDUCTIONS, Collective
-from .hardware import chosen_room, ports_option
+from .hardware import ports_option
+from .network import NetworkOptions
 from .values import (
-    OptionValues,
     complete_words,
     file_option,
     given_once,
     integer_option,
     option_group,
+    recorded,
     was_typed,
 )
 
@@ -65,7 +63,106 @@ def _usual_algorithms() -> str:
     )
 
 
-request_options = option_group(
+@dataclass(frozen=True, kw_only=True)
+class CollectiveOptions:
+    """A collective and its algorithm, as they are typed; nodes are texts of a network to come."""
+
+    source: str | None
+    collective: str
+    targets: tuple[str, ...]
+    packet: str | None
+    operator: str | None
+    ports: Ports
+    flits: int
+    block_words: str | None
+    group: str | None
+    algorithm: str | None = None
+    seconds: float | None = None
+    partial: bool = False
+    order: str | None = None
+
+    def task(
+        self, network: NetworkOptions, topology: Topology, room: Room, source: int | None = None
+    ) -> Task:
+        """Return the task on ``topology`` of ``network``; ``source`` is the default source."""
+        groups = None
+        if self.source is not None:
+            source = network.working_node(topology, self.source, "--source")
+        targets = tuple(network.working_node(topology, each, "--target") for each in self.targets)
+        if self.group is not None:
+            groups = named_groups(topology, self.group, self.collective, source, targets or None)
+        task = Task(
+            topology=topology,
+            collective=self.collective,
+            source=source,
+            targets=targets or None,
+            flits=self.flits if was_typed("flits") else None,
+            ports=self.ports,
+            packet=self._most_words,
+            order=self.order,
+            partial=self.partial,
+            operator=self.operator,
+            block_words=None if self.block_words is None else read_block_words(self.block_words),
+            groups=groups,
+        )
+        self._require_built(task, room)
+        return task
+
+    @property
+    def _most_words(self) -> int | None:
+        """The most words of a send; None for any number."""
+        if self.packet is None:
+            return None
+        (packet, *more) = integers("--packet", "a number of flits", self.packet, ",")
+        if more:
+            raise InvalidInput.of("--packet", "a number of flits", repr(self.packet))
+        return packet
+
+    def _require_built(self, task: Task, room: Room) -> None:
+        """Refuse an operator that the network lacks, before any schedule is made."""
+        if "operators" not in room.fixed:
+            return
+        for collective in sorted(task.collectives & {*REDUCTIONS}):
+            built = [operator.name for operator in as_operators(room.parameters["operators"])]
+            needed = combining_operator(collective, self.operator)
+            if needed not in built:
+                allowed = f"{one_of(built) if built else 'none'}, as --operators has no other"
+                raise InvalidInput.of("--operator", allowed, needed)
+
+    def answer(self, task: Task, room: Room, timing: Timing) -> Answer:
+        """Return the schedule of the chosen algorithm, checked; print the choice of the best.
+
+        The best has the fewest cycles with ``timing``, among those that ``room`` allows.
+        """
+        name, seconds = self.algorithm, self.seconds
+        usual = name is None and task.usual_algorithm != BEST
+        if seconds is not None and (usual or name not in (None, BEST)) and task.groups is None:
+            beside = f"with {name or task.usual_algorithm}: it is for --algorithm best"
+            raise InvalidInput(f"--seconds must be left out {beside}")
+        if seconds is not None and not seconds >= 0:
+            raise InvalidInput.of("--seconds", "0 or more seconds", seconds)
+        try:
+            found = answer(task, name, room, timing=timing, seconds=seconds)
+        except InvalidInput as error:
+            plain = task.ports == Ports.ONE and task.packet is None and task.order is None
+            # A collective that only copies has no operator, whatever the algorithm.
+            plain &= task.operator is None or task.collective in REDUCTIONS
+            if not (usual and plain and task.collective in USUAL_ALGORITHMS):
+                raise
+            raise error.between("", " (--algorithm tree serves any network)") from error
+        for group, choice in found.choices.items():
+            click.echo("" if group is None else f"group {group}: ", nl=False, err=True)
+            click.echo(choice.describe(), err=True)
+        return found
+
+
+def require_flits(flits: int) -> int:
+    """Return the length of a message in words; refuse one out of range."""
+    require_range("--flits", flits, 1, MOST_FLITS)
+    return flits
+
+
+_request_group = option_group(
     source_option,
     click.option(
         "--collective",
@@ -104,10 +201,12 @@ request_options = option_group(
             "file, all at once; by the best algorithm unless --algorithm is given."
         ),
     ),
-    heading="Collective",
 )
-collective_options = option_group(
-    request_options,
+request_options = recorded("collective", CollectiveOptions, _request_group, heading="Collective")
+collective_options = recorded(
+    "collective",
+    CollectiveOptions,
+    _request_group,
     click.option(
         "--algorithm",
         shell_complete=complete_words(dict.fromkeys((BEST, *(each.name for each in ALGORITHMS)))),
@@ -137,90 +236,6 @@ collective_options = option_group(
 )
 
 
-def _working_node(chosen: OptionValues, topology: Topology, text: str, option: str) -> int:
-    """Return the number of a node; refuse one that is faulty."""
-    node = node_in_words(topology, text, option)
-    topology.require_interface(option, node)
-    named = [node_in_words(topology, each, "--faulty-node") for each in chosen["faulty_node"]]
-    if chosen["random_faults"] and node in topology.faulty_nodes and node not in named:
-        seed = f"--random-faults {chosen['random_faults']} --seed {chosen['seed']}"
-        raise InvalidInput(
-            f"{option} must be a node that works, not {text}, which {seed} draws faulty "
-            f"(--keep {text}, or another seed, helps)"
-        )
-    if node in topology.faulty_nodes:
-        raise InvalidInput.of(option, "a node that is not faulty", text)
-    return node
-
-
-def chosen_flits(chosen: OptionValues) -> int:
-    """Return the length of the message, in words."""
-    flits: int = chosen["flits"]
-    require_range("--flits", flits, 1, MOST_FLITS)
-    return flits
-
-
-def chosen_task(chosen: OptionValues, topology: Topology, source: int | None = None) -> Task:
-    """Return the task of the options on ``topology``; ``source`` is the default source."""
-    collective, group = chosen["collective"], chosen["group"]
-    texts, path = chosen["targets"], chosen["block_words"]
-    if chosen["source"] is not None:
-        source = _working_node(chosen, topology, chosen["source"], "--source")
-    targets = tuple(_working_node(chosen, topology, text, "--target") for text in texts) or None
-    if group is not None:
-        group = named_groups(topology, group, collective, source, targets)
-    task = Task(
-        topology=topology,
-        collective=collective,
-        source=source,
-        targets=targets,
-        flits=chosen["flits"] if was_typed("flits") else None,
-        ports=Ports(chosen["ports"]),
-        packet=_chosen_packet(chosen),
-        order=chosen.get("order"),
-        partial=chosen.get("partial", False),
-        operator=chosen["operator"],
-        block_words=None if path is None else read_block_words(path),
-        groups=group,
-    )
-    _require_built(chosen, task)
-    return task
-
-
-def chosen_answer(
-    chosen: OptionValues,
-    task: Task,
-    *,
-    timing: Timing = Timing.BARRIER,
-    require_program: Callable[[Program], None] = certify,
-) -> Answer:
-    """Return the schedule of the chosen algorithm, checked; print the choice of the best.
-
-    The best has the fewest cycles with ``timing``, among those that ``require_program`` allows.
-    """
-    name, seconds = chosen["algorithm"], chosen.get("seconds")
-    usual = name is None and task.usual_algorithm != BEST
-    if seconds is not None and (usual or name not in (None, BEST)) and task.groups is None:
-        beside = name or task.usual_algorithm
-        raise InvalidInput(f"--seconds must be left out with {beside}: it is for --algorithm best")
-    if seconds is not None and not seconds >= 0:
-        raise InvalidInput.of("--seconds", "0 or more seconds", seconds)
-    room = replace(chosen_room(chosen), require=require_program)
-    try:
-        found = answer(task, name, room, timing=timing, seconds=seconds)
-    except InvalidInput as error:
-        plain = task.ports == Ports.ONE and task.packet is None and task.order is None
-        # A collective that only copies has no operator, whatever the algorithm.
-        plain &= task.operator is None or task.collective in REDUCTIONS
-        if not (usual and plain and task.collective in USUAL_ALGORITHMS):
-            raise
-        raise error.between("", " (--algorithm tree serves any network)") from error
-    for group, choice in found.choices.items():
-        click.echo("" if group is None else f"group {group}: ", nl=False, err=True)
-        click.echo(choice.describe(), err=True)
-    return found
-
-
 def schedule_facts(found: Answer) -> dict[str, object]:
     """Return what identifies a schedule in a result of ``--json``."""
     schedule = found.schedule
@@ -231,25 +246,3 @@ def schedule_facts(found: Answer) -> dict[str, object]:
         "ports": schedule.port_model,
         **found.facts(),
     }
-
-
-def _require_built(chosen: OptionValues, task: Task) -> None:
-    """Refuse an operator that the network lacks, before any schedule is made."""
-    if "operators" not in chosen or not was_typed("operators"):
-        return
-    for collective in sorted(task.collectives & {*REDUCTIONS}):
-        built = [operator.name for operator in as_operators(chosen["operators"])]
-        needed = combining_operator(collective, chosen["operator"])
-        if needed not in built:
-            allowed = f"{one_of(built) if built else 'none'}, as --operators has no other"
-            raise InvalidInput.of("--operator", allowed, needed)
-
-
-def _chosen_packet(chosen: OptionValues) -> int | None:
-    """Return the most words of a send; None for any number."""
-    if chosen["packet"] is None:
-        return None
-    (packet, *more) = integers("--packet", "a number of flits", chosen["packet"], ",")
-    if more:
-        raise InvalidInput.of("--packet", "a number of flits", repr(chosen["packet"]))
-    return packet

@@ -1,28 +1,26 @@
-"""Options of the hardware and its runs, and the configuration that they select."""
+"""Options of the hardware and its runs, and the room for schedules that they select."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
 
 from ...model.base.errors import InvalidInput
 from ...model.collectives.declared.request import Ports
-from ...model.compare.answer import Answer
 from ...model.network.config import DEFAULTS, PARAMETERS, NetworkConfig, Timing
 from ...model.network.exclusions import IDLE_IN_CIRCUITS
 from ...model.network.topology import Topology
 from ...model.program.any_program import AnyProgram
 from ...model.program.certified import Room
-from ...model.program.compiler import Compiled
 from ...model.program.deadlock import DeadlockError, certify
 from ...model.program.program import Program
 from .values import (
     Decorator,
-    OptionValues,
     complete_words,
     integer_option,
     option_group,
     option_names,
+    recorded,
     refuse_beside,
     was_typed,
 )
@@ -38,25 +36,34 @@ def _parameter_option(name: str) -> Decorator:
     return integer_option(option, default, PARAMETERS[name].help_text)
 
 
+def _room(**parameters: Any) -> Room:
+    """Return the network of the options; sizes that were not typed follow the schedules' needs."""
+    if parameters.get("circuits"):
+        refuse_with_circuits()
+    names = ("vcs", "message_words", "table_words", "operators")
+    return Room(parameters, [name for name in names if was_typed(name)])
+
+
+def _room_options(*names: str) -> Decorator:
+    """Return the options of network parameters, which a command receives as a :class:`.Room`."""
+    return recorded(
+        "hardware", _room, *map(_parameter_option, names), heading="Hardware", names=names
+    )
+
+
 _WITH_OPTION = [name for name, parameter in PARAMETERS.items() if parameter.help]
 
-hardware_options = option_group(
-    *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].of_runs),
-    heading="Hardware",
+hardware_options = _room_options(*(name for name in _WITH_OPTION if PARAMETERS[name].of_runs))
+exported_hardware_options = _room_options(*_WITH_OPTION)
+traffic_hardware_options = _room_options(
+    *(name for name in _WITH_OPTION if PARAMETERS[name].for_traffic)
 )
-exported_hardware_options = option_group(
-    *map(_parameter_option, _WITH_OPTION),
-    heading="Hardware",
-)
-circuits_option = option_group(_parameter_option("circuits"), heading="Hardware")
+circuits_option = _room_options("circuits")
 HARDWARE_NAMES = option_names(hardware_options)
-traffic_hardware_options = option_group(
-    *(_parameter_option(name) for name in _WITH_OPTION if PARAMETERS[name].for_traffic),
-    heading="Hardware",
-)
 ports_option = click.option(
     "--ports",
     type=click.Choice([each.value for each in Ports]),
+    callback=lambda _context, _option, text: Ports(text),
     default=Ports.ONE.value,
     show_default=True,
     help=(
@@ -85,9 +92,9 @@ timing_option = option_group(
 )
 
 
-def require_no_deadlock(chosen: OptionValues, program: AnyProgram) -> None:
+def require_no_deadlock(program: AnyProgram, *, force: bool) -> None:
     """Refuse a program whose routes may deadlock, unless forced; circuits never wait."""
-    if not chosen["force"] and isinstance(program, Program):
+    if not force and isinstance(program, Program):
         try:
             certify(program)
         except DeadlockError as error:
@@ -101,35 +108,18 @@ def refuse_with_circuits() -> None:
     refuse_beside("circuits", without_effect, "it changes nothing there")
 
 
-def chosen_parameters(chosen: OptionValues) -> dict[str, Any]:
-    """Collect the network parameters that the command has options for."""
-    if chosen.get("circuits"):
-        refuse_with_circuits()
-    return {name: chosen[name] for name in _WITH_OPTION if name in chosen}
+def with_ports(room: Room, ports: Ports) -> Room:
+    """Return ``room`` for nodes that use these ports."""
+    return replace(room, parameters={**room.parameters, "all_port": ports is Ports.ALL})
 
 
-def chosen_config(chosen: OptionValues, topology: Topology) -> NetworkConfig:
-    """Return the network configuration of the options."""
-    all_port = chosen.get("ports") == Ports.ALL
-    return NetworkConfig(topology=topology, all_port=all_port, **chosen_parameters(chosen))
+def config_of(room: Room, topology: Topology, ports: Ports = Ports.ONE) -> NetworkConfig:
+    """Return the network of ``room`` without growth, as no schedule asks for more."""
+    return NetworkConfig(topology=topology, **with_ports(room, ports).parameters)
 
 
-def chosen_room(chosen: OptionValues) -> Room:
-    """Return the network of the options; sizes that were not typed follow the schedules' needs."""
-    parameters = {**chosen_parameters(chosen), "all_port": chosen.get("ports") == Ports.ALL}
-    names = ("vcs", "message_words", "table_words", "operators")
-    return Room(parameters, [name for name in names if was_typed(name)])
-
-
-def fitted(chosen: OptionValues, found: Sequence[Answer]) -> list[Compiled]:
-    """Compile all schedules for one network that has room for each of them."""
-    if len(found) == 1 and (kept := found[0].kept) is not None:
-        return [kept.compiled]
-    return chosen_room(chosen).compile([each.schedule for each in found])
-
-
-def made_room(chosen: OptionValues, config: NetworkConfig) -> str:
+def made_room(room: Room, config: NetworkConfig) -> str:
     """Return the options that would set the grown sizes; "" if nothing has grown."""
     names = ("steps", "vcs", "message_words", "table_words")
-    grown = [name for name in names if getattr(config, name) != chosen[name]]
+    grown = [name for name in names if getattr(config, name) != room.parameters[name]]
     return " ".join(f"--{name.replace('_', '-')} {getattr(config, name)}" for name in grown)

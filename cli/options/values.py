@@ -6,7 +6,9 @@ values and the given value.
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from inspect import signature
 from typing import Any
 
 import click
@@ -14,9 +16,6 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from ...model.base.errors import InvalidInput
-
-OptionValues = Mapping[str, Any]
-"""Option values by parameter name, from click."""
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 """Decorator of a command's function that adds options."""
@@ -50,6 +49,31 @@ def option_group(*options: Decorator, heading: str = "") -> Decorator:
             if heading and not hasattr(parameter, _HEADING):
                 setattr(parameter, _HEADING, heading)
         return command
+
+    return decorate
+
+
+def recorded(
+    argument: str,
+    make: Callable[..., Any],
+    *options: Decorator,
+    heading: str = "",
+    names: Sequence[str] = (),
+) -> Decorator:
+    """Return options whose values a command receives as one record, in ``argument``.
+
+    ``make`` makes the record from the values that its parameters name, or from those in ``names``.
+    It may have defaults for options that are not in the group.
+    """
+    taken = names or tuple(signature(make).parameters)
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def receive(**values: Any) -> Any:
+            record = make(**{name: values.pop(name) for name in taken if name in values})
+            return command(**values, **{argument: record})
+
+        return option_group(*options, heading=heading)(receive)
 
     return decorate
 

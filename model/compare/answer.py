@@ -64,7 +64,6 @@ def answer(
     Other arguments and errors are those of :meth:`.Task.schedule`.
     """
     choices: dict[int | None, Choice] = {}
-    circuits = bool(room.parameters.get("circuits"))
 
     def choose(collective: str, request: Request, number: int | None) -> Schedule:
         # Import late: it loads the compiled cycle model, and most refusals come before.
@@ -76,14 +75,14 @@ def answer(
             room.compile_one,
             timing=timing,
             seconds=seconds,
-            circuits=circuits,
+            circuits=room.circuits,
         )
         return choices[number].schedule
 
     name = algorithm or task.usual_algorithm
     made = task.schedule(name, choose, advise=advise)
     if algorithm is None and name != BEST:
-        _say_quicker(task, made, timing, circuits=circuits)
+        _say_quicker(task, made, timing, circuits=room.circuits)
     return Answer(made, choices)
 
 

@@ -54,12 +54,12 @@ def compare(
     with progress("predicting", len(entries) * len(TIMINGS)) as (say, advance):
         _predict(entries, room, say, advance, keep=keep)
     reasons = {name: spell(error) for name, error in refusals.items()}
-    return SideBySide(task, entries, reasons, bool(room.parameters.get("circuits")))
+    return SideBySide(task, entries, reasons, room.circuits)
 
 
 def _usable(task: Task, room: Room) -> list[str]:
     """Return the names of the algorithms to compare: those for circuits only on such a network."""
-    if room.parameters.get("circuits"):
+    if room.circuits:
         return task.algorithms
     for_circuits = {each.name for each in ALGORITHMS if each.circuits}
     return [name for name in task.algorithms if name not in for_circuits]
@@ -75,7 +75,7 @@ def _made(
             say(f"generating and checking {name}")
             try:
                 schedule = answer(task, name, room, advise=False).schedule
-                require_circuits(schedule, circuits=bool(room.parameters.get("circuits")))
+                require_circuits(schedule, circuits=room.circuits)
             except ScheduleError:
                 # A broken rule is a bug of the algorithm, not a refusal of the network.
                 raise

@@ -27,6 +27,11 @@ class Room:
     fixed: Collection[str] = ()
     require: Callable[[Program], None] = certify
 
+    @property
+    def circuits(self) -> bool:
+        """True for a network of circuits instead of packets."""
+        return bool(self.parameters.get("circuits"))
+
     def compile(self, schedules: Sequence[Schedule]) -> list[Compiled]:
         """Compile all of ``schedules`` for one network with room for each."""
         config, layouts = self.common(schedules)
