@@ -15,9 +15,9 @@ from ..model.network.network_text import SizeLimit
 from ..model.program.certified import Room
 from ..model.program.compiler import Compiled
 from ..model.schedule.collective import Collective
+from .boards import board_config, megahertz, print_comparison, signature_option
 from .command import command
 from .console import print_json, print_table, progress, say, say_written
-from .on_board import board_config, megahertz, print_comparison, signature_option
 from .options.hardware import config_of, hardware_options
 from .options.network import NetworkOptions, network_options
 from .options.output import json_option, output_paths

@@ -9,9 +9,9 @@ import click
 from ..boards.registry import BAUD, TIMEOUT_SECONDS
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
+from .boards import board_config, print_comparison, signature_option
 from .command import command
 from .console import busy, print_json, progress
-from .on_board import board_config, print_comparison, signature_option
 from .options.collective import schedule_facts
 from .options.hardware import force_option, require_no_deadlock, timing_option
 from .options.output import json_option

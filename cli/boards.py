@@ -1,12 +1,31 @@
-"""``eyecast boards``: the boards, and the networks that were built for them."""
+"""``eyecast boards``, and parts of the commands that use a board."""
 
-from dataclasses import asdict
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+import click
 
 from ..boards.registry import BOARDS
+from ..model.base.errors import InvalidInput
+from ..model.network.config import NetworkConfig
 from .command import command
-from .console import print_json, print_table
-from .on_board import megahertz
+from .console import print_checks, print_json, print_table, say
 from .options.output import json_option
+from .options.values import option_group
+
+if TYPE_CHECKING:
+    from ..model.compare.checks import Verification
+
+signature_option = option_group(
+    click.option(
+        "--no-signature",
+        is_flag=True,
+        help="Leave out the signatures: the network is smaller, and the other checks remain.",
+    ),
+    heading="Hardware",
+)
 
 
 @command(
@@ -56,3 +75,24 @@ def boards_command(as_json: bool) -> None:
         ("board", "options", "LUTs", "block RAMs", "Fmax"),
         [(n.board, n.options, n.luts, n.block_rams, megahertz(n.fmax)) for n in measured],
     )
+
+
+def board_config(config: NetworkConfig, *, signature: bool) -> NetworkConfig:
+    """Return the configuration for a board, with or without signatures."""
+    if config.all_port:
+        raise InvalidInput.of("--ports", "one on a board", "all")
+    return replace(config, signature=signature)
+
+
+def print_comparison(result: Verification, measured: str = "board") -> None:
+    """Print predicted beside measured values, and what still waits."""
+    label = result.case.schedule.topology.label
+    title = f"{label}, {result.case.schedule.algorithm}, {result.case.manner}"
+    print_checks(title, result.checks, measured=measured)
+    for line in result.waiting:
+        say(line)
+
+
+def megahertz(frequency: float) -> str:
+    """Return a frequency in hertz as text in megahertz."""
+    return f"{frequency / 1e6:.1f} MHz"

@@ -29,7 +29,7 @@ from .console import (
 )
 from .options.collective import request_options
 from .options.hardware import force_option, hardware_options, require_no_deadlock
-from .options.network import network_options
+from .options.network import NetworkFacts, network_options
 from .options.output import (
     json_option,
     output_option,
@@ -42,6 +42,8 @@ from .options.values import in_options, refuse_beside
 
 if TYPE_CHECKING:
     from ..model.compare.case import Case
+
+BOUND = "lower bound"
 
 
 @command(
@@ -85,12 +87,10 @@ def compare_command(
     require_output_files(output, report)
     room = replace(wanted.room, require=partial(require_no_deadlock, force=force))
     if lengths is not None:
-        from .compare_lengths import compare_lengths
-
         tasks = _tasks(wanted, lengths)
         comparisons = [_compared(task, room) for task in tasks]
         facts = wanted.facts(tasks[0].topology) if as_json else None
-        compare_lengths(comparisons, output, facts)
+        _compare_lengths(comparisons, output, facts)
         return
     topology = wanted.network.topology(SizeLimit.HARDWARE if rtl else SizeLimit.COMPARISON)
     require_seen(report, topology)
@@ -132,6 +132,59 @@ def _compared(task: Task, room: Room, *, keep: bool = False) -> SideBySide:
     return compare(task, room, keep=keep, progress=shown, spell=in_options)
 
 
+def _compare_lengths(
+    comparisons: Sequence[SideBySide], output: str | None, facts: NetworkFacts | None
+) -> None:
+    """Print the fewest cycles of each algorithm for each number of words, and draw them.
+
+    comparisons
+        One comparison for each number of words.
+    output
+        File of the picture; None for no picture.
+    facts
+        Network and seed of a JSON result; None to print a table.
+    """
+    series = _series(comparisons)
+    words = [comparison.task.words for comparison in comparisons]
+    first = comparisons[0]
+    title = f"{first.task.topology.label}, {first.task.title}, fewest cycles over words"
+    if output is not None:
+        from ..picture.file import save_picture
+        from ..picture.sweep import draw_cycles
+
+        lines = {name: [*cycles.items()] for name, cycles in series.items() if cycles}
+        bound = lines.pop(BOUND, [])
+        save_picture(draw_cycles(lines, title, bound), output)
+    if facts is not None:
+        least = {"cycles": series.pop(BOUND)}
+        print_json({"words": words, "least": least, "cycles": series}, **facts)
+        return
+    rows = [(name, *(cycles.get(count) for count in words)) for name, cycles in series.items()]
+    fastest = (_fastest(series, count) for count in words)
+    print_table(title, ("words", *map(str, words)), [*rows, ("the fastest", *fastest)])
+    say_written(output)
+
+
+def _series(comparisons: Sequence[SideBySide]) -> dict[str, dict[int, int]]:
+    """Return the cycles with the better timing by words: the bound first, then each algorithm."""
+    series: dict[str, dict[int, int]] = {BOUND: {}}
+    for comparison in comparisons:
+        words = comparison.task.words
+        series[BOUND][words] = comparison.least["cycles"]
+        for entry in comparison.entries:
+            found = series.setdefault(entry.label, {})
+            if entry.cycles:
+                found[words] = min(entry.cycles.values())
+    return series
+
+
+def _fastest(series: Mapping[str, Mapping[int, int]], words: int) -> str | None:
+    """Return the algorithm with the fewest cycles; the first one in a tie."""
+    named = {name: cycles[words] for name, cycles in series.items() if words in cycles}
+    named.pop(BOUND, None)
+    return min(named, key=named.__getitem__) if named else None
+
+
 def _verify(comparison: SideBySide) -> None:
     """Run every case on the hardware, and store the results in the entries."""
     from ..sim.verify import verify
@@ -159,11 +212,11 @@ def _print(comparison: SideBySide, rtl: bool, why: bool) -> None:
     priced = any(entry.formula for entry in comparison.entries)
     costs = ("words", "by formula:\nstart-ups", "by formula:\nwords") if priced else ()
     least = comparison.least
-    rows: list[tuple[object, ...]] = [_bound_row("lower bound", least, len(cycles))]
+    rows: list[tuple[object, ...]] = [_bound_row(BOUND, least, len(cycles))]
     for entry in comparison.entries:
         if entry.label != entry.name:
             # This entry serves fewer nodes, so the lower bound above does not hold for it.
-            bound = entry.label.replace(entry.name, "lower bound")
+            bound = entry.label.replace(entry.name, BOUND)
             rows.append(_bound_row(bound, entry.least, len(cycles)))
         predicted = (entry.cycles.get(timing) for timing in shown)
         times = entry.bound.times(min(entry.cycles.values())) if entry.cycles else None

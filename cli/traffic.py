@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
-import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import InputFile
 from ..model.base.texts import counted
-from ..model.network.config import NetworkConfig
 from ..model.network.network_text import SizeLimit, node_in_words
 from ..model.network.topology import Topology
 from ..model.program.certified import Room
@@ -49,19 +46,6 @@ HARDWARE_TRACE = "trace-hardware.csv"
 """Files in the output folder."""
 
 PLACES = ("model", "hardware", "both")
-
-
-class Setting(NamedTuple):
-    """The traffic of the options, and its network.
-
-    ``refusal`` is a 16-bit pattern for each node: the cycles, mod 16, in which it accepts no flit.
-    ``seed`` draws VCs and words.
-    """
-
-    traffic: Traffic
-    config: NetworkConfig
-    refusal: npt.NDArray[np.uint16]
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -166,30 +150,31 @@ def traffic_command(
         raise InvalidInput.of("--on", "model, hardware or both", place)
     waves.require_place(output, "-o FOLDER")
     with busy("drawing, compiling, predicting (the first time, the cycle model is compiled)"):
-        setting = _setting(network, options, hardware)
-        require_seen(report, setting.config.topology)
-        case = _case(setting, place, force=force)
-    predicted = case.predicted
-    node = waves.node(setting.config.topology, None)
-    names = [*FILES, *([] if place == "model" else [HARDWARE_TRACE])]
+        on_hardware = place != "model"
+        case = _case(network, options, hardware, report, on_hardware=on_hardware, force=force)
+    predicted, config = case.predicted, case.program.config
+    node = waves.node(config.topology, None)
+    names = [*FILES, *([HARDWARE_TRACE] if on_hardware else [])]
     paths = output_paths(output, *names, *waves.files, report=report)
-    result = None if place == "model" else _run_on_hardware(case)
+    result = _run_on_hardware(case) if on_hardware else None
     run = predicted if result is None else result.measured
     measured = measure_traffic(case.traffic, case.program, run.trace)
     waits = troubles(case.program, run)
     if paths:
         _write(case, result, paths[: len(names)])
     if waves.waves:
-        write_waves_files(paths[len(names) :], setting.config, run, node)
+        write_waves_files(paths[len(names) :], config, run, node)
     compared = result if place == "both" else None
     if report is not None:
-        _write_report(setting, case, measured, result, report)
+        _write_report(case, measured, result, report)
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
-        facts = network.facts(setting.config.topology)
-        print_json({"measures": measured, "checks": checks, "waiting": waits}, **facts)
+        print_json(
+            {"measures": measured, "checks": checks, "waiting": waits},
+            **network.facts(config.topology),
+        )
     else:
-        _print(setting, measured, compared)
+        _print(case, measured, compared)
         say_troubles(waits)
         say_written(*paths, report)
     if compared is not None and not compared.alike:
@@ -198,8 +183,18 @@ def traffic_command(
         raise RuntimeError(f"the traffic does not end: {unfinished(predicted, waits)}")
 
 
-def _setting(network: NetworkOptions, options: TrafficOptions, hardware: Room) -> Setting:
-    """Draw or read the traffic, and size the network for it."""
+def _case(
+    network: NetworkOptions,
+    options: TrafficOptions,
+    hardware: Room,
+    report: str | None,
+    *,
+    on_hardware: bool,
+    force: bool,
+) -> TrafficCase:
+    """Draw or read the traffic, compile it for a network of its size, and predict its run."""
+    from ..model.compare.traffic_case import TrafficCase
+    from ..model.traffic.program import traffic_program
     from ..model.traffic.room import traffic_config
 
     require_range("--seed", network.seed, 0)
@@ -208,19 +203,13 @@ def _setting(network: NetworkOptions, options: TrafficOptions, hardware: Room) -
     refusal = draw_refusal(topology, options.back_pressure, network.seed)
     grown = {"message_words", "table_words"}.difference(hardware.fixed)
     given = {name: value for name, value in hardware.parameters.items() if name not in grown}
-    return Setting(traffic, traffic_config(topology, traffic, given), refusal, network.seed)
-
-
-def _case(setting: Setting, place: str, *, force: bool) -> TrafficCase:
-    """Compile the traffic, and predict its run."""
-    from ..model.compare.traffic_case import TrafficCase
-    from ..model.traffic.program import traffic_program
-
-    program = traffic_program(setting.traffic, setting.config, setting.seed)
-    if place != "model":
+    config = traffic_config(topology, traffic, given)
+    require_seen(report, topology)
+    program = traffic_program(traffic, config, network.seed)
+    if on_hardware:
         require_table_room(program, otherwise=" (but on the model alone)")
     require_no_deadlock(program, force=force)
-    return TrafficCase.of(setting.traffic, program, seed=setting.seed, refusal=setting.refusal)
+    return TrafficCase.of(traffic, program, seed=network.seed, refusal=refusal)
 
 
 def _run_on_hardware(case: TrafficCase) -> TrafficResult:
@@ -250,7 +239,6 @@ def _write(case: TrafficCase, result: TrafficResult | None, paths: Sequence[Path
 
 
 def _write_report(
-    setting: Setting,
     case: TrafficCase,
     measured: dict[str, float | int],
     result: TrafficResult | None,
@@ -264,11 +252,11 @@ def _write_report(
     with busy("writing the page"):
         delivered = deliveries(case.traffic, case.program, run.trace)
         rows = _measure_rows(measured)
-        report_traffic(_title(setting), case, delivered.latency, rows, result).write(report)
+        report_traffic(_title(case), case, delivered.latency, rows, result).write(report)
 
 
-def _title(setting: Setting) -> str:
-    return f"{setting.config.topology.label}, {counted(len(setting.traffic), 'packet')}"
+def _title(case: TrafficCase) -> str:
+    return f"{case.program.config.topology.label}, {counted(len(case.traffic), 'packet')}"
 
 
 def _measure_rows(measured: dict[str, float | int]) -> list[tuple[str, object]]:
@@ -280,10 +268,10 @@ def _measure_rows(measured: dict[str, float | int]) -> list[tuple[str, object]]:
 
 
 def _print(
-    setting: Setting, measured: dict[str, float | int], compared: TrafficResult | None
+    case: TrafficCase, measured: dict[str, float | int], compared: TrafficResult | None
 ) -> None:
     """Print the measures, and the comparison if one was made."""
-    print_table(_title(setting), ("", "measured"), _measure_rows(measured))
+    print_table(_title(case), ("", "measured"), _measure_rows(measured))
     if compared is None:
         return
     print_checks("model and hardware", compared.checks)

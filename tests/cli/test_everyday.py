@@ -12,8 +12,8 @@ import pytest
 from helpers.command import INSTALLED, Command, printed_result, refusal, result
 from helpers.processes import run_program
 
-from eyecast.cli import installed
-from eyecast.cli.installed import TOOLS, Tool
+from eyecast.cli import doctor
+from eyecast.cli.doctor import TOOLS, Tool
 from eyecast.sim.cache import PACKAGE
 
 
@@ -72,7 +72,7 @@ def test_the_doctor_says_what_a_missing_part_costs(
     (here / "silent").chmod(0o755)
     absent = Tool("nothing", "a test", "nothing is done", "leave it", ("no-such-program",))
     silent = Tool("silent", "a test", "nothing is said", "leave it", (str(here / "silent"),))
-    monkeypatch.setattr(installed, "TOOLS", (absent, silent))
+    monkeypatch.setattr(doctor, "TOOLS", (absent, silent))
     answer = eyecast("doctor")
     assert answer.status == 0
     assert "without nothing nothing is done: leave it\n" in answer.output
