@@ -92,7 +92,6 @@ _NETWORK = Kind(
     "a network, such as mesh((8, 8)) or graph(G)", lambda value: isinstance(value, Topology)
 )
 _PATH = Kind("the name of a file", lambda value: isinstance(value, str | os.PathLike))
-_SCHEDULE = Kind("a schedule", lambda value: isinstance(value, Schedule))
 _NUMBER = Kind("a number", lambda value: isinstance(value, Real) and not isinstance(value, bool))
 KINDS: Mapping[str, Kind] = {
     "algorithms": Several("names of algorithms", lambda value: isinstance(value, str)),
@@ -128,7 +127,6 @@ KINDS: Mapping[str, Kind] = {
         ),
     ),
     "keep": _NODES,
-    "made": _SCHEDULE,
     "neighbor": Kind(
         "a list of neighbours for each node, or a networkx graph",
         lambda value: _are(_are(_is_integer))(value) or isinstance(value, NetworkxGraph),
@@ -146,7 +144,7 @@ KINDS: Mapping[str, Kind] = {
     "plan": Kind("a plan of transmit()", lambda value: hasattr(value, "sends")),
     "program": Kind("a program", lambda value: isinstance(value, AnyProgram)),
     "rate": _NUMBER,
-    "schedule": _SCHEDULE,
+    "schedule": Kind("a schedule", lambda value: isinstance(value, Schedule)),
     "seconds": _NUMBER,
     "sends": Several("Sends, or tuples of a step and a path of nodes", _is_send),
     "shown": Kind(
@@ -160,7 +158,7 @@ KINDS: Mapping[str, Kind] = {
     "topology": _NETWORK,
 }
 """Kinds of arguments that no other code checks, by parameter name."""
-SHOWN = {"made": "schedule", "dims": "sides", "topology": "network"}
+SHOWN = {"dims": "sides", "topology": "network"}
 """Names of parameters in error messages, where they differ from the Python names."""
 CONFIG = tuple(field.name for field in fields(NetworkConfig) if field.name != "topology")
 

@@ -13,6 +13,14 @@ from .annotations import Node
 from .arguments import checked
 from .task import node_number
 
+hypercube = checked(grids.hypercube)
+line = checked(grids.line)
+ring = checked(grids.ring)
+binary_tree = checked(named_graphs.binary_tree)
+star_tree = checked(named_graphs.star_tree)
+diagonal_mesh = checked(named_graphs.diagonal_mesh)
+de_bruijn = checked(named_graphs.de_bruijn)
+
 
 @checked
 def mesh(dims: Sequence[int] | str) -> Topology:
@@ -100,188 +108,6 @@ def torus(dims: Sequence[int] | str) -> Topology:
 def _sides(dims: Sequence[int] | str) -> tuple[int, ...]:
     """Return the sides, which :func:`.checked` has read if they were a text."""
     return tuple(cast("Sequence[int]", dims))
-
-
-@checked
-def hypercube(dimension: int) -> Topology:
-    """Return a hypercube of 2^dimension nodes.
-
-    Parameters
-    ----------
-    dimension
-        Number of links of each node, 1 to 23. Port i + 1 of a node flips bit i of its number.
-
-    Returns
-    -------
-    Topology
-        The network.
-
-    Raises
-    ------
-    InvalidInput
-        If the dimension is out of range.
-    """
-    return grids.hypercube(dimension)
-
-
-@checked
-def line(nodes: int) -> Topology:
-    """Return nodes in a line: a mesh with one axis.
-
-    Parameters
-    ----------
-    nodes
-        Number of nodes, 1 to 2^24.
-
-    Returns
-    -------
-    Topology
-        The network.
-
-    Raises
-    ------
-    InvalidInput
-        If the number is out of range.
-    """
-    return grids.line(nodes)
-
-
-@checked
-def ring(nodes: int) -> Topology:
-    """Return nodes in a ring: a torus with one axis.
-
-    Parameters
-    ----------
-    nodes
-        Number of nodes, 1 to 2^24.
-
-    Returns
-    -------
-    Topology
-        The network.
-
-    Raises
-    ------
-    InvalidInput
-        If the number is out of range.
-    """
-    return grids.ring(nodes)
-
-
-@checked
-def binary_tree(nodes: int) -> Topology:
-    """Return the binary tree that is filled level by level.
-
-    Parameters
-    ----------
-    nodes
-        Number of nodes, 1 to 2^24. Node i has the children 2i + 1 (port 2) and 2i + 2 (port 3);
-        port 1 leads to its parent.
-
-    Returns
-    -------
-    Topology
-        The network.
-
-    Raises
-    ------
-    InvalidInput
-        If the number is out of range.
-
-    References
-    ----------
-    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
-    section 3.
-    """
-    return named_graphs.binary_tree(nodes)
-
-
-@checked
-def star_tree(arms: int, length: int) -> Topology:
-    """Return a star tree: lines of equal length that meet at node 0.
-
-    Parameters
-    ----------
-    arms
-        Number of lines.
-    length
-        Nodes of each line, without node 0. Arm a, from 0, has the nodes ``1 + a*length`` to
-        ``(a + 1)*length``, counted outwards.
-
-    Returns
-    -------
-    Topology
-        The network.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is less than 1, or the tree has more than 2^24 nodes.
-
-    References
-    ----------
-    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
-    section 4.
-    """
-    return named_graphs.star_tree(arms, length)
-
-
-@checked
-def diagonal_mesh(side: int) -> Topology:
-    """Return a square mesh in which nodes are also linked to their diagonal neighbours.
-
-    Parameters
-    ----------
-    side
-        Number of nodes on each of the two axes, 1 to 4,096.
-
-    Returns
-    -------
-    Topology
-        The network. Ports 1 to 4 are those of a mesh; ports 5 to 8 lead to (x+1, y+1), (x-1, y-1),
-        (x+1, y-1) and (x-1, y+1).
-
-    Raises
-    ------
-    InvalidInput
-        If the side is out of range.
-
-    References
-    ----------
-    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
-    section 5.
-    """
-    return named_graphs.diagonal_mesh(side)
-
-
-@checked
-def de_bruijn(base: int, length: int) -> Topology:
-    """Return the de Bruijn graph of all numbers of ``length`` digits.
-
-    Parameters
-    ----------
-    base
-        Number of different digits.
-    length
-        Number of digits. Node v has links to the nodes ``base*v % base**length + digit``. A link
-        works one way only, unless the graph has the opposite link too.
-
-    Returns
-    -------
-    Topology
-        The network.
-
-    Raises
-    ------
-    InvalidInput
-        If a number is less than 1, or the graph has more than 2^24 nodes.
-
-    References
-    ----------
-    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
-    section 6.
-    """
-    return named_graphs.de_bruijn(base, length)
 
 
 @checked

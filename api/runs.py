@@ -48,13 +48,17 @@ if TYPE_CHECKING:
     from ..report.contents import Report
 
 
+read_program = checked(program_file.read_program)
+write_program = checked(program_file.write_program)
+
+
 @checked
-def compile(made: Schedule, /, **parameters: Unpack[NetworkParameters]) -> AnyProgram:
+def compile(schedule: Schedule, /, **parameters: Unpack[NetworkParameters]) -> AnyProgram:
     """Compile a schedule to injection tables, and prove that they cannot deadlock.
 
     Parameters
     ----------
-    made
+    schedule
         The schedule.
     **parameters
         Fields of :class:`.NetworkConfig` except the topology: ``vcs``, ``depth``, ``flit_width``,
@@ -76,12 +80,12 @@ def compile(made: Schedule, /, **parameters: Unpack[NetworkParameters]) -> AnyPr
     W. J. Dally & C. L. Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection
     Networks", IEEE Transactions on Computers, 1987.
     """
-    return _compiled(made, dict(parameters)).program
+    return _compiled(schedule, dict(parameters)).program
 
 
 @checked
 def predict(
-    made: Schedule,
+    schedule: Schedule,
     /,
     *,
     timing: TimingName = "barrier",
@@ -92,7 +96,7 @@ def predict(
 
     Parameters
     ----------
-    made
+    schedule
         The schedule.
     timing
         "barrier": a step begins when the last one has ended at every node. "self-timed": each node
@@ -113,12 +117,12 @@ def predict(
     InvalidInput
         If the schedule does not fit or its routes may deadlock.
     """
-    return _case(made, timing, dict(parameters), hold, simulated=False).predicted
+    return _case(schedule, timing, dict(parameters), hold, simulated=False).predicted
 
 
 @checked
 def verify(
-    made: Schedule,
+    schedule: Schedule,
     /,
     *,
     timing: TimingName = "barrier",
@@ -131,7 +135,7 @@ def verify(
 
     Parameters
     ----------
-    made
+    schedule
         The schedule.
     timing
         As in :func:`predict`.
@@ -152,8 +156,8 @@ def verify(
     """
     from ..sim.verify import verify as carry_out  # noqa: PLC0415 - loads the simulator's tools
 
-    SizeLimit.HARDWARE.require(made.topology.label, made.topology.nodes)
-    (result,) = carry_out([_case(made, timing, dict(parameters), hold)])
+    SizeLimit.HARDWARE.require(schedule.topology.label, schedule.topology.nodes)
+    (result,) = carry_out([_case(schedule, timing, dict(parameters), hold)])
     return result
 
 
@@ -306,65 +310,20 @@ def compare(
     return Entries(compare_algorithms(task, room, algorithms).entries)
 
 
-@checked
-def read_program(path: str | Path) -> AnyProgram:
-    """Read a program from a JSON file, and check that its network can carry it out.
-
-    Parameters
-    ----------
-    path
-        A file that :func:`write_program` or another tool has written.
-
-    Returns
-    -------
-    Program or CircuitProgram
-        The program.
-
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be read, or a key or value is wrong; the line names file and place.
-    """
-    return program_file.read_program(path)
-
-
-@checked
-def write_program(program: AnyProgram, path: str | Path) -> None:
-    """Write a program to a JSON file, whole or not at all.
-
-    Parameters
-    ----------
-    program
-        The program.
-    path
-        The file; an existing file is replaced.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be written.
-    """
-    program_file.write_program(program, path)
-
-
-def _compiled(made: Schedule, parameters: dict[str, Any]) -> Compiled:
+def _compiled(schedule: Schedule, parameters: dict[str, Any]) -> Compiled:
     """Compile and certify a schedule; raise if a custom operator's definition is missing."""
-    SizeLimit.PROGRAM.require(made.topology.label, made.topology.nodes)
+    SizeLimit.PROGRAM.require(schedule.topology.label, schedule.topology.nodes)
     known: tuple[Operator, ...] = parameters.get("operators", ())
     names = {*BUILT_IN, *(each.name for each in known)}
-    for name in made.blocks.operator:
+    for name in schedule.blocks.operator:
         if name is not None and name not in names:
             allowed = f"given with the Operator {name}, by which the schedule combines"
             raise InvalidInput.of("operators", allowed, operator_names(known) or "left out")
-    return compile_certified(made, parameters)
+    return compile_certified(schedule, parameters)
 
 
 def _case(
-    made: Schedule,
+    schedule: Schedule,
     timing: str,
     parameters: dict[str, Any],
     hold: Hold | None = None,
@@ -374,13 +333,13 @@ def _case(
     """Compile, certify and predict a schedule."""
     from ..model.compare.case import Case  # noqa: PLC0415 - loads the compiled cycle model
 
-    if parameters.get("all_port") and made.port_model != PortModel.ALL_PORT:
+    if parameters.get("all_port") and schedule.port_model != PortModel.ALL_PORT:
         why = 'schedule(..., ports="all") makes one of all ports'
         raise InvalidInput(f"all_port must be left out with a schedule of one port: {why}")
     held = None
     if hold is not None:
-        held = np.zeros(made.topology.nodes, dtype=np.int64)
+        held = np.zeros(schedule.topology.nodes, dtype=np.int64)
         for node, cycles in hold.items():
-            held[node_number(made.topology, node, "node to hold")] = cycles
-    compiled = _compiled(made, parameters)
+            held[node_number(schedule.topology, node, "node to hold")] = cycles
+    compiled = _compiled(schedule, parameters)
     return Case.of(compiled, timing=Timing.named(timing), seed=0, hold=held, simulated=simulated)

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from ..model.papers.transmit.schemes import Findings
 
 
+read_schedule = checked(schedule_file.read_schedule)
+write_schedule = checked(schedule_file.write_schedule)
+
+
 def algorithms(collective: CollectiveName = "broadcast") -> list[str]:
     """Return the names of the algorithms for a collective.
 
@@ -224,12 +228,12 @@ def transmit_schedule(plan: Plan, /, *, flits: int = USUAL_FLITS) -> Schedule:
 
 
 @checked
-def measures(made: Schedule, /) -> Measures:
+def measures(schedule: Schedule, /) -> Measures:
     """Measure a schedule, and compute lower bounds for its collective.
 
     Parameters
     ----------
-    made
+    schedule
         The schedule.
 
     Returns
@@ -245,27 +249,27 @@ def measures(made: Schedule, /) -> Measures:
     Raises
     ------
     InvalidInput
-        If ``made`` is not a schedule.
+        If ``schedule`` is not a schedule.
     """
-    cycles = schedule_cycles(made)
+    cycles = schedule_cycles(schedule)
     counted = {
-        "steps": made.steps,
-        "tcd": made.tcd,
-        "links_used": made.links_used,
-        "largest_link_load": made.largest_link_load,
+        "steps": schedule.steps,
+        "tcd": schedule.tcd,
+        "links_used": schedule.links_used,
+        "largest_link_load": schedule.largest_link_load,
         "cycles": cycles.value,
     }
-    least = least_counts(made) | {"cycles": cycles.bound.value}
-    return Measures({"schedule": counted | word_measures(made), "least": least})
+    least = least_counts(schedule) | {"cycles": cycles.bound.value}
+    return Measures({"schedule": counted | word_measures(schedule), "least": least})
 
 
 @checked
-def draw(made: Schedule, /, *paths: str | Path) -> Figure:
+def draw(schedule: Schedule, /, *paths: str | Path) -> Figure:
     """Draw a schedule: who sends to whom, with the step as colour.
 
     Parameters
     ----------
-    made
+    schedule
         The schedule.
     *paths
         Files to write, .svg or .png. Without a file, and outside a notebook, a warning says so.
@@ -287,55 +291,10 @@ def draw(made: Schedule, /, *paths: str | Path) -> Figure:
 
     for path in paths:
         require_picture_suffix(path)
-    require_drawable(made.topology)
-    figure = draw_schedule(made, marked=landmarks(made))
+    require_drawable(schedule.topology)
+    figure = draw_schedule(schedule, marked=landmarks(schedule))
     for path in paths:
         save_picture(figure, path)
     if not paths and "ipykernel" not in sys.modules:
         LOG.warning('draw() has written no file: give a path, such as draw(schedule, "a.svg")')
     return figure
-
-
-@checked
-def read_schedule(path: str | Path) -> Schedule:
-    """Read a schedule from a JSON file, without proving it.
-
-    Parameters
-    ----------
-    path
-        A file that :func:`write_schedule` or another tool has written.
-
-    Returns
-    -------
-    Schedule
-        The schedule; its ``check()`` proves it.
-
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be read, or a key or value is wrong; the line names file and place.
-    """
-    return schedule_file.read_schedule(path)
-
-
-@checked
-def write_schedule(schedule: Schedule, path: str | Path) -> None:
-    """Write a schedule to a JSON file, whole or not at all.
-
-    Parameters
-    ----------
-    schedule
-        The schedule.
-    path
-        The file; an existing file is replaced.
-
-    Returns
-    -------
-    None
-
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be written.
-    """
-    schedule_file.write_schedule(schedule, path)

@@ -31,13 +31,33 @@ _Table = npt.NDArray[np.int32]
 
 
 def binary_tree(nodes: int) -> Topology:
-    """Return the binary tree filled level by level: the papers' full binary tree FT(nodes).
+    """Return the binary tree that is filled level by level.
 
-    The children of node *i* are 2i + 1 (port 2) and 2i + 2 (port 3); port 1 leads to its parent.
-    (Section 3, where the numbers of the vertices are one larger.)
+    The paper's full binary tree FT(nodes), whose vertices have numbers that are one larger.
 
     >>> binary_tree(4).neighbor.tolist()
     [[-1, -1, 1, 2], [-1, 0, 3, -1], [-1, 0, -1, -1], [-1, 1, -1, -1]]
+
+    Parameters
+    ----------
+    nodes
+        Number of nodes, 1 to 2^24. Node i has the children 2i + 1 (port 2) and 2i + 2 (port 3);
+        port 1 leads to its parent.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If the number is out of range.
+
+    References
+    ----------
+    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
+    section 3.
     """
     require_range("nodes of binary tree", nodes, 1, LARGEST_NODE_COUNT)
     neighbor, peer = _empty(nodes, 4)
@@ -47,14 +67,36 @@ def binary_tree(nodes: int) -> Topology:
 
 
 def star_tree(arms: int, length: int) -> Topology:
-    """Return a star tree: node 0 at the centre of ``arms`` lines of ``length`` nodes (section 4).
+    """Return a star tree: lines of equal length that meet at node 0.
 
-    Arm *a*, from 0, has the nodes ``1 + a*length`` to ``(a + 1)*length``, counted outwards. Port
-    ``1 + a`` of the centre leads to arm *a*; on the arm, port 1 leads inwards and port 2 outwards.
-    The paper's star trees have two or more arms; one arm makes a line.
+    Port ``1 + a`` of the centre leads to arm *a*; on the arm, port 1 leads inwards and port 2
+    outwards. The paper's star trees have two or more arms; one arm makes a line.
 
     >>> star_tree(2, 2).neighbor.tolist()
     [[-1, 1, 3], [-1, 0, 2], [-1, 1, -1], [-1, 0, 4], [-1, 3, -1]]
+
+    Parameters
+    ----------
+    arms
+        Number of lines.
+    length
+        Nodes of each line, without node 0. Arm a, from 0, has the nodes ``1 + a*length`` to
+        ``(a + 1)*length``, counted outwards.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is less than 1, or the tree has more than 2^24 nodes.
+
+    References
+    ----------
+    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
+    section 4.
     """
     text = f"star tree {arms}x{length}"
     require_range(f"arms of {text}", arms, 1)
@@ -80,13 +122,31 @@ def star_tree_size(topology: Topology) -> tuple[int, int]:
 
 
 def diagonal_mesh(side: int) -> Topology:
-    """Return a square mesh with links to the four diagonal neighbours as well (section 5).
-
-    Ports 1 to 4 are those of a mesh. Ports 5 to 8 lead to (x+1, y+1), (x-1, y-1), (x+1, y-1) and
-    (x-1, y+1).
+    """Return a square mesh in which nodes are also linked to their diagonal neighbours.
 
     >>> diagonal_mesh(2).neighbor[0].tolist()
     [-1, 1, -1, 2, -1, 3, -1, -1, -1]
+
+    Parameters
+    ----------
+    side
+        Number of nodes on each of the two axes, 1 to 4,096.
+
+    Returns
+    -------
+    Topology
+        The network. Ports 1 to 4 are those of a mesh; ports 5 to 8 lead to (x+1, y+1), (x-1, y-1),
+        (x+1, y-1) and (x-1, y+1).
+
+    Raises
+    ------
+    InvalidInput
+        If the side is out of range.
+
+    References
+    ----------
+    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
+    section 5.
     """
     require_range("side of diagonal mesh", side, 1, LARGEST_SIDE)
     neighbor, peer = _empty(side * side, 9)
@@ -105,16 +165,36 @@ def diagonal_mesh(side: int) -> Topology:
 
 
 def de_bruijn(base: int, length: int) -> Topology:
-    """Return the de Bruijn graph of all numbers of ``length`` digits to ``base`` (section 6).
+    """Return the de Bruijn graph of all numbers of ``length`` digits.
 
-    Node *v* has a link to each node whose digits are those of v moved up by one place, with any
-    digit as the last: ``base*v % base^length + digit``. A link works one way only, unless the graph
-    has the opposite link too; then the two share a port at each end. Links from a node to itself
-    carry nothing and are left out. Ports are in the order of the nodes that they lead to or come
-    from.
+    Opposite links share a port at each end. Links from a node to itself carry nothing and are left
+    out. Ports are in the order of the nodes that they lead to or come from.
 
     >>> de_bruijn(2, 2).neighbor.tolist()
     [[-1, 1, -1, -1], [-1, -1, 2, 3], [-1, 0, 1, -1], [-1, -1, 2, -1]]
+
+    Parameters
+    ----------
+    base
+        Number of different digits.
+    length
+        Number of digits. Node v has links to the nodes ``base*v % base**length + digit``. A link
+        works one way only, unless the graph has the opposite link too.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If a number is less than 1, or the graph has more than 2^24 nodes.
+
+    References
+    ----------
+    T.-Y. Ho, L.-H. Hsu & T.-Y. Sung, "Transmitting on Various Network Topologies", Networks, 1996,
+    section 6.
     """
     text = f"de Bruijn graph {base},{length}"
     require_range(f"base of {text}", base, 1)

@@ -331,13 +331,45 @@ def torus(dims: tuple[int, ...]) -> Topology:
 
 
 def line(nodes: int) -> Topology:
-    """Return nodes in a line: a mesh with one axis."""
+    """Return nodes in a line: a mesh with one axis.
+
+    Parameters
+    ----------
+    nodes
+        Number of nodes, 1 to 2^24.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If the number is out of range.
+    """
     require_range("nodes of line", nodes, 1, LARGEST_NODE_COUNT)
     return Topology("line", (nodes,), *_grid((nodes,), ()), name=f"line of {nodes}")
 
 
 def ring(nodes: int) -> Topology:
-    """Return nodes in a ring: a torus with one axis."""
+    """Return nodes in a ring: a torus with one axis.
+
+    Parameters
+    ----------
+    nodes
+        Number of nodes, 1 to 2^24.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If the number is out of range.
+    """
     require_range("nodes of ring", nodes, 1, LARGEST_NODE_COUNT)
     wrapped = (0,) if nodes > 1 else ()
     tables = _grid((nodes,), wrapped)
@@ -345,10 +377,25 @@ def ring(nodes: int) -> Topology:
 
 
 def hypercube(dimension: int) -> Topology:
-    """Return a hypercube of 2^dimension nodes; port i + 1 flips bit i of a node's number.
+    """Return a hypercube of 2^dimension nodes.
 
     >>> hypercube(3).neighbor[5].tolist()
     [-1, 4, 7, 1]
+
+    Parameters
+    ----------
+    dimension
+        Number of links of each node, 1 to 23. Port i + 1 of a node flips bit i of its number.
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If the dimension is out of range.
     """
     require_range("dimension of hypercube", dimension, 1, LARGEST_DIMENSION)
     neighbor = np.full((1 << dimension, 1 + dimension), NO_LINK, dtype=np.int32)

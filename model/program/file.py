@@ -146,17 +146,44 @@ def _row_to_json(row: Row) -> dict[str, object]:
 
 
 def write_program(program: AnyProgram, path: str | Path) -> None:
-    """Write ``program`` to ``path`` as JSON, whole or not at all.
+    """Write a program to a JSON file, whole or not at all.
 
-    Raises :class:`InvalidInput` if the file cannot be written.
+    Parameters
+    ----------
+    program
+        The program.
+    path
+        The file; an existing file is replaced.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be written.
     """
     write_atomically(path, program_json(program))
 
 
 def read_program(path: str | Path | InputFile) -> AnyProgram:
-    """Read the program in the JSON file ``path``; refuse one that its network cannot carry out.
+    """Read a program from a JSON file, and check that its network can carry it out.
 
-    Raises :class:`InvalidInput` with one line: the file, the place in it and the allowed value.
+    Parameters
+    ----------
+    path
+        A file that :func:`write_program` or another tool has written.
+
+    Returns
+    -------
+    Program or CircuitProgram
+        The program.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read, or a key or value is wrong; the line names file and place.
     """
     return read_json(path, _read)
 

@@ -119,9 +119,23 @@ class _File(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 def write_schedule(schedule: Schedule, path: str | Path) -> None:
-    """Write ``schedule`` to ``path`` as JSON, whole or not at all.
+    """Write a schedule to a JSON file, whole or not at all.
 
-    Raises :class:`InvalidInput` if the file cannot be written.
+    Parameters
+    ----------
+    schedule
+        The schedule.
+    path
+        The file; an existing file is replaced.
+
+    Returns
+    -------
+    None
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be written.
     """
     write_atomically(path, schedule_json(schedule))
 
@@ -190,9 +204,22 @@ def _requested(request: _Request) -> Requested:
 
 
 def read_schedule(path: str | Path | InputFile) -> Schedule:
-    """Read the schedule in the JSON file ``path``, without checking it.
+    """Read a schedule from a JSON file, without proving it.
 
-    Raises :class:`InvalidInput` with one line: the file, the place in it and the allowed value.
+    Parameters
+    ----------
+    path
+        A file that :func:`write_schedule` or another tool has written.
+
+    Returns
+    -------
+    Schedule
+        The schedule; its ``check()`` proves it.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read, or a key or value is wrong; the line names file and place.
     """
     return read_json(path, lambda text: _schedule(_decoded(text)))
 
