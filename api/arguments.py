@@ -12,7 +12,6 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from ..model.base.errors import InvalidInput
-from ..model.base.texts import integers
 from ..model.network.config import NetworkConfig
 from ..model.network.exclusions import IDLE_IN_CIRCUITS
 from ..model.network.node_link import NetworkxGraph
@@ -48,17 +47,6 @@ class Several(Kind):
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
             raise InvalidInput.of(parameter, self.words, repr(value))
         return tuple(super(Several, self).read(parameter, each) for each in value)
-
-
-@dataclass(frozen=True)
-class Sides(Kind):
-    """The sides of a grid, as numbers or as text such as "8x8"."""
-
-    def read(self, parameter: str, value: Any) -> Any:
-        """Return the sides; raise :class:`.InvalidInput` for any other value."""
-        if isinstance(value, str):
-            return integers(parameter, self.words, value, "x")
-        return super().read(parameter, value)
 
 
 def _is_integer(value: Any) -> bool:
@@ -103,8 +91,11 @@ KINDS: Mapping[str, Kind] = {
     "chiplet": Kind("integers such as (4, 4)", _are(_is_integer)),
     "count": Kind("integers such as (2, 2)", _are(_is_integer)),
     "blocks": Several("Blocks", lambda value: hasattr(value, "owner")),
-    # The grid functions check the type of each side.
-    "dims": Sides("integers such as (8, 8), or '8x8'", _are(lambda _side: True)),
+    # The grid functions read a text, and check the type of each side.
+    "dims": Kind(
+        "integers such as (8, 8), or '8x8'",
+        lambda value: isinstance(value, str | Sequence | np.ndarray),
+    ),
     "faulty_links": Several(
         "pairs of nodes", lambda value: _is_pair(value) and all(map(_is_node, value))
     ),

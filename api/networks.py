@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import cast
 
 from ..model.network import chiplets as grids_of_chiplets
 from ..model.network import faults, named_graphs, neighbor_table, topology_file
@@ -13,6 +12,9 @@ from .annotations import Node
 from .arguments import checked
 from .task import node_number
 
+mesh = checked(grids.mesh)
+torus = checked(grids.torus)
+chiplets = checked(grids_of_chiplets.chiplets)
 hypercube = checked(grids.hypercube)
 line = checked(grids.line)
 ring = checked(grids.ring)
@@ -20,94 +22,6 @@ binary_tree = checked(named_graphs.binary_tree)
 star_tree = checked(named_graphs.star_tree)
 diagonal_mesh = checked(named_graphs.diagonal_mesh)
 de_bruijn = checked(named_graphs.de_bruijn)
-
-
-@checked
-def mesh(dims: Sequence[int] | str) -> Topology:
-    """Return a mesh: a grid whose nodes are linked to their neighbours on each axis.
-
-    Parameters
-    ----------
-    dims
-        Number of nodes on each axis, axis 0 first: ``(8, 8)`` or ``"8x8"``.
-
-    Returns
-    -------
-    Topology
-        The network. Node numbers grow along axis 0 first.
-
-    Raises
-    ------
-    InvalidInput
-        If a side is no integer of at least 1, or the mesh has more than 2^24 nodes.
-
-    Examples
-    --------
-    >>> mesh((3, 2)).neighbor[0].tolist()
-    [-1, 1, -1, 3, -1]
-    """
-    return grids.mesh(_sides(dims))
-
-
-@checked
-def chiplets(
-    count: Sequence[int], chiplet: Sequence[int], latency: int = 1, rate: int = 1
-) -> Topology:
-    """Return a mesh of chiplets, whose links between chiplets are long and slow.
-
-    Parameters
-    ----------
-    count, chiplet
-        Number of chiplets on each axis, and number of nodes of a chiplet on each axis.
-    latency
-        Cycles that a flit takes from a chiplet to the next, 1 to 64.
-    rate
-        Least cycles between two flits of a link between chiplets, 1 to 63.
-
-    Returns
-    -------
-    Topology
-        The network: a mesh whose ``link_registers_of`` and ``link_rate_of`` say which links differ.
-
-    Raises
-    ------
-    InvalidInput
-        If ``count`` and ``chiplet`` have different lengths, or a number is out of range.
-
-    Examples
-    --------
-    >>> chiplets((2, 1), (2, 2), latency=8, rate=4).link_rate_of[1].tolist()
-    [-1, 4, -1, -1, -1]
-    """
-    return grids_of_chiplets.chiplets(tuple(count), tuple(chiplet), latency=latency, rate=rate)
-
-
-@checked
-def torus(dims: Sequence[int] | str) -> Topology:
-    """Return a torus: a mesh in which the two ends of each axis are linked.
-
-    Parameters
-    ----------
-    dims
-        Number of nodes on each axis, axis 0 first: ``(8, 8)`` or ``"8x8"``. An axis of 2
-        nodes has two links each way.
-
-    Returns
-    -------
-    Topology
-        The network. Node numbers grow along axis 0 first.
-
-    Raises
-    ------
-    InvalidInput
-        If a side is no integer of at least 1, or the torus has more than 2^24 nodes.
-    """
-    return grids.torus(_sides(dims))
-
-
-def _sides(dims: Sequence[int] | str) -> tuple[int, ...]:
-    """Return the sides, which :func:`.checked` has read if they were a text."""
-    return tuple(cast("Sequence[int]", dims))
 
 
 @checked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import to_builtins
@@ -26,7 +26,8 @@ from .options.values import file_option
 
 if TYPE_CHECKING:
     from ..asic.library import Library
-    from ..asic.measure import Energy, Part
+    from ..asic.measure import Energy, Part, Synthesized
+    from ..asic.routed import Routed
     from ..model.compare.case import Case
 
 NETLISTS = ("router.v", "interface.v", "tile.v")
@@ -123,7 +124,7 @@ def _case(wanted: ScheduleOptions) -> Case:
     return Case.of(compiled, timing=Timing.BARRIER, seed=0)
 
 
-def _energy(made: Any, library: Library, router: Part, case: Case) -> Energy:
+def _energy(made: Synthesized, library: Library, router: Part, case: Case) -> Energy:
     """Record the run and return the energy of its busiest router."""
     from ..asic.measure import record
 
@@ -131,11 +132,10 @@ def _energy(made: Any, library: Library, router: Part, case: Case) -> Energy:
     with busy("running (the first time, the simulator is built)"):
         record(case, recording)
     with busy("counting toggles"):
-        energy: Energy = made.energy(library, router.period, case, recording)
-    return energy
+        return made.energy(library, router.period, case, recording)
 
 
-def _route(logic: Path, paths: list[Path]) -> Any:
+def _route(logic: Path, paths: list[Path]) -> Routed:
     """Route the router, and write its layout and a picture."""
     from ..asic.routed import draw, route
 

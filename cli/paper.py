@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +13,7 @@ from ..model.network.network_text import SizeLimit, sized_network
 from .command import command
 from .console import print_json, print_table, progress, say, say_written
 from .options.output import json_option, output_option, output_paths
-from .options.values import float_option, integer_option, option_group, refuse_beside
+from .options.values import float_option, integer_option, recorded, refuse_beside
 
 if TYPE_CHECKING:
     from ..model.papers.items.item import Item, Paper, Setting
@@ -32,6 +33,34 @@ def _complete(context: click.Context, _option: click.Parameter, begun: str) -> l
     return [CompletionItem(name) for name in names if name.startswith(begun)]
 
 
+@dataclass(frozen=True)
+class FormulaOptions:
+    """The parameters of Johnsson & Ho's formulas."""
+
+    dimension: int
+    flits: int
+    packet: int
+    tau: float
+    tc: float
+
+    def setting(self, mesh: str | None) -> Setting:
+        """Return the choices of the options; refuse those out of range."""
+        from ..model.papers.items.item import Setting
+        from ..model.papers.items.johnsson_ho import LARGEST_DIMENSION
+
+        require_range("--dimension", self.dimension, 2, LARGEST_DIMENSION)
+        require_range("--flits", self.flits, 1, 1 << 31)
+        require_range("--packet", self.packet, 1, 1 << 31)
+        for option, time in (("--tau", self.tau), ("--tc", self.tc)):
+            if time != 0 and not _SHORTEST_TIME <= time <= _LONGEST_TIME:
+                allowed = f"0, or {_SHORTEST_TIME:g} to {_LONGEST_TIME:g}"
+                raise InvalidInput.of(option, allowed, time)
+        if mesh is None:
+            return Setting(None, *astuple(self))
+        topology = sized_network("mesh", mesh, SizeLimit.SCHEDULE, "--mesh")
+        return Setting(topology, *astuple(self))
+
+
 @command(
     "paper",
     "eyecast paper cang-wu-1998 -o figures",
@@ -40,7 +69,9 @@ def _complete(context: click.Context, _option: click.Parameter, begun: str) -> l
 @click.argument("name", required=False, metavar="[PAPER]", shell_complete=_complete)
 @click.argument("chosen", nargs=-1, metavar="[ITEM]...", shell_complete=_complete)
 @click.option("--mesh", metavar="WxH", help="Map the TCDs of this mesh (Cang & Wu, Figs. 2 and 5).")
-@option_group(
+@recorded(
+    "formulas",
+    FormulaOptions,
     integer_option("--dimension", 4, "n: dimension of the hypercube."),
     integer_option("--flits", 16, "M: words of the message, or of each block."),
     integer_option("--packet", 4, "B: the most words of a packet."),
@@ -54,9 +85,9 @@ def paper_command(
     name: str | None,
     chosen: tuple[str, ...],
     mesh: str | None,
+    formulas: FormulaOptions,
     output: str | None,
     as_json: bool,
-    **numbers: Any,
 ) -> None:
     """Print and draw the tables and figures of a paper: printed values beside ours.
 
@@ -79,7 +110,7 @@ def paper_command(
         refuse_beside(name, _FORMULAS, "it has no hypercubes")
     if not name.startswith("cang"):
         refuse_beside(name, ("--mesh",), "it has no maps of TCDs")
-    setting = _setting(mesh, **numbers)
+    setting = formulas.setting(mesh)
     names = chosen or tuple(paper.items)
     with progress(name, len(names), shown=True) as (now, advance):
         items = {}
@@ -100,23 +131,6 @@ def paper_command(
         if found.note:
             say(found.note)
     say_written(*written)
-
-
-def _setting(
-    mesh: str | None, dimension: int, flits: int, packet: int, tau: float, tc: float
-) -> Setting:
-    """Return the choices of the options; refuse those out of range."""
-    from ..model.papers.items.item import Setting
-    from ..model.papers.items.johnsson_ho import LARGEST_DIMENSION
-
-    require_range("--dimension", dimension, 2, LARGEST_DIMENSION)
-    require_range("--flits", flits, 1, 1 << 31)
-    require_range("--packet", packet, 1, 1 << 31)
-    for option, time in (("--tau", tau), ("--tc", tc)):
-        if time != 0 and not _SHORTEST_TIME <= time <= _LONGEST_TIME:
-            raise InvalidInput.of(option, f"0, or {_SHORTEST_TIME:g} to {_LONGEST_TIME:g}", time)
-    topology = None if mesh is None else sized_network("mesh", mesh, SizeLimit.SCHEDULE, "--mesh")
-    return Setting(topology, dimension, flits, packet, tau, tc)
 
 
 def _list(papers: dict[str, Paper], as_json: bool) -> None:

@@ -11,6 +11,7 @@
 docs/router.md, section 24, says what registers and rate of a link do.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,13 +24,33 @@ BETWEEN = ("latency", "rate")
 
 
 def chiplets(
-    count: tuple[int, ...], chiplet: tuple[int, ...], *, latency: int = 1, rate: int = 1
+    count: Sequence[int], chiplet: Sequence[int], latency: int = 1, rate: int = 1
 ) -> Topology:
-    """Return a mesh of ``count`` chiplets, each a mesh of the sides ``chiplet``.
+    """Return a mesh of chiplets, whose links between chiplets are long and slow.
 
-    A flit takes ``latency`` cycles from a chiplet to the next, its router's cycle included, and a
-    link between chiplets carries a flit every ``rate`` cycles. Of the other links nothing is said.
-    Raises :class:`.InvalidInput` for sides of other lengths or numbers out of range.
+    Parameters
+    ----------
+    count, chiplet
+        Number of chiplets on each axis, and number of nodes of a chiplet on each axis.
+    latency
+        Cycles that a flit takes from a chiplet to the next, 1 to 64.
+    rate
+        Least cycles between two flits of a link between chiplets, 1 to 63.
+
+    Returns
+    -------
+    Topology
+        The network: a mesh whose ``link_registers_of`` and ``link_rate_of`` say which links differ.
+
+    Raises
+    ------
+    InvalidInput
+        If ``count`` and ``chiplet`` have different lengths, or a number is out of range.
+
+    Examples
+    --------
+    >>> chiplets((2, 1), (2, 2), latency=8, rate=4).link_rate_of[1].tolist()
+    [-1, 4, -1, -1, -1]
     """
     if len(count) != len(chiplet):
         raise InvalidInput.of("axes of chiplet", str(len(count)), len(chiplet))

@@ -22,6 +22,7 @@ differs in bit *i*.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -30,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import InvalidInput, require_range, with_article
+from ..base.texts import integers
 
 NO_LINK = -1
 GRIDS = ("mesh", "torus", "hypercube", "line", "ring")
@@ -307,27 +309,58 @@ def _longest_chain(following: list[int]) -> int:
     return max(links)
 
 
-def mesh(dims: tuple[int, ...]) -> Topology:
-    """Return a mesh with the given side lengths, axis 0 first; each at least 1.
+def mesh(dims: Sequence[int] | str) -> Topology:
+    """Return a mesh: a grid whose nodes are linked to their neighbours on each axis.
 
+    Parameters
+    ----------
+    dims
+        Number of nodes on each axis, axis 0 first: ``(8, 8)`` or ``"8x8"``.
+
+    Returns
+    -------
+    Topology
+        The network. Node numbers grow along axis 0 first.
+
+    Raises
+    ------
+    InvalidInput
+        If a side is no integer of at least 1, or the mesh has more than 2^24 nodes.
+
+    Examples
+    --------
     >>> mesh((3, 2)).neighbor[0].tolist()
     [-1, 1, -1, 3, -1]
     """
-    _require_sides("mesh", dims)
-    return Topology("mesh", tuple(dims), *_grid(dims, wrapped=()))
+    sides = _sides("mesh", dims)
+    return Topology("mesh", sides, *_grid(sides, wrapped=()))
 
 
-def torus(dims: tuple[int, ...]) -> Topology:
-    """Return a torus with the given side lengths, axis 0 first; each at least 1.
-
-    An axis of length 2 has two links each way, an axis of length 1 none.
+def torus(dims: Sequence[int] | str) -> Topology:
+    """Return a torus: a mesh in which the two ends of each axis are linked.
 
     >>> torus((3, 2)).neighbor[0].tolist()
     [-1, 1, 2, 3, 3]
+
+    Parameters
+    ----------
+    dims
+        Number of nodes on each axis, axis 0 first: ``(8, 8)`` or ``"8x8"``. An axis of 2
+        nodes has two links each way.
+
+    Returns
+    -------
+    Topology
+        The network. Node numbers grow along axis 0 first.
+
+    Raises
+    ------
+    InvalidInput
+        If a side is no integer of at least 1, or the torus has more than 2^24 nodes.
     """
-    _require_sides("torus", dims)
-    wrapped = tuple(axis for axis, side in enumerate(dims) if side > 1)
-    return Topology("torus", tuple(dims), *_grid(dims, wrapped), wrapped=wrapped)
+    sides = _sides("torus", dims)
+    wrapped = tuple(axis for axis, side in enumerate(sides) if side > 1)
+    return Topology("torus", sides, *_grid(sides, wrapped), wrapped=wrapped)
 
 
 def line(nodes: int) -> Topology:
@@ -407,19 +440,22 @@ def hypercube(dimension: int) -> Topology:
     return Topology("hypercube", (2,) * dimension, neighbor, peer, name=f"{dimension}-cube")
 
 
-def _require_sides(kind: str, dims: tuple[int, ...]) -> None:
-    """Raise :class:`InvalidInput` unless a grid with sides ``dims`` can be built."""
-    if not dims:
+def _sides(kind: str, dims: Sequence[int] | str) -> tuple[int, ...]:
+    """Return the sides of a grid, also of a text; raise :class:`InvalidInput` if there is none."""
+    allowed = "integers such as (8, 8), or '8x8'"
+    sides = integers("sides", allowed, dims, "x") if isinstance(dims, str) else tuple(dims)
+    if not sides:
         raise InvalidInput.of(kind, "sides such as 8x8", "without sides")
-    if len(dims) > MOST_AXES:
-        raise InvalidInput.of(f"axes of {kind}", f"at most {MOST_AXES}", len(dims))
-    text = "x".join(str(side) for side in dims)
-    for side in dims:
+    if len(sides) > MOST_AXES:
+        raise InvalidInput.of(f"axes of {kind}", f"at most {MOST_AXES}", len(sides))
+    text = "x".join(str(side) for side in sides)
+    for side in sides:
         require_range(f"side of {kind} {text}", side, 1)
-    nodes = prod(dims)
+    nodes = prod(sides)
     if nodes > LARGEST_NODE_COUNT:
         raise InvalidInput.of(f"nodes of {kind} {text}", f"at most {LARGEST_NODE_COUNT}", nodes)
-    require_port_count(f"{kind} {text}", nodes, 1 + 2 * len(dims))
+    require_port_count(f"{kind} {text}", nodes, 1 + 2 * len(sides))
+    return sides
 
 
 def require_port_count(name: str, nodes: int, ports: int) -> None:
