@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 from helpers.command import Answer, Command
 from helpers.recordings import samples, table, waveform
+from matplotlib.figure import Figure
 
 import eyecast as api
 from eyecast.cli.main import cli
@@ -24,6 +25,7 @@ from eyecast.model.compare.traffic_case import TrafficCase, compare_traffic
 from eyecast.model.network.topology_file import topology_to_json
 from eyecast.model.program.memory.layout import held_words
 from eyecast.model.run.trace import Trace
+from eyecast.picture import latency
 from eyecast.sim import verify as hardware
 
 FLAG = None
@@ -158,11 +160,26 @@ def perfect_traffic(cases: Sequence[TrafficCase], **_: Any) -> Any:
     return (compare_traffic(case, case.predicted) for case in cases)
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for the files of ``inputs``, which its first test makes."""
+    return tmp_path_factory.mktemp("options") / "inputs"
+
+
 @pytest.fixture
-def inputs(eyecast: Command, here: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with the files that the lines and the options name."""
+def inputs(eyecast: Command, here: Path, kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fill the current folder with the files that the lines and the options name."""
     monkeypatch.setattr(hardware, "verify", perfect_verify)
     monkeypatch.setattr(hardware, "run_traffic", perfect_traffic)
+    # The files of ``traffic`` have the latencies, too; drawing them takes longer than the run.
+    monkeypatch.setattr(latency, "draw_latencies", lambda _: Figure())
+    if not kept.exists():
+        make_inputs(eyecast)
+        shutil.copytree(here, kept)
+    shutil.copytree(kept, here, dirs_exist_ok=True)
+
+
+def make_inputs(eyecast: Command) -> None:
     for line in (
         f"schedule {CORNER} -o schedule.json",
         f"program {CORNER} -o program.json --image image.csv --certificate certificate.json",
@@ -184,7 +201,6 @@ def inputs(eyecast: Command, here: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     trace.write_csv("wrong.csv")
     Path("wrong.vcd").write_text(waveform(samples(trace)))
     Path("table.csv").write_text(table(samples(trace), radix=False))
-    return here
 
 
 def outcome(eyecast: Command, line: str) -> Outcome:
@@ -213,7 +229,7 @@ def test_every_command_is_walked() -> None:
     "line",
     [pytest.param(line, marks=[pytest.mark.slow] * line.startswith(SLOW)) for line in LINES],
 )
-def test_every_option_binds_or_is_refused(line: str, eyecast: Command, inputs: Path) -> None:
+def test_every_option_binds_or_is_refused(line: str, eyecast: Command, inputs: None) -> None:
     plain = outcome(eyecast, line)
     assert plain.answer.status != 2, plain.answer
     words = line.split()
