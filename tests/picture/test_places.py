@@ -82,7 +82,15 @@ NETWORKS = {
     "graph with a host": with_host(de_bruijn(2, 3), range(8)),
     "torus with faults": with_faults(torus((4, 4)), [5], [(0, 3)]),
 }
-every_network = pytest.mark.parametrize("name", NETWORKS)
+MORE = {
+    *("4-D mesh", "3-D torus", "5-D torus", "4-cube", "6-cube", "binary tree", "large graph"),
+    *("tree with a host", "line with a host"),
+}
+"""Networks of slow tests; the others have each kind, too."""
+
+every_network = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in MORE)) for name in NETWORKS]
+)
 
 
 def shortest_paths(topology: Topology, source: int) -> list[Path_]:
@@ -151,9 +159,7 @@ def sampled(curve: Curve) -> npt.NDArray[np.float64]:
     return np.vstack(points)
 
 
-@pytest.mark.parametrize(
-    "name", ["torus", "4-D torus", "6-cube", "star tree", "graph", "torus with a host"]
-)
+@pytest.mark.parametrize("name", ["torus", "3-D mesh", "star tree", "graph", "torus with a host"])
 def test_every_send_is_in_the_picture(name: str, tmp_path: Path) -> None:
     schedule = flood(NETWORKS[name])
     save_picture(drawn_flood(name), tmp_path / "a.svg")
@@ -207,7 +213,7 @@ def test_numbers_are_the_steps_in_which_nodes_are_first_reached(name: str) -> No
     assert written == numbers | {schedule.root: "S"}
 
 
-@pytest.mark.parametrize("dims", [(4, 4), (8,), (3, 3)])
+@pytest.mark.parametrize("dims", [(8,), (3, 3)])
 def test_where_all_are_roots_nodes_have_no_numbers(dims: tuple[int, ...]) -> None:
     schedule = ring_collective("all-gather", torus(dims), None, 4)
     whole, *panels = draw_schedule(schedule).axes

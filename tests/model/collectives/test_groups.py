@@ -42,7 +42,9 @@ def test_rows_do_what_one_row_does() -> None:
     assert schedule_bound(made).value == schedule_bound(alone).value
 
 
-@pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
+@pytest.mark.parametrize(
+    "circuits", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["packets", "circuits"]
+)
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_rows_need_the_memory_of_one_row(collective: str, circuits: bool) -> None:
     """Each node reserves memory for its own group's blocks only, whatever the algorithm."""

@@ -114,7 +114,7 @@ def test_sends_between_regions_reach_all_in_the_fewest_steps() -> None:
 # ---- Drawn fault sets -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [120, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [40, pytest.param(2000, marks=pytest.mark.slow)])
 def test_theorems_5_and_6(count: int) -> None:
     """Require no contention and the bounds on steps and TCD, for many random sets of faults."""
     draw = np.random.default_rng(10)
@@ -134,7 +134,7 @@ def test_theorems_5_and_6(count: int) -> None:
 
 def test_steps_and_nodes_served() -> None:
     """The steps between regions and the longest region's steps add up to all steps."""
-    for topology in drawn_meshes(15, seed=12, longest=12):
+    for topology in drawn_meshes(8, seed=12, longest=12):
         enabled = enabled_nodes(topology)
         cut = FaultRegions.of(topology)
         longest = max(rectangle_steps(region.sides) for region in cut.regions)
@@ -150,12 +150,12 @@ def test_steps_and_nodes_served() -> None:
 
 def test_sources_of_the_figures() -> None:
     for topology in (FIGURE_1, FIGURE_8):
-        for source in enabled_nodes(topology)[::3]:
+        for source in enabled_nodes(topology)[::9]:
             jiang_wu_broadcast(topology, source, 1).check()
 
 
 def test_a_mesh_without_faults_is_one_region() -> None:
-    for sides in [(1, 1), (1, 6), (8, 8), (10, 13)]:
+    for sides in [(1, 1), (1, 6), (8, 8), (5, 7)]:
         topology = mesh(sides)
         eyes = region_eyes(topology)
         for source in range(topology.nodes):
@@ -167,7 +167,7 @@ def test_a_mesh_without_faults_is_one_region() -> None:
 
 
 def test_many_blocks() -> None:
-    for topology in drawn_meshes(3, seed=13, longest=100):
+    for topology in drawn_meshes(1, seed=13, longest=100):
         enabled = enabled_nodes(topology)
         jiang_wu_broadcast(topology, enabled[len(enabled) // 3], 1).check()
 
@@ -185,7 +185,7 @@ def test_messages_meet_without_virtual_channels() -> None:
 
 
 def test_messages_do_not_meet_in_smaller_meshes() -> None:
-    for width, height in [(3, 3), (3, 4), (4, 3), (3, 5)]:
+    for width, height in [(3, 3), (3, 4), (4, 3)]:
         inner = nodes_of(1, width - 2, 1, height - 2)
         for count in range(len(inner) + 1):
             for faults in combinations(inner, count):
@@ -227,9 +227,6 @@ def test_network_delivers_on_virtual_channels(timing: str) -> None:
 
 def test_routes_do_not_wait_in_a_circle() -> None:
     draw = np.random.default_rng(14)
-    for topology in drawn_meshes(40, seed=15):
+    for topology in drawn_meshes(15, seed=15):
         schedule = jiang_wu_broadcast(topology, int(draw.choice(enabled_nodes(topology))), 1)
         assert find_cycle(compile_schedule(schedule, config_of(schedule))) == []
-
-
-# ---- Refusals ---------------------------------------------------------------------------------

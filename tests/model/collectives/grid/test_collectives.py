@@ -1,6 +1,7 @@
 """Recursive doubling and rings on meshes and tori: proved, counted, and compared with bounds."""
 
 from dataclasses import asdict
+from functools import cache
 from math import log2, prod
 
 import numpy as np
@@ -32,6 +33,7 @@ GRIDS = [
 POWERS = [grid for grid in GRIDS if all(side.bit_count() == 1 for side in grid.dims)]
 
 
+@cache
 def made(topology: Topology, collective: str, words: int = 1) -> list[Schedule]:
     """Return every schedule for a collective: by both algorithms, from every root."""
     roots = range(topology.nodes) if collective in ROOTED else [None]

@@ -23,6 +23,7 @@ from eyecast.model.network.topology import hypercube, line, mesh, torus
 from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps
 
 Node = tuple[int, ...]
+LARGER = ((8, 8), (6, 6), (4, 2, 8), (4, 4, 4), (3, 3, 3))
 
 
 @pytest.mark.parametrize(
@@ -43,9 +44,10 @@ def test_no_broadcast_on_a_torus_is_cheaper_than_the_eye(sides: Node) -> None:
 @pytest.mark.parametrize(
     "sides",
     [
-        *((1,), (2, 2), (4, 4), (8, 8), (16, 2), (4, 2, 8), (4, 4, 4), (2,) * 5, (1, 8, 1, 4)),
-        *((3,), (13,), (2, 3), (3, 3), (5, 5), (3, 7), (6, 6)),
-        *((3, 4, 2), (3, 3, 3), (5, 1, 3), (2, 3, 1, 3)),
+        *((1,), (2, 2), (4, 4), (16, 2), (2,) * 5, (1, 8, 1, 4)),
+        *((3,), (13,), (2, 3), (3, 3), (5, 5), (3, 7)),
+        *((3, 4, 2), (5, 1, 3), (2, 3, 1, 3)),
+        *(pytest.param(sides, marks=pytest.mark.slow) for sides in LARGER),
     ],
 )
 def test_every_source_is_proved(sides: Node) -> None:
@@ -63,7 +65,7 @@ def test_every_source_is_proved(sides: Node) -> None:
 def test_drawn_sources_are_proved(sides: Node) -> None:
     topology = mesh(sides)
     tcds = minimum_tcds(topology)
-    for source in np.random.default_rng(7).integers(0, topology.nodes, 10).tolist():
+    for source in np.random.default_rng(7).integers(0, topology.nodes, 4).tolist():
         schedule = minimum_broadcast(topology, source, 1)
         schedule.check()
         assert schedule.tcd == tcds[source]
