@@ -60,10 +60,8 @@ class Bench:
         self,
         *operators: Operator | str,
         seed: int = 1,
-        writes_late: bool = False,
         **limits: Any,
     ) -> None:
-        """Make the bench; with ``writes_late`` the faulty memory gets every word a cycle late."""
         self.config = NetworkConfig(
             topology=mesh((2, 2)),
             flit_width=WIDTH,
@@ -81,9 +79,9 @@ class Bench:
             self.memory = [0] * WORDS
             self.module = self._module_of_programs()
         else:
-            self.module = self._module(writes_late=writes_late)
+            self.module = self._module()
 
-    def _module(self, *, writes_late: bool) -> Module:
+    def _module(self) -> Module:
         m = Module()
         m.submodules.combiner = combiner = self.combiner
         m.submodules.memory = memory = Memory(shape=WIDTH, depth=WORDS, init=self.memory)
@@ -91,13 +89,10 @@ class Bench:
             combiner.writes, combiner.reads, combiner.stored, strict=True
         ):
             port, source = memory.write_port(), memory.read_port()
-            domain = m.d.sync if writes_late else m.d.comb
-            domain += [
+            m.d.comb += [
                 port.en.eq(write.enable),
                 port.addr.eq(write.address),
                 port.data.eq(write.word),
-            ]
-            m.d.comb += [
                 stored.enable.eq(write.enable),
                 stored.address.eq(write.address),
                 stored.word.eq(write.word),
@@ -226,36 +221,3 @@ def run_beside_host(bench: Bench) -> int:
     simulate(bench.module, testbench)
     assert held == bench.memory
     return lost
-
-
-def run_damaged(bench: Bench, flip: Callable[[Any, int], None]) -> int:
-    """Require that the combiner reports each damaged word that it combines, and no other word.
-
-    ``flip`` damages a word, or repairs a damaged one, without changing its bits that are combined.
-    Return the number of reported words.
-    """
-    told = 0
-
-    async def testbench(ctx: Any) -> None:
-        nonlocal told
-        damaged: set[int] = set()
-        for words in draw_words(bench):
-            for lane, word in enumerate(words):
-                bench.offer(ctx, lane, word)
-            bench.take(words)
-            written = bench.must_write()
-            must_tell = 0
-            for lane, word in enumerate(words):
-                lower = {each.address for each in words[:lane] if each}
-                if word and word.operator and word.source in damaged - written.keys() - lower:
-                    must_tell |= 1 << lane
-            await ctx.tick()
-            assert ctx.get(bench.combiner.damaged) == must_tell
-            told += must_tell.bit_count()
-            damaged -= written.keys()
-            place = bench.draw.randrange(WORDS)
-            flip(ctx, place)
-            damaged ^= {place}
-
-    simulate(bench.module, testbench)
-    return told

@@ -5,12 +5,10 @@ The tests flip bits in the memories themselves, while the network runs.
 
 import random
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 from amaranth.hdl import ClockDomain
-from helpers.combiner_bench import Bench, run_damaged
 from helpers.engine_host import (
     ACKNOWLEDGE,
     CONTROLLER,
@@ -135,19 +133,6 @@ def test_a_host_and_a_tile_are_told_of_a_damaged_word(
         np.testing.assert_array_equal(await host.memory(), words(made))
 
     engine.simulate(bench)
-
-
-@pytest.mark.parametrize("limits", [{"all_port": True}, {"vcs": 2}], ids=["all-port", "2 VCs"])
-def test_a_damaged_word_that_is_combined_is_told(
-    memories: Memories, limits: dict[str, Any]
-) -> None:
-    """No report if the damaged word is written while it is read: the new word is combined."""
-    bench = Bench("add", programs=1, parity=True, **limits)
-
-    def flip(ctx: Any, address: int) -> None:
-        memories.flip(ctx, memories.messages[0], address, WIDTH - 1)
-
-    assert run_damaged(bench, flip) > 10
 
 
 async def read_by_tile(host: Host, address: int) -> bool:

@@ -13,18 +13,17 @@ from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.run.run import CIRCUIT_FLAGS, FLAGS, SENDER_STATES
 from eyecast.rtl.circuits.interface import CircuitFlag
-from eyecast.rtl.packets.credits import CreditCounter
 from eyecast.rtl.packets.direct_router import DirectRouter
 from eyecast.rtl.packets.flit_buffer import FlitBuffer
 from eyecast.rtl.packets.input_port import routed_layout
 from eyecast.rtl.packets.router import Router
 from eyecast.rtl.packets.sender import Sender, SenderState
+from eyecast.rtl.packets.tile import tile_signature
 from eyecast.rtl.parts.arbiter import Arbiter
 from eyecast.rtl.parts.host_map import HostSpace
 from eyecast.rtl.parts.host_port import Flag, Refusal
 from eyecast.rtl.parts.table import Table
 from eyecast.rtl.parts.technology import BufferStyle, Technology
-from eyecast.rtl.parts.tile_signature import tile_signature
 from eyecast.rtl.request_check import RequestCheck
 
 TOPOLOGY = mesh((2, 2))
@@ -64,7 +63,7 @@ def test_arbiter_grants_the_first_request_from_the_turn_of_the_next_ready_vc(
 
     async def testbench(ctx):
         turns, next_vc = [first] * vcs, 0
-        for _ in range(250):
+        for _ in range(120):
             # Sometimes few requesters ask, so that the order wraps.
             few = draw.choice([0, draw.getrandbits(inputs), draw.getrandbits(inputs), -1])
             # A delivered flit asks for its own VC.
@@ -101,7 +100,7 @@ def test_arbiter_grants_the_first_request_from_the_turn_of_the_next_ready_vc(
     simulate(arbiter, testbench)
 
 
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 16])
+@pytest.mark.parametrize("depth", [1, 2, 3, 16])
 @pytest.mark.parametrize("style", BufferStyle)
 def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
     config = NetworkConfig(topology=TOPOLOGY)
@@ -114,7 +113,7 @@ def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
     async def testbench(ctx):
         held, lost, route, keep = [], 0, None, False
         await ctx.tick()
-        for number in range(400):
+        for number in range(150):
             write = draw.random() < 0.6
             pop = bool(held) and draw.random() < 0.5
             # The packet does not change between two flits.
@@ -145,28 +144,6 @@ def test_buffer_keeps_order_and_flags_a_flit_too_many(style, depth):
         assert lost > 0
 
     simulate(buffer, testbench)
-
-
-def test_credits_count_down_to_none_and_flag_one_too_many():
-    counter = CreditCounter(NetworkConfig(topology=TOPOLOGY, depth=3))
-
-    async def testbench(ctx):
-        count, seen = 3, set()
-        draw = random.Random(1)
-        for _ in range(300):
-            spend, earn = draw.random() < 0.5, draw.random() < 0.5
-            ctx.set(counter.spend, spend)
-            ctx.set(counter.earn, earn)
-            assert ctx.get(counter.available) == (count > 0)
-            assert ctx.get(counter.overflow) == (earn and count == 3)
-            seen.add((spend, earn, count))
-            await ctx.tick()
-            # Without a credit none is spent; a credit beyond the depth is lost.
-            if not (earn and count == 3):
-                count = max(0, count + earn - spend)
-        assert {(True, False, 0), (True, True, 0), (False, True, 3)} <= seen
-
-    simulate(counter, testbench, asserting=False)
 
 
 def test_an_all_port_router_sends_a_flit_where_it_may_go():

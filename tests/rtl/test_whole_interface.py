@@ -25,7 +25,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "tile-streams": {"programs": 1, "tile_ports": True, "streams": True},
     "all": {"all_port": True, "streams": True, "operators": "add", "programs": 1},
 }
-AHEAD = ("two-vcs", "timed", "streaming", "all-port")
+AHEAD = ("two-vcs", "timed", "contention-free", "streaming", "all-port")
 """Networks whose interface is also tested with look-ahead."""
 
 
@@ -43,6 +43,11 @@ def test_an_interface_does_what_the_page_says(name: str) -> None:
 @pytest.mark.parametrize("name", NETWORKS)
 def test_drawn_programs_do_what_the_page_says(name: str) -> None:
     bench_of(name).run(*range(15))
+
+
+@pytest.mark.parametrize("name", AHEAD[:2])
+def test_an_interface_that_fetches_words_ahead(name: str) -> None:
+    bench_of(name, look_ahead=True).run(1, 2, 3)
 
 
 @pytest.mark.slow
