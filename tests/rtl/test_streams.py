@@ -8,20 +8,78 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from amaranth.hdl import ClockDomain
-from helpers.network_in_python import run_by_hand
+from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
+from amaranth.lib.wiring import connect
+from helpers.amaranth_simulation import simulate
+from helpers.network_in_python import NetworkBench, cycle_of_error, run_by_hand
 from helpers.programs import UP, program, put
 
+from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, ring
 from eyecast.model.program.row import Row
+from eyecast.rtl.host_map import HostSpace, StatusWord
+from eyecast.rtl.sender import Sender, SenderState
+from eyecast.rtl.table import Table
+from eyecast.sim.loading import prepare
 
 PAIR, THREE = mesh((2,)), mesh((3,))
+BAD_ROW = 1 << 6
 SLOW = pytest.mark.slow
 
 
 def streams(row: Row, lead: int = 0, **fields: int) -> Row:
     """Return the row as one that streams."""
     return replace(row, stream=1, lead=lead, **fields)
+
+
+def test_rows_that_leave_their_window_or_the_memory_are_bad() -> None:
+    """A row of 2^w words fits its window; one more word does not (section 20, "Windows")."""
+    config = NetworkConfig(
+        topology=PAIR, message_words=23, table_words=8, flit_width=40, streams=True
+    )
+    fields = dict(config.table.fields)
+    assert config.table.control_words == 1
+    m, reset = Module(), Signal()
+    m.domains.sync = ClockDomain()
+    m.submodules.table = table = Table(config)
+    m.submodules.sender = sender = Sender(config, ports=range(1, 3))
+    m.d.comb += ResetSignal().eq(reset)
+    connect(m, table.read, sender.table)
+    cases = [
+        (window, source, length)
+        for window in range(8)
+        for source in (0, 3, 8, 15, 16, 19, 22)
+        for length in {0, 2**window - 1, 2**window, 2**window + 1, 23 - source, 24 - source}
+        if length < 2 ** fields["length"]
+    ]
+
+    def is_bad(window: int, source: int, length: int) -> bool:
+        """Tell whether a row is bad by the page's rule; an address has 5 bits."""
+        if not window:
+            return source + length > 23
+        return window > 4 or length > 2**window or source | 2**window - 1 >= 23
+
+    async def bench(ctx: Any) -> None:
+        ctx.set(sender.clock.step, 1)
+        ctx.set(table.write.enable, 1)
+        for window, source, length in cases:
+            row = {"step": 1, "header_flits": 1, "source_address": source, "length": length}
+            row["window"] = window
+            places = zip(config.table.fields, config.table.positions, strict=True)
+            control = sum(row.get(name, 0) << low for (name, _), (_, low) in places)
+            ctx.set(reset, 1)
+            # A control word, and a header flit by port 1.
+            for address, each in enumerate((control, 1)):
+                ctx.set(table.write.address, address)
+                ctx.set(table.write.word, each)
+                await ctx.tick()
+            ctx.set(reset, 0)
+            await ctx.tick()
+            assert ctx.get(sender.state) == SenderState.READY.value
+            assert ctx.get(sender.causes.bad_row) == is_bad(window, source, length)
+
+    simulate(m, bench)
+    assert {is_bad(*case) for case in cases} == {False, True}
 
 
 @pytest.mark.parametrize(
@@ -98,3 +156,41 @@ def test_words_run_round_a_window(clock: ClockDomain) -> None:
         # Word i is injected four cycles after word i - 2, not two.
         cycles=made.config.table.control_words + (1 + 4 + 4) + 2 - 2,
     )
+
+
+def bad(**fields: int) -> Row:
+    return replace(put(1, (UP, 1), length=2), **fields)
+
+
+@pytest.mark.parametrize(
+    ("row", "flag", "limits"),
+    [
+        pytest.param(
+            bad(source_address=8, window=3), BAD_ROW, {"message_words": 12}, id="a window too far"
+        ),
+        pytest.param(bad(window=2, length=5), BAD_ROW, {}, id="too long", marks=SLOW),
+        pytest.param(bad(window=9), BAD_ROW, {"message_words": 512}, id="too large", marks=SLOW),
+        pytest.param(
+            bad(stream=3), BAD_ROW, {"all_port": True}, id="there is no such lane", marks=SLOW
+        ),
+        pytest.param(bad(source_address=15), BAD_ROW, {}, id="beyond the memory", marks=SLOW),
+        pytest.param(bad(source_address=15, window=3), 0, {}, id="round the end", marks=SLOW),
+    ],
+)
+def test_rows_that_are_refused(
+    clock: ClockDomain, row: Row, flag: int, limits: dict[str, Any]
+) -> None:
+    """A row is examined in the cycle after its control words, and refused at that cycle's end."""
+    limits = {"message_words": 16, "streams": True, **limits}
+    ports = {"receive_ports": {1: [2]}} if "all_port" in limits else {}
+    made = program({0: [row]}, {1: [1]}, PAIR, **ports, **limits)
+    bench = NetworkBench(clock, made.config)
+    job = prepare(made, [], timing="barrier", read_words=0, cycle_limit=0)
+
+    async def testbench(ctx: Any) -> None:
+        await bench.load(ctx, job)
+        refused = made.config.table.control_words + 1
+        assert await cycle_of_error(ctx, bench, 20) == (refused if flag else 20)
+        assert await bench.read(ctx, 0, HostSpace.STATUS, StatusWord.FLAGS) == flag
+
+    simulate(bench.module, testbench)
