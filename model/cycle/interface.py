@@ -13,9 +13,8 @@ import numpy as np
 
 from ..base.loops import Int, index, inlined, lanes_of
 from ..run.trace import HEAD_MARK, TAIL_MARK
-from .links import launch
+from .links import launch, put_flit
 from .state import (
-    BAD,
     BAD_ROW,
     CONTROL,
     CYCLE,
@@ -25,6 +24,7 @@ from .state import (
     HOURS,
     NEVER,
     NOBODY,
+    NONE,
     NOT_OVER,
     PARITY,
     READY,
@@ -34,6 +34,7 @@ from .state import (
     Lists,
     Network,
     Registers,
+    Row,
     set_flag,
     wake,
 )
@@ -47,46 +48,48 @@ def fetched(net: Network, now: Registers, node: Int, address: Int) -> np.uint64:
     """
     for place in range(lanes_of(net)):
         lane = index(node * lanes_of(net) + place)
-        fresh = now.written_cycle[lane] == now.total[CYCLE] - 1
-        if fresh and now.written_address[lane] == address:
-            return np.uint64(now.written_over[lane])
+        receiver = now.receivers[lane]
+        fresh = receiver.written_cycle == now.total[CYCLE] - 1
+        if fresh and receiver.written_address == address:
+            return np.uint64(receiver.written_over)
     return np.uint64(now.memory[node, address])
 
 
 @inlined
-def source_address(net: Network, row: Int, place: Int) -> np.int64:
+def source_address(row: Row, place: Int) -> np.int64:
     """Return the address of payload word ``place`` of a row; it wraps around in a window."""
-    address = net.row_source[row] + place
-    if net.streams and net.row_window[row] > 0:
-        inside = (np.int64(1) << net.row_window[row]) - 1
-        address = (net.row_source[row] & ~inside) | (address & inside)
+    address = np.int64(row.source) + place
+    if row.window > 0:
+        inside = (np.int64(1) << row.window) - 1
+        address = (np.int64(row.source) & ~inside) | (address & inside)
     return index(address)
 
 
 @inlined
-def may_stream(net: Network, now: Registers, row: Int, place: Int) -> bool:
+def may_stream(now: Registers, row: Row, place: Int) -> bool:
     """Tell whether the feeder's word for payload word ``place`` had arrived a cycle ago."""
-    lane, awaited = net.row_stream[row], place - net.row_lead[row]
-    if lane == NOBODY or awaited < 0:
+    awaited = place - row.lead
+    if row.stream == NONE or awaited < 0:
         return True
-    changed = now.come_cycle[index(lane)] == now.total[CYCLE] - 1
-    return bool(awaited < (now.come_before[index(lane)] if changed else now.come[index(lane)]))
+    feeder = now.receivers[row.stream]
+    changed = feeder.come_cycle == now.total[CYCLE] - 1
+    return bool(awaited < (feeder.come_before if changed else feeder.come))
 
 
 @inlined
-def arrives_now(net: Network, now: Registers, row: Int, place: Int) -> bool:
+def arrives_now(now: Registers, row: Row, place: Int) -> bool:
     """Tell whether that word has arrived by now, so that it may be sent in the next cycle."""
-    return bool(place - net.row_lead[row] < now.come[index(net.row_stream[row])])
+    return bool(place - row.lead < now.receivers[row.stream].come)
 
 
 @inlined
-def receives_besides(net: Network, node: Int, row: Int) -> bool:
+def receives_besides(net: Network, node: Int, row: Row) -> bool:
     """Tell whether a node receives in the step of a row that does not stream."""
     result = False
     for place in range(lanes_of(net)):
         lane = index(node * lanes_of(net) + place)
-        result = result or net.expected[lane, net.row_step[row]]
-    return bool(result and not (net.streams and net.row_stream[row] != NOBODY))
+        result = result or net.expected[lane, index(row.step)]
+    return bool(result and row.stream == NONE)
 
 
 @inlined
@@ -95,34 +98,33 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> 
 
     Otherwise the sender sleeps until a credit or the word that it waits for wakes it.
     """
-    row, gone = index(now.row[lane]), now.place[lane]
-    first_header = net.first_header[row]
-    headers = net.first_header[index(row + 1)] - first_header
-    if net.streams and gone >= headers and not may_stream(net, now, row, gone - headers):
-        return arrives_now(net, now, row, gone - headers)
-    channel = np.int64(net.row_channel[row])
-    counter = index(net.upstream[channel])
-    if now.credits[counter] == 0:
-        now.waiting[lane] = True
+    sender = now.senders[lane]
+    row, gone = net.rows[sender.row], np.int64(sender.place)
+    headers = np.int64(row.headers)
+    if net.streams and gone >= headers and not may_stream(now, row, gone - headers):
+        return arrives_now(now, row, gone - headers)
+    output = now.outputs[row.channel]
+    if output.credits == 0:
+        sender.waiting = True
         return False
-    now.credits[counter] -= 1
-    if now.waiting[lane]:
-        now.stalled_flits[node] += 1
-        now.waiting[lane] = False
+    if sender.waiting:
+        now.interfaces[node].stalled += 1
+        sender.waiting = False
     if gone == 0 and net.half_duplex and receives_besides(net, node, row):
         set_flag(now, lists, node, SEND_AND_RECEIVE)
-    last = gone + 1 == headers + net.row_length[row]
+    last = gone + 1 == headers + row.length
     kind = HEAD_MARK if gone < headers else 0
     if gone < headers:
-        word = net.header[index(first_header + gone)]
+        word = net.header[index(row.first_header + gone)]
     else:
-        word = fetched(net, now, node, source_address(net, row, gone - headers))
+        word = fetched(net, now, node, source_address(row, gone - headers))
         if net.damages and word == net.damaged_word:
             set_flag(now, lists, node, PARITY)
-    launch(net, now, channel, kind | (TAIL_MARK if last else 0), word)
-    now.sender[lane] = CONTROL if last else SENDING
-    now.place[lane] = 0 if last else gone + 1
-    now.row[lane] = row + 1 if last else row
+    put_flit(net, now, output, kind | (TAIL_MARK if last else 0), word)
+    launch(net, now, output)
+    sender.state = CONTROL if last else SENDING
+    sender.place = 0 if last else gone + 1
+    sender.row += np.int64(last)
     return True
 
 
@@ -130,14 +132,14 @@ def inject(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> 
 def senders(net: Network, now: Registers, lists: Lists, node: Int) -> bool:
     """Run one cycle of a node's senders; return whether any of them was active."""
     # No sender sees a flag that another one sets in this cycle.
-    may_begin = now.flags[node] == 0
+    may_begin = now.interfaces[node].flags == 0
     if held(net, now, node):
         sleep_until(now, lists, node, net.held_until[node])
         may_begin = False
     busy = False
     for place in range(lanes_of(net)):
         lane = index(node * lanes_of(net) + place)
-        busy = sender(net, now, lists, node, lane, may_begin) or busy
+        busy = run_sender(net, now, lists, node, lane, may_begin) or busy
     return busy
 
 
@@ -150,46 +152,47 @@ def held(net: Network, now: Registers, node: Int) -> bool:
 @inlined
 def read_word(net: Network, now: Registers, lists: Lists, node: Int, lane: Int) -> bool:
     """Read an ``expected`` or control word; fail if it lies outside the program's slot."""
-    row, first = index(now.row[lane]), index(net.first_row[lane])
-    word = now.place[lane]
-    if now.sender[lane] == CONTROL:
-        rows_before = net.control_words * (row - first)
-        word += net.leading_words + rows_before + net.first_header[row] - net.first_header[first]
+    sender, first = now.senders[lane], index(net.first_row[lane])
+    word = np.int64(sender.place)
+    if sender.state == CONTROL:
+        headers = np.int64(net.rows[sender.row].first_header) - net.rows[first].first_header
+        word += net.leading_words + net.control_words * (sender.row - first) + headers
     if word >= net.slot_words:
-        now.sender[lane] = FAILED
+        sender.state = FAILED
         set_flag(now, lists, node, BAD_ROW)
         return False
-    now.place[lane] += 1
+    sender.place += 1
     return True
 
 
 @inlined
-def sender(
+def run_sender(
     net: Network, now: Registers, lists: Lists, node: Int, lane: Int, may_begin: bool
 ) -> bool:
     """Run one cycle of a sender; return whether it was active."""
-    state, row = now.sender[lane], index(now.row[lane])
+    sender, interface = now.senders[lane], now.interfaces[node]
+    state, row = np.int64(sender.state), net.rows[sender.row]
     if state in (CONTROL, EXPECT):
         if not read_word(net, now, lists, node, lane):
             return True
         if state == EXPECT:
-            if now.place[lane] == net.leading_words:
-                now.place[lane] = 0
-                now.sender[lane] = CONTROL
-        elif row == net.first_row[index(lane + 1)] or net.row_step[row] == 0:
-            now.sender[lane] = ENDED
-        elif now.place[lane] == net.control_words:
-            now.place[lane] = 0
-            now.sender[lane] = READY
+            if sender.place == net.leading_words:
+                sender.place = 0
+                sender.state = CONTROL
+        elif sender.row == net.first_row[index(lane + 1)] or row.step == 0:
+            sender.state = ENDED
+        elif sender.place == net.control_words:
+            sender.place = 0
+            sender.state = READY
         return True
     if state == READY and may_begin:
-        if net.row_channel[row] == BAD or now.step[node] > net.row_step[row]:
-            now.sender[lane] = FAILED
+        if row.channel == NONE or interface.step > row.step:
+            sender.state = FAILED
             set_flag(now, lists, node, BAD_ROW)
             return True
-        begins = now.step[node] == net.row_step[row]
-        if begins and net.row_start[row] > now.total[CYCLE]:
-            sleep_until(now, lists, node, net.row_start[row])
+        begins = interface.step == row.step
+        if begins and row.start > now.total[CYCLE]:
+            sleep_until(now, lists, node, row.start)
             begins = False
     else:
         begins = False
@@ -199,8 +202,8 @@ def sender(
 @inlined
 def sleep_until(now: Registers, lists: Lists, node: Int, cycle: Int) -> None:
     """Wake the interface of ``node`` in a later cycle."""
-    if now.alarm[node] == NEVER:
-        now.alarm[node] = cycle
+    if now.interfaces[node].alarm == NEVER:
+        now.interfaces[node].alarm = cycle
         hour = cycle & (HOURS - 1)
         lists.next_asleep[node] = lists.first_asleep[hour]
         lists.first_asleep[hour] = node
@@ -214,8 +217,8 @@ def wake_sleepers(now: Registers, lists: Lists) -> None:
     lists.first_asleep[hour] = NOBODY
     while node != NOBODY:
         after = lists.next_asleep[node]
-        alarm = now.alarm[node]
-        now.alarm[node] = NEVER
+        alarm = now.interfaces[index(node)].alarm
+        now.interfaces[index(node)].alarm = NEVER
         if alarm == now.total[CYCLE]:
             wake(now, lists, node)
         else:
@@ -227,8 +230,8 @@ def wake_sleepers(now: Registers, lists: Lists) -> None:
 def next_alarm(now: Registers) -> np.int64:
     """Find the earliest alarm; ``NEVER`` if no alarm is set."""
     earliest = np.int64(NEVER)
-    for node in range(len(now.alarm)):
-        alarm = now.alarm[node]
+    for node in range(len(now.interfaces)):
+        alarm = now.interfaces[node].alarm
         if alarm != NEVER and (earliest == NEVER or alarm < earliest):
             earliest = alarm
     return earliest
@@ -238,36 +241,39 @@ def next_alarm(now: Registers) -> np.int64:
 def observe(net: Network, now: Registers, node: Int) -> None:
     """Update from the registers whether the node's step is over and the node is finished."""
     end_coasting(net, now, node)
-    step = now.step[node]
-    unflagged = now.flags[node] == 0
+    interface = now.interfaces[node]
+    step, unflagged = index(interface.step), interface.flags == 0
     ended, over = True, unflagged and not held(net, now, node)
     for place in range(lanes_of(net)):
         lane = index(node * lanes_of(net) + place)
-        state = now.sender[lane]
+        sender = now.senders[lane]
+        state = np.int64(sender.state)
         if state in (CONTROL, SENDING, EXPECT):
             return  # Neither changes from the end of one row to the end of the next.
-        sent = state == ENDED or (state == READY and net.row_step[now.row[lane]] > step)
+        sent = state == ENDED or (state == READY and net.rows[sender.row].step > step)
         over = over and sent and (not net.expected[lane, step] or now.arrived[lane, step])
         ended = ended and state == ENDED
-    served = ended and now.missing[node] == 0 and now.received[node] >= net.awaited[node]
+    served = ended and interface.missing == 0 and interface.received >= net.awaited[node]
     finished = served and unflagged
-    now.total[NOT_OVER] += np.int64(now.over[node]) - np.int64(over)
-    now.total[UNFINISHED] += np.int64(now.finished[node]) - np.int64(finished)
-    now.over[node] = over
-    now.finished[node] = finished
+    now.total[NOT_OVER] += np.int64(interface.over) - np.int64(over)
+    now.total[UNFINISHED] += np.int64(interface.finished) - np.int64(finished)
+    interface.over = over
+    interface.finished = finished
 
 
 @inlined
 def next_step(net: Network, now: Registers, node: Int) -> None:
     """Raise ``step`` of a node by one, modulo ``2 ** step_bits``, at the end of this cycle."""
-    now.step[node] = (now.step[node] + 1) & ((1 << net.step_bits) - 1)
+    interface = now.interfaces[node]
+    interface.step = (interface.step + 1) & ((1 << net.step_bits) - 1)
     if net.streams:
         for place in range(lanes_of(net)):
             lane = index(node * lanes_of(net) + place)
-            if now.come_cycle[lane] != now.total[CYCLE]:
-                now.come_before[lane] = now.come[lane]
-            now.come_cycle[lane] = now.total[CYCLE]
-            now.come[lane] = 0
+            receiver = now.receivers[lane]
+            if receiver.come_cycle != now.total[CYCLE]:
+                receiver.come_before = receiver.come
+            receiver.come_cycle = now.total[CYCLE]
+            receiver.come = 0
 
 
 @inlined
@@ -278,8 +284,9 @@ def rise(net: Network, now: Registers, node: Int) -> bool:
     it sleeps, and :func:`end_coasting` adds the missed rises of its step when it wakes. (In a
     network with timed rows a node has one sender.)
     """
-    if net.timed_rows and now.sender[node] == ENDED and now.missing[node] == 0:
-        now.coasting_since[node] = now.total[CYCLE]
+    interface = now.interfaces[node]
+    if net.timed_rows and now.senders[node].state == ENDED and interface.missing == 0:
+        interface.coasting_since = now.total[CYCLE]
         return False
     next_step(net, now, node)
     return True
@@ -288,7 +295,8 @@ def rise(net: Network, now: Registers, node: Int) -> bool:
 @inlined
 def end_coasting(net: Network, now: Registers, node: Int) -> None:
     """Add the rises of the step that a coasting node has missed."""
-    if now.coasting_since[node] != NEVER:
-        passed = now.total[CYCLE] - now.coasting_since[node]
-        now.step[node] = (now.step[node] + passed) & ((1 << net.step_bits) - 1)
-        now.coasting_since[node] = NEVER
+    interface = now.interfaces[node]
+    if interface.coasting_since != NEVER:
+        passed = now.total[CYCLE] - interface.coasting_since
+        interface.step = (interface.step + passed) & ((1 << net.step_bits) - 1)
+        interface.coasting_since = NEVER

@@ -11,20 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ..base.loops import compiled_loop, index, inlined, lowest_bit, spill
+from ..base.loops import compiled_loop, index, inlined, spill
 from .interface import end_coasting, next_alarm, next_step, observe, rise, senders, wake_sleepers
-from .links import take_credit
+from .links import arrive, take_credit
 from .receiver import write_delayed
-from .router import arrive, grant, move, request
+from .router import establish, grant, move, record, request
 from .state import (
     ADVANCE,
     AWAKE,
-    BLOCK,
     CYCLE,
     EMPTIED,
     FRONTS,
     NEVER,
-    NOBODY,
     NOT_OVER,
     QUIET,
     ROWS,
@@ -49,38 +47,42 @@ def run_interfaces(net: Network, now: Registers, lists: Lists) -> None:
     for entry in range(candidates):
         node = np.int64(lists.awake_nodes[entry])
         busy = senders(net, now, lists, node)
-        if not net.barrier and now.over[node] and not now.finished[node]:
+        interface = now.interfaces[node]
+        if not net.barrier and interface.over and not interface.finished:
             busy = rise(net, now, node) or busy
-        now.awake[node] = False
+        interface.awake = False
         if busy:
             wake(now, lists, node)
 
 
 @inlined
 def run_routers(net: Network, now: Registers, lists: Lists, trace: Rows) -> None:
-    """Request, then grant and move at each requested output, in order of nodes and ports."""
+    """Let all front flits request, then all outputs grant, then all granted flits move."""
     fronts, now.total[FRONTS] = now.total[FRONTS], 0
     for entry in range(fronts):
         # A request adds at most one front, for the next cycle, so the list never overtakes itself.
         request(net, now, lists, np.int64(lists.fronts[entry]))
-    for block in range(len(now.asked)):
-        outputs = now.asked[block]
-        while outputs != 0:
-            line = index(block * BLOCK + lowest_bit(outputs))
-            outputs &= outputs - 1
-            channel = grant(net, now, line)
-            if channel != NOBODY:
-                move(net, now, lists, trace, line, index(channel))
+    granted, free = grant(net, now, lists)
+    if granted > 0:
+        now.total[QUIET] = 0
+    for entry in range(free):
+        establish(net, now, np.int64(lists.free[entry]))
+    if net.record_trace:
+        for entry in range(granted):
+            row = index(now.total[ROWS] + entry)
+            record(net, now, trace, row, np.int64(lists.granted[entry]))
+        now.total[ROWS] += granted
+    for entry in range(granted):
+        move(net, now, lists, np.int64(lists.granted[entry]))
 
 
 @inlined
 def end_links(net: Network, now: Registers, lists: Lists) -> None:
     """Deliver every flit and credit that arrives at the end of this cycle."""
     stage = index(now.total[EMPTIED])
-    first_flight, first_return = stage * len(now.next_vc), stage * len(now.buffered)
+    first_flight, first_return = stage * len(now.lines), stage * len(now.buffers)
     for entry in range(first_flight, first_flight + now.flights[stage]):
-        channel = np.int64(now.flight_channel[entry])
-        arrive(net, now, lists, channel, now.flight_kind[entry], now.flight_data[entry])
+        arrive(net, now, lists, np.int64(now.flight_channel[entry]))
     for entry in range(first_return, first_return + now.returns[stage]):
         take_credit(net, now, lists, np.int64(now.return_channel[entry]))
     now.flights[stage] = now.returns[stage] = 0
@@ -92,7 +94,7 @@ def advance(net: Network, now: Registers, lists: Lists) -> None:
     """Clock the barrier at the end of a cycle; when its countdown ends, all steps rise."""
     left = now.total[ADVANCE]
     if left == 1:
-        for node in range(len(now.step)):
+        for node in range(len(now.interfaces)):
             next_step(net, now, node)
             wake(now, lists, node)
     if left > 0:
@@ -126,10 +128,10 @@ def run_cycles(net: Network, now: Registers, lists: Lists, trace: Rows, cycle_li
         if now.total[UNFINISHED] == 0:
             return FINISHED
         if now.total[CYCLE] >= cycle_limit:
-            for node in range(len(now.step)):
+            for node in range(len(now.interfaces)):
                 end_coasting(net, now, node)
             return LIMIT
-        if net.record_trace and now.total[ROWS] + len(now.next_vc) > len(trace.cycle):
+        if net.record_trace and now.total[ROWS] + len(now.lines) > len(trace.cycle):
             return TRACE_FULL
         run_interfaces(net, now, lists)
         if now.total[UNWRITTEN] > 0:

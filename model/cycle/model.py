@@ -29,22 +29,25 @@ from .combine import codes, own_addresses
 from .control import Control
 from .loop import FINISHED, LIMIT, TRACE_FULL, simulate
 from .state import (
-    BAD,
     BLOCK,
     CULPRIT,
     CYCLE,
     ENDED,
     FLAGGED,
     NEVER,
-    NOBODY,
     ROWS,
-    Links,
+    NONE,
+    Indices,
     Network,
+    Records,
     Registers,
+    Row,
     Rows,
     empty_lists,
+    records,
     reset_registers,
 )
+from .wiring import channels_of, lines_of, most_registers, of_lines, wired
 
 _TRACE_CHUNK_ROWS = 1 << 16
 
@@ -83,20 +86,23 @@ def run(
     network = _network(
         program, control, barrier=barrier, record_trace=record_trace, refusal=refusal
     )
-    registers = reset_registers(network, memory)
+    registers = reset_registers(network, wired(config), memory)
     # A switch has no table, so it starts in the state of a sender at the end of its table.
-    registers.sender[~np.repeat(config.topology.has_interface, config.lanes)] = ENDED
+    senders: Any = registers.senders
+    senders["state"][~np.repeat(config.topology.has_interface, config.lanes)] = ENDED
     finished, trace = _simulated(network, registers, limit, most, record_trace=record_trace)
+    interfaces: Any = registers.interfaces
+    step = np.where(config.topology.has_interface, interfaces["step"], 0)
     return Prediction(
         finished=finished,
         cycles=int(registers.total[CYCLE]),
         memory=registers.memory,
         trace=trace,
-        flags=registers.flags,
-        stalled_flits=registers.stalled_flits,
-        step=np.where(config.topology.has_interface, registers.step, 0),
+        flags=interfaces["flags"].copy(),
+        stalled_flits=_stalled_flits(registers),
+        step=step.astype(np.int64),
         arrived=registers.arrived.reshape(config.topology.nodes, config.lanes, -1),
-        received=registers.received,
+        received=interfaces["received"].copy(),
         step_ends=registers.step_end[1 : program.steps + 1],
         ending=_ending(registers, finished=finished),
     )
@@ -112,13 +118,13 @@ def _simulated(
     lists = empty_lists(network)
     # One flit may leave by every output in a cycle; a chunk with fewer rows left than that is full.
     # So a chunk has rows for several cycles: with rows for one, most would stay empty.
-    rows_per_chunk = max(_TRACE_CHUNK_ROWS, 4 * len(network.line_node)) if record_trace else 0
+    rows_per_chunk = max(_TRACE_CHUNK_ROWS, 4 * len(network.line_rate)) if record_trace else 0
     chunks = []
     ended = TRACE_FULL
     while ended == TRACE_FULL:
         chunk = Trace.empty(rows_per_chunk)
         registers.total[ROWS] = 0
-        ended = simulate(network, registers, lists, _rows(chunk), limit)
+        ended = simulate(network, registers, lists, _columns(chunk), limit)
         chunks.append(chunk.first_rows(int(registers.total[ROWS])))
         if ended == LIMIT and limit < most and registers.total[FLAGGED] != NEVER:
             # The run failed before its limit; the hardware goes on, and so does the model.
@@ -126,14 +132,23 @@ def _simulated(
     return ended == FINISHED, Trace.join(chunks)
 
 
+def _stalled_flits(registers: Registers) -> npt.NDArray[np.int64]:
+    """Return the stalled flits of each node: of its senders, and of its router's buffers."""
+    interfaces: Any = registers.interfaces
+    buffers: Any = registers.buffers
+    of_router = buffers["stalled"].reshape(len(interfaces), -1).sum(axis=1, dtype=np.int64)
+    return interfaces["stalled"] + of_router
+
+
 def _ending(registers: Registers, *, finished: bool) -> Ending:
     """Return the end of a run, as a controller sees it, from its last registers."""
     cycle, flagged = int(registers.total[CYCLE]), int(registers.total[FLAGGED])
+    interfaces: Any = registers.interfaces
     if finished:
         return Ending(EndState.DONE, cycle, None)
     if flagged != NEVER and flagged <= cycle:
         return Ending(EndState.FAILED, flagged, int(registers.total[CULPRIT]))
-    return Ending(EndState.TIMED_OUT, cycle, int(np.argmin(registers.finished)))
+    return Ending(EndState.TIMED_OUT, cycle, int(np.argmin(interfaces["finished"])))
 
 
 def cycle_limit(program: Program, refusal: npt.NDArray[np.uint16] | None = None) -> int:
@@ -157,7 +172,7 @@ def cycle_limit(program: Program, refusal: npt.NDArray[np.uint16] | None = None)
     steps = program.steps + 1
     events += config.topology.nodes * (program.steps + config.lanes)
     events += (2 + config.barrier_registers) * steps
-    pause = _most_registers(config) + int(config.link_rates.max()) - 1 + config.streams
+    pause = most_registers(config) + int(config.link_rates.max()) - 1 + config.streams
     if config.operators:
         pause += 1 + config.operator_latency
     if refusal is not None and refusal.any():
@@ -187,7 +202,7 @@ def _limit(
     return given
 
 
-def _rows(trace: Trace) -> Rows:
+def _columns(trace: Trace) -> Rows:
     """Return the columns of ``trace`` as the compiled loop names them."""
     return Rows(trace.cycle, trace.node, trace.port, trace.vc, trace.kind, trace.data)
 
@@ -223,53 +238,6 @@ def _refusal(config: NetworkConfig, given: npt.NDArray[np.uint16] | None) -> npt
     return given
 
 
-def _lines(config: NetworkConfig) -> int:
-    """Return ``Network.lines``: the lanes and link ports of a node."""
-    return config.lanes + config.topology.ports - 1
-
-
-def _downstream(config: NetworkConfig) -> Links:
-    """Return ``Network.downstream``: the input channel that each output channel feeds."""
-    topology, lanes = config.topology, config.lanes
-    neighbor, peer = topology.neighbor[:, 1:, None], topology.peer[:, 1:, None]
-    line = neighbor * _lines(config) + lanes - 1 + peer
-    channel = line * config.vcs + np.arange(config.vcs)
-    downstream = np.full((topology.nodes, _lines(config), config.vcs), NO_LINK, dtype=np.int32)
-    downstream[:, lanes:] = np.where(neighbor == NO_LINK, NO_LINK, channel)
-    return downstream.ravel()
-
-
-def _upstream(config: NetworkConfig) -> Links:
-    """Return ``Network.upstream``: the output or interface channel that feeds each input."""
-    downstream = _downstream(config)
-    upstream = np.full(len(downstream), NO_LINK, dtype=np.int32)
-    outputs = np.flatnonzero(downstream != NO_LINK)
-    upstream[downstream[outputs]] = outputs
-    nodes = config.topology.nodes
-    injected = upstream.reshape(nodes, -1)[:, : config.lanes * config.vcs]
-    injected[:] = len(upstream) + np.arange(injected.size).reshape(injected.shape)
-    return upstream
-
-
-def _most_registers(config: NetworkConfig) -> int:
-    return int(config.registers_of_links.max())
-
-
-def _of_lines(config: NetworkConfig, of_links: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return values of ports, shape (nodes, ports), for all lines; lanes have that of port 0."""
-    return np.repeat(of_links, [config.lanes, *[1] * (config.topology.ports - 1)], axis=1)
-
-
-def _channel_registers(config: NetworkConfig) -> npt.NDArray[np.uint8]:
-    """Return ``Network.channel_registers``: registers of the link that feeds each input channel."""
-    of_output = np.repeat(_of_lines(config, config.registers_of_links), config.vcs, axis=1).ravel()
-    registers = np.zeros(len(of_output), np.uint8)
-    downstream = _downstream(config)
-    outputs = np.flatnonzero(downstream != NO_LINK)
-    registers[downstream[outputs]] = of_output[outputs]
-    return registers
-
-
 def _exits(config: NetworkConfig) -> Words:
     """Return ``Network.exits``: for each input line, the port codes that its packets may request.
 
@@ -286,14 +254,17 @@ def _exits(config: NetworkConfig) -> Words:
     return np.concatenate((injected, (all_linked & ~bits) | deliver), axis=1).ravel()
 
 
-def _row_channel(program: Program, header: Words) -> Links:
-    """Return ``Network.row_channel``: the injection channel of each row's packet, or ``BAD``.
+def _channel_node(config: NetworkConfig) -> Indices:
+    """Return ``Network.channel_node``: the node of each channel, those of senders too."""
+    nodes = np.arange(config.topology.nodes, dtype=np.uint32)
+    return np.concatenate([np.repeat(nodes, each[0].size) for each in channels_of(config)])
 
-    ``header`` has the header flits of all rows, in sender order.
-    """
+
+def _rows(program: Program, header_flits: npt.NDArray[np.int64], header: Words) -> Records[Row]:
+    """Return ``Network.rows``; the header flits are those of all rows, in sender order."""
     config, order = program.config, program.sender_order
-    buffers = _lines(config) * config.vcs
-    flit = header[offsets_of(program.header_flits[order])[:-1]]
+    first_header = offsets_of(header_flits)
+    flit = header[first_header[:-1]]
     port, vc = config.header.port(flit), config.header.vc(flit)
     bad = (source_ends(program) > config.message_words)[order]
     bad |= (program.stream > config.lanes)[order] | (program.window > config.most_window)[order]
@@ -304,28 +275,29 @@ def _row_channel(program: Program, header: Words) -> Links:
     node, place = np.divmod(lane, config.lanes)
     if config.all_port:
         bad |= port != place + 1
-    channel = node * buffers + place * config.vcs + vc
-    return np.where(bad, BAD, channel).astype(np.int32)
-
-
-def _streams(program: Program) -> dict[str, Any]:
-    """Return the columns of a :class:`Network` for streaming rows and windows."""
-    if not program.config.streams:
-        return dict.fromkeys(("row_stream", "row_lead", "row_window"), np.zeros(0, dtype=np.int64))
-    order, lanes = program.sender_order, program.config.lanes
-    lane = program.row_node * lanes + program.stream - 1
-    return {
-        "row_stream": np.where(program.stream > 0, lane, NOBODY)[order],
-        "row_lead": program.lead[order],
-        "row_window": program.window[order],
+    _, senders = channels_of(config)
+    streams = program.stream > 0
+    feeder = program.row_node * config.lanes + program.stream - 1
+    columns = {
+        "start": program.start[order],
+        "channel": np.where(bad, NONE, senders[node, place, np.where(bad, 0, vc)]),
+        "step": program.step[order],
+        "source": program.source_address[order],
+        "length": program.length[order],
+        "stream": np.where(streams, feeder, NONE)[order],
+        "lead": program.lead[order],
+        "headers": header_flits,
+        "window": program.window[order],
     }
+    rows = {name: np.append(column, 0) for name, column in columns.items()}
+    return records(Row, len(order) + 1, first_header=first_header, **rows)
 
 
 def _sizes(config: NetworkConfig) -> dict[str, Any]:
     """Return the numbers of a :class:`Network`."""
-    lines = _lines(config)
-    buffers = lines * config.vcs
-    link_buffers = buffers - config.lanes * config.vcs
+    lines = lines_of(config)
+    buffers = lines << config.header.vc_bits
+    link_buffers = buffers - (config.lanes << config.header.vc_bits)
     return {
         "ports": config.topology.ports,
         "lanes": config.lanes if config.all_port else None,
@@ -350,34 +322,13 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "control_words": config.table.control_words,
         "leading_words": config.leading_words,
         "message_words": config.message_words,
-        "stages": _most_registers(config) + 1,
+        "stages": most_registers(config) + 1,
         # A flit on a link arrives, a link becomes free, and a node that ever accepts does so.
-        "patience": _most_registers(config) + int(config.link_rates.max()) + REFUSAL_CYCLES,
+        "patience": most_registers(config) + int(config.link_rates.max()) + REFUSAL_CYCLES,
         "barrier_registers": config.barrier_registers,
         "largest_word": min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max)),
         "timed_rows": config.timed_rows,
         "streams": config.streams,
-    }
-
-
-def _wiring(config: NetworkConfig) -> dict[str, Any]:
-    """Return the columns of a :class:`Network` that locate and connect its lines and channels."""
-    nodes, lines = config.topology.nodes, _lines(config)
-    line_node, place = np.divmod(np.arange(nodes * lines, dtype=np.uint32), np.uint32(lines))
-    routers, interfaces = (
-        np.repeat(np.arange(nodes, dtype=np.uint32), channels)
-        for channels in (lines * config.vcs, config.lanes * config.vcs)
-    )
-    return {
-        "channel_node": np.concatenate((routers, interfaces)),
-        "channel_place": np.repeat(place.astype(np.uint8), config.vcs),
-        "line_node": line_node,
-        "line_port": np.maximum(place.astype(np.int64) - config.lanes + 1, 0).astype(np.uint8),
-        "exits": _exits(config),
-        "downstream": _downstream(config),
-        "upstream": _upstream(config),
-        "channel_registers": _channel_registers(config),
-        "line_rate": _of_lines(config, config.link_rates).ravel().astype(np.uint8),
     }
 
 
@@ -397,7 +348,10 @@ def _network(
     header = program.header_of(order)
     return Network(
         **_sizes(config),
-        **_wiring(config),
+        channel_node=_channel_node(config),
+        exits=_exits(config),
+        line_rate=of_lines(config, config.link_rates).ravel().astype(np.uint8),
+        rated=bool(config.link_rates.max() > 1),
         refuses=refusal is not None or config.operator_latency > 0,
         half_duplex=program.half_duplex,
         barrier=barrier,
@@ -410,14 +364,8 @@ def _network(
         held_until=control.held_until(program.nodes),
         slot_words=control.words_of(program),
         first_row=np.array(program.first_sender_row),
-        row_channel=_row_channel(program, header),
-        row_step=program.step[order],
-        row_start=program.start[order],
-        row_source=program.source_address[order],
-        row_length=program.length[order],
-        **_streams(program),
+        rows=_rows(program, program.header_flits[order], header),
         operators=codes(config.operators),
         own_operators=own_addresses(config.operators),
-        first_header=offsets_of(program.header_flits[order]),
         header=header,
     )

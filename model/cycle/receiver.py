@@ -33,7 +33,7 @@ from .state import (
 
 
 @inlined
-def receiver(
+def receive(
     net: Network,
     now: Registers,
     lists: Lists,
@@ -44,20 +44,20 @@ def receiver(
     word: np.uint64,
 ) -> None:
     """Take a flit that leaves the router by a lane's ejection port in this cycle."""
-    packet = index(lane * net.vcs + vc)
-    address = now.receive_address[packet]
+    packet = now.packets[index(lane << net.vc_bits | vc)]
+    address = np.int64(packet.address)
     if kind & HEAD_MARK:
-        now.receive_step[packet] = step_of(net, word)
-        now.receive_address[packet] = address_of(net, word)
-        now.receive_operator[packet] = operator_of(net, word)
-        now.receive_window[packet] = window_of(net, word)
+        packet.step = step_of(net, word)
+        packet.address = address_of(net, word)
+        packet.operator = operator_of(net, word)
+        packet.window = window_of(net, word)
     else:
-        now.receive_address[packet] = address_after(address, now.receive_window[packet])
-    step, operator = now.receive_step[packet], now.receive_operator[packet]
+        packet.address = address_after(address, np.int64(packet.window))
+    step, operator = index(packet.step), np.int64(packet.operator)
     if net.operator_count > 0:
         delay(net, now, node, lane, address, kind, step, operator, word)
         if kind & TAIL_MARK:
-            now.receive_operator[packet] = 0
+            packet.operator = 0
         return
     if not kind & HEAD_MARK:
         write(net, now, lists, node, lane, address, step, operator, word)
@@ -87,13 +87,9 @@ def delay(
 ) -> None:
     """Delay the write of a flit, and the end of its packet, by D + 1 cycles."""
     stage = now.total[CYCLE] % (net.operator_latency + 1)
-    entry = index(stage * len(now.row) + now.delayed[stage])
-    now.delayed_lane[entry] = lane
-    now.delayed_address[entry] = address
-    now.delayed_kind[entry] = kind
-    now.delayed_step[entry] = step
-    now.delayed_operator[entry] = operator
-    now.delayed_data[entry] = word
+    flit = now.delayed_flits[index(stage * len(now.senders) + now.delayed[stage])]
+    flit.lane, flit.kind, flit.word = lane, kind, word
+    flit.step, flit.address, flit.operator = step, address, operator
     now.delayed[stage] += 1
     now.total[UNWRITTEN] += 1
     if net.operator_latency > 0 and not kind & HEAD_MARK:
@@ -106,14 +102,14 @@ def delay(
 def write_delayed(net: Network, now: Registers, lists: Lists) -> None:
     """Write the words of the flits that left D + 1 cycles ago, and end their packets."""
     stage = now.total[CYCLE] % (net.operator_latency + 1)
-    first = stage * len(now.row)
+    first = stage * len(now.senders)
     for place in range(first, first + now.delayed[stage]):
-        entry = index(place)
-        lane, kind = np.int64(now.delayed_lane[entry]), np.int64(now.delayed_kind[entry])
-        node, step = index(lane // lanes_of(net)), now.delayed_step[entry]
+        flit = now.delayed_flits[index(place)]
+        lane, kind, step = index(flit.lane), np.int64(flit.kind), index(flit.step)
+        node = index(lane // lanes_of(net))
         if not kind & HEAD_MARK:
-            address, operator = now.delayed_address[entry], now.delayed_operator[entry]
-            write(net, now, lists, node, lane, address, step, operator, now.delayed_data[entry])
+            address, operator = np.int64(flit.address), np.int64(flit.operator)
+            write(net, now, lists, node, lane, address, step, operator, np.uint64(flit.word))
         if kind & TAIL_MARK:
             end_packet(net, now, lists, node, lane, step)
     now.total[UNWRITTEN] -= now.delayed[stage]
@@ -150,9 +146,10 @@ def write(
     if bad:
         set_flag(now, lists, node, BAD_WRITE)
         return
-    now.written_cycle[lane] = now.total[CYCLE]
-    now.written_address[lane] = address
-    now.written_over[lane] = now.memory[node, index(address)]
+    receiver = now.receivers[lane]
+    receiver.written_cycle = now.total[CYCLE]
+    receiver.written_address = address
+    receiver.written_over = now.memory[node, index(address)]
     now.memory[node, index(address)] = written
     if net.streams:
         count_word(now, lists, node, lane, step)
@@ -164,29 +161,30 @@ def count_word(now: Registers, lists: Lists, node: Int, lane: Int, step: Int) ->
 
     If the node's step rises in this cycle, ``come`` becomes 0 instead.
     """
-    cycle = now.total[CYCLE]
-    if step == now.step[node] and now.come_cycle[lane] != cycle:
-        now.come_before[lane] = now.come[lane]
-        now.come_cycle[lane] = cycle
-        now.come[lane] += 1
+    receiver, cycle = now.receivers[lane], now.total[CYCLE]
+    if step == now.interfaces[node].step and receiver.come_cycle != cycle:
+        receiver.come_before = receiver.come
+        receiver.come_cycle = cycle
+        receiver.come += 1
         wake(now, lists, node)
 
 
 @inlined
 def end_packet(net: Network, now: Registers, lists: Lists, node: Int, lane: Int, step: Int) -> None:
     """Record the arrival of a packet at the end of this cycle."""
+    interface = now.interfaces[node]
     if step == 0 and net.timed_rows:
-        if now.received[node] == net.awaited[node]:
+        if interface.received == net.awaited[node]:
             set_flag(now, lists, node, UNEXPECTED_RECEIVE)
-        now.received[node] = (now.received[node] + 1) & net.largest_word
-        if now.received[node] == net.awaited[node]:
+        interface.received = (interface.received + 1) & net.largest_word
+        if interface.received == net.awaited[node]:
             wake(now, lists, node)
     elif step != 0:
         expected = net.expected[lane, step] and not now.arrived[lane, step]
-        if not expected or (net.barrier and step != now.step[node]):
+        if not expected or (net.barrier and step != interface.step):
             set_flag(now, lists, node, UNEXPECTED_RECEIVE)
         if expected:
-            now.missing[node] -= 1
+            interface.missing -= 1
         now.arrived[lane, step] = True
         now.step_end[step] = now.total[CYCLE] + 1
         wake(now, lists, node)
@@ -206,10 +204,10 @@ def awaits_result(net: Network, now: Registers, node: Int) -> bool:
     That word left port 0 in one of the last D cycles. A word that cannot be written waits for none.
     Only networks with one lane have operators with a latency.
     """
-    for packet in range(node * net.vcs, (node + 1) * net.vcs):
-        operator = now.receive_operator[index(packet)]
+    for packet in range(node << net.vc_bits, (node + 1) << net.vc_bits):
+        operator = np.int64(now.packets[index(packet)].operator)
         if 0 < operator <= 2 * net.operator_count:
-            address = now.receive_address[index(packet)]
+            address = np.int64(now.packets[index(packet)].address)
             source = there(net, operator, address)
             if max(address, source) >= net.message_words:
                 continue

@@ -23,17 +23,16 @@ import numpy as np
 from ..base.loops import Int, field, index, inlined, lanes_of, lowest_bit
 from ..run.trace import HEAD_MARK, TAIL_MARK
 from .header import dropped_first, port_of, vc_of
-from .links import give_credit, launch
-from .receiver import accepts, receiver
+from .links import arrive, give_credit, launch, note_front, put_flit, set_candidate, take_credit
+from .receiver import accepts, receive
 from .state import (
     BAD_ROUTE,
     BLOCK,
     CYCLE,
-    FRONTS,
     NOBODY,
-    OVERFLOW,
+    NONE,
     QUIET,
-    ROWS,
+    Buffer,
     Lists,
     Network,
     Registers,
@@ -72,37 +71,9 @@ def bits_from(word: np.int64, place: Int) -> np.int64:
 
 
 @inlined
-def note_front(now: Registers, lists: Lists, channel: Int, there: Int) -> None:
-    """List the front flit of a buffer without a route for the next cycle, if ``there`` is 1."""
-    entry = now.total[FRONTS]
-    lists.fronts[entry] = channel
-    now.total[FRONTS] = entry + np.int64(there)
-
-
-@inlined
-def begin_request(net: Network, now: Registers, number: Int, line: Int, wanted: Int) -> None:
-    """Record that a buffer's head requests an output VC."""
-    place = place_of(net, number)
-    now.requests[index(wanted * net.blocks + place // BLOCK)] |= np.int64(1) << (place % BLOCK)
-    now.requested[line] += 1
-    now.asked[line // BLOCK] |= np.int64(1) << (line % BLOCK)
-
-
-@inlined
-def end_request(net: Network, now: Registers, number: Int, wanted: Int) -> None:
-    """Remove the request of a head that has left, and set the output VC's next turn."""
-    place = place_of(net, number)
-    now.requests[index(wanted * net.blocks + place // BLOCK)] &= ~(np.int64(1) << (place % BLOCK))
-    turn = reached(net, np.int64(now.turn[wanted]), place) + 1
-    now.turn[wanted] = turn if turn < net.places else 0
-
-
-@inlined
-def end_packet(now: Registers, line: Int) -> None:
-    """Record that a packet's tail has left by an output."""
-    now.requested[line] -= 1
-    if now.requested[line] == 0:
-        now.asked[line // BLOCK] &= ~(np.int64(1) << (line % BLOCK))
+def front_flit(net: Network, channel: Int, buffer: Buffer) -> np.int64:
+    """Return the place of a buffer's front flit in ``data`` and ``kind``."""
+    return index(channel * net.depth + buffer.first)
 
 
 @inlined
@@ -111,145 +82,165 @@ def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
 
     The request stands until it is granted; the flit is not looked at again.
     """
-    node, place = np.int64(net.channel_node[channel]), np.int64(net.channel_place[channel])
-    number = channel - node * net.buffers
-    slot = index(channel * net.depth + now.first[channel])
-    word, kind = np.uint64(now.data[slot]), np.int64(now.kind[slot])
+    buffer = now.buffers[channel]
+    flit = front_flit(net, channel, buffer)
+    word, kind = np.uint64(now.data[flit]), np.int64(now.kind[flit])
     port, vc = port_of(net, word), vc_of(net, word)
     if port == 0 and kind == HEAD_MARK:
-        leave(net, now, node, number)
-        note_front(now, lists, channel, now.buffered[channel] > 0)
+        leave(net, now, buffer)
+        give_credit(net, now, buffer)
+        now.total[QUIET] = 0
+        note_front(now, lists, channel, buffer.count > 0)
         return
-    exits = net.exits[index(node * net.lines + place)]
+    node, line = np.int64(net.channel_node[channel]), channel >> net.vc_bits
     exit_place = port + lanes_of(net) - 1
     if port == net.ports:
-        exit_place = place - lanes_of(net) if lanes_of(net) > 1 else np.int64(0)
-        vc = number - place * net.vcs
-    if not kind & HEAD_MARK or field(exits, port, 1) == 0 or vc >= net.vcs:
+        exit_place = line - node * net.lines - lanes_of(net) if lanes_of(net) > 1 else np.int64(0)
+        vc = channel - (line << net.vc_bits)
+    if not kind & HEAD_MARK or field(net.exits[index(line)], port, 1) == 0 or vc >= net.vcs:
         set_flag(now, lists, node, BAD_ROUTE)
         return
-    line = index(node * net.lines + exit_place)
-    wanted = index(line * net.vcs + vc)
-    now.wanted[channel] = wanted
-    begin_request(net, now, number, line, wanted)
+    wanted = index((node * net.lines + exit_place) << net.vc_bits | vc)
+    buffer.wanted = wanted
+    place = place_of(net, channel - node * net.buffers)
+    now.requests[index(wanted * net.blocks + place // BLOCK)] |= np.int64(1) << (place % BLOCK)
+    output = now.outputs[wanted]
+    output.requests += 1
+    set_candidate(net, now, wanted, output.holder == NONE)
 
 
 @inlined
-def candidate(net: Network, now: Registers, node: Int, wanted: Int) -> np.int64:
-    """Find the channel whose flit would leave by an output VC, or ``NOBODY``."""
-    holder = np.int64(now.holder[wanted])
-    if holder != NOBODY:
-        return np.int64(holder if now.buffered[index(holder)] > 0 else NOBODY)
-    turn = np.int64(now.turn[wanted])
+def next_by_turn(net: Network, now: Registers, channel: Int, turn: Int) -> np.int64:
+    """Find the place of the buffer that is the next by turn to get a free output VC."""
     second = turn >= net.buffers
     begin = turn - net.buffers if second else turn
     first = first_from_turn = np.int64(NOBODY)
     for block in range(net.blocks - 1, -1, -1):
-        requests = now.requests[index(wanted * net.blocks + block)]
+        requests = now.requests[index(channel * net.blocks + block)]
         from_turn = bits_from(requests, begin - block * BLOCK)
         first = block * BLOCK + lowest_bit(requests) if requests != 0 else first
         if from_turn != 0:
             first_from_turn = block * BLOCK + lowest_bit(from_turn)
-    if first == NOBODY:
-        return np.int64(NOBODY)
     # Only links have second places; after those the order starts again at its beginning.
     over = first_from_turn == NOBODY or (second and first_from_turn >= net.link_buffers)
-    return np.int64(node * net.buffers + number_at(net, first if over else first_from_turn))
+    return np.int64(first if over else first_from_turn)
 
 
 @inlined
-def grant(net: Network, now: Registers, line: Int) -> np.int64:
-    """Find the channel that an output grants, on its first ready VC, or ``NOBODY``."""
-    node = np.int64(net.line_node[line])
-    if now.total[CYCLE] < now.free_from[line]:
-        return np.int64(NOBODY)
-    if net.refuses and net.line_port[line] == 0 and not accepts(net, now, node):
-        return np.int64(NOBODY)
-    wanted, behind = line * net.vcs + now.next_vc[line], (line + 1) * net.vcs
-    for _ in range(net.vcs):
-        if now.credits[index(wanted)] > 0:
-            channel = candidate(net, now, node, index(wanted))
-            if channel != NOBODY:
-                return channel
-        wanted = wanted + 1 if wanted + 1 < behind else wanted + 1 - net.vcs
-    return np.int64(NOBODY)
+def waits(net: Network, now: Registers, line: Int) -> bool:
+    """Tell whether an output grants nothing in this cycle, even if a VC is ready."""
+    if net.rated and now.total[CYCLE] < now.free_from[line]:
+        return True
+    port_0 = net.refuses and now.lines[line].port == 0
+    return bool(port_0 and not accepts(net, now, np.int64(now.lines[line].node)))
 
 
 @inlined
-def move(net: Network, now: Registers, lists: Lists, trace: Rows, line: Int, channel: Int) -> None:
-    """Send the front flit of the granted buffer through an output."""
-    node, port = np.int64(net.line_node[line]), np.int64(net.line_port[line])
-    number = channel - node * net.buffers
-    wanted = np.int64(now.wanted[channel])
-    vc = wanted - line * net.vcs
-    slot = index(channel * net.depth + now.first[channel])
-    word, kind = np.uint64(now.data[slot]), np.int64(now.kind[slot])
-    establishes = not now.passing[channel]
-    now.next_vc[line] = vc + 1 if vc + 1 < net.vcs else 0
-    sent = dropped_first(net, word) if establishes and port != 0 else word
-    if net.record_trace:
-        record(now, trace, node, port, vc, kind, sent)
-    if port == 0:
-        lane = index(line - node * (net.lines - lanes_of(net)))
-        receiver(net, now, lists, node, lane, vc, kind, word)
+def grant(net: Network, now: Registers, lists: Lists) -> tuple[np.int64, np.int64]:
+    """List the output VCs that are granted, and those of them that are free; return the numbers.
+
+    Of each line that is asked, grant the first ready VC from ``next_vc`` on.
+    """
+    granted = free = np.int64(0)
+    for block in range(len(now.asked)):
+        asked = now.asked[block]
+        while asked != 0:
+            place = lowest_bit(asked)
+            number = index(block * BLOCK + place)
+            asked &= asked - 1
+            line = now.lines[number]
+            ready, next_vc = np.int64(line.candidates & line.credited), np.int64(line.next_vc)
+            some = np.int64(ready != 0)
+            now.asked[block] ^= (some ^ 1) << place
+            if (net.rated or net.refuses) and waits(net, now, number):
+                continue
+            vc = (lowest_bit((ready | ready << 8 | 1 << 16) >> next_vc) + next_vc) & 7
+            line.next_vc = vc + 1 if some else next_vc
+            channel = index(number << net.vc_bits | vc)
+            lists.granted[granted] = lists.free[free] = channel
+            granted += some
+            free += some & np.int64(now.outputs[channel].holder == NONE)
+    return granted, free
+
+
+@inlined
+def establish(net: Network, now: Registers, channel: Int) -> None:
+    """Establish the route of the buffer that is the next by turn at a free output VC."""
+    output, line = now.outputs[channel], now.lines[index(channel >> net.vc_bits)]
+    turn = np.int64(output.turn)
+    place = next_by_turn(net, now, channel, turn)
+    now.requests[index(channel * net.blocks + place // BLOCK)] &= ~(np.int64(1) << (place % BLOCK))
+    output.requests -= 1
+    after = reached(net, turn, place) + 1
+    output.turn = after if after < net.places else 0
+    holder = index(line.node * net.buffers + number_at(net, place))
+    output.holder = holder
+    flit = front_flit(net, holder, now.buffers[holder])
+    if line.port != 0:
+        now.data[flit] = dropped_first(net, now.data[flit])
+
+
+@inlined
+def move(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
+    """Send the front flit of the buffer that holds an output VC, which is granted."""
+    output, number = now.outputs[channel], index(channel >> net.vc_bits)
+    holder, line = index(output.holder), now.lines[number]
+    buffer, vc = now.buffers[holder], channel - (number << net.vc_bits)
+    flit = front_flit(net, holder, buffer)
+    word, kind = np.uint64(now.data[flit]), np.int64(now.kind[flit])
+    credited = np.int64(line.credited)
+    if line.port == 0:
+        node = np.int64(line.node)
+        lane = index(number - node * (net.lines - lanes_of(net)))
+        receive(net, now, lists, node, lane, vc, kind, word)
     else:
-        now.credits[wanted] -= 1
-        launch(net, now, net.downstream[wanted], kind, sent)
-        now.free_from[line] = now.total[CYCLE] + net.line_rate[line]
-    leave(net, now, node, number)
-    if establishes:
-        end_request(net, now, number, wanted)
+        put_flit(net, now, output, kind, word)
+        credited = with_bit(credited, vc, output.credits != 0)
+        if net.rated:
+            now.free_from[number] = now.total[CYCLE] + net.line_rate[number]
+    leave(net, now, buffer)
     ends = kind & TAIL_MARK != 0
-    now.passing[channel] = not ends
-    now.holder[wanted] = NOBODY if ends else channel
-    if ends:
-        end_packet(now, line)
-        note_front(now, lists, channel, now.buffered[channel] > 0)
+    buffer.passing = not ends
+    output.holder = NONE if ends else holder
+    candidate = output.requests != 0 if ends else buffer.count != 0
+    line.candidates = with_bit(np.int64(line.candidates), vc, candidate)
+    line.credited = credited
+    note_front(now, lists, holder, ends and buffer.count != 0)
+    # All outputs have granted, so without registers the flit and the credit may arrive at once.
+    if net.stages == 1:
+        take_credit(net, now, lists, np.int64(buffer.upstream))
+        if line.port != 0:
+            arrive(net, now, lists, np.int64(output.downstream))
+    else:
+        give_credit(net, now, buffer)
+        if line.port != 0:
+            launch(net, now, output)
 
 
 @inlined
-def leave(net: Network, now: Registers, node: Int, number: Int) -> None:
-    """Remove the front flit of a buffer and send a credit back."""
-    channel = index(node * net.buffers + number)
-    now.total[QUIET] = 0
-    now.stalled_flits[node] += np.int64(now.total[CYCLE] > now.at_front_since[channel])
-    now.at_front_since[channel] = now.total[CYCLE] + 1
-    first = now.first[channel] + 1
-    now.first[channel] = first if first < net.depth else 0
-    now.buffered[channel] -= 1
-    give_credit(net, now, channel)
+def with_bit(bits: np.int64, place: Int, there: Int) -> np.int64:
+    """Set a bit to 1 or 0."""
+    return np.int64(bits & ~(np.int64(1) << place) | np.int64(there) << place)
 
 
 @inlined
-def arrive(
-    net: Network, now: Registers, lists: Lists, channel: Int, kind: Int, word: np.uint64
-) -> None:
-    """Append a flit to a buffer at the end of the cycle."""
-    count = np.int64(now.buffered[channel])
-    since, next_cycle = now.at_front_since[channel], now.total[CYCLE] + 1
-    # A slot freed in this same cycle counts as full.
-    if count + np.int64(since == next_cycle) >= net.depth:
-        set_flag(now, lists, np.int64(net.channel_node[channel]), OVERFLOW)
-        return
-    place = now.first[channel] + count
-    slot = index(channel * net.depth + (place if place < net.depth else place - net.depth))
-    now.data[slot] = word
-    now.kind[slot] = kind
-    now.buffered[channel] = count + 1
-    now.at_front_since[channel] = next_cycle if count == 0 else since
-    note_front(now, lists, channel, count == 0 and not now.passing[channel])
+def leave(net: Network, now: Registers, buffer: Buffer) -> None:
+    """Remove the front flit of a buffer."""
+    buffer.stalled += np.int64(now.total[CYCLE] > buffer.at_front_since)
+    buffer.at_front_since = now.total[CYCLE] + 1
+    buffer.first = buffer.first + 1 if buffer.first + 1 < net.depth else 0
+    buffer.count -= 1
 
 
 @inlined
-def record(
-    now: Registers, trace: Rows, node: Int, port: Int, vc: Int, kind: Int, word: np.uint64
-) -> None:
-    """Add a row to the trace (section 7)."""
-    row = now.total[ROWS]
+def record(net: Network, now: Registers, trace: Rows, row: Int, channel: Int) -> None:
+    """Write the trace's row for a granted output VC (section 7)."""
+    output, number = now.outputs[channel], channel >> net.vc_bits
+    holder, line = index(output.holder), now.lines[index(number)]
+    flit = front_flit(net, holder, now.buffers[holder])
     trace.cycle[row] = now.total[CYCLE]
-    trace.node[row] = node
-    trace.port[row] = port
-    trace.vc[row] = vc
-    trace.kind[row] = kind
-    trace.data[row] = word
-    now.total[ROWS] = row + 1
+    trace.node[row] = line.node
+    trace.port[row] = line.port
+    trace.vc[row] = channel - (number << net.vc_bits)
+    trace.kind[row] = now.kind[flit]
+    trace.data[row] = now.data[flit]

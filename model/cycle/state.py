@@ -5,21 +5,29 @@ of a line. A *lane* is an injection port with its sender and the ejection port b
 receiver. The lines of a router are its lanes, then its link ports::
 
     lane = node * lanes + 0 ... lanes - 1
-    line = node * lines + place     channel = line * vcs + vc = node * buffers + number
+    line = node * lines + place     channel = line << vc_bits | vc = node * buffers + number
     place:  0 ... lanes - 1 (lanes), lanes ... lines - 1 (ports 1 ... P - 1)
 
-With one lane, port 0, places are ports and ``number`` is that of router.md. In an all-port network
-lane l - 1 belongs to link port l. There too the buffers that request one output are in the order of
-router.md: an output is requested by only one injection port, before the links.
+With one lane, port 0, places are ports and ``number`` orders the buffers as router.md does: where
+V is no power of two, some numbers have no buffer. In an all-port network lane l - 1 belongs to link
+port l. There too the buffers that request one output are in the order of router.md: an output is
+requested by only one injection port, before the links.
 
-Input and output ports share the numbering: ``buffered[channel]`` belongs to the input buffer,
-``holder[channel]`` to the output VC. The names are those of docs/router.md.
+Each kind of state has a *record*, a class below, and an array of these records. Input and output
+ports share the numbering: ``buffers[channel]`` is the input buffer, ``outputs[channel]`` the output
+VC. The names are those of docs/router.md::
 
-A *mask* is a set of a router's buffers: ``blocks`` words of 64 bits, one bit for each buffer in the
-order of turns: links by number, then lanes.
+    lines[line]      candidates, credited, next_vc │ asked: the set of the lines with a ready VC
+       │ a VC
+    outputs[channel] holder ──► buffers[channel]  first, count ──► data, kind: its flits
+       │             downstream ──► buffers[channel] of the next router
+       └ requests: the set of the buffers whose head asks for it, if no buffer holds it
+
+A *set* is words of 64 bits. That of a router's buffers has ``blocks`` words, one bit for each
+buffer in the order of turns: links by number, then lanes.
 """
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, NamedTuple, Protocol, TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +35,19 @@ import numpy.typing as npt
 from ..base.arrays import Words
 from ..base.loops import Int, inlined
 
+Bool: TypeAlias = Annotated[bool, np.bool_]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Counts: TypeAlias = npt.NDArray[np.uint16]
 Indices: TypeAlias = npt.NDArray[np.uint32]
 Ints: TypeAlias = npt.NDArray[np.int64]
 Links: TypeAlias = npt.NDArray[np.int32]
+
+Byte: TypeAlias = Annotated[Int, np.uint8]
+Count: TypeAlias = Annotated[Int, np.uint16]
+Index: TypeAlias = Annotated[Int, np.uint32]
+Number: TypeAlias = Annotated[Int, np.int64]
+Word: TypeAlias = Annotated[np.uint64, np.uint64]
 
 OVERFLOW, PARITY, CREDIT_OVERFLOW, BAD_ROUTE = 1, 2, 4, 8
 UNEXPECTED_RECEIVE, SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 16, 32, 64, 128
@@ -42,11 +57,13 @@ CONTROL, READY, SENDING, ENDED, FAILED, EXPECT = range(6)
 
 NEVER = -2
 """A cycle that never comes: no alarm, no event yet."""
-NOBODY = BAD = -1
+NOBODY = -1
+NONE = (1 << 32) - 1
+"""No channel and no lane, in a field of a record."""
 HOURS = 1024
 """Lists of sleeping interfaces: one for each value of the lowest bits of their alarm cycle."""
 BLOCK = 64
-"""Bits in a word of a mask."""
+"""Bits in a word of a set."""
 
 (
     CYCLE, ADVANCE, NOT_OVER, UNFINISHED, AWAKE,
@@ -61,6 +78,218 @@ first cycle in which a flag is seen, ``CULPRIT`` the lowest node that has one th
 checksum of the source files that the loop was compiled from."""
 
 
+class Buffer:
+    """An input buffer of a router.
+
+    at_front_since
+        First cycle in which its front flit is at the front.
+    wanted
+        Output channel that its packet requests, from first flit to tail.
+    upstream
+        Output channel that feeds it, and to which its credits return.
+    stalled
+        Stalled flits that have left it.
+    first, count
+        Slot of its front flit; number of its flits.
+    passing
+        True if it holds a route: its packet's first flit has left, the tail has not.
+    registers
+        Registers of the link that feeds it.
+    """
+
+    at_front_since: Number
+    wanted: Index
+    upstream: Index
+    stalled: Index
+    first: Byte
+    count: Byte
+    passing: Bool
+    registers: Byte
+
+
+class Output:
+    """An output VC of a router, or a VC of an interface's injection.
+
+    holder
+        Input channel that holds it, or ``NONE``.
+    downstream
+        Input channel that it feeds.
+    turn
+        Place in the order of turns.
+    requests
+        Number of heads that request it and are not granted.
+    credits, slot
+        Credits; slot downstream in which it puts its next flit. Unused at an ejection port.
+    registers
+        Registers of the link behind it.
+    """
+
+    holder: Index
+    downstream: Index
+    turn: Count
+    requests: Count
+    credits: Byte
+    slot: Byte
+    registers: Byte
+
+
+class Line:
+    """An output port of a router.
+
+    candidates, credited
+        Sets of its VCs: those with a candidate; those with a credit, all at an ejection port.
+    next_vc
+        VC that is the first to be granted; 0 may also be V.
+    port, node
+        Its port and router.
+    """
+
+    candidates: Byte
+    credited: Byte
+    next_vc: Byte
+    port: Byte
+    node: Index
+
+
+class Row:
+    """A row of a sender's table; a row without values ends the last table.
+
+    start
+        First cycle in which it may begin.
+    channel
+        Channel of the sender by which its packet leaves; ``NONE`` for a row that fails.
+    first_header, headers
+        First one of its header flits in ``Network.header``; their number.
+    step, source, length
+        Step; address and number of the payload words.
+    stream, lead
+        Lane whose words it sends on, or ``NONE``; words that it sends before those.
+    window
+        Width of an address in its window of memory; 0: no window.
+    """
+
+    start: Number
+    channel: Index
+    first_header: Index
+    step: Index
+    source: Index
+    length: Index
+    stream: Index
+    lead: Index
+    headers: Byte
+    window: Byte
+
+
+class Sender:
+    """The sender of a lane.
+
+    row, place
+        Its row; the number of words of this row, or before the table, that it has read or sent.
+    state
+        ``CONTROL`` to ``EXPECT``.
+    waiting
+        True if it waits for a credit.
+    """
+
+    row: Index
+    place: Index
+    state: Byte
+    waiting: Bool
+
+
+class Receiver:
+    """The receiver of a lane.
+
+    written_cycle, written_address, written_over
+        Cycle and address of the last word written; the word that was there before.
+    come
+        Words of this step that have arrived.
+    come_before, come_cycle
+        ``come`` until the end of the cycle ``come_cycle``.
+    """
+
+    written_cycle: Number
+    written_address: Number
+    written_over: Word
+    come: Number
+    come_before: Number
+    come_cycle: Number
+
+
+class Packet:
+    """The packet that a receiver gets by a VC: the fields of its delivery, and its next address."""
+
+    address: Index
+    step: Index
+    operator: Index
+    window: Index
+
+
+class Delayed:
+    """A flit that has left its router and is not written yet."""
+
+    word: Word
+    address: Index
+    step: Index
+    operator: Index
+    lane: Index
+    kind: Byte
+
+
+class Interface:
+    """What the senders and receivers of a node share.
+
+    alarm
+        Cycle in which it wakes; ``NEVER``.
+    coasting_since
+        Cycle since which its step rises without being looked at; ``NEVER``.
+    received, missing
+        Packets received that no step waits for; receives of all lanes still to come.
+    stalled
+        Stalled flits of its senders.
+    step
+        Step of the node.
+    flags
+        Flags of the node and its router.
+    over, finished, awake
+        True if its step is over; if the node is finished; if it runs in the next cycle.
+    """
+
+    alarm: Number
+    coasting_since: Number
+    received: Number
+    missing: Number
+    stalled: Number
+    step: Index
+    flags: Byte
+    over: Bool
+    finished: Bool
+    awake: Bool
+
+
+Record = TypeVar("Record")
+
+
+class Records(Protocol[Record]):
+    """An array of records of one of the classes above."""
+
+    def __getitem__(self, place: Int, /) -> Record:
+        """Return a record, whose fields can be changed."""
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+
+
+def records(kind: type[Record], count: int, **columns: npt.ArrayLike) -> Records[Record]:
+    """Return an array of records with the given values; other fields are 0."""
+    fields = get_type_hints(kind, include_extras=True)
+    types = [(name, field.__metadata__[0]) for name, field in fields.items()]
+    made: Any = np.zeros(count, np.dtype(types, align=True))
+    for name, values in columns.items():
+        made[name] = values
+    return made
+
+
 class Network(NamedTuple):
     """Constants of a run: the network, and the rows of its tables.
 
@@ -68,16 +297,14 @@ class Network(NamedTuple):
     ``lanes`` is None, for 1, in a network that is not all-port (``loops.lanes_of``). A turn is one
     of ``places``. ``exits[line]`` is the set of port codes, with the deliver code, that a packet
     from this line may request.
-    ``downstream[channel]`` is the input channel that an output channel feeds, ``upstream[channel]``
-    the output channel that feeds an input channel; -1 if none. ``channel_registers`` are those of
-    the link that feeds an input channel, and ``line_rate`` the rate of the link behind an output.
+    ``line_rate`` is the rate of the link behind an output; some are above 1 if ``rated``.
     Links have ``stages``, one more than the most registers. After ``patience`` quiet cycles only an
     alarm can change anything.
-    The senders feed the lanes: VC a of lane n is channel ``nodes * buffers + n * vcs + a``, after
-    the channels of all routers, with a credit counter like an output. Lane n has the rows
+    The senders feed the lanes: VC a of lane n is output channel
+    ``nodes * buffers + (n << vc_bits | a)``, after those of all routers. Lane n has the rows
     ``first_row[n]`` up to ``first_row[n + 1]``, row r the header flits ``first_header[r]`` up to
-    ``first_header[r + 1]``; ``row_channel`` is the input channel of its packet, ``BAD`` for a row
-    that the sender refuses. ``expected`` has a row for each lane. ``largest_word`` is a word of
+    ``first_header[r + 1]``; ``row_channel`` is the sender's channel of its packet, ``BAD`` for a
+    row that the sender refuses. ``expected`` has a row for each lane. ``largest_word`` is a word of
     ones. ``leading_words`` lie before each table. A sender fails if it reads word ``slot_words`` or
     later. A node begins no row before ``held_until``. With ``damages``, message memories damage
     each word that is ``damaged_word``.
@@ -118,36 +345,23 @@ class Network(NamedTuple):
     damaged_word: np.uint64
     timed_rows: bool
     streams: bool
+    rated: bool
     refuses: bool
     half_duplex: bool
     barrier: bool
     record_trace: bool
     damages: bool
     channel_node: Indices
-    channel_place: Bytes
-    line_node: Indices
-    line_port: Bytes
     exits: Words
-    downstream: Links
-    upstream: Links
-    channel_registers: Bytes
     line_rate: Bytes
     expected: Bools
     awaited: Ints
     refusal: npt.NDArray[np.uint16]
     held_until: Ints
     first_row: Ints
-    row_channel: Links
-    row_step: Ints
-    row_start: Ints
-    row_source: Ints
-    row_length: Ints
-    row_stream: Ints
-    row_lead: Ints
-    row_window: Ints
+    rows: Records[Row]
     operators: Ints
     own_operators: Ints
-    first_header: Ints
     header: Words
 
 
@@ -158,13 +372,11 @@ class Registers(NamedTuple):
     and VC. ``missing`` counts the receives still to come of all lanes of a node.
 
     Flit f of a channel's buffer is at ``channel * depth + f`` in ``data`` and ``kind``.
-    ``wanted[channel]`` is the output channel that its packet requests, from first flit to tail;
-    ``passing[channel]`` tells whether that first flit has left. ``holder[channel]`` is the input
-    channel that holds an output channel, or ``NOBODY``; ``requests[channel]`` is the mask of the
-    buffers whose first flit requests it. ``requested[line]`` counts the packets that request an
-    output line or hold one of its VCs; bit l of the set ``asked`` is 1 if line l has such a packet.
+    ``requests[channel]`` is the set of the buffers whose head requests an output channel. Line l
+    is in the set ``asked`` exactly if it has a ready VC: one with a candidate and a credit.
     Flits and credits on links are in stages, one for each cycle in which they may arrive;
-    ``flights`` and ``returns`` count them by stage. An output sends no flit before ``free_from``.
+    ``flights`` and ``returns`` count them by stage. The flits themselves are already in their slots
+    of ``data`` and ``kind``. An output sends no flit before ``free_from``.
     In a network with operators, ``delayed`` counts the flits not yet written, by stage.
     ``ejected_address`` has the addresses of the last words that left for a node, ``ejected_cycle``
     their cycles, in slot ``cycle % operator_latency``.
@@ -174,61 +386,27 @@ class Registers(NamedTuple):
 
     data: Words
     kind: Bytes
-    first: Bytes
-    buffered: Bytes
-    at_front_since: Ints
-    wanted: Indices
-    passing: Bools
+    buffers: Records[Buffer]
+    outputs: Records[Output]
+    lines: Records[Line]
     requests: Ints
-    requested: Counts
     asked: Ints
-    holder: Links
-    credits: Bytes
-    turn: Counts
-    next_vc: Bytes
     free_from: Ints
     flights: Ints
     flight_channel: Indices
-    flight_kind: Bytes
-    flight_data: Words
     returns: Ints
     return_channel: Indices
-    sender: Bytes
-    row: Ints
-    place: Ints
-    waiting: Bools
-    alarm: Ints
-    step: Ints
-    coasting_since: Ints
-    over: Bools
-    finished: Bools
+    interfaces: Records[Interface]
+    senders: Records[Sender]
+    receivers: Records[Receiver]
+    packets: Records[Packet]
     arrived: Bools
-    missing: Ints
-    received: Ints
-    receive_address: Ints
-    receive_step: Ints
-    receive_operator: Ints
-    receive_window: Ints
     delayed: Ints
-    delayed_lane: Indices
-    delayed_address: Ints
-    delayed_kind: Bytes
-    delayed_step: Ints
-    delayed_operator: Ints
-    delayed_data: Words
+    delayed_flits: Records[Delayed]
     ejected_cycle: Ints
     ejected_address: Ints
-    come: Ints
-    come_before: Ints
-    come_cycle: Ints
     memory: Words
-    written_cycle: Ints
-    written_address: Ints
-    written_over: Words
-    flags: npt.NDArray[np.uint8]
-    stalled_flits: Ints
     step_end: Ints
-    awake: Bools
     total: Ints
 
 
@@ -236,14 +414,17 @@ class Lists(NamedTuple):
     """Lists that a cycle fills; ``total`` says how many entries most of them hold.
 
     Sleeping nodes are linked lists: ``first_asleep`` by the lowest bits of the alarm, then
-    ``next_asleep`` by node. ``fronts`` are input channels with a new first flit at their front, and
-    one spare entry that :func:`~.router.note_front` may overwrite.
+    ``next_asleep`` by node. ``fronts`` are input channels with a new first flit at their front,
+    ``granted`` the output channels that are granted in this cycle, and ``free`` those of them that
+    no buffer holds. All three have a spare entry, which may be overwritten.
     """
 
     awake_nodes: Indices
     first_asleep: Ints
     next_asleep: Ints
     fronts: Indices
+    granted: Indices
+    free: Indices
 
 
 class Rows(NamedTuple):
@@ -257,8 +438,8 @@ class Rows(NamedTuple):
     data: Words
 
 
-def reset_registers(network: Network, memory: Words) -> Registers:
-    """Make the registers after reset; ``memory`` is copied."""
+def reset_registers(network: Network, wired: dict[str, Any], memory: Words) -> Registers:
+    """Make the registers after reset, with those of :func:`.wired`; ``memory`` is copied."""
     nodes, (lanes, steps) = len(network.awaited), network.expected.shape
     lines, channels = nodes * network.lines, nodes * network.buffers
     stages = network.stages
@@ -268,53 +449,35 @@ def reset_registers(network: Network, memory: Words) -> Registers:
     return Registers(
         data=np.zeros(channels * network.depth, dtype=np.uint64),
         kind=np.zeros(channels * network.depth, dtype=np.uint8),
-        first=np.zeros(channels, dtype=np.uint8),
-        buffered=np.zeros(channels, dtype=np.uint8),
-        at_front_since=np.zeros(channels, dtype=np.int64),
-        wanted=np.zeros(channels, dtype=np.uint32),
-        passing=np.zeros(channels, dtype=np.bool_),
+        **wired,
         requests=np.zeros(channels * network.blocks, dtype=np.int64),
-        requested=np.zeros(lines, dtype=np.uint16),
         asked=np.zeros(-(-lines // BLOCK), dtype=np.int64),
-        holder=np.full(channels, NOBODY, dtype=np.int32),
-        credits=np.full(channels + lanes * network.vcs, network.depth, dtype=np.uint8),
-        turn=np.full(channels, network.link_buffers, dtype=np.uint16),
-        next_vc=np.zeros(lines, dtype=np.uint8),
         free_from=np.zeros(lines, dtype=np.int64),
         flights=np.zeros(stages, dtype=np.int64),
         flight_channel=np.zeros(stages * lines, dtype=np.uint32),
-        flight_kind=np.zeros(stages * lines, dtype=np.uint8),
-        flight_data=np.zeros(stages * lines, dtype=np.uint64),
         returns=np.zeros(stages, dtype=np.int64),
         return_channel=np.zeros(stages * channels, dtype=np.uint32),
-        sender=np.full(lanes, EXPECT if network.leading_words else CONTROL, dtype=np.uint8),
-        row=network.first_row[:-1].copy(),
-        place=np.zeros(lanes, dtype=np.int64),
-        waiting=np.zeros(lanes, dtype=np.bool_),
-        alarm=np.full(nodes, NEVER, dtype=np.int64),
-        step=np.ones(nodes, dtype=np.int64),
-        coasting_since=np.full(nodes, NEVER, dtype=np.int64),
-        over=np.zeros(nodes, dtype=np.bool_),
-        finished=np.zeros(nodes, dtype=np.bool_),
+        interfaces=records(
+            Interface,
+            nodes,
+            alarm=NEVER,
+            coasting_since=NEVER,
+            missing=network.expected.reshape(nodes, -1).sum(axis=1, dtype=np.int64),
+            step=1,
+            awake=True,
+        ),
+        senders=records(
+            Sender,
+            lanes,
+            row=network.first_row[:-1],
+            state=EXPECT if network.leading_words else CONTROL,
+        ),
+        receivers=records(Receiver, lanes, written_cycle=NEVER, come_cycle=NEVER),
+        packets=records(Packet, lanes << network.vc_bits),
         arrived=np.zeros((lanes, steps), dtype=np.bool_),
-        missing=network.expected.reshape(nodes, -1).sum(axis=1, dtype=np.int64),
-        received=np.zeros(nodes, dtype=np.int64),
-        receive_address=np.zeros(lanes * network.vcs, dtype=np.int64),
-        receive_step=np.zeros(lanes * network.vcs, dtype=np.int64),
-        receive_operator=np.zeros(lanes * network.vcs, dtype=np.int64),
-        receive_window=np.zeros(lanes * network.vcs, dtype=np.int64),
         **_of_operators(network, nodes, lanes),
-        come=np.zeros(lanes, dtype=np.int64),
-        come_before=np.zeros(lanes, dtype=np.int64),
-        come_cycle=np.full(lanes, NEVER, dtype=np.int64),
         memory=memory.copy(),
-        written_cycle=np.full(lanes, NEVER, dtype=np.int64),
-        written_address=np.zeros(lanes, dtype=np.int64),
-        written_over=np.zeros(lanes, dtype=np.uint64),
-        flags=np.zeros(nodes, dtype=np.uint8),
-        stalled_flits=np.zeros(nodes, dtype=np.int64),
         step_end=np.zeros(steps, dtype=np.int64),
-        awake=np.ones(nodes, dtype=np.bool_),
         total=total,
     )
 
@@ -323,15 +486,9 @@ def _of_operators(network: Network, nodes: int, lanes: int) -> dict[str, Any]:
     """Make the registers that only a network with operators has; empty in others."""
     stages = network.operator_latency + 1 if network.operator_count else 0
     recent = nodes * network.operator_latency
-    entries = stages * lanes
     return {
         "delayed": np.zeros(stages, dtype=np.int64),
-        "delayed_lane": np.zeros(entries, dtype=np.uint32),
-        "delayed_address": np.zeros(entries, dtype=np.int64),
-        "delayed_kind": np.zeros(entries, dtype=np.uint8),
-        "delayed_step": np.zeros(entries, dtype=np.int64),
-        "delayed_operator": np.zeros(entries, dtype=np.int64),
-        "delayed_data": np.zeros(entries, dtype=np.uint64),
+        "delayed_flits": records(Delayed, stages * lanes),
         "ejected_cycle": np.zeros(recent, dtype=np.int64),
         # -1 is no address of a word.
         "ejected_address": np.full(recent, NOBODY, dtype=np.int64),
@@ -347,14 +504,16 @@ def empty_lists(network: Network) -> Lists:
         first_asleep=np.full(HOURS, NOBODY, dtype=np.int64),
         next_asleep=np.zeros(nodes, dtype=np.int64),
         fronts=np.zeros(channels + 1, dtype=np.uint32),
+        granted=np.zeros(nodes * network.lines + 1, dtype=np.uint32),
+        free=np.zeros(nodes * network.lines + 1, dtype=np.uint32),
     )
 
 
 @inlined
 def wake(now: Registers, lists: Lists, node: Int) -> None:
     """Look at the interface of ``node`` in the next cycle."""
-    if not now.awake[node]:
-        now.awake[node] = True
+    if not now.interfaces[node].awake:
+        now.interfaces[node].awake = True
         lists.awake_nodes[now.total[AWAKE]] = node
         now.total[AWAKE] += 1
 
@@ -362,8 +521,8 @@ def wake(now: Registers, lists: Lists, node: Int) -> None:
 @inlined
 def set_flag(now: Registers, lists: Lists, node: Int, flag: Int) -> None:
     """Set a sticky flag of ``node``."""
-    if not now.flags[node] & flag:
-        now.flags[node] |= flag
+    if not now.interfaces[node].flags & flag:
+        now.interfaces[node].flags |= flag
         seen = now.total[CYCLE] + 1
         if now.total[FLAGGED] == NEVER or (
             now.total[FLAGGED] == seen and node < now.total[CULPRIT]

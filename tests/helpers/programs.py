@@ -103,9 +103,9 @@ def registers_after(
     network = model._network(
         made, model.Control(), barrier=barrier, record_trace=True, refusal=None
     )
-    registers = model.reset_registers(network, words(made))
+    registers = model.reset_registers(network, model.wired(made.config), words(made))
     change(network, registers)
-    rows = model._rows(Trace.empty(1000))
+    rows = model._columns(Trace.empty(1000))
     assert simulate(network, registers, model.empty_lists(network), rows, 50) != TRACE_FULL
     return registers
 

@@ -73,7 +73,7 @@ def test_receive_of_another_step_is_unexpected_with_a_barrier(timing: str) -> No
         network.header[1] += 1 << early.config.header.slot_bits + early.config.header.port_bits
 
     registers = registers_after(early, late, barrier=timing == "barrier")
-    assert registers.flags.tolist() == [0, 16 if timing == "barrier" else 0, 0, 0]
+    assert registers.interfaces["flags"].tolist() == [0, 16 if timing == "barrier" else 0, 0, 0]
 
 
 @pytest.mark.parametrize("port_model", ["half-duplex", "full-duplex"])
@@ -158,10 +158,11 @@ def test_miscounted_credits_are_flagged(row: Row, flag: int) -> None:
     # that case a head that turns back waits at node 1, with a full buffer there and at node 0.
     wrong = program({0: [row]}, {1: [1]})
 
-    def one_more(network: Any, registers: Any) -> None:
-        registers.credits[network.upstream[0]] += 1  # Node 0's interface, VC 0.
+    def one_more(_network: Any, registers: Any) -> None:
+        sender = registers.buffers["upstream"][0]  # Node 0's interface, VC 0.
+        registers.outputs["credits"][sender] += 1
 
-    assert registers_after(wrong, one_more).flags[0] == flag
+    assert registers_after(wrong, one_more).interfaces["flags"][0] == flag
 
 
 # ---- Refusals -------------------------------------------------------------------------------
@@ -236,7 +237,7 @@ def test_injected_packet_that_asks_for_another_output_is_a_bad_route(code: int) 
         network.header[0] = code
 
     registers = registers_after(made, other)
-    assert registers.flags.tolist() == [8, 0, 0, 0]
+    assert registers.interfaces["flags"].tolist() == [8, 0, 0, 0]
     assert registers.total[cycle_model.ROWS] == 0
 
 

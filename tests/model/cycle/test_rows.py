@@ -263,10 +263,10 @@ def test_the_count_of_arrived_packets_has_as_many_bits_as_a_flit() -> None:
     made = program({0: [timed(0, (UP, 1))]}, {}, awaited={3: 1}, **limits)
 
     def nearly_all(_network: Any, registers: Any) -> None:
-        registers.received[1] = (1 << 16) - 1
+        registers.interfaces["received"][1] = (1 << 16) - 1
 
     registers = registers_after(made, nearly_all)
-    assert registers.received.tolist() == [0] * 4
+    assert registers.interfaces["received"].tolist() == [0] * 4
 
 
 # ---- Messages in several rows, cycle by cycle ---------------------------------------------------

@@ -9,7 +9,7 @@ from helpers.programs import DOWN, LINE, UP, program, put, ring_of_packets, simu
 
 import eyecast
 from eyecast.model.cycle import model
-from eyecast.model.cycle.state import Registers
+from eyecast.model.cycle.state import NONE, Registers
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
@@ -66,7 +66,7 @@ def test_packets_of_all_ports_wait_in_a_circle_as_those_of_one_port(ran: Ran) ->
     run, registers = ran(every)
     found = standstill(every, run)
     assert found.lines() == standstill(one, ran(one)[0]).lines()
-    buffered = registers.buffered.reshape(5, -1) > 0
+    buffered = registers.buffers["count"].reshape(5, -1) > 0
     assert found.stalled.tolist() == (buffered.sum(axis=1) + 1).tolist()
 
 
@@ -86,9 +86,9 @@ def test_a_packet_stands_at_its_own_node_if_its_first_output_has_no_link(
     made = program({3: rows}, {}, vcs=2)
     run, registers = ran(made)
     found = standstill(made, run)
-    buffered = registers.buffered.reshape(made.nodes, -1) > 0
+    buffered = registers.buffers["count"].reshape(made.nodes, -1) > 0
     assert found.stalled.tolist() == [0, 0, 0, stalled]
-    assert (buffered.sum(axis=1) + registers.waiting).tolist() == [0, 0, 0, stalled]
+    assert (buffered.sum(axis=1) + registers.senders["waiting"]).tolist() == [0, 0, 0, stalled]
 
 
 def test_nothing_stands_when_a_run_has_finished(ran: Ran) -> None:
@@ -120,8 +120,8 @@ def test_what_stands_is_what_the_registers_hold(
     run, registers = ran(program)
     assert not run.finished
     found = standstill(program, run)
-    buffered = registers.buffered.reshape(topology.nodes, -1) > 0
-    expected = buffered.sum(axis=1) + registers.waiting
+    buffered = registers.buffers["count"].reshape(topology.nodes, -1) > 0
+    expected = buffered.sum(axis=1) + registers.senders["waiting"]
     assert found.stalled.tolist() == expected.tolist()
     # The step of a node that has sent all goes on, from 0 again.
     again = standstill(program, replace(run, step=np.zeros_like(run.step)))
@@ -131,12 +131,13 @@ def test_what_stands_is_what_the_registers_hold(
     for wait, after in zip(found.circle, (*found.circle[1:], found.circle[0]), strict=True):
         assert after.row == wait.other
         channel = topology.neighbor[wait.held.node, wait.held.port] * topology.ports
-        assert registers.buffered[channel + topology.peer[wait.held.node, wait.held.port]] > 0
-        wanted = wait.wanted.node * topology.ports + wait.wanted.port
+        channel += topology.peer[wait.held.node, wait.held.port]
+        assert registers.buffers["count"][channel] > 0
+        wanted = registers.outputs[wait.wanted.node * topology.ports + wait.wanted.port]
         if wait.why.name == "FILLS":
-            assert registers.holder[wanted] < 0 and registers.credits[wanted] == 0
+            assert wanted["holder"] == NONE and wanted["credits"] == 0
         if wait.why.name == "HOLDS":
-            assert registers.holder[wanted] >= 0
+            assert wanted["holder"] != NONE
 
 
 # ---- Measures of runs ---------------------------------------------------------------------------
