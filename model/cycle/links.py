@@ -98,9 +98,9 @@ def take_credit(net: Network, now: Registers, lists: Lists, channel: Int) -> Non
         return
     of_senders = channel - len(now.buffers)
     if of_senders < 0:
-        line = index(channel >> net.vc_bits)
-        now.lines[line].credited |= np.int64(1) << (channel - (line << net.vc_bits))
-        ask(now, line, 1)
+        number = index(channel >> net.vc_bits)
+        now.lines[number].credited |= np.int64(1) << (channel - (number << net.vc_bits))
+        ask_if_ready(now, number)
     elif now.senders[index(of_senders >> net.vc_bits)].waiting:
         wake(now, lists, np.int64(net.channel_node[channel]))
 
@@ -108,12 +108,14 @@ def take_credit(net: Network, now: Registers, lists: Lists, channel: Int) -> Non
 @inlined
 def set_candidate(net: Network, now: Registers, channel: Int, there: Int) -> None:
     """Note that an output VC has a candidate, if ``there`` is 1."""
-    line = index(channel >> net.vc_bits)
-    now.lines[line].candidates |= np.int64(there) << (channel - (line << net.vc_bits))
-    ask(now, line, np.int64(there))
+    number = index(channel >> net.vc_bits)
+    now.lines[number].candidates |= np.int64(there) << (channel - (number << net.vc_bits))
+    ask_if_ready(now, number)
 
 
 @inlined
-def ask(now: Registers, line: Int, there: Int) -> None:
-    """Ask a line in the next cycle, if ``there`` is 1."""
-    now.asked[index(line // BLOCK)] |= np.int64(there) << (line % BLOCK)
+def ask_if_ready(now: Registers, number: Int) -> None:
+    """Put an output into the set of those with a ready VC, if it has one."""
+    line = now.lines[number]
+    ready = np.int64(line.candidates & line.credited != 0)
+    now.asked[index(number // BLOCK)] |= ready << (number % BLOCK)

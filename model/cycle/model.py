@@ -35,8 +35,8 @@ from .state import (
     ENDED,
     FLAGGED,
     NEVER,
-    ROWS,
     NONE,
+    ROWS,
     Indices,
     Network,
     Records,
@@ -49,7 +49,8 @@ from .state import (
 )
 from .wiring import channels_of, lines_of, most_registers, of_lines, wired
 
-_TRACE_CHUNK_ROWS = 1 << 16
+_MOST_ROWS = 1 << 24
+"""Rows of a trace for which room is reserved at once."""
 
 
 def run(
@@ -90,7 +91,8 @@ def run(
     # A switch has no table, so it starts in the state of a sender at the end of its table.
     senders: Any = registers.senders
     senders["state"][~np.repeat(config.topology.has_interface, config.lanes)] = ENDED
-    finished, trace = _simulated(network, registers, limit, most, record_trace=record_trace)
+    rows = program.flit_hops if record_trace else None
+    finished, trace = _simulated(network, registers, limit, most, rows)
     interfaces: Any = registers.interfaces
     step = np.where(config.topology.has_interface, interfaces["step"], 0)
     return Prediction(
@@ -109,16 +111,17 @@ def run(
 
 
 def _simulated(
-    network: Network, registers: Registers, limit: int, most: int, *, record_trace: bool
+    network: Network, registers: Registers, limit: int, most: int, rows: int | None
 ) -> tuple[bool, Trace]:
     """Simulate to the end or to cycle ``limit``; return whether all nodes finished, and the trace.
 
-    A run with a flag before its controller's ``limit`` goes on up to cycle ``most``.
+    The trace has at most ``rows`` rows; None: no trace. A run with a flag before its controller's ``limit`` goes on up to cycle ``most``.
     """
     lists = empty_lists(network)
     # One flit may leave by every output in a cycle; a chunk with fewer rows left than that is full.
-    # So a chunk has rows for several cycles: with rows for one, most would stay empty.
-    rows_per_chunk = max(_TRACE_CHUNK_ROWS, 4 * len(network.line_rate)) if record_trace else 0
+    # Memory of the rows that stay empty is never touched.
+    outputs = len(network.line_rate)
+    rows_per_chunk = 0 if rows is None else min(rows, max(_MOST_ROWS, 4 * outputs)) + outputs
     chunks = []
     ended = TRACE_FULL
     while ended == TRACE_FULL:

@@ -145,21 +145,18 @@ def grant(net: Network, now: Registers, lists: Lists) -> tuple[np.int64, np.int6
     for block in range(len(now.asked)):
         asked = now.asked[block]
         while asked != 0:
-            place = lowest_bit(asked)
-            number = index(block * BLOCK + place)
+            number = index(block * BLOCK + lowest_bit(asked))
             asked &= asked - 1
-            line = now.lines[number]
-            ready, next_vc = np.int64(line.candidates & line.credited), np.int64(line.next_vc)
-            some = np.int64(ready != 0)
-            now.asked[block] ^= (some ^ 1) << place
             if (net.rated or net.refuses) and waits(net, now, number):
                 continue
-            vc = (lowest_bit((ready | ready << 8 | 1 << 16) >> next_vc) + next_vc) & 7
-            line.next_vc = vc + 1 if some else next_vc
+            line = now.lines[number]
+            ready, next_vc = np.int64(line.candidates & line.credited), np.int64(line.next_vc)
+            vc = (lowest_bit((ready | ready << 8) >> next_vc) + next_vc) & 7
+            line.next_vc = vc + 1
             channel = index(number << net.vc_bits | vc)
             lists.granted[granted] = lists.free[free] = channel
-            granted += some
-            free += some & np.int64(now.outputs[channel].holder == NONE)
+            granted += 1
+            free += np.int64(now.outputs[channel].holder == NONE)
     return granted, free
 
 
@@ -205,6 +202,8 @@ def move(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
     candidate = output.requests != 0 if ends else buffer.count != 0
     line.candidates = with_bit(np.int64(line.candidates), vc, candidate)
     line.credited = credited
+    unready = np.int64(line.candidates & credited == 0)
+    now.asked[index(number // BLOCK)] ^= unready << (number % BLOCK)
     note_front(now, lists, holder, ends and buffer.count != 0)
     # All outputs have granted, so without registers the flit and the credit may arrive at once.
     if net.stages == 1:

@@ -146,7 +146,9 @@ class Trace(ShowsItself):
 
     @classmethod
     def join(cls, traces: list[Trace]) -> Trace:
-        """Put the rows of one or more traces one after another."""
+        """Put the rows of one or more traces one after another; one trace is not copied."""
+        if len(traces) == 1:
+            return traces[0]
         columns = zip(*(trace.columns for trace in traces), strict=True)
         return cls(*(np.concatenate(column) for column in columns))
 
