@@ -1,6 +1,7 @@
 """Pieces of different lengths, end to end in one array: how columns hold lists of lists."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,15 @@ def ranges(begins: int | npt.NDArray[np.integer], lengths: npt.NDArray[np.intege
     before = np.cumsum(lengths) - lengths
     numbers: Numbers = np.arange(int(lengths.sum())) + np.repeat(begins - before, lengths)
     return numbers
+
+
+def portions(offsets: Numbers, most: int = 1 << 20) -> Iterator[tuple[int, int]]:
+    """Yield runs of pieces, each as its first piece and its end; one has about ``most`` entries.
+
+    Without pieces there is one empty run.
+    """
+    cuts = {*np.searchsorted(offsets, np.arange(0, offsets[-1], most)).tolist()}
+    yield from pairwise(sorted(cuts | {0, len(offsets) - 1})) if len(offsets) > 1 else [(0, 0)]
 
 
 def even_shares(total: int, parts: int) -> Numbers:

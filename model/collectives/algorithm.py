@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 from ..base.errors import InvalidInput
 from ..schedule.canonical import CANONICAL
-from ..schedule.collective import REDUCTIONS, Collective
+from ..schedule.collective import REDUCTIONS
 from ..schedule.reduction import check_reductions
 from ..schedule.rules import ScheduleError
 from ..schedule.schedule import Schedule
 from .declared.algorithm import ALL, Declared
 from .declared.block_words import longest, require_block_words, with_block_words
 from .declared.request import Request
+from .limits import require_size
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Algorithm(Declared):
                 raise InvalidInput.must_be(parameter, "left out", beside, setting)
         if self.ports == (ALL,) and not request.all_port:
             raise InvalidInput.of("ports", "all", "one", about=f" for {self.name}")
-        self.require_size(request)
+        require_size(self, request)
         made = self._made(request)
         partial = request.partial or (self.leaves_out != "" and "partial" not in self.takes)
         requested = replace(
@@ -57,15 +58,6 @@ class Algorithm(Declared):
         if canonical:
             self._require_canonical(made)
         return made
-
-    def require_size(self, request: Request) -> None:
-        """Raise :class:`InvalidInput` if there are more blocks than memory, before any is made."""
-        most, nodes = MOST_NODES.get(self.collective), len(request.topology.working_nodes)
-        if self.collective == Collective.ALL_REDUCE and self.keeps_whole:
-            return
-        if most is not None and nodes > most:
-            helps = f"at most {most} ({self.collective} in groups, or a smaller network, helps)"
-            raise InvalidInput.of(f"nodes for {self.collective}", helps, nodes)
 
     def _require_canonical(self, made: Schedule) -> None:
         """Raise :class:`InvalidInput` if some sum of ``made`` is not in the canonical order."""
@@ -88,17 +80,6 @@ class Algorithm(Declared):
             raise InvalidInput.must_be("packet", "left out", "with block words")
         return with_block_words(self.make(replace(request, words=longest(words))), words)
 
-
-MOST_NODES: dict[str, int] = {
-    Collective.ALL_GATHER: 1 << 12,
-    Collective.REDUCE_SCATTER: 1 << 12,
-    Collective.ALL_REDUCE: 1 << 12,
-    Collective.ALL_TO_ALL: 1 << 11,
-}
-"""Most nodes for collectives with a block for each pair of nodes, which take gigabytes.
-
-An all-reduce has them if it cuts its message for all nodes. Single algorithms have lower limits.
-"""
 
 CHOICES: dict[str, tuple[str, str | None, object]] = {
     "partial": ("partial", None, False),

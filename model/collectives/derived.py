@@ -25,7 +25,6 @@ from ..schedule.collective import Collective
 from ..schedule.schedule import Schedule
 from .algorithm import Algorithm
 from .declared.request import Request, combining_operator
-from .halving.boxes import is_whole_grid
 from .reductions.all_reduce import rooted_all_reduce, scattered_all_reduce
 from .reductions.backwards import (
     against,
@@ -79,7 +78,7 @@ def barrier(all_reduce: Algorithm) -> Algorithm:
 def _reduce(broadcast: Algorithm) -> Algorithm:
     def make(request: Request) -> Schedule:
         topology = request.topology
-        if not request.partial and not is_whole_grid(topology):
+        if not request.partial and not topology.whole_grid:
             require_reached(topology, request.root)
         there = broadcast.make(replace(request, topology=against(topology)))
         return reduce_backwards(there, topology, request.combining)

@@ -26,7 +26,6 @@ from ..network.topology import Topology, mesh, torus
 from ..schedule.blocks import CUSTOM, NO_OWNER, Blocks
 from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
-from .halving.boxes import is_whole_grid
 
 Nodes = tuple[int, ...]
 
@@ -72,7 +71,7 @@ def boxes_of(topology: Topology, sides: Sequence[int], words: str) -> list[Nodes
 
 def part_of(topology: Topology, nodes: Nodes) -> GroupNetwork:
     """Return the network of a group of working ``nodes``."""
-    if is_whole_grid(topology) and topology.kind in ("mesh", "torus", "line", "ring"):
+    if topology.whole_grid and topology.kind in ("mesh", "torus", "line", "ring"):
         places = topology.coordinates(np.array(nodes))
         low, high = places.min(axis=0), places.max(axis=0)
         sides = tuple((high - low + 1).tolist())

@@ -15,7 +15,6 @@ from ..schedule.broadcast_bounds import least_broadcast_steps, least_spanning_tc
 from ..schedule.collective import Collective
 from ..schedule.cost import message_words, share_words
 from ..schedule.schedule import Schedule
-from .halving.boxes import is_whole_grid
 from .lower_bounds import counted_costs, lower_bounds, most_links
 from .reductions.bounds import all_reduce_bounds, reduction_cycles
 
@@ -109,7 +108,7 @@ def _least_counts(schedule: Schedule) -> dict[str, int]:
         )
         # Routers that join and fork send most words for the nodes.
         return {**bounds, "node_words": words} if schedule.circuits else bounds
-    if not is_whole_grid(schedule.topology) or not share_words(schedule).all():
+    if not schedule.topology.whole_grid or not share_words(schedule).all():
         return {}
     each = message_words(schedule)
     # A reduce-scatter backwards is an all-gather, with the same costs.

@@ -25,7 +25,6 @@ from .declared.request import Ports, Request, combining_operator, words_of
 from .group_choice import Grouping, NamedGroups
 from .group_file import Group
 from .groups import Nodes
-from .halving.boxes import is_whole_grid
 from .registry import algorithms_for, find_algorithm
 
 USUAL_FLITS = 16
@@ -179,7 +178,7 @@ class Task:
         if tried or self.groups is not None or self._is_canonical:
             return BEST
         name = USUAL_ALGORITHMS.get(self.collective)
-        if name is None and is_whole_grid(self.topology):
+        if name is None and self.topology.whole_grid:
             name = "sbt" if self.topology.kind == "hypercube" else "ring"
         name = name or ("direct" if self.collective in STRAIGHT else "ring")
         all_ports = self.ports == Ports.ALL

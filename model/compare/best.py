@@ -14,6 +14,7 @@ from ..base.errors import InvalidInput, one_of, with_article
 from ..base.texts import counted
 from ..collectives.algorithm import CHOICES, Algorithm
 from ..collectives.declared.request import Request
+from ..collectives.limits import require_size
 from ..collectives.registry import algorithms_for
 from ..exact.arithmetic import ExactPrediction
 from ..network.config import Timing
@@ -135,7 +136,7 @@ def choose_best(
         if refusal is not None:
             raise refusal
         for algorithm in algorithms:
-            algorithm.require_size(request)
+            require_size(algorithm, request)
         _require_heeded(collective, request, algorithms)
         names = one_of(algorithm.name for algorithm in algorithms)
         raise request.topology.refusal(collective, f"one that {names} serves")

@@ -115,7 +115,8 @@ def _simulated(
 ) -> tuple[bool, Trace]:
     """Simulate to the end or to cycle ``limit``; return whether all nodes finished, and the trace.
 
-    The trace has at most ``rows`` rows; None: no trace. A run with a flag before its controller's ``limit`` goes on up to cycle ``most``.
+    The trace has at most ``rows`` rows; None: no trace. A run with a flag before its controller's
+    ``limit`` goes on up to cycle ``most``.
     """
     lists = empty_lists(network)
     # One flit may leave by every output in a cycle; a chunk with fewer rows left than that is full.

@@ -29,7 +29,7 @@ from .schedule import Schedule
 
 
 def path_columns(
-    paths: Collection[Sequence[int]], blocks: Collection[Sequence[int]]
+    paths: Collection[Sequence[int]], blocks: Collection[Sequence[int] | npt.NDArray[np.int32]]
 ) -> dict[str, Any]:
     """Return the columns of sends on VC 0, each along a path with a list of blocks."""
     nodes = np.fromiter(chain.from_iterable(paths), np.int32)

@@ -30,13 +30,16 @@ def check_blocks(schedule: SendTable) -> None:
     count, plain = len(schedule.blocks), ~schedule.blocks.reduced
     if not plain.any():
         return
-    sends = schedule.block_sends
-    sends, blocks = sends[plain[schedule.block_ids]], schedule.block_ids[plain[schedule.block_ids]]
+    sends, blocks = schedule.block_sends, schedule.block_ids
+    if not plain.all():
+        sends, blocks = sends[plain[blocks]], blocks[plain[blocks]]
     steps = schedule.step[sends]
-    departing = schedule.source[sends].astype(np.int64) * count + blocks
-    arriving = schedule.target[sends].astype(np.int64) * count + blocks
+    pairs = np.result_type(np.int32, np.min_scalar_type(-schedule.topology.nodes * count))
+    departing, arriving = (
+        (end.astype(pairs) * count)[sends] + blocks for end in (schedule.source, schedule.target)
+    )
     owned = schedule.blocks.owner[plain].astype(np.int64) * count + np.flatnonzero(plain)
-    owed = _owed_pairs(schedule)
+    owed = _owed_pairs(schedule).astype(pairs)
 
     have_from = _PairSteps(schedule.topology.nodes * count, (departing, arriving, owned, owed))
     have_from.lower(arriving, steps)

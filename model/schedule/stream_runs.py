@@ -10,9 +10,12 @@ a node each block has at most one successor, the node's blocks form runs::
 Then every node can have its own order, for any number of blocks and words.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..base.arrays import Numbers
+from ..base.ragged import portions, ranges
 from .schedule import Schedule
 from .streams import streams_of
 
@@ -20,19 +23,23 @@ Runs = dict[int, list[int]]
 """The whole run, in its order, for each ``node * blocks + block`` in it."""
 
 
-def streamed_pairs(schedule: Schedule) -> tuple[Numbers, Numbers, Numbers]:
-    """Return columns: send, block, next block, of all packets with a fixed order of blocks."""
+def streamed_pairs(schedule: Schedule) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+    """Yield columns: send, block, next block, of packets with a fixed order of blocks, in parts."""
     streams = streams_of(schedule)
     fixed = np.zeros(schedule.sends, np.bool_)
     fixed[streams.send] = fixed[streams.feeder] = True
-    send, block = schedule.block_sends, schedule.block_ids.astype(np.int64)
-    kept = (send[1:] == send[:-1]) & fixed[send[1:]]
-    return send[1:][kept], block[:-1][kept], block[1:][kept]
+    counts = np.diff(schedule.block_offsets)
+    for first, end in portions(schedule.block_offsets):
+        sends = first + np.flatnonzero(fixed[first:end])
+        before = ranges(schedule.block_offsets[sends], counts[sends] - 1)
+        block, after = (schedule.block_ids[each].astype(np.int64) for each in (before, before + 1))
+        yield np.repeat(sends, counts[sends] - 1), block, after
 
 
 def stream_runs(schedule: Schedule) -> tuple[Runs, set[int]]:
     """Return the runs of all nodes, and the nodes whose blocks fit no order of runs."""
-    send, before, after = streamed_pairs(schedule)
+    parts = zip(*streamed_pairs(schedule), strict=True)
+    send, before, after = (np.concatenate(columns) for columns in parts)
     count = len(schedule.blocks)
     first = np.concatenate([node[send] * np.int64(count) for node in _ends(schedule)])
     pairs = np.stack((first + np.tile(before, 2), first + np.tile(after, 2)), axis=1)

@@ -20,12 +20,13 @@ send that combines streams a packet that combines; a send that replaces, one tha
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..base.arrays import Numbers
-from ..base.ragged import offsets_of
+from ..base.ragged import offsets_of, ranges
 from .rules import ScheduleError, broken, first_broken, send_name
 from .table import SendTable
 
@@ -44,6 +45,9 @@ class Streams:
 
 NO_STREAMS = Streams(*np.zeros((3, 0), np.int64))
 
+AT_ONCE = 1 << 20
+"""Blocks that are matched at a time, about: some 100 MB."""
+
 
 def check_streams(schedule: SendTable) -> None:
     """Raise :class:`.ScheduleError` unless every send that streams gets its words in time.
@@ -61,27 +65,26 @@ def streams_of(schedule: SendTable) -> Streams:
 
     Raises :class:`.ScheduleError` if a send has no feeder, or would leave before its words arrive.
     """
-    if not schedule.stream.any():
+    streaming = np.flatnonzero(schedule.stream)
+    if not len(streaming):
         return NO_STREAMS
-    coming = _coming(schedule)
-    send, early = coming.send, coming.offset - coming.feeder_offset
-    streaming = np.flatnonzero(schedule.stream).astype(np.int64)
+    parts = [_feeders(schedule, *sends) for sends in _by_node(schedule, streaming)]
+    send, feeder, lead, *others = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     alone = first_broken(schedule, ~np.isin(streaming, send), streaming)
     if alone is not None:
         complaint = "it streams, but nothing of it comes to its source in its step"
         raise broken(schedule, int(streaming[alone]), complaint)
-    first = np.searchsorted(send, streaming)
-    feeder = coming.feeder[first]
-    fed = np.searchsorted(streaming, send)
-    place = first_broken(schedule, coming.feeder != feeder[fed], send)
+    order = np.argsort(send)
+    streams = Streams(send[order], feeder[order], lead[order])
+    fed, other = (column[np.argsort(others[0], kind="stable")] for column in others)
+    place = first_broken(schedule, np.ones(len(fed), np.bool_), fed)
     if place is not None:
-        two = f"{send_name(schedule, int(feeder[fed[place]]))} and of "
+        one = int(streams.feeder[np.searchsorted(streams.send, fed[place])])
+        two = f"{send_name(schedule, one)} and of {send_name(schedule, int(other[place]))}"
         complaint = f"it streams words of two packets, of {two}"
-        complaint += send_name(schedule, int(coming.feeder[place]))
-        raise broken(schedule, int(send[place]), complaint)
-    lead = np.minimum.reduceat(early, first) if len(first) else early
-    _require_in_time(schedule, Streams(streaming, feeder, lead))
-    return Streams(streaming, feeder, lead)
+        raise broken(schedule, int(fed[place]), complaint)
+    _require_in_time(schedule, streams)
+    return streams
 
 
 def _require_in_time(schedule: SendTable, streams: Streams) -> None:
@@ -100,44 +103,60 @@ def _require_in_time(schedule: SendTable, streams: Streams) -> None:
         raise broken(schedule, int(streams.send[place]), complaint)
 
 
-@dataclass(frozen=True, eq=False)
-class _Coming:
-    """Blocks that streaming sends forward: a row for each, in the order of the sends.
+def _by_node(schedule: SendTable, streaming: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+    """Yield the sends that stream from some nodes and all sends to these nodes, ascending.
 
-    ``offset`` counts the words before the block in the send, ``feeder_offset`` in the feeder.
+    Only sends of one node match. The nodes together have about :data:`AT_ONCE` blocks, so a large
+    schedule takes no more memory than its table.
     """
+    counts, nodes = np.diff(schedule.block_offsets), schedule.topology.nodes
+    load = np.bincount(schedule.target, counts, nodes)
+    load += np.bincount(schedule.source[streaming], counts[streaming], nodes)
+    part = (np.cumsum(load) // AT_ONCE).astype(np.int64)
+    source, target = part[schedule.source[streaming]], part[schedule.target]
+    for number in np.unique(source).tolist():
+        yield streaming[source == number], np.flatnonzero(target == number)
 
-    send: Numbers
-    offset: Numbers
-    feeder: Numbers
-    feeder_offset: Numbers
 
+def _feeders(schedule: SendTable, leaving: Numbers, arriving: Numbers) -> tuple[Numbers, ...]:
+    """Match the blocks of the sends ``leaving`` some nodes with those arriving in the same step.
 
-def _coming(schedule: SendTable) -> _Coming:
-    """Match the blocks that leave a node with those that arrive there in the same step."""
-    count = np.int64(len(schedule.blocks))
-    send = schedule.block_sends
-    block = schedule.block_ids.astype(np.int64)
-    before = offsets_of(schedule.blocks.words[block])[:-1]
-    offset = before - before[schedule.block_offsets[:-1]][send]
-    in_step = schedule.step[send].astype(np.int64) * schedule.topology.nodes
-    streamed = schedule.stream[send]
-    # Only steps in which something streams matter.
-    steps = np.unique(schedule.step[schedule.stream])
-    arriving = np.flatnonzero(np.isin(schedule.step[send], steps))
-    keys = (in_step + schedule.target[send])[arriving] * count + block[arriving]
+    Returns columns: the sends with a feeder, the feeder of their first block, and their lead; then
+    a row for each block with another feeder: its send and that feeder.
+    """
+    send, block, offset = _carried(schedule, leaving)
+    coming, brought, coming_offset = _carried(schedule, arriving)
+    steps, count = schedule.steps + 1, np.int64(len(schedule.blocks))
+    # By node, block and step; packets of one step in the order of the table.
+    keys = (schedule.target[coming] * count + brought) * steps + schedule.step[coming]
     order = np.argsort(keys, kind="stable")
-    keys, arriving = keys[order], arriving[order]
-    leaving = np.flatnonzero(streamed & ~_there_before(schedule, send, block))
-    wanted = (in_step + schedule.source[send])[leaving] * count + block[leaving]
+    keys = keys[order]
+    pair = (schedule.source[send] * count + block) * steps
+    step = schedule.step[send]
+    # Its source holds a block before the step, unless the block is reduced.
+    before = np.searchsorted(keys, pair) < np.searchsorted(keys, pair + step)
+    before |= schedule.blocks.owner[block] == schedule.source[send]
+    row = np.flatnonzero(~before | schedule.blocks.reduced[block])
+    wanted = (pair + step)[row]
     low, high = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
-    row = np.repeat(np.arange(len(wanted)), high - low)
-    match = np.arange(len(row)) - np.repeat(offsets_of(high - low)[:-1], high - low)
-    found = arriving[np.repeat(low, high - low) + match]
-    leaving = leaving[row]
-    chosen = _of_its_kind(schedule, send[leaving], send[found], row)
-    leaving, found = leaving[chosen], found[chosen]
-    return _Coming(send[leaving], offset[leaving], send[found], offset[found])
+    row, found = np.repeat(row, high - low), order[ranges(low, high - low)]
+    chosen = _of_its_kind(schedule, send[row], coming[found], row)
+    row, found = row[chosen], found[chosen]
+    fed, feeder = send[row], coming[found]
+    first = np.flatnonzero(np.diff(fed, prepend=-1))
+    early = offset[row] - coming_offset[found]
+    lead = np.minimum.reduceat(early, first) if len(first) else early
+    another = feeder != np.repeat(feeder[first], np.diff(first, append=len(fed)))
+    return fed[first], feeder[first], lead, fed[another], feeder[another]
+
+
+def _carried(schedule: SendTable, sends: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Return columns of the blocks that ``sends`` carry: send, block, words before it there."""
+    counts = np.diff(schedule.block_offsets)[sends]
+    block = schedule.block_ids[ranges(schedule.block_offsets[sends], counts)].astype(np.int64)
+    before = offsets_of(schedule.blocks.words[block])
+    first = before[offsets_of(counts)[:-1]]
+    return np.repeat(sends, counts), block, before[:-1] - np.repeat(first, counts)
 
 
 def _of_its_kind(
@@ -151,25 +170,6 @@ def _of_its_kind(
     same = schedule.combine[leaving] == schedule.combine[coming]
     some = np.bincount(row, same, minlength=1) > 0
     return np.asarray(same | ~some[row])
-
-
-def _there_before(schedule: SendTable, send: Numbers, block: Numbers) -> np.ndarray:
-    """Tell for each block of each send whether its source holds the whole block before the step.
-
-    A reduced block always counts as arriving in the step, even if the source holds a value.
-    """
-    count = np.int64(len(schedule.blocks))
-    plain = ~schedule.blocks.reduced
-    owner = schedule.blocks.owner[block]
-    have = plain[block] & (owner == schedule.source[send])
-    # The first step that brings each pair of node and block, found by bisection.
-    brought = schedule.target[send].astype(np.int64) * count + block
-    order = np.lexsort((schedule.step[send], brought))
-    pairs, steps = brought[order], schedule.step[send][order]
-    wanted = schedule.source[send].astype(np.int64) * count + block
-    place = np.minimum(np.searchsorted(pairs, wanted), max(len(pairs) - 1, 0))
-    earlier = (pairs[place] == wanted) & (steps[place] < schedule.step[send])
-    return np.asarray(have | (earlier & plain[block]))
 
 
 def _require_no_circle(schedule: SendTable, streams: Streams) -> None:

@@ -17,9 +17,9 @@ from helpers.programs import UP, program, put
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh, ring
 from eyecast.model.program.row import Row
-from eyecast.rtl.host_map import HostSpace, StatusWord
-from eyecast.rtl.sender import Sender, SenderState
-from eyecast.rtl.table import Table
+from eyecast.rtl.packets.sender import Sender, SenderState
+from eyecast.rtl.parts.host_map import HostSpace, StatusWord
+from eyecast.rtl.parts.table import Table
 from eyecast.sim.loading import prepare
 
 PAIR, THREE = mesh((2,)), mesh((3,))

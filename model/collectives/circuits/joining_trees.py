@@ -31,7 +31,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...base.errors import require_range
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.faults import with_faults
 from ...network.port_model import PortModel
@@ -44,7 +43,7 @@ from ..declared.algorithm import ALL, ONE, Declared
 from ..declared.request import Request
 from ..reductions.backwards import against, require_reached
 from .join_growth import Growing, Growth, JoiningTree
-from .light_trees import MOST_NODES, light_tree, require_no_switches
+from .light_trees import light_tree, require_no_switches
 
 PASSING = 5
 """Cycles from the last word of a sum at the root until it leaves the root again."""
@@ -138,11 +137,10 @@ def joining_reduce(
     """Combine ``words`` words of all working nodes at ``root`` by ``operator``.
 
     ``all_port``: nodes have a port for every link. Raises :class:`.InvalidInput` for a faulty root,
-    more than 4,096 working nodes, or a node without a path to the root.
+    or a node without a path to the root.
     """
     topology.require_working("source", root)
     require_no_switches(topology, NAME)
-    require_range("nodes for joining-tree", len(topology.working_nodes), 1, MOST_NODES)
     tree, _ = joining_tree(topology, root, words, all_port=all_port)
     steps, paths = _reducing_sends(tree)
     blocks = Blocks.reduced_to(((root,),), words, operator)
@@ -155,12 +153,11 @@ def joining_all_reduce(
 ) -> Schedule:
     """Combine ``words`` words of all working nodes by ``operator``, for all of them.
 
-    ``all_port``: a port for every link. Raises :class:`.InvalidInput` for more than 4,096
-    working nodes, or nodes without a path to each other.
+    ``all_port``: a port for every link. Raises :class:`.InvalidInput` for nodes without a path to
+    each other.
     """
     working = topology.working_nodes
     require_no_switches(topology, NAME)
-    require_range("nodes for joining-tree", len(working), 1, MOST_NODES)
     trees = [
         joining_tree(topology, root, words, returning=True, all_port=all_port)
         for root in _middles(topology)

@@ -24,21 +24,16 @@ from ..streaming.rings import ring_of_all
 from ..streaming.sends import blocks_for_all
 from .light_trees import require_no_switches
 
-MOST_NODES = 1 << 7
-"""Most working nodes: the schedule lists a path from every node to every other one."""
-
 NAME = "light-ring"
 
 
 def light_ring(topology: Topology, words: int) -> Schedule:
     """Bring ``words`` words of each working node to all, round a ring of all nodes.
 
-    Raises :class:`.InvalidInput` for more than 128 working nodes, and if no ring visits every node
-    just once.
+    Raises :class:`.InvalidInput` if no ring visits every node just once.
     """
     require_range("flits", words, 1)
     require_no_switches(topology, NAME)
-    require_range(f"nodes for {NAME}", len(topology.working_nodes), 1, MOST_NODES)
     hops, blocks = ring_of_all(NAME, topology)
     if any(len(hop) != 2 for hop in hops):
         raise topology.refusal(NAME, "one in which a ring visits every node just once")

@@ -225,7 +225,7 @@ def light_multicast(
     wanted = tuple(sorted({*(targets or ())} - {root}))
     for target in wanted:
         topology.require_working("target", target)
-    require_range("targets for light-tree", len(wanted), 1, MOST_NODES)
+    require_range("targets for light-tree", len(wanted), 1)
     owed = (tuple(sorted({*wanted, root})),)
     blocks = Blocks(np.array([root], np.int32), owed, np.array([words], np.int32))
     return of_trees(topology, Collective.MULTICAST, blocks, [light_tree(topology, root, wanted)])

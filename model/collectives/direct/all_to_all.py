@@ -37,7 +37,6 @@ from ...schedule.resources import resources_of
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
 
-MOST_NODES = 512
 MOST_WORDS = 32
 """Most words of a message for the packing: longer messages are packed as if they had this many."""
 MOST_TRIES = 24
@@ -49,14 +48,14 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
     """Send ``words`` words from each working node to every other one, on any network.
 
     With one port on a timetable, with all ports in steps. Raises :class:`.InvalidInput` for fewer
-    than 2 or more than 512 working nodes, and if two nodes have no path between them.
+    than 2 working nodes, and if two nodes have no path between them.
     """
     # Compiled code takes long to import, and few commands need it.
     from ...schedule.packing import Packets, pack, steps_of  # noqa: PLC0415
 
     require_range("flits", words, 1)
     working = topology.working_nodes
-    require_range("nodes for direct", len(working), 2, MOST_NODES)
+    require_range("nodes for direct", len(working), 2)
     source, target = (column.ravel() for column in np.meshgrid(working, working, indexing="ij"))
     source, target = source[source != target], target[source != target]
     by_port = 0 if all_port else len(working) - 1

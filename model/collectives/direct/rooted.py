@@ -26,15 +26,12 @@ from ..declared.algorithm import Declared, rooted
 
 Nodes = npt.NDArray[np.int32]
 
-MOST_NODES = 1 << 11
-"""Most working nodes: the root has a message and a path for each."""
-
 
 def direct_scatter(topology: Topology, root: int, words: int) -> Schedule:
     """Send ``words`` words from ``root`` to each other working node, one port, on a timetable.
 
-    Raises :class:`.InvalidInput` for a root that is faulty or a switch, for more than 2,048 working
-    nodes, and if a node has no path to the root.
+    Raises :class:`.InvalidInput` for a root that is faulty or a switch, and if a node has no path
+    to the root.
     """
     nodes = _nodes(topology, root, words)
     owed = tuple((node,) for node in nodes.tolist())
@@ -53,7 +50,6 @@ def _nodes(topology: Topology, root: int, words: int) -> Nodes:
     """Return the working nodes; raise :class:`.InvalidInput` for arguments that are not served."""
     topology.require_working("source", root)
     require_range("flits", words, 1)
-    require_range("nodes for direct", len(topology.working_nodes), 1, MOST_NODES)
     return topology.working_nodes.astype(np.int32)
 
 

@@ -34,7 +34,6 @@ import numpy.typing as npt
 
 from ...base.errors import InvalidInput
 from ...network.topology import Topology
-from ..halving.boxes import is_whole_grid
 from .rounds import require_ring
 
 Nodes = npt.NDArray[np.int64]
@@ -72,7 +71,7 @@ def _swing_rounds(topology: Topology) -> Iterator[Nodes]:
 
 def recursive_doubling_partners(topology: Topology) -> tuple[str, list[Nodes]]:
     """Return the name and the partners, which differ in one bit; sides must be powers of two."""
-    if not is_whole_grid(topology):
+    if not topology.whole_grid:
         allowed = "a grid without faults"
         raise InvalidInput.of("network for recursive-doubling", allowed, topology.label)
     _require_powers("recursive-doubling", topology)

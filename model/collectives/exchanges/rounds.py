@@ -19,9 +19,6 @@ from ...schedule.collective import Collective
 from ...schedule.ordered import OrderedSends, packed_schedule
 from ...schedule.schedule import Schedule
 
-MOST_NODES = 1 << 11
-"""Most working nodes of an all-gather in rounds: every node gets the blocks of all others."""
-
 Send = tuple[int, int, Sequence[int]]
 """Source, target, and the nodes whose blocks are sent."""
 
@@ -40,12 +37,10 @@ def all_gather_of_rounds(
 
     If it ``keeps_rounds``, a node sends a block in the order of the rounds. The blocks are those of
     the nodes in this ``order``, by default in that of their numbers. Raises
-    :class:`.InvalidInput` for blocks without words, for too many nodes, and for a target that no
-    path leads to.
+    :class:`.InvalidInput` for blocks without words, and for a target that no path leads to.
     """
     require_range("flits", words, 1)
     nodes = topology.working_nodes.tolist() if order is None else order
-    require_range(f"nodes for {algorithm}", len(nodes), 1, MOST_NODES)
     number = {node: block for block, node in enumerate(nodes)}
     source: list[int] = []
     target: list[int] = []

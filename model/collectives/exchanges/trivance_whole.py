@@ -33,20 +33,19 @@ from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, Declared
 from ..streaming.sends import SendList
-from .rounds import MOST_NODES, require_ring
+from .rounds import require_ring
 
 
 def trivance_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
     """All-reduce ``words`` words on a torus or ring whose sides are powers of three, all-port.
 
-    Raises :class:`.InvalidInput` for another network, too many nodes, no words, and an operator
-    that is not built in: its copies would differ (:mod:`...program.memory.halves`).
+    Raises :class:`.InvalidInput` for another network, no words, and an operator that is not built
+    in: its copies would differ (:mod:`...program.memory.halves`).
     """
     require_ring("trivance-whole", topology)
     if operator not in BUILT_IN:
         raise InvalidInput.of("operator for trivance-whole", one_of(BUILT_IN), operator)
     require_range("flits", words, 1)
-    require_range("nodes for trivance-whole", topology.nodes, 1, MOST_NODES)
     for side in topology.dims:
         if 3**7 % side:
             raise topology.refusal("trivance-whole", "of sides that are powers of three")

@@ -29,7 +29,6 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared
-from ..halving.boxes import is_whole_grid
 from ..streaming.rings import closed_ring
 from .recursive_doubling import exchange_sends, halving_line, without_wrap_links
 from .rings import all_gather_sends, all_to_all_sends, broadcast_line, scatter_line
@@ -66,7 +65,7 @@ def ring(collective: str, topology: Topology, source: int | None, words: int) ->
 
 def _ring(collective: str, topology: Topology, source: int | None, words: int) -> Schedule:
     """Return the schedule of :func:`ring`; an all-gather is served on any network."""
-    if collective == Collective.ALL_GATHER and not is_whole_grid(topology):
+    if collective == Collective.ALL_GATHER and not topology.whole_grid:
         return closed_ring(topology, words)
     return ring(collective, topology, source, words)
 

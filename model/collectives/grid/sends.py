@@ -21,20 +21,16 @@ from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
-from ..halving.boxes import is_whole_grid
 
 Columns = npt.NDArray[np.int64]
 
-MOST_NODES: dict[str, int] = {
-    Collective.BROADCAST: 1 << 28,
-    Collective.SCATTER: 1 << 11,
-    Collective.GATHER: 1 << 11,
-    Collective.ALL_GATHER: 1 << 11,
-    Collective.ALL_TO_ALL: 1 << 9,
-}
-"""Most nodes for each collective: the blocks of all sends must fit in memory."""
-
-GRID_COLLECTIVES = tuple(MOST_NODES)
+GRID_COLLECTIVES = (
+    Collective.BROADCAST,
+    Collective.SCATTER,
+    Collective.GATHER,
+    Collective.ALL_GATHER,
+    Collective.ALL_TO_ALL,
+)
 """The collectives that move blocks of owners over grids."""
 
 
@@ -43,8 +39,8 @@ class GridCollective:
     """A collective on a mesh or torus of any sides, or on a hypercube.
 
     ``source`` is the root, or None. Each block has ``words`` words. Raises :class:`.InvalidInput`
-    for an unknown collective, for a network that is no grid, has faults or is too large, for a
-    source that is missing, must be left out or is outside, and for a block without words.
+    for an unknown collective, for a network that is no grid or has faults, for a source that is
+    missing, must be left out or is outside, and for a block without words.
     """
 
     name: str
@@ -54,12 +50,10 @@ class GridCollective:
     words: int
 
     def __post_init__(self) -> None:
-        if self.name not in MOST_NODES:
-            raise InvalidInput.of("collective", one_of(MOST_NODES), self.name)
-        if not is_whole_grid(self.topology):
+        if self.name not in GRID_COLLECTIVES:
+            raise InvalidInput.of("collective", one_of(GRID_COLLECTIVES), self.name)
+        if not self.topology.whole_grid:
             raise self.topology.refusal(self.algorithm, "a mesh, torus or hypercube without faults")
-        most = MOST_NODES[self.name]
-        require_range(f"nodes for {self.name}", self.topology.nodes, 1, most)
         if not self.rooted and self.source is not None:
             raise InvalidInput.of("source", f"left out with {self.name}", self.source)
         if self.rooted and self.source is None:

@@ -77,11 +77,6 @@ class Numbering:
         return cls(start, nodes)
 
 
-def is_whole_grid(topology: Topology) -> bool:
-    """Return whether ``topology`` is a mesh, torus, line, ring or hypercube without faults."""
-    return topology.whole_grid
-
-
 def node_numbers(dims: tuple[int, ...], coordinates: Coordinates) -> Int32s:
     """Return the nodes at ``coordinates`` in a grid with sides ``dims``: shape (nodes,)."""
     numbers: Int32s = coordinates[-1].copy()

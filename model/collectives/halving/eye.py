@@ -77,7 +77,7 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared, rooted
-from .boxes import Broadcast, Numbering, doubling_schedule, is_whole_grid, node_numbers
+from .boxes import Broadcast, Numbering, doubling_schedule, node_numbers
 
 
 def eye_square_side(k: int) -> int:
@@ -149,12 +149,12 @@ def _levels(topology: Topology) -> int:
     """Return the k of a mesh or torus whose sides are all 2^k."""
     side = topology.dims[0] if topology.dims else 0
     equal = set(topology.dims) == {side} and side.bit_count() == 1
-    if equal and is_whole_grid(topology):
+    if equal and topology.whole_grid:
         return side.bit_length() - 1
     allowed = "a mesh or torus with sides of 2^k (8, 4x4, 8x8x8, ...)"
     if topology.without_faults is not None:
         allowed = "a mesh or torus without faults"
-    elif is_whole_grid(topology):
+    elif topology.whole_grid:
         axes = len(topology.dims)
         kind = "torus" if topology.wrapped else "mesh"
         examples = ", ".join("x".join([str(1 << k)] * axes) for k in range(4))

@@ -31,7 +31,7 @@ from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared, rooted
 from .box_costs import Axes, BoxCosts, Sides, cut_box, least_steps
-from .boxes import Broadcast, Numbering, halving_schedule, is_whole_grid, node_numbers
+from .boxes import Broadcast, Numbering, halving_schedule, node_numbers
 from .eye_tcd import grid_source_tcds
 
 Costs = npt.NDArray[np.int64]
@@ -146,7 +146,7 @@ def tcds_by_eye(topology: Topology) -> Costs:
 
 def _require_mesh(topology: Topology) -> None:
     """Raise :class:`InvalidInput` unless it is a mesh without faults and not too large."""
-    if not is_whole_grid(topology) or topology.wrapped:
+    if not topology.whole_grid or topology.wrapped:
         raise topology.refusal("the minimum broadcast", "a mesh without faults")
     if topology.nodes > MOST_NODES and not all(map(_is_power, topology.dims)):
         allowed = f"a mesh of at most {MOST_NODES} nodes where a side is no power of two"

@@ -44,7 +44,7 @@ from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared, rooted
-from .boxes import Broadcast, Coordinates, Numbering, halving_schedule, is_whole_grid, node_numbers
+from .boxes import Broadcast, Coordinates, Numbering, halving_schedule, node_numbers
 from .eye import FIRST
 
 
@@ -137,7 +137,7 @@ def rectangle_broadcast(topology: Topology, source: int, words: int) -> Schedule
 
 
 def _require_grid(topology: Topology) -> None:
-    if not is_whole_grid(topology):
+    if not topology.whole_grid:
         allowed = "a mesh or torus"
         if topology.without_faults is not None:
             allowed += " without faults"

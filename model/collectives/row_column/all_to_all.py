@@ -21,25 +21,21 @@ from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
-from ..halving.boxes import is_whole_grid
 from ..streaming.sends import SendList
 from .messages import messages_of, passage_of, way_of
 from .steps import packed_steps, walked_steps
-
-MOST_NODES = 256
 
 
 def row_column_all_to_all(topology: Topology, words: int, *, all_port: bool = False) -> Schedule:
     """Send ``words`` words from each node to every other one, on a mesh or torus.
 
     With one port, or with all ports. Raises :class:`.InvalidInput` unless the topology is a mesh
-    or torus of two axes without faults, of 4 to 256 nodes.
+    or torus of two axes without faults.
     """
     require_range("flits", words, 1)
     sides, wrapped = topology.dims, topology.wrapped
-    if not is_whole_grid(topology) or len(sides) != 2 or min(sides) < 2:
+    if not topology.whole_grid or len(sides) != 2 or min(sides) < 2:
         raise topology.refusal("row-column", "a mesh or torus of two axes without faults")
-    require_range("nodes for row-column", topology.nodes, 4, MOST_NODES)
     messages = messages_of(sides[0], sides[1])
     passages = [passage_of(message, sides, wrapped) for message in messages]
     ways = [way_of(*pair) for pair in zip(messages, passages, strict=True)]

@@ -30,7 +30,6 @@ from ...schedule.collective import Collective
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared, multicast, rooted
-from ..halving.boxes import is_whole_grid
 from .sends import SendList
 from .snakes import snake
 from .walks import Path, chain_through
@@ -44,7 +43,7 @@ def chain_broadcast(topology: Topology, root: int, words: int) -> Schedule:
     """
     topology.require_working("source", root)
     blocks = Blocks.of_broadcast(root, words)
-    if is_whole_grid(topology) and (order := snake(topology.dims, root)) is not None:
+    if topology.whole_grid and (order := snake(topology.dims, root)) is not None:
         return _chain(topology, Collective.BROADCAST, blocks, list(pairwise(order)))
     paths = _paths(topology, root, topology.working_nodes.tolist())
     return _chain(topology, Collective.BROADCAST, blocks, paths)
@@ -116,7 +115,7 @@ def _cut(topology: Topology, root: int, paths: Sequence[Path], parts: int) -> li
 def _routes(topology: Topology, ends: list[tuple[int, int]]) -> list[Path]:
     """Return a shortest path between each pair of nodes; on a torus without wrap links."""
     sources, targets = np.array(ends, np.int64).T
-    if is_whole_grid(topology):
+    if topology.whole_grid:
         flat = Topology("mesh", topology.dims, topology.neighbor, topology.peer)
         offsets, nodes = dimension_order(flat, sources, targets)
     else:

@@ -35,7 +35,6 @@ from ...schedule.collective import Collective
 from ...schedule.duration import COMBINED_CYCLES, STEP_CYCLES, STREAM_CYCLES
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, Declared
-from ..halving.boxes import is_whole_grid
 from .sends import SendList
 
 LARGEST = 1 << 17
@@ -72,15 +71,13 @@ def combs_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
     """All-reduce ``words`` words by ``operator`` on all ports of a mesh.
 
     Raises :class:`.InvalidInput` unless the topology is a line or a mesh of two axes without
-    faults, and not too large.
+    faults.
     """
     require_range("flits", words, 1)
     sides = (*topology.dims, 1)[:2]
-    if not is_whole_grid(topology) or topology.wrapped or len(topology.dims) > 2:
+    if not topology.whole_grid or topology.wrapped or len(topology.dims) > 2:
         raise topology.refusal("combs", "a mesh of one or two axes without faults")
-    # A line is a spine without teeth.
-    size = topology.nodes * (max(sides) if min(sides) > 1 else 1)
-    require_range("nodes for combs times the longer side", size, 1, LARGEST)
+    size = topology.nodes * teeth(topology)
     steps, lengths = _plan(sides, words, max(1, LARGEST // size))
     sends = SendList()
     for number, sweeps in enumerate(steps, start=1):
@@ -89,6 +86,12 @@ def combs_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
     blocks = Blocks.reduced_to((None,) * len(lengths), lengths, operator)
     ports, name = PortModel.ALL_PORT, Collective.ALL_REDUCE
     return sends.schedule("combs", topology, name, ports, None, blocks)
+
+
+def teeth(topology: Topology) -> int:
+    """Return the longer side, or 1 for a line, which is a spine without teeth."""
+    sides = (*topology.dims, 1)[:2]
+    return max(sides) if min(sides) > 1 else 1
 
 
 def _add(sends: SendList, sides: tuple[int, ...], sweep: _Sweep, step: int) -> None:

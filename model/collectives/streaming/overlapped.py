@@ -46,7 +46,6 @@ from .sends import SendList
 NAME = "overlapped"
 MOST_MOVES = 1 << 18
 """Most pieces times nodes: half of the moves."""
-MOST_NODES = 1 << 12
 TREES = 1 << 17
 """Trees times nodes."""
 FEW = 64
@@ -107,11 +106,10 @@ class _Tree:
 def overlapped_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
     """All-reduce ``words`` words by ``operator`` on all ports, where links differ in their rates.
 
-    Raises :class:`.InvalidInput` if all links have the same rate, if links that lead both ways do
-    not join all nodes, or if the network is too large.
+    Raises :class:`.InvalidInput` if all links have the same rate, or if links that lead both ways
+    do not join all nodes.
     """
     require_range("flits", words, 1)
-    require_range(f"nodes for {NAME}", topology.nodes, 1, MOST_NODES)
     graph = _graph(topology)
     few, busiest = _trees(graph, min(FEW, words))
     levels = max(tree.levels for tree in few)

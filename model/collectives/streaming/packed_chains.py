@@ -44,7 +44,6 @@ from .sends import SendList
 if TYPE_CHECKING:
     from .passing import Path
 
-MOST_NODES = 512
 MOST_ROUTES = 128
 """Most pieces of all blocks together, if blocks are cut."""
 MOST_PIECES = 4
@@ -87,11 +86,10 @@ def packed_chains(
     """Scatter ``words`` words from ``root`` to each other working node, or gather, on all ports.
 
     Without ``streams`` each packet has one block. Raises :class:`.InvalidInput` for a root that is
-    faulty or a switch, for one node or more than 512, and for nodes without a path.
+    faulty or a switch, for one node, and for nodes without a path.
     """
     topology.require_working("source", root)
     require_range("flits", words, 1)
-    require_range("nodes for packed-chains", topology.nodes, 2, MOST_NODES)
     forwards = against(topology) if gather else topology
     others = np.setdiff1d(topology.working_nodes, [root])
     (hops,) = hops_from(forwards, np.array([root]))

@@ -22,12 +22,8 @@ import numpy as np
 
 from ...base.arrays import Numbers
 from ...base.compiled import compiled
-from ...base.errors import require_range
 from ...network.links import linked_pairs
 from ...network.topology import Topology
-
-MOST_NODES = 128
-"""Most nodes of a network in which some are split off: a few seconds."""
 
 Path = tuple[int, ...]
 
@@ -54,15 +50,12 @@ def links_past(topology: Topology, root: int, goals: Numbers) -> PathLinks:
     """Return the links of ``topology``, joined past all nodes except ``root`` and ``goals``.
 
     If links lead both ways, the fewest paths without a common link from the root to any goal stay
-    as many as in ``topology``; otherwise they may become fewer. Raises :class:`.InvalidInput` for a
-    network with more than 128 nodes in which a node is split off.
+    as many as in ``topology``; otherwise they may become fewer.
     """
     begins, ends = linked_pairs(topology)
     passing = np.setdiff1d(begins, [root, *goals.tolist()])
     if not len(passing) or not len(goals):
         return PathLinks.of(list(zip(begins.tolist(), ends.tolist(), strict=True)))
-    name = "nodes of a network in which some only pass words on"
-    require_range(name, topology.nodes, 1, MOST_NODES)
     all_links = np.zeros((topology.nodes, topology.nodes), np.int64)
     all_links[begins, ends] = 1
     both_ways = np.minimum(all_links, all_links.T)

@@ -54,21 +54,16 @@ from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, Declared
 from ..declared.request import Request
-from ..halving.boxes import is_whole_grid
 from .sends import SendList, blocks_for_all
 from .snakes import mesh_cycle, torus_cycles
 from .walks import Path, ring_through
-
-MOST_NODES = 1 << 10
-"""Most nodes of a ring of all nodes: every node sends nearly all blocks."""
 
 
 def stream_ring(topology: Topology, words: int, *, windows: bool = True) -> Schedule:
     """Bring ``words`` words of each working node to all, by one ring for each line of each axis.
 
     If windows do not fit, or without ``windows``, one ring goes through all nodes. Raises
-    :class:`.InvalidInput` for more than 1,024 nodes in this ring, and if no ring is found, for
-    example because nodes cannot be reached.
+    :class:`.InvalidInput` if no ring is found, for example because nodes cannot be reached.
     """
     sends, ports = _turns(topology, words, combine=False, windows=windows)
     blocks = blocks_for_all(topology.working_nodes, words)
@@ -94,14 +89,19 @@ def _turns(
 ) -> tuple[SendList, PortModel]:
     """Return the sends of the rings of all axes, or of one ring of all nodes, and their ports."""
     require_range("flits", words, 1)
-    sizes = (*topology.dims, words)
-    if not (windows and is_whole_grid(topology) and all(size.bit_count() == 1 for size in sizes)):
+    if not (windows and turns_in_windows(topology, words)):
         return _turn_of_all(topology, combine=combine), PortModel.FULL_DUPLEX
     sends = SendList()
     axes = [axis for axis, side in enumerate(topology.dims) if side > 1]
     for step, axis in enumerate(reversed(axes) if combine else axes, start=1):
         _turn_lines(sends, topology, axis, step, combine=combine)
     return sends, PortModel.FULL_DUPLEX if max(topology.dims) > 2 else PortModel.EXCHANGE
+
+
+def turns_in_windows(topology: Topology, words: int) -> bool:
+    """Return whether rings along the lines of a grid fit into windows: all sizes 2^k."""
+    sizes = (*topology.dims, words)
+    return topology.whole_grid and all(size.bit_count() == 1 for size in sizes)
 
 
 def _turn_of_all(topology: Topology, *, combine: bool) -> SendList:
@@ -132,7 +132,7 @@ def _turn_lines(
         own = node // low
         ring = own // side * side
         groups = (own - ring + combine + np.arange(side - 1)) % side + ring
-        carried = ranges(groups * low, np.full(side - 1, low)).tolist()
+        carried = ranges(groups * low, np.full(side - 1, low)).astype(np.int32)
         sends.add(step, path, carried, stream=side > 2, combine=combine)
 
 
@@ -145,8 +145,7 @@ def _around(topology: Topology) -> Topology:
 def closed_ring(topology: Topology, words: int) -> Schedule:
     """Bring ``words`` words of each working node to all, step by step round one ring of them.
 
-    Raises :class:`.InvalidInput` for more than 1,024 working nodes, and if no ring is found, for
-    example because nodes cannot be reached.
+    Raises :class:`.InvalidInput` if no ring is found, for example because nodes cannot be reached.
     """
     require_range("flits", words, 1)
     sends, (paths, blocks) = SendList(), ring_of_all("ring", topology)
@@ -160,10 +159,9 @@ def closed_ring(topology: Topology, words: int) -> Schedule:
 def ring_of_all(algorithm: str, topology: Topology) -> tuple[Sequence[Path], list[int]]:
     """Return the paths of a ring of all working nodes, and the block of each path's first node.
 
-    Raises :class:`.InvalidInput` for too many nodes, and if no ring is found.
+    Raises :class:`.InvalidInput` if no ring is found.
     """
     nodes = topology.working_nodes
-    require_range(f"nodes for {algorithm}", len(nodes), 1, MOST_NODES)
     paths: Sequence[Path] | None
     if known := _known_cycles(topology):
         paths = list(pairwise([*known[0], known[0][0]]))
@@ -232,7 +230,7 @@ def _cycles(topology: Topology) -> list[list[int]]:
 
 
 def _known_cycles(topology: Topology) -> list[list[int]]:
-    if not is_whole_grid(topology) or topology.nodes < 3:
+    if not topology.whole_grid or topology.nodes < 3:
         return []
     sides = tuple(side for side in topology.dims if side > 1)
     if len(sides) == 2 and len(topology.wrapped) == 2:

@@ -26,7 +26,7 @@ class SendList:
 
     step: list[int] = field(default_factory=list)
     path: list[Sequence[int]] = field(default_factory=list)
-    blocks: list[Sequence[int]] = field(default_factory=list)
+    blocks: list[Sequence[int] | npt.NDArray[np.int32]] = field(default_factory=list)
     stream: list[bool] = field(default_factory=list)
     combine: list[bool] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ class SendList:
         self,
         step: int,
         path: Sequence[int],
-        blocks: Sequence[int],
+        blocks: Sequence[int] | npt.NDArray[np.int32],
         *,
         stream: bool = False,
         combine: bool = False,

@@ -230,17 +230,20 @@ class _Streamed(NamedTuple):
         cls, schedule: Schedule, starts: npt.NDArray[np.int64], base: npt.NDArray[np.int64]
     ) -> _Streamed:
         """Check all packets; address 0 of node n has the word ``base[n]`` of an aligned layout."""
-        send, before, after = streamed_pairs(schedule)
-        ends = np.stack((schedule.source, schedule.target))[:, send]
-        back = np.broadcast_to(starts[before + 1] - starts[after], ends.shape)
-        begin = starts[after] - base[ends]
-        window = (back > 1) & (back & (back - 1) == 0) & (begin % np.maximum(back, 1) == 0)
+        ends, largest = np.stack((schedule.source, schedule.target)), 0
+        paired, wrong = np.zeros((2, schedule.sends), np.bool_)
+        for send, before, after in streamed_pairs(schedule):
+            back = np.broadcast_to(starts[before + 1] - starts[after], (2, len(send)))
+            begin = starts[after] - base[ends[:, send]]
+            window = (back > 1) & (back & (back - 1) == 0) & (begin % np.maximum(back, 1) == 0)
+            paired[send] = True
+            wrong[send[((back != 0) & ~window).any(axis=0)]] = True
+            largest = max(largest, int(back[window].max(initial=0)))
         elsewhere = np.zeros(schedule.topology.nodes, np.bool_)
-        wrong = ((back != 0) & ~window).any(axis=0)
         while wrong.any():
             elsewhere[ends[:, wrong]] = True
-            wrong = elsewhere[ends].any(axis=0) & ~elsewhere[ends].all(axis=0)
-        return cls(elsewhere, int(back[window].max(initial=0)))
+            wrong = paired & elsewhere[ends].any(axis=0) & ~elsewhere[ends].all(axis=0)
+        return cls(elsewhere, largest)
 
 
 def _pack_streams(

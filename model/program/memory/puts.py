@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, one_of
-from ...base.ragged import offsets_of, ranges
+from ...base.ragged import offsets_of, portions, ranges
 from ...network.config import NetworkConfig
 from ...schedule.rules import send_name
 from ...schedule.schedule import Schedule
@@ -44,26 +44,13 @@ def puts_of(schedule: Schedule, layout: Layout, streams: Streams, config: Networ
     Raises :class:`.InvalidInput` if a send of ``streams``, or a feeder, has blocks that are neither
     adjacent in its order nor in a window; and for an operator that ``config`` does not have.
     """
-    placed = _placed(schedule, layout, config)
     in_order = np.zeros(schedule.sends, np.bool_)
     in_order[streams.send] = in_order[streams.feeder] = True
-    send = placed.send
-    within = np.where(in_order[send], np.arange(len(send)), placed.begin)
-    order = np.lexsort((within, placed.copy, send))
-    send, block, _, begin, goal, operator = (column[order] for column in placed)
-    words = schedule.blocks.words[block].astype(np.int64)
-    new = np.ones(len(send), dtype=np.bool_)
-    new[1:] = (send[1:] != send[:-1]) | (operator[1:] != operator[:-1])
-    apart = np.zeros_like(new)
-    for address in (begin, goal):
-        apart[1:] |= address[1:] != (address + words)[:-1]
-    apart &= ~new
-    window = _windows(schedule, _Blocks(send, begin, goal, words), apart & in_order[send])
-    new |= apart & ~in_order[send]
-    first = np.flatnonzero(new)
-    length = np.diff(offsets_of(words)[np.append(first, len(send))])
-    window = window[send[first]]
-    return Puts(send[first], begin[first], goal[first], length, window, operator[first])
+    parts = [
+        _puts(schedule, _placed(schedule, layout, config, *sends), in_order)
+        for sends in portions(schedule.block_offsets)
+    ]
+    return Puts(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 class _Placed(NamedTuple):
@@ -80,9 +67,16 @@ class _Placed(NamedTuple):
     operator: Numbers
 
 
-def _placed(schedule: Schedule, layout: Layout, config: NetworkConfig) -> _Placed:
-    """Return the addresses of all blocks of all sends, with a row for each remaining copy."""
-    send, block = schedule.block_sends, schedule.block_ids.astype(np.int64)
+def _placed(
+    schedule: Schedule, layout: Layout, config: NetworkConfig, first: int, end: int
+) -> _Placed:
+    """Return the addresses of all blocks of sends ``first`` to ``end``, with a row for each copy.
+
+    A copy that is not written any more has no row.
+    """
+    offsets = schedule.block_offsets[first : end + 1]
+    send = np.repeat(np.arange(first, end), np.diff(offsets))
+    block = schedule.block_ids[offsets[0] : offsets[-1]].astype(np.int64)
     step, source, target = (
         column[send] for column in (schedule.step, schedule.source, schedule.target)
     )
@@ -97,6 +91,26 @@ def _placed(schedule: Schedule, layout: Layout, config: NetworkConfig) -> _Place
         return _Placed(send, block, np.zeros_like(send), begin, goal + apart * then, operator)
     row, copy = np.repeat(np.arange(len(send)), then + 1), ranges(0, then + 1)
     return _Placed(send[row], block[row], copy, begin[row], goal[row] + apart * copy, operator[row])
+
+
+def _puts(schedule: Schedule, placed: _Placed, in_order: npt.NDArray[np.bool_]) -> Puts:
+    """Return the puts of some sends; those marked in ``in_order`` stay whole."""
+    within = np.where(in_order[placed.send], np.arange(len(placed.send)), placed.begin)
+    order = np.lexsort((within, placed.copy, placed.send))
+    send, block, _, begin, goal, operator = (column[order] for column in placed)
+    words = schedule.blocks.words[block].astype(np.int64)
+    new = np.ones(len(send), dtype=np.bool_)
+    new[1:] = (send[1:] != send[:-1]) | (operator[1:] != operator[:-1])
+    apart = np.zeros_like(new)
+    for address in (begin, goal):
+        apart[1:] |= address[1:] != (address + words)[:-1]
+    apart &= ~new
+    window = _windows(schedule, _Blocks(send, begin, goal, words), apart & in_order[send])
+    new |= apart & ~in_order[send]
+    first = np.flatnonzero(new)
+    length = np.diff(offsets_of(words)[np.append(first, len(send))])
+    window = window[send[first]]
+    return Puts(send[first], begin[first], goal[first], length, window, operator[first])
 
 
 def operator_numbers(schedule: Schedule, config: NetworkConfig) -> Numbers:

@@ -10,7 +10,6 @@ from helpers.switch_networks import fat_tree
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.algorithm import Algorithm
 from eyecast.model.collectives.declared.request import Ports, Request
-from eyecast.model.collectives.halving.boxes import is_whole_grid
 from eyecast.model.collectives.registry import ALGORITHMS
 from eyecast.model.network.chiplets import chiplets
 from eyecast.model.network.faults import with_faults
@@ -34,7 +33,7 @@ NETWORKS = {
     "binary tree": binary_tree(7),
     "fat tree": fat_tree(2),
 }
-GRIDS = {name for name, network in NETWORKS.items() if is_whole_grid(network)}
+GRIDS = {name for name, network in NETWORKS.items() if network.whole_grid}
 TORI = {name for name in GRIDS if NETWORKS[name].wrapped}
 POWERS = {name for name in GRIDS if all(side.bit_count() == 1 for side in NETWORKS[name].dims)}
 EQUAL = {name for name in GRIDS if len(set(NETWORKS[name].dims)) == 1}
@@ -75,14 +74,14 @@ def log(nodes: int) -> int:
 
 
 def ring_steps(topology: Topology) -> int:
-    if is_whole_grid(topology):
+    if topology.whole_grid:
         return sum(side - 1 for side in topology.dims)
     return len(topology.working_nodes) - 1
 
 
 def streamed_steps(topology: Topology, otherwise: int) -> int:
     sides = [side for side in topology.dims if side > 1]
-    axes = is_whole_grid(topology) and all(side.bit_count() == 1 for side in sides)
+    axes = topology.whole_grid and all(side.bit_count() == 1 for side in sides)
     # Two nodes pass nothing on.
     return len(sides) if axes else min(otherwise, len(topology.working_nodes) - 1)
 

@@ -10,7 +10,6 @@ from helpers.generated import generated
 from helpers.refusals import refusal_of
 from helpers.schedules import Send, build
 from helpers.switch_networks import switch_mesh, switch_star
-from helpers.tree_networks import graph_of
 
 from eyecast.model.collectives.cube.all_to_all import cube_all_to_all
 from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
@@ -233,7 +232,6 @@ REFUSED = {
     "source must be 0 to 7, not 8": lambda: spanning_graph("sbt", 3, 8),
     "source must be 0 to 7, not -1": lambda: spanning_graph("sbt", 3, -1),
     # Direct messages, and rows and columns.
-    "nodes for direct must be 2 to 512, not 1024": lambda: direct_all_to_all(mesh((32, 32)), 1),
     "target of a route from node 2 must be a node that it can reach, not 0": lambda: (
         direct_all_to_all(APART, 1)
     ),
@@ -306,10 +304,6 @@ REFUSED = {
     "hypercube without faults, not a graph of 2": lambda: recursive_doubling("scatter", TWO, 0, 1),
     "network for ring must be a mesh, torus or hypercube without faults, not "
     "a 4x4 mesh with 1 faulty node": lambda: ring("scatter", with_faults(mesh((4, 4)), [5]), 0, 1),
-    "nodes for scatter must be 1 to 2048, not 4096": lambda: ring("scatter", mesh((64, 64)), 0, 1),
-    "nodes for gather must be 1 to 2048, not 4160": lambda: recursive_doubling(
-        "gather", mesh((64, 65)), 0, 1
-    ),
     "source must be left out with all-gather, not 1": lambda: recursive_doubling(
         "all-gather", mesh((2, 2)), 1, 1
     ),
@@ -370,9 +364,6 @@ REFUSED = {
     "network for combs must be a mesh of one or two axes without faults, not a 4x4 torus": lambda: (
         all_reduce("combs", torus((4, 4)), words=16, all_port=True)
     ),
-    "nodes for combs times the longer side must be 1 to 131072, not 262144": lambda: all_reduce(
-        "combs", mesh((64, 64)), words=16, all_port=True
-    ),
     "network for packed-trees must be one whose links lead both ways, not a 3x3 mesh with 1 faulty "
     "node and "
     "1 faulty link": lambda: all_reduce(
@@ -398,16 +389,10 @@ REFUSED = {
     "network for packed-chains must be one with paths by which all others reach the source, not a "
     "line of 2 with "
     "1 faulty link": lambda: packed_chains(with_faults(line(2), [], [(1, 0)]), 0, 4, gather=True),
-    "nodes for packed-chains must be 2 to 512, not 1024": lambda: packed_chains(
-        mesh((32, 32)), 0, 4
-    ),
     "network for packed-trees must be one in which the source reaches all "
     "targets, not a line of 3 with 1 faulty node": lambda: packed_trees_multicast(APART, 0, [2], 4),
     "target must be a node with a network interface, not switch 0": lambda: packed_trees_multicast(
         switch_star(3), 1, [0], 4
-    ),
-    "nodes of a network in which some only pass words on must be 1 to 128, not 130": lambda: (
-        packed_trees_broadcast(graph_of(130, [(n, n + 1) for n in range(129)], [1]), 0, 4)
     ),
     "network for packed-trees must be one in which the source reaches "
     "all nodes, not a line of 3 with 1 faulty node": lambda: packed_trees_broadcast(APART, 0, 4),
