@@ -42,6 +42,7 @@ COMMANDS = {
     "paper": "Print and draw the tables and figures of a paper beside ours.",
     "predict": "Predict the cycles of every step with the cycle model.",
     "program": "Compile a schedule to the injection tables of a network.",
+    "run": "Run a workload of compute and collectives: its time on a network.",
     "schedule": "Make and prove a schedule, beside its lower bounds.",
     "show": "Draw a schedule.",
     "sweep": "Run a grid of parameters into one table.",
@@ -186,6 +187,7 @@ def cli(context: click.Context) -> None:
     eyecast check    trace.vcd --mesh 8x8 --source 0,0  a trace of your own simulator, checked
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
+    eyecast run      layers.csv --mesh 4x4              a workload: compute and collectives
     eyecast sweep grid.toml -o table.parquet            a grid of parameters, on all cores
     eyecast transmit --diagonal-mesh 45                 fastest plan of a host with few sends
     eyecast convert  all-gather.xml s.json --mesh 4x4   files of other tools

@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fractions import Fraction
 from functools import lru_cache
+from math import ceil
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import InputFile
 from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
 from ..model.schedule.schedule import Schedule
 from ..model.traffic.traffic import Traffic
+from ..model.workload.workload import Workload
 
 
 class Content(StrEnum):
@@ -25,6 +29,7 @@ class Content(StrEnum):
     NETWORK = "network"
     SCHEDULE = "schedule"
     TRAFFIC = "traffic"
+    WORKLOAD = "workload"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +66,44 @@ class TrafficSetting:
 
 
 @dataclass(frozen=True, kw_only=True)
+class WorkloadSetting:
+    """What the file of a workload leaves open.
+
+    ``clock`` is the number of cycles in a nanosecond, ``rate`` the operations that a rank computes
+    in a cycle, ``word_bytes`` the bytes of a word, and ``groups`` the file that lists the ranks of
+    each group; None if the workload's file does, or has none.
+    """
+
+    topology: Topology
+    clock: float = 1.0
+    rate: int = 1024
+    word_bytes: int = 4
+    groups: InputFile | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.clock <= MOST_CLOCK:
+            raise InvalidInput.of("clock", f"above 0, at most {MOST_CLOCK}", self.clock)
+        require_range("rate", self.rate, 1, 1 << 40)
+        require_range("word bytes", self.word_bytes, 1, 64)
+
+    def cycles_of_operations(self, operations: int) -> int:
+        """Return the cycles in which a rank computes so many operations, rounded up."""
+        return -(-operations // self.rate)
+
+    def cycles_of_nanoseconds(self, nanoseconds: int) -> int:
+        """Return the cycles of a time, rounded up."""
+        return ceil(Fraction(str(self.clock)) * nanoseconds)
+
+    def words_of(self, size: int) -> int:
+        """Return the words of a message of ``size`` bytes: whole words, at least one."""
+        return max(1, -(-size // self.word_bytes))
+
+
+MOST_CLOCK = 1000
+"""Most cycles of a nanosecond."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Format:
     """One file format. Readers raise :class:`.InvalidInput` with file, line and element.
 
@@ -84,6 +127,8 @@ class Format:
         Reads a schedule without steps from a file of ranks, onto a given network.
     read_traffic
         Reads traffic.
+    read_workload
+        Reads a workload, on the first working nodes of a given network.
     draws_traffic
         True if the file has only rates, from which packets are drawn.
     omits
@@ -103,6 +148,7 @@ class Format:
     read_schedule_in: Callable[[InputFile, Wishes], Schedule] | None = None
     read_schedule_on: Callable[[InputFile, Setting], Schedule] | None = None
     read_traffic: Callable[[InputFile, TrafficSetting], Traffic] | None = None
+    read_workload: Callable[[InputFile, WorkloadSetting], Workload] | None = None
     draws_traffic: bool = False
     omits: Mapping[str, str] = field(default_factory=dict)
     write_network: Callable[[Topology, Path], None] | None = None
@@ -117,6 +163,7 @@ class Format:
             (Content.NETWORK, (self.read_network,)),
             (Content.SCHEDULE, of_schedules),
             (Content.TRAFFIC, (self.read_traffic,)),
+            (Content.WORKLOAD, (self.read_workload,)),
         )
         return frozenset(content for content, given in readers if any(given))
 

@@ -21,6 +21,7 @@ from .mscclpp import MSCCLPP
 from .node_link import NODE_LINK
 from .noxim import NOXIM_LIST, NOXIM_TABLE
 from .own import NETWORK, SCHEDULE, TRAFFIC
+from .workload_table import WORKLOAD
 
 FORMATS: dict[str, Format] = {
     each.name: each
@@ -28,6 +29,7 @@ FORMATS: dict[str, Format] = {
         SCHEDULE,
         NETWORK,
         TRAFFIC,
+        WORKLOAD,
         MSCCL,
         NODE_LINK,
         GRAPHML,
@@ -112,6 +114,8 @@ def network_of_file(file: InputFile, form: Format | None = None) -> Topology:
 def format_for(path: str | Path, content: Content) -> Format:
     """Return the format for writing ``content`` to a file of this name, or refuse the name."""
     able = [each for each in FORMATS.values() if content in each.writes]
+    if not able:
+        raise InvalidInput(f"a {content} must be run, not converted: no format writes it")
     for each in able:
         if str(path).endswith(each.suffixes):
             return each

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..network.port_model import PortModel
 from ..network.topology import Topology
-from ..schedule.blocks import CUSTOM, NO_OWNER
+from ..schedule.blocks import CUSTOM, NO_OWNER, Blocks
 from ..schedule.broadcast_bounds import least_broadcast_steps, least_spanning_tcd, least_tcd
 from ..schedule.collective import Collective
 from ..schedule.cost import message_words, share_words
@@ -61,25 +61,42 @@ def schedule_bound(
     are copied and others reduced, it is the larger of both bounds. A schedule for circuits is
     compared with schedules whose routers combine words.
     """
-    # Compiled code takes long to import, and most commands refuse bad input before they need it.
-    from ..bounds.cycles import least_cycles  # noqa: PLC0415
-
-    topology, blocks, ports = schedule.topology, schedule.blocks, schedule.port_model
-    kept, reduced, hop_cycles = ~blocks.reduced, blocks.reduced, 1 + link_registers
-    found = []
-    if kept.any():
-        found.append(least_cycles(topology, blocks.some(kept), ports, hop_cycles=hop_cycles))
-    if reduced.any():
-        joins = schedule.circuits
-        bound = reduction_cycles(
-            topology, blocks.some(reduced), ports, hop_cycles=hop_cycles, joins=joins
-        )
-        found.append(bound)
-    bound = max(found)
+    bound = blocks_bound(
+        schedule.topology,
+        schedule.blocks,
+        schedule.port_model,
+        hop_cycles=1 + link_registers,
+        joins=schedule.circuits,
+    )
     if cycles is not None and cycles < bound.value:
         beaten = f"a run of {cycles} cycles cannot beat its lower bound of {bound.value}"
         raise RuntimeError(f"internal error: {beaten}: {bound.reason}")
     return bound
+
+
+def blocks_bound(
+    topology: Topology,
+    blocks: Blocks,
+    ports: PortModel,
+    *,
+    hop_cycles: int = 1,
+    joins: bool = False,
+) -> CycleBound:
+    """Return the least cycles of any schedule for ``blocks``: the larger bound if some are reduced.
+
+    ``joins`` is true if routers may combine words; ``hop_cycles`` as in :func:`.least_cycles`.
+    """
+    # Compiled code takes long to import, and most commands refuse bad input before they need it.
+    from ..bounds.cycles import least_cycles  # noqa: PLC0415
+
+    kept, reduced = ~blocks.reduced, blocks.reduced
+    found = []
+    if kept.any():
+        found.append(least_cycles(topology, blocks.some(kept), ports, hop_cycles=hop_cycles))
+    if reduced.any():
+        some = blocks.some(reduced)
+        found.append(reduction_cycles(topology, some, ports, hop_cycles=hop_cycles, joins=joins))
+    return max(found)
 
 
 def _least_counts(schedule: Schedule) -> dict[str, int]:

@@ -44,6 +44,10 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/exact", "model/traffic"),
     },
+    "model/workload": {
+        *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
+        *("model/exact", "model/compare"),
+    },
     "waves": {"model/base", "model/network", "model/program", "model/run"},
     "picture": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/papers"),
@@ -55,7 +59,7 @@ FLOORS: dict[str, set[str]] = {
     },
     "formats": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
-        "model/traffic",
+        *("model/traffic", "model/workload"),
     },
     "verilog": set(),
     "proofs": {"model/base", "model/network", "rtl", "verilog"},
@@ -91,7 +95,8 @@ FLOORS: dict[str, set[str]] = {
         "model/bounds",
         "model/papers",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/traffic", "model/compare", "picture", "report", "sim", "sweeps"),
+        *("model/run", "model/traffic", "model/compare", "model/workload"),
+        *("picture", "report", "formats", "sim", "sweeps"),
     },
     "cli": {
         "model/bounds",
@@ -99,7 +104,7 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/exact", "model/image", "model/traffic"),
         *("model/compare", "picture", "sim", "asic", "boards", "formats", "ip", "report", "rtl"),
-        *("sweeps", "waves", "model/certificate"),
+        *("sweeps", "waves", "model/certificate", "model/workload"),
     },
 }
 """For each floor, the lower floors that it may import in addition to itself and ``eyecast``."""

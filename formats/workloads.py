@@ -1,0 +1,19 @@
+"""Reading a workload from a file of any format."""
+
+from __future__ import annotations
+
+from ..model.base.files import InputFile
+from ..model.workload.workload import Workload
+from .format import Content, WorkloadSetting
+from .registry import format_with
+from .workload_table import WORKLOAD
+
+
+def read_workload(file: InputFile, setting: WorkloadSetting) -> Workload:
+    """Read a checked workload; the file's content or suffix tells its format.
+
+    Raises :class:`.InvalidInput` with the file and its line or operation.
+    """
+    form = format_with(file, Content.WORKLOAD, WORKLOAD)
+    assert form.read_workload is not None
+    return form.read_workload(file, setting)

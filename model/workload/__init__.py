@@ -1,0 +1,1 @@
+"""Workloads: compute, collectives and messages of ranks, and their time on a network."""

@@ -1,0 +1,291 @@
+"""Costs of calls: the best algorithm for each, its cycles, its links and its lower bound.
+
+A call is carried out as programs of one engine (docs/router.md, section 16). A message that is too
+long for the message memory is cut into pieces, each a program::
+
+    words ─► pieces of nearly equal words ─► best algorithm on the group's own network
+                                               │
+          cycles of each program  ◄────────────┘  on the whole network, by the cycle model
+
+A group that fills a box of a grid has the box as its network. In any other group the nodes between
+its members forward packets, as switches do. Groups of equal networks share one search, wherever
+they lie.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.errors import InvalidInput, require_range
+from ..base.ragged import even_shares
+from ..collectives.declared.request import Request, combining_operator
+from ..collectives.groups import GroupNetwork, part_of, side_by_side
+from ..collectives.halving.boxes import is_whole_grid
+from ..collectives.registry import find_algorithm
+from ..collectives.shown_bounds import blocks_bound
+from ..compare.best import choose_best
+from ..exact.arithmetic import predict
+from ..network.config import MOST_MEMORY_WORDS, Timing
+from ..network.port_model import PortModel
+from ..network.topology import Topology
+from ..program.certified import Room
+from ..program.payload import empty_memory
+from ..schedule.collective import Collective
+from ..schedule.ordered import OrderedSends, packed_schedule
+from ..schedule.requested import Requested
+from ..schedule.requested_blocks import blocks_of
+from ..schedule.schedule import Schedule
+from .workload import MESSAGE, Call
+
+LAUNCH = 4
+"""Cycles of a program beside those of its run: one for the command, two in state *starting*, and
+one because the run's cycles count from 0.
+
+Source: docs/router.md, section 16, without barrier registers.
+"""
+
+MEMORY_WORDS = 1 << 13
+"""Words of each message memory, of which a piece fills half: the next piece goes to the other."""
+
+_OF_ALL = (
+    *(Collective.SCATTER, Collective.GATHER),
+    *(Collective.ALL_GATHER, Collective.REDUCE_SCATTER),
+)
+"""Collectives in which a node holds a block of each member."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cost:
+    """What a call takes on its network, by itself.
+
+    ``cycles`` are those of all its programs, one after another, with their launches. ``flits``
+    counts the flits that leave each node by each port, shape (nodes, ports); port 0 delivers.
+    ``resources`` are the links and ports that it uses, as bits. ``shape`` is equal for calls whose
+    programs differ only in where they lie. ``bound`` is the least cycles of any schedule.
+    """
+
+    algorithm: str
+    cycles: int
+    pieces: int
+    flits: npt.NDArray[np.int64]
+    resources: int
+    shape: object
+    bound: int
+
+
+class _Placed(NamedTuple):
+    """The programs of one shape of call, where it was first placed: on ``nodes``."""
+
+    algorithm: str
+    cycles: int
+    pieces: int
+    flits: npt.NDArray[np.int64]
+    injects: npt.NDArray[np.bool_]
+    nodes: tuple[int, ...]
+
+
+class Costs:
+    """Costs of calls on ``topology``, each found once.
+
+    ``circuits`` chooses routers with circuits instead of packets. ``memory_words`` are the words of
+    each message memory.
+    """
+
+    def __init__(
+        self, topology: Topology, *, circuits: bool = False, memory_words: int = MEMORY_WORDS
+    ) -> None:
+        require_range("message words", memory_words, 2, MOST_MEMORY_WORDS)
+        self.topology, self.circuits, self.memory_words = topology, circuits, memory_words
+        self._room = Room({"circuits": circuits, "programs": 1})
+        self._placed: dict[object, _Placed] = {}
+        self._costs: dict[object, Cost] = {}
+
+    def of(self, call: Call, members: tuple[int, ...]) -> Cost:
+        """Return the cost of ``call`` with its ranks on ``members``, in the order of its ranks.
+
+        Raises :class:`.InvalidInput` with the call's name if no algorithm serves it.
+        """
+        message = call.kind == MESSAGE
+        kind = Collective.BROADCAST if message else Collective(call.kind)
+        root = call.ranks[0] if message else call.root
+        request = Requested(
+            collective=kind,
+            words=1 if kind is Collective.BARRIER else call.words,
+            root=None if root is None else members[call.ranks.index(root)],
+            operator=combining_operator(kind, call.operator) if kind.reduces else None,
+        )
+        key = (request, tuple(sorted(members)), message)
+        if key not in self._costs:
+            try:
+                self._costs[key] = self._cost(*key)
+            except InvalidInput as error:
+                raise error.between(f"{call.name} ({call.kind}): ") from error
+        return self._costs[key]
+
+    def _cost(self, request: Requested, nodes: tuple[int, ...], message: bool) -> Cost:
+        """Return the cost of a request of ``nodes``, ascending."""
+        part, where = network_of_group(self.topology, nodes)
+        root = None if request.root is None else part.nodes.index(request.root)
+        shape = (replace(request, root=root), message, where)
+        if shape not in self._placed:
+            self._placed[shape] = self._place(part, shape[0], message)
+        found = self._placed[shape]
+        flits = np.zeros_like(found.flits)
+        flits[list(part.nodes)] = found.flits[list(found.nodes)]
+        injects = np.zeros_like(found.injects)
+        injects[list(part.nodes)] = found.injects[list(found.nodes)]
+        blocks = blocks_of(self.topology, (request,), (nodes,), 1)
+        ports = PortModel.FULL_DUPLEX
+        return Cost(
+            found.algorithm,
+            found.cycles,
+            found.pieces,
+            flits,
+            _as_bits(np.append(flits > 0, injects)),
+            shape,
+            blocks_bound(self.topology, blocks, ports, joins=self.circuits).value,
+        )
+
+    def _place(self, part: GroupNetwork, request: Requested, message: bool) -> _Placed:
+        """Return the programs of a request in the numbers of its group's network."""
+        assert isinstance(request.words, int)
+        size = part.topology.working_nodes.size
+        pieces = -(-request.words // self._most_words(request.collective, size))
+        lengths = Counter(even_shares(request.words, pieces).tolist())
+        algorithm, cycles = None, 0
+        flits = np.zeros(self.topology.neighbor.shape, np.int64)
+        injects = np.zeros(self.topology.nodes, np.bool_)
+        for words, count in sorted(lengths.items(), reverse=True):
+            asked = replace(request, words=words)
+            made = self._schedule(part.topology, asked, message, algorithm)
+            algorithm = made.algorithm
+            whole = side_by_side(self.topology, [(part, made)])
+            program = self._room.compile_one(whole).program
+            run = predict(program, empty_memory(program.config), timing=Timing.BARRIER)
+            if not run.finished:
+                raise RuntimeError(f"internal error: {algorithm} does not finish")
+            cycles += count * (run.cycles + LAUNCH)
+            flits += count * run.link_flits(self.topology)
+            injects[whole.source] = True
+        return _Placed(algorithm or "", cycles, pieces, flits, injects, part.nodes)
+
+    def _most_words(self, collective: str, size: int) -> int:
+        """Return the most words of each block in a piece, for a group of ``size`` nodes."""
+        blocks = size if collective in _OF_ALL else 1
+        if collective == Collective.ALL_TO_ALL:
+            blocks = 2 * size
+        most = self.memory_words // 2 // blocks
+        if not most:
+            allowed = f"at least {2 * blocks} for {collective} of {size} nodes"
+            raise InvalidInput.of("message words", allowed, self.memory_words)
+        return most
+
+    def _schedule(
+        self, topology: Topology, request: Requested, message: bool, algorithm: str | None
+    ) -> Schedule:
+        """Return a checked schedule; the best, unless an ``algorithm`` is given."""
+        if message or algorithm == PACKED:
+            return _packed(topology, request)
+        assert isinstance(request.words, int)
+        asked = Request(
+            topology=topology,
+            words=request.words,
+            source=request.root,
+            operator=request.operator,
+        )
+        if algorithm is not None:
+            made = find_algorithm(request.collective, algorithm).generate(asked)
+            made.check()
+            return made
+        try:
+            return choose_best(
+                request.collective, asked, self._room.compile_one, circuits=self.circuits
+            ).schedule
+        except InvalidInput:
+            if request.collective != Collective.ALL_TO_ALL:
+                raise
+            return _packed(topology, request)
+
+
+PACKED = "packed"
+"""The algorithm of a message, and of an all-to-all that no other serves: each block is sent
+straight to its target, in the earliest step with free ports and links."""
+
+
+def _packed(topology: Topology, request: Requested) -> Schedule:
+    """Return the checked schedule of straight sends of a message's or an all-to-all's blocks."""
+    blocks = blocks_of(topology, (request,), (), 1)
+    working = topology.working_nodes.tolist()
+    pairs = [
+        (owner, target, block)
+        for block, (owner, owed) in enumerate(zip(blocks.owner.tolist(), blocks.owed, strict=True))
+        for target in (working if owed is None else owed)
+        if target != owner
+    ]
+    sends = OrderedSends(
+        source=[source for source, _, _ in pairs],
+        target=[target for _, target, _ in pairs],
+        blocks=[(block,) for _, _, block in pairs],
+        after=[()] * len(pairs),
+    )
+    made = packed_schedule(
+        topology,
+        request.collective,
+        PACKED,
+        PortModel.FULL_DUPLEX,
+        request.root,
+        blocks,
+        sends,
+    )
+    made.check()
+    return made
+
+
+def network_of_group(topology: Topology, nodes: tuple[int, ...]) -> tuple[GroupNetwork, object]:
+    """Return the network of a group, and a key that is equal for groups of equal networks.
+
+    ``nodes`` are ascending. Nodes between the members are switches of the network.
+    """
+    everyone = tuple(range(topology.nodes))
+    box = _box(topology, nodes)
+    if box is None:
+        others = [node for node in topology.working_nodes.tolist() if node not in {*nodes}]
+        small = _with_switches(topology, others) if others else topology
+        return GroupNetwork(small, everyone), nodes
+    part = part_of(topology, box)
+    inside, links = part.topology, topology.links_differ
+    if len(box) == len(nodes):
+        return part, (inside.dims, inside.wrapped, nodes if links else ())
+    switches = [place for place, node in enumerate(part.nodes) if node not in {*nodes}]
+    small = _with_switches(inside, switches)
+    return GroupNetwork(small, part.nodes), (inside.dims, tuple(switches), nodes if links else ())
+
+
+def _box(topology: Topology, nodes: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the nodes of the smallest box of a grid around ``nodes``; None without such a grid."""
+    if not is_whole_grid(topology) or topology.kind not in ("mesh", "torus", "line", "ring"):
+        return None
+    places = topology.coordinates(np.arange(topology.nodes))
+    low, high = places[list(nodes)].min(axis=0), places[list(nodes)].max(axis=0)
+    inside = ((places >= low) & (places <= high)).all(axis=1)
+    return tuple(np.flatnonzero(inside).tolist())
+
+
+def _with_switches(topology: Topology, nodes: Sequence[int]) -> Topology:
+    """Return ``topology`` as a graph in which ``nodes`` forward packets only."""
+    switches = tuple(sorted({*topology.switches, *nodes}))
+    name = f"{topology.label} with groups"
+    return replace(
+        topology, kind="graph", dims=(), wrapped=(), name=name, node_names=(), switches=switches
+    )
+
+
+def _as_bits(used: npt.NDArray[np.bool_]) -> int:
+    """Return a mask as the bits of an integer, the first one lowest."""
+    return int.from_bytes(np.packbits(used, bitorder="little").tobytes(), "little")
