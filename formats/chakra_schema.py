@@ -47,6 +47,7 @@ _FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
         ("type", 3, "int32"),
         ("ctrl_deps", 4, "uint64"),
         ("data_deps", 5, "uint64"),
+        ("duration_micros", 7, "uint64"),
         ("attr", 10, _ATTRIBUTE),
     ),
 }

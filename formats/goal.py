@@ -1,4 +1,4 @@
-"""Schedules in GOAL, the language of LogGOPSim and ATLAHS.
+"""Schedules and workloads in GOAL, the language of LogGOPSim and ATLAHS.
 
 ::
 
@@ -8,7 +8,7 @@
     }
     rank 1 {
     l1: recv 64b from 0 tag 0
-    l2: calc 100                  skipped with a notice
+    l2: calc 100                  nanoseconds of a workload; a schedule skips them with a notice
     l2 requires l1                l2 begins when l1 has ended; irequires: when it has begun
     }
 
@@ -16,6 +16,8 @@
 refused, because its message is ambiguous. Numbers after ``cpu`` and ``nic`` are skipped. Source of
 the language: ``src/LogGOPSim/txt2bin.re`` of spcl/LogGOPSim.
 """
+
+from __future__ import annotations
 
 import re
 from collections.abc import Iterator
@@ -26,8 +28,10 @@ from ..model.base.errors import InvalidInput, printable, require_range
 from ..model.base.files import InputFile, input_name, write_pieces_atomically
 from ..model.network.topology import LARGEST_NODE_COUNT
 from ..model.schedule.schedule import Schedule
-from .format import Format, Setting
+from ..model.workload.workload import Rows, Workload
+from .format import Format, Setting, WorkloadSetting
 from .lines import numbered_lines, quoted, wrong_line
+from .messages import Messages
 from .notes import say
 from .operations import (
     LARGEST_OPERATIONS,
@@ -39,6 +43,7 @@ from .operations import (
     operations_of,
     schedule_of,
 )
+from .ranks import nodes_of_ranks
 
 _LABEL = "[a-zA-Z][a-zA-Z0-9_]*"
 _PROCESSORS = r"(?:\s*cpu\s*(?P<cpu>\d+))?(?:\s*nic\s*(?P<nic>\d+))?"
@@ -59,19 +64,44 @@ def read_goal(file: InputFile, setting: Setting) -> Schedule:
 
     Raises :class:`InvalidInput` with the line, as :func:`.schedule_of` does.
     """
-    reader = _Reader(file)
-    for number, statement in _statements(file):
-        reader.take(number, statement)
-    reader.finish()
+    reader = _Reader.of(file)
     if reader.computations:
         what = f"{reader.computations} local computations (calc), {reader.time} in all"
         say(file, f"passed over, as they take no time on a network: {what}")
-    if reader.processors:
-        say(file, "passed over, as a node has one interface: numbers of cpu and nic")
+    reader.say_processors()
     if reader.rounded:
         whole = f"whole words of {WORD_BYTES} bytes, at least one"
         say(file, f"{reader.rounded} messages are rounded up to {whole}")
     return schedule_of(reader.operations, reader.ranks, file, setting, "goal")
+
+
+def read_goal_workload(file: InputFile, setting: WorkloadSetting) -> Workload:
+    """Read a workload; rank r is on the r-th working node.
+
+    An operation that irequires another one is after the operations that the other one requires.
+    Raises :class:`InvalidInput` with the line.
+    """
+    reader = _Reader.of(file)
+    reader.say_processors()
+    name = input_name(file)
+    nodes = nodes_of_ranks(setting.topology, reader.ranks, f"ranks of {name}")
+    rows, messages = Rows(), Messages()
+    for each in reader.operations:
+        label = f"line {each.place.rsplit(' ', 1)[1]}"
+        words = setting.words_of(each.size)
+        if each.kind is OperationKind.LOCAL:
+            rows.compute(each.rank, setting.cycles_of_nanoseconds(each.size), f"calc, {label}")
+        elif each.kind is OperationKind.SEND:
+            ends = (each.rank, each.peer, each.tag)
+            messages.send(rows, ends, words, f"send, {label}", each.place)
+        else:
+            ends = (each.peer, each.rank, each.tag)
+            messages.receive(rows, ends, words, f"recv, {label}", each.place)
+    for after, each in zip(rows.after, reader.operations, strict=True):
+        begun = (other for beside in each.beside for other in reader.operations[beside].after)
+        after += [*each.after, *begun]
+    messages.match(rows)
+    return rows.workload(name, setting.topology, nodes)
 
 
 def _statements(file: InputFile) -> Iterator[tuple[int, str]]:
@@ -114,6 +144,20 @@ class _Reader:
     _seen: set[int] = field(default_factory=set)
     _labels: dict[str, int] = field(default_factory=dict)
     _dependencies: list[tuple[int, str, str, str]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, file: InputFile) -> _Reader:
+        """Read a whole file."""
+        reader = cls(file)
+        for number, statement in _statements(file):
+            reader.take(number, statement)
+        reader.finish()
+        return reader
+
+    def say_processors(self) -> None:
+        """Say that numbers of processors are passed over."""
+        if self.processors:
+            say(self.file, "passed over, as a node has one interface: numbers of cpu and nic")
 
     def take(self, number: int, statement: str) -> None:
         """Read a line: the number of ranks, a rank's begin or end, or an operation."""
@@ -192,7 +236,8 @@ class _Reader:
         if found["time"] is not None:
             self.computations += 1
             self.time += int(found["time"])
-            self.operations.append(Operation(OperationKind.LOCAL, self._rank, place))
+            local = Operation(OperationKind.LOCAL, self._rank, place, size=int(found["time"]))
+            self.operations.append(local)
             return
         kind = OperationKind.SEND if found["kind"] == "send" else OperationKind.RECEIVE
         if (found["way"] == "to") != (kind is OperationKind.SEND):
@@ -260,6 +305,7 @@ GOAL = Format(
     suffixes=(".goal",),
     looks=lambda content: _HEAD.match(content) is not None,
     read_schedule_on=read_goal,
+    read_workload=read_goal_workload,
     omits=OMITTED,
     write_schedule=write_goal,
 )

@@ -69,7 +69,8 @@ class Operation:
     """One operation of ``rank``.
 
     ``place`` locates it in error messages: "tree.goal, line 7". ``peer`` is the other rank,
-    ``size`` the message's bytes. ``after`` and ``beside`` are indices into the list of operations.
+    ``size`` the message's bytes, of a local operation its time. ``after`` and ``beside`` are
+    indices into the list of operations.
     """
 
     kind: OperationKind
