@@ -448,6 +448,7 @@ CHAKRA = Format(
     looks=_looks,
     read_schedule_on=read_chakra,
     read_workload=read_chakra_workload,
+    heeds=("clock", "rate", "word_bytes", "groups"),
     omits={**OMITTED, "algorithm": "algorithm"},
     write_schedule=write_chakra,
 )

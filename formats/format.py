@@ -129,6 +129,8 @@ class Format:
         Reads traffic.
     read_workload
         Reads a workload, on the first working nodes of a given network.
+    heeds
+        The fields of :class:`WorkloadSetting` that change how a workload is read.
     draws_traffic
         True if the file has only rates, from which packets are drawn.
     omits
@@ -149,6 +151,7 @@ class Format:
     read_schedule_on: Callable[[InputFile, Setting], Schedule] | None = None
     read_traffic: Callable[[InputFile, TrafficSetting], Traffic] | None = None
     read_workload: Callable[[InputFile, WorkloadSetting], Workload] | None = None
+    heeds: tuple[str, ...] = ()
     draws_traffic: bool = False
     omits: Mapping[str, str] = field(default_factory=dict)
     write_network: Callable[[Topology, Path], None] | None = None

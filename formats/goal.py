@@ -306,6 +306,7 @@ GOAL = Format(
     looks=lambda content: _HEAD.match(content) is not None,
     read_schedule_on=read_goal,
     read_workload=read_goal_workload,
+    heeds=("clock", "word_bytes"),
     omits=OMITTED,
     write_schedule=write_goal,
 )

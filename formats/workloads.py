@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from ..model.base.files import InputFile
 from ..model.workload.workload import Workload
-from .format import Content, WorkloadSetting
+from .format import Content, Format, WorkloadSetting
 from .registry import format_with
 from .workload_table import WORKLOAD
+
+
+def workload_format(file: InputFile) -> Format:
+    """Return the format of a workload's file, by its content or suffix."""
+    return format_with(file, Content.WORKLOAD, WORKLOAD)
 
 
 def read_workload(file: InputFile, setting: WorkloadSetting) -> Workload:
@@ -14,6 +19,6 @@ def read_workload(file: InputFile, setting: WorkloadSetting) -> Workload:
 
     Raises :class:`.InvalidInput` with the file and its line or operation.
     """
-    form = format_with(file, Content.WORKLOAD, WORKLOAD)
+    form = workload_format(file)
     assert form.read_workload is not None
     return form.read_workload(file, setting)

@@ -46,11 +46,12 @@ FLOORS: dict[str, set[str]] = {
     },
     "model/workload": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/exact", "model/compare"),
+        *("model/bounds", "model/exact", "model/compare"),
     },
     "waves": {"model/base", "model/network", "model/program", "model/run"},
     "picture": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/papers"),
+        "model/workload",
     },
     "report": {
         "model/bounds",
