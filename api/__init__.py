@@ -38,6 +38,7 @@ from .annotations import (
     OperatorName,
     OrderName,
     PatternName,
+    PolicyName,
     PortModelName,
     PortsName,
     TimingName,
@@ -83,12 +84,14 @@ from .schedules import (
 from .sends import Block, Send, SendLike
 from .sweeps import SweepRows, sweep
 from .traffic import TrafficRun, traffic
+from .workload import workload
 
 if TYPE_CHECKING:
     from ..model.compare.checks import Verification
     from ..model.compare.side_by_side import Entry
     from ..model.papers.transmit.plan import Plan
     from ..model.papers.transmit.schemes import Findings
+    from ..model.workload.run import WorkloadRun
 
 __all__ = [
     "Block",
@@ -111,6 +114,7 @@ __all__ = [
     "PatternName",
     "Plan",
     "Player",
+    "PolicyName",
     "PortModelName",
     "PortsName",
     "Prediction",
@@ -125,6 +129,7 @@ __all__ = [
     "Trace",
     "TrafficRun",
     "Verification",
+    "WorkloadRun",
     "algorithms",
     "binary_tree",
     "chiplets",
@@ -155,6 +160,7 @@ __all__ = [
     "verify",
     "with_faults",
     "with_random_faults",
+    "workload",
     "write_program",
     "write_report",
     "write_schedule",
@@ -165,6 +171,7 @@ _LATER = {
     "Findings": "papers.transmit.schemes",
     "Plan": "papers.transmit.plan",
     "Verification": "compare.checks",
+    "WorkloadRun": "workload.run",
 }
 """Modules of the model with results' classes, of which some load the compiled cycle model."""
 

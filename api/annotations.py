@@ -32,6 +32,8 @@ PortModelName = Literal["half-duplex", "exchange", "full-duplex", "all"]
 """Sends and receives allowed to a node in a step of a custom schedule (:class:`.PortModel`)."""
 TimingName = Literal["barrier", "self-timed"]
 """The way in which steps follow each other (:class:`.Timing`)."""
+PolicyName = Literal["first-come", "urgent"]
+"""Which of several ready collectives of a workload starts first (:class:`.Policy`)."""
 PatternName = Literal[
     "uniform",
     "transpose",

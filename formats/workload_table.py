@@ -12,8 +12,8 @@ Each line is one operation; every rank that it names has a part of it.
 
 ======= ============================================================================================
 id      a name of its own
-rank    ``all``, or ranks such as ``0 2 5-7``; ``/`` stands between groups of a collective; a
-        message goes from a rank to another, ``0>5``
+rank    ``all``, or ranks such as ``0 2 5-7``; a message goes from a rank to another, ``0>5``;
+        ``/`` stands between groups of a collective, and between messages
 what    ``compute``, ``operations``, ``message`` or a collective; a root is the first rank
 amount  cycles, operations (divided by the rate), or words of the message or of each block
 after   the operations that must end first, apart by blanks; each must name all ranks of this one
@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from typing import Annotated
@@ -118,6 +119,7 @@ class _Reader:
         self._file, self._setting, self._rows = file, setting, Rows()
         self._everyone = range(setting.topology.working_nodes.size)
         self._rows_of: dict[str, dict[int, int]] = {}
+        self._sources: defaultdict[str, list[int]] = defaultdict(list)
         self._lines: list[_Operation] = []
 
     def take(self, line: _Operation) -> None:
@@ -130,7 +132,7 @@ class _Reader:
             raise InvalidInput.unknown("what", words, printable(line.what))
         text = str(line.rank)
         if line.what == MESSAGE:
-            self._rows_of[line.id] = self._message(line, text)
+            self._rows_of[line.id] = self._messages(line, text.split("/"))
         elif line.what in KINDS:
             groups = [self._ranks(part) for part in text.split("/")]
             self._rows_of[line.id] = self._collective(line, groups)
@@ -162,19 +164,23 @@ class _Reader:
             raise InvalidInput.of("rank", "all, or ranks such as 0 2 5-7, once each", quoted(text))
         return tuple(found)
 
-    def _message(self, line: _Operation, text: str) -> dict[int, int]:
-        """Add a message; return its row at the source, and the row of its arrival."""
-        found = _MESSAGE.fullmatch(text)
-        if found is None:
-            raise InvalidInput.of("rank", "source>target with message", quoted(text))
-        source, target = (self._ranks(each)[0] for each in found.groups())
-        if source == target:
-            raise InvalidInput.of("rank", "source>another rank", quoted(text))
-        call = Call(MESSAGE, (source, target), line.amount, line.id)
-        row = self._rows.take_part(source, line.id, call)
-        arrival = self._rows.compute(target, 0, line.id)
-        self._rows.after[arrival].append(row)
-        return {source: row, target: arrival}
+    def _messages(self, line: _Operation, texts: Sequence[str]) -> dict[int, int]:
+        """Add messages; return the row of each source, and of the arrival at each target."""
+        rows: dict[int, int] = {}
+        for number, text in enumerate(texts):
+            found = _MESSAGE.fullmatch(text)
+            if found is None:
+                raise InvalidInput.of("rank", "source>target with message", quoted(text))
+            source, target = (self._ranks(each)[0] for each in found.groups())
+            for rank in (source, target):
+                if rank in rows or source == target:
+                    raise InvalidInput.of("rank", "at one end of one message", rank)
+            call = Call(MESSAGE, (source, target), line.amount, line.id)
+            rows[source] = self._rows.take_part(source, (line.id, number), call)
+            rows[target] = self._rows.compute(target, 0, line.id)
+            self._rows.after[rows[target]].append(rows[source])
+            self._sources[line.id].append(source)
+        return rows
 
     def _collective(self, line: _Operation, groups: Sequence[tuple[int, ...]]) -> dict[int, int]:
         """Add a collective of each group; return the row of each rank."""
@@ -207,7 +213,7 @@ class _Reader:
         """Put the rows of a line after those of another one, rank by rank."""
         own = self._rows_of[line.id]
         # A message arrives as soon as it is sent: only its source waits for others.
-        waiting = [next(iter(own))] if line.what == MESSAGE else own
+        waiting = self._sources[line.id] or own
         for rank in waiting:
             if rank not in before:
                 allowed = f"an operation of rank {rank}, too"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..base.files import InputFile, input_name
 from ..bounds.hops import hops_from
@@ -47,26 +48,37 @@ _DIGITS = 8
 def best_nodes(workload: Workload) -> list[int]:
     """Return nodes for all ranks such that no exchange of two nodes has less traffic x distance.
 
-    A call's words count for each pair of its ranks, divided by the pairs of a rank.
+    A call's words count for each pair of its ranks, divided by the pairs of a rank. The search
+    begins with the ranks where they are, and then with drawn places; the least result counts.
     """
-    ranks, nodes = workload.ranks, workload.nodes.tolist()
-    spare = sorted({*workload.topology.working_nodes.tolist()} - {*nodes})
-    nodes += spare
+    working = workload.topology.working_nodes.tolist()
+    nodes = workload.nodes.tolist()
+    nodes += sorted({*working} - {*nodes})
     words = np.zeros((len(nodes), len(nodes)))
     for call in workload.calls:
         words[np.ix_(call.ranks, call.ranks)] += call.words / (len(call.ranks) - 1)
     np.fill_diagonal(words, 0)
-    distance = hops_from(workload.topology, np.array(nodes)).T[np.array(nodes)].astype(float)
-    # On a graph with links of one direction, both ways count.
-    order = _least_exchanged(words, distance + distance.T)
-    return [nodes[place] for place in order[:ranks]]
+    distance = hops_from(workload.topology, np.array(nodes))[:, nodes].astype(float)
+    # Where links lead only one way, both directions count.
+    distance += distance.T
+    draw = np.random.default_rng(0)
+    starts = [np.arange(len(nodes))]
+    starts += [draw.permutation(len(nodes)) for _ in range(_PLACES // len(nodes))]
+    found = [_exchanged(words, distance, start) for start in starts]
+    costs = [float((words * distance[np.ix_(each, each)]).sum()) for each in found]
+    least = found[int(np.argmin(costs))]
+    return [nodes[place] for place in least[: workload.ranks].tolist()]
 
 
-def _least_exchanged(
-    words: npt.NDArray[np.float64], distance: npt.NDArray[np.float64]
-) -> list[int]:
+_PLACES = 1024
+"""Nodes of all drawn starts together."""
+
+
+def _exchanged(
+    words: npt.NDArray[np.float64], distance: npt.NDArray[np.float64], places: Numbers
+) -> Numbers:
     """Exchange places, the pair with the largest gain first, until no exchange gains."""
-    places = np.arange(len(words))
+    places = places.copy()
     while True:
         there = distance[np.ix_(places, places)]
         at = words @ there
@@ -74,19 +86,9 @@ def _least_exchanged(
         change = at + at.T - own[:, np.newaxis] - own + 2 * words * there
         one, other = np.unravel_index(int(change.argmin()), change.shape)
         if change[one, other] > -_LEAST_GAIN:
-            return [int(place) for place in places]
+            return places
         places[[one, other]] = places[[other, one]]
 
 
 _LEAST_GAIN = 1e-6
 """Words x hops that an exchange must save, so that rounding never turns the search in a circle."""
-
-
-def traffic(workload: Workload) -> float:
-    """Return the words x hops of all calls, counted as :func:`best_nodes` does."""
-    distance = hops_from(workload.topology, workload.nodes)[:, workload.nodes]
-    total = 0.0
-    for call in workload.calls:
-        pairs = distance[np.ix_(call.ranks, call.ranks)]
-        total += call.words / (len(call.ranks) - 1) * float(pairs.sum())
-    return total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -88,12 +88,23 @@ class MachineRun:
         }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WorkloadRun:
     """A workload on both machines.
 
-    ``costs`` has the cost of each call. ``bound`` is the critical path with every call at its own
-    lower bound, and without a wait for links or tiles: no order and no algorithm ends earlier.
+    Attributes
+    ----------
+    workload
+        The workload.
+    costs
+        The cost of each call: its algorithm, cycles, pieces and lower bound.
+    engine
+        The run on one engine, which carries out one program at a time.
+    ideal
+        The run in which every call starts that shares no link and no port with a running one.
+    bound
+        The critical path with every call at its own lower bound, and without a wait for links or
+        tiles; at least the compute of the busiest rank. No order and no algorithm ends earlier.
     """
 
     workload: Workload
@@ -101,6 +112,10 @@ class WorkloadRun:
     engine: MachineRun
     ideal: MachineRun
     bound: int
+
+    def __repr__(self) -> str:
+        cycles = f"{self.engine.cycles} cycles, ideal {self.ideal.cycles}, least {self.bound}"
+        return f"<{type(self).__name__}: {self.workload.name}, {cycles}>"
 
     @property
     def machines(self) -> tuple[tuple[Machine, MachineRun], ...]:
@@ -184,5 +199,12 @@ def run_workload(
     engine, ideal = (
         MachineRun(workload, timeline(workload, costs, machine, policy)) for machine in Machine
     )
-    bound = int(workload.longest_path([cost.bound for cost in costs]).max(initial=0))
+    bound = least_cycles(workload, [cost.bound for cost in costs])
     return WorkloadRun(workload, tuple(costs), engine, ideal, bound)
+
+
+def least_cycles(workload: Workload, bounds: Sequence[int]) -> int:
+    """Return the least cycles of a workload whose calls take at least ``bounds``."""
+    path = int(workload.longest_path(bounds).max(initial=0))
+    computed = np.bincount(workload.rank, workload.cycles, workload.ranks)
+    return max(path, int(computed.max(initial=0)))

@@ -23,11 +23,12 @@ from eyecast.model.network.operators import BUILT_IN
 from eyecast.model.network.port_model import PORT_MODELS
 from eyecast.model.schedule.collective import COLLECTIVES
 from eyecast.model.traffic.patterns import PATTERNS
+from eyecast.model.workload.timeline import Policy
 from eyecast.sim.cache import PACKAGE
 
 USES = Path(__file__).with_name("uses_of_types.py")
 FUNCTIONS = [name for name in face.__all__ if inspect.isfunction(getattr(face, name))]
-LATER = {"Entry", "Findings", "Plan", "Verification"}
+LATER = {"Entry", "Findings", "Plan", "Verification", "WorkloadRun"}
 """Classes of results, which are loaded when they are asked for."""
 
 
@@ -69,6 +70,7 @@ def test_each_parameter_and_result_has_a_type(name):
         (annotations.TimingName, TIMINGS),
         (annotations.PatternName, PATTERNS),
         (annotations.OperatorName, BUILT_IN),
+        (annotations.PolicyName, Policy),
         (
             annotations.PortModelName,
             [str(model).replace("all-port", "all") for model in PORT_MODELS],

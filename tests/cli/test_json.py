@@ -23,6 +23,7 @@ LINES = {
     "paper": "jiang-wu table-1",
     "predict": "--program p.json",
     "program": "--mesh 2x2 --source 0,0 --all",
+    "run": "w.csv --mesh 2x2",
     "schedule": "--mesh 4x4 --source 1,2 --algorithm tree --random-faults 0.1 --seed 7",
     "traffic": "--mesh 2x2 --on model --cycles 20",
     "transmit": "--line 4",
@@ -33,7 +34,8 @@ LINES = {
 ELSEWHERE = ("asic", "bitstream", "board-run", "doctor")
 """Commands whose own tests check their output against the schema."""
 
-SEEDS = {"schedule": 7, **dict.fromkeys(("compare", "program", "traffic", "transmit", "verify"), 1)}
+_DRAWN = ("compare", "program", "run", "traffic", "transmit", "verify")
+SEEDS = {"schedule": 7, **dict.fromkeys(_DRAWN, 1)}
 NETWORKS = {
     **dict.fromkeys(("algorithms", "boards", "cache", "certify", "convert", "paper")),
     **{
@@ -52,6 +54,7 @@ def files(eyecast: Command, here: Path) -> Path:
     eyecast("program", "--mesh", "2x2", "--source", "0,0", "--programs", "1", "-o", "p.json")
     circuits = ("program", "--mesh", "2x2", "--source", "0,0", "--circuits", "-o", "c.json")
     eyecast(*circuits, "--certificate", "certificate.json")
+    Path("w.csv").write_text("id,rank,what,amount,after\na,all,compute,9,\nb,0>3,message,4,a\n")
     return here
 
 

@@ -62,6 +62,8 @@ VALUES: dict[str, str | None] = {
     "--waves-node": "1,1", "--certificate": "other.json", "--from": "eyecast", "--to": "eyecast",
     "--lengths": "4,8", "--why": FLAG, "--rtl": FLAG, "--bus": "wishbone", "--tile": "axi-stream",
     "--assertions": FLAG, "--modules": FLAG, "--prefix": "other",
+    # Workloads.
+    "--word-bytes": "2", "--comm-group": "groups.json", "--mapping": "best", "--policy": "urgent",
     # Papers.
     "--dimension": "3", "--tau": "2", "--tc": "2",
 }  # fmt: skip
@@ -104,6 +106,7 @@ LINES: dict[str, dict[str, str]] = {
     "convert ranks.xml out.json --mesh 2x2": {},
     "convert schedule.json out.json": {},
     "image resident.json -o out.csv": {},
+    "run work.csv --mesh 2x2 -o out.svg": {},
     "certify program.json certificate.json": {},
     f"compare {CORNER}": {**HARDWARE, "--force": NO_DEADLOCK},
     f"compare --circuits {CORNER}": dict.fromkeys(
@@ -122,6 +125,14 @@ LINES: dict[str, dict[str, str]] = {
     "paper johnsson-ho-1986": {},
 }
 """Lines, each with the options that may leave its outcome as it is, and why."""
+
+WORK = """id,rank,what,amount,after
+first,0 1,all-reduce,64,
+second,0 2,all-gather,64,
+tail,2,compute,5000,second
+far,0>3,message,900,second
+"""
+"""A workload whose end depends on the order of its collectives, and on the place of its ranks."""
 
 SLOW = ("verilog", "ip", "paper")
 """Lines of which each run takes seconds begin with these."""
@@ -194,6 +205,7 @@ def make_inputs(eyecast: Command) -> None:
     shutil.move("drawn/traffic.csv", "traffic.csv")
     shutil.rmtree("drawn")
     Path("graph.json").write_text(json.dumps(topology_to_json(api.mesh((2, 2)))))
+    Path("work.csv").write_text(WORK)
     Path("blocks.json").write_text("[4, 3, 2, 1]")
     Path("names.json").write_text('{"done": "other.done"}')
     trace = Trace.read_csv("trace.csv")

@@ -1,0 +1,82 @@
+"""``eyecast run``: what it prints, its timelines, and Python's results beside it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from helpers.command import Command, result
+
+import eyecast as python
+
+TABLE = """id,rank,what,amount,after
+layer,all,operations,5000,
+sum,0 1/2 3,all-reduce,300,layer
+send,0>3,message,64,sum
+use,3,compute,40,send
+"""
+
+
+@pytest.fixture
+def table(here: Path) -> str:
+    (here / "w.csv").write_text(TABLE)
+    return "w.csv"
+
+
+@pytest.mark.parametrize("options", ["", "--circuits", "--policy urgent --mapping best"])
+def test_the_command_and_python_give_the_same_run(
+    eyecast: Command, table: str, options: str
+) -> None:
+    given = {
+        "": {},
+        "--circuits": {"circuits": True},
+        "--policy urgent --mapping best": {"policy": "urgent", "mapping": "best"},
+    }[options]
+    found = result(eyecast("run", table, "--mesh", "2x2", *options.split(), "--json"))
+    made = python.workload(python.mesh((2, 2)), table, **given)
+    assert json.loads(json.dumps(made.to_json())) == found
+    assert made.engine.cycles >= made.ideal.cycles >= made.bound
+    call = found["calls"][0]
+    assert (call["kind"], call["ranks"], call["words"]) == ("all-reduce", [0, 1], 300)
+    assert call["cycles"] >= call["least"] > 0
+    # The end of the path: compute, sum, message, compute.
+    assert [part["what"].split()[0] for part in found["engine"]["path"]] == [
+        *("layer", "sum", "send", "use")
+    ]
+
+
+def test_timelines_have_every_row_that_takes_time(eyecast: Command, table: str) -> None:
+    for output in ("run.perfetto.json", "run.svg", "run.png"):
+        answer = eyecast("run", table, "--mesh", "2x2", "-o", output)
+        assert answer.output.endswith(f"wrote {output}\n")
+        assert Path(output).stat().st_size > 1000
+    events = json.loads(Path("run.perfetto.json").read_text())["traceEvents"]
+    shown = [each for each in events if each["ph"] == "X"]
+    # Two machines: 4 layers, 4 rows of sums, a message at both of its ends, and its use.
+    assert len(shown) == 2 * (4 + 4 + 2 + 1)
+    run = python.workload(python.mesh((2, 2)), table)
+    ends = {each["ts"] + each["dur"] for each in shown if each["pid"] == 1}
+    assert max(ends) == run.engine.cycles
+    threads = [(each["pid"], each["tid"], each["ts"]) for each in shown]
+    assert len({*threads}) == len(threads)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--policy last", "policy must be first-come or urgent, not last"),
+        ("-o run.txt", "suffix of -o must be .perfetto.json, .svg or .png, not '.txt'"),
+        ("--clock 2", "--clock must be left out with w.csv: Eyecast workload does not depend"),
+        ("--rate 0", "rate must be 1 to"),
+        ("--message-words 1", "message words must be 2 to 65536, not 1"),
+        ("--mapping nothing", "nothing: cannot be read"),
+        ("--faulty-node 1,1", "rank must be all, or ranks from 0 to 2, not '3'"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_line(
+    eyecast: Command, table: str, options: str, words: str
+) -> None:
+    answer = eyecast("run", table, "--mesh", "2x2", *options.split())
+    assert (answer.status, answer.output) == (2, "")
+    assert words in answer.errors
+    assert answer.errors.count("\n") == 1
+    assert not Path("run.txt").exists()
