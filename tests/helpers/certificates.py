@@ -29,6 +29,9 @@ from eyecast.model.program.file import program_json
 from eyecast.model.program.payload import Payload
 from eyecast.model.program.program import Program
 
+TRIES = 40
+"""Draws of a schedule for a network; most do not fit."""
+
 SEGMENTS = ("port", "hops", "vc")
 TIMED = ("start", "awaited")
 STREAMED = ("stream", "lead", "window")
@@ -42,7 +45,7 @@ def drawn(seed: int) -> Iterator[tuple[Compiled, Timing]]:
     """Programs of the soak's networks and schedules, each with a timing that it allows."""
     draw = np.random.default_rng(seed)
     config = example_of(st.sampled_from(NETWORKS).flatmap(schedule_networks), seed)
-    for each in fit(config, example_of(schedules(config), seed), fixed=("vcs",))[1]:
+    for each in fit(config, example_of(schedules(config, TRIES), seed), fixed=("vcs",))[1]:
         if isinstance(each.program, Program):
             stays = each.program.operator.any() or each.program.stream.any()
             yield each, Timing.BARRIER if stays else TIMINGS[draw.integers(2)]

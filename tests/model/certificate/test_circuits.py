@@ -89,7 +89,7 @@ def test_every_damage_is_refused_unless_the_model_sees_none(ports: str) -> None:
     for task, one in served.items():
         assert isinstance(one.program, CircuitProgram)
         assert verdict(one, one.program) == "holds"
-        for _ in range(280 // len(served)):
+        for _ in range(112 // len(served)):
             name = random.choice(names)
             column = getattr(one.program, name).copy()
             place = random.randrange(column.size)
@@ -102,9 +102,9 @@ def test_every_damage_is_refused_unless_the_model_sees_none(ports: str) -> None:
             right = works(one, damaged)
             assert right or not held, (task, name, place, int(column.flat[place]))
             seen["holds" if held else "refused, right" if right else "refused, wrong"] += 1
-    assert seen["refused, wrong"] > 100
+    assert seen["refused, wrong"] > 40
     # Addresses of idle runs, and words of no block, do not matter.
-    assert seen["holds"] > 10
+    assert seen["holds"] > 4
 
 
 def sabotaged(one: Compiled, name: str, node: int, run: int, value: Any) -> str:

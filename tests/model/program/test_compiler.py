@@ -194,12 +194,13 @@ def test_what_is_fixed_does_not_grow() -> None:
         fit(config, [schedule], fixed=("steps",))
 
 
-def test_a_broadcast_to_a_million_nodes_is_compiled_and_certified() -> None:
-    topology = mesh((1024, 1024))
+@pytest.mark.parametrize("k", [7, pytest.param(10, marks=pytest.mark.slow)])
+def test_a_broadcast_to_up_to_a_million_nodes_is_compiled_and_certified(k: int) -> None:
+    topology = mesh((1 << k, 1 << k))
     schedule = eye_broadcast(topology, 0, 16)
     config, (compiled,) = fit(NetworkConfig(topology=topology), [schedule])
     program = compiled.program
-    assert config.steps == program.steps == 20
+    assert program.steps == 2 * k <= config.steps
     assert len(program.step) == topology.nodes - 1
     assert program.row_hops.sum() == schedule.tcd
     assert (np.diff(program.first_receive) == (np.arange(topology.nodes) > 0)).all()
