@@ -61,7 +61,7 @@ class Bench(NetworkBench):
 @pytest.mark.parametrize(
     ("registers", "look_ahead"),
     [
-        (0, False),
+        pytest.param(0, False, marks=pytest.mark.slow),
         pytest.param(0, True, marks=pytest.mark.slow),
         pytest.param(3, False, marks=pytest.mark.slow),
         (3, True),
@@ -106,7 +106,7 @@ def wrong_programs(registers: int) -> list[Program]:
     ("timing", "registers", "look_ahead"),
     [
         ("self-timed", 0, True),
-        ("barrier", 3, False),
+        pytest.param("barrier", 3, False, marks=pytest.mark.slow),
         pytest.param("self-timed", 0, False, marks=pytest.mark.slow),
         pytest.param("barrier", 3, True, marks=pytest.mark.slow),
     ],
@@ -151,7 +151,7 @@ def test_all_ports(clock: ClockDomain, registers: int, look_ahead: bool) -> None
 @pytest.mark.parametrize(
     ("vcs", "registers", "look_ahead"),
     [
-        (1, 2, False),
+        pytest.param(1, 2, False, marks=pytest.mark.slow),
         (2, 3, True),
         pytest.param(1, 3, True, marks=pytest.mark.slow),
         pytest.param(2, 2, True, marks=pytest.mark.slow),

@@ -73,8 +73,11 @@ def test_an_operator_of_three_cycles(clock: ClockDomain) -> None:
 
 @pytest.mark.parametrize(
     ("target", "memory", "stalled"),
-    [(7, 8, 1), (5, 6, 1), (6, 8, 2)],
-    ids=["beyond the addresses", "beyond the memory", "the same word"],
+    [
+        pytest.param(7, 8, 1, id="beyond the addresses", marks=SLOW),
+        pytest.param(5, 6, 1, id="beyond the memory", marks=SLOW),
+        pytest.param(6, 8, 2, id="the same word"),
+    ],
 )
 def test_a_word_beyond_the_memory_is_not_waited_for(
     clock: ClockDomain, target: int, memory: int, stalled: int

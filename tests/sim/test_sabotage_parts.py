@@ -156,7 +156,7 @@ def sends_without_credit(m, shell, _sound):
 
 
 def fault(component, what, *seen, made=contention, slow=True):
-    """Return a test case; the default tests include one of each kind."""
+    """Return a test case; the default tests include one of each outcome."""
     marks = pytest.mark.slow if slow else ()
     return pytest.param(component, what, made, set(seen), id=what.__name__, marks=marks)
 
@@ -165,17 +165,17 @@ FAULTS = [
     fault(FlitBuffer, clears_a_flit, "signatures", "memories", slow=False),
     fault(FlitBuffer, loses_a_flit, "cycles"),
     fault(FlitBuffer, has_every_flit_late, "cycles", "signatures"),
-    fault(FlitBuffer, ends_a_hold_early, "cycles", "flags", slow=False),
+    fault(FlitBuffer, ends_a_hold_early, "cycles", "flags"),
     fault(FlitBuffer, never_ends_a_hold, "cycles"),
     fault(FlitBuffer, keeps_no_route, "cycles"),
-    fault(Arrival, leads_elsewhere, "cycles", slow=False),
+    fault(Arrival, leads_elsewhere, "cycles"),
     fault(Arrival, leaves_a_header_as_it_is, "cycles", "flags"),
     fault(Receiver, writes_beside, "memories", slow=False),
     fault(Receiver, hears_of_no_packet, "cycles"),
     fault(Sender, sends_another_word, "signatures", "memories"),
     fault(StepKeeper, goes_on_too_soon, "cycles"),
     fault(Arbiter, never_passes_the_turn_on, "signatures", made=rivals, slow=False),
-    fault(CreditCounter, sends_without_credit, "flags", slow=False),
+    fault(CreditCounter, sends_without_credit, "flags"),
 ]
 
 

@@ -14,7 +14,10 @@ QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style")
 
 @pytest.mark.parametrize(
     "options",
-    [{"vcs": 2, "timed_rows": True}, {"contention_free": True}],
+    [
+        {"vcs": 2, "timed_rows": True},
+        pytest.param({"contention_free": True}, marks=pytest.mark.slow),
+    ],
     ids=str,
 )
 def test_no_simulator_sees_a_loop_in_a_network(options, tmp_path):

@@ -62,7 +62,7 @@ def test_large_networks_have_quick_defaults(
 
 
 @pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
-@pytest.mark.parametrize("words", [1, 16, 1024])
+@pytest.mark.parametrize("words", [1, pytest.param(16, marks=pytest.mark.slow), 1024])
 @pytest.mark.parametrize(
     "topology",
     [*SMALL, *(pytest.param(each, marks=pytest.mark.slow) for each in LARGE)],
