@@ -4,10 +4,13 @@
 """
 
 import pytest
+from amaranth.hdl import C
 from helpers.combiner_bench import MEANINGS, Bench, run, run_beside_host
 from helpers.own_operator import TWICE, Twice
 
 from eyecast.model.network.operators import Operator
+from eyecast.rtl import operators
+from eyecast.rtl.parts.combiner import Combiner
 
 
 @pytest.mark.parametrize("operator", sorted(set(MEANINGS) - {"twice"}))
@@ -33,6 +36,20 @@ def test_no_two_ports_of_a_shared_memory_write_one_word(tile_ports: bool) -> Non
 
 def test_a_write_of_a_host_is_lost_behind_a_word_of_a_slow_operator() -> None:
     assert run_beside_host(Bench(TWICE, "add", vcs=2, programs=1)) > 5
+
+
+def test_an_update_is_lost_where_two_words_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault: a stored word is read although it is written in the same cycle."""
+    monkeypatch.setattr(Combiner, "_hits", lambda *_: C(0))
+    with pytest.raises(AssertionError):
+        run(Bench("add", vcs=2))
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("add", "xor"), ("min-signed", "min"), ("and", "or")])
+def test_a_wrong_operator(monkeypatch: pytest.MonkeyPatch, name: str, wrong: str) -> None:
+    monkeypatch.setitem(operators.BUILT_IN, name, operators.BUILT_IN[wrong])
+    with pytest.raises(AssertionError):
+        run(Bench(name, vcs=2))
 
 
 def test_an_operator_without_a_component_of_its_ports_cannot_be_built() -> None:
