@@ -101,7 +101,7 @@ def wrong_programs(registers: int) -> list[Program]:
     ]
 
 
-# By default every value comes once; test_whole_interface has interfaces with all pairs of values.
+# By default every value comes once; the slow tests have all pairs of values.
 @pytest.mark.parametrize(
     ("timing", "registers", "look_ahead"),
     [

@@ -2,10 +2,13 @@
 
 import itertools
 import random
+from operator import or_
+from typing import Any
 
 import pytest
 from amaranth.hdl import ClockDomain, Module, ResetInserter, ResetSignal, Signal
 from amaranth.lib.wiring import connect
+from amaranth.sim import Simulator
 from helpers.amaranth_simulation import PERIOD, simulate
 from helpers.switch_networks import switch_star
 
@@ -18,13 +21,15 @@ from eyecast.rtl.packets.flit_buffer import FlitBuffer
 from eyecast.rtl.packets.input_port import routed_layout
 from eyecast.rtl.packets.router import Router
 from eyecast.rtl.packets.sender import Sender, SenderState
-from eyecast.rtl.packets.tile import tile_signature
 from eyecast.rtl.parts.arbiter import Arbiter
 from eyecast.rtl.parts.host_map import HostSpace
 from eyecast.rtl.parts.host_port import Flag, Refusal
 from eyecast.rtl.parts.table import Table
 from eyecast.rtl.parts.technology import BufferStyle, Technology
+from eyecast.rtl.parts.tile_signature import tile_signature
+from eyecast.rtl.reduction import balanced
 from eyecast.rtl.request_check import RequestCheck
+from eyecast.rtl.tiles_together import TilesTogether
 
 TOPOLOGY = mesh((2, 2))
 
@@ -286,3 +291,103 @@ def test_without_arbitration_no_packet_begins_in_a_gap_of_another_one_on_its_vc(
         assert ctx.get(router.causes.overflow) == overflow
 
     simulate(router, testbench)
+
+
+# ---- Flags that wrong credits set, for one VC at a time; other VCs have correct credits ----------
+
+
+CONFIG = NetworkConfig(topology=TOPOLOGY, vcs=2)
+LINKS, VCS = range(1, 5), range(CONFIG.vcs)
+
+
+def test_a_credit_that_was_made_up_sets_a_routers_flag():
+    """After reset all counters are full; port 0, the interface, has no counter."""
+    router = Router(CONFIG)
+
+    async def testbench(ctx):
+        ctx.set(router.linked, -1)
+        for port, vc in itertools.product(LINKS, VCS):
+            assert ctx.get(router.causes.credit_overflow) == 0
+            ctx.set(router.outputs[port].credit, 1 << vc)
+            assert ctx.get(router.causes.credit_overflow) == 1
+            await ctx.tick()
+            ctx.set(router.outputs[port].credit, 0)
+
+    simulate(router, testbench, asserting=False)
+
+
+def test_a_credit_that_was_made_up_sets_a_senders_flag():
+    sender = Sender(CONFIG, ports=LINKS)
+
+    async def testbench(ctx):
+        for vc in VCS:
+            assert ctx.get(sender.causes.credit_overflow) == 0
+            ctx.set(sender.link.credit, 1 << vc)
+            assert ctx.get(sender.causes.credit_overflow) == 1
+            await ctx.tick()
+            ctx.set(sender.link.credit, 0)
+
+    simulate(sender, testbench)
+
+
+def test_a_flit_too_many_sets_a_routers_flag():
+    """A flit sent without a credit sets the flag at the link's end if its buffer is full."""
+    router = Router(CONFIG)
+
+    async def testbench(ctx):
+        ctx.set(router.linked, -1)
+        # The interface takes no flit, so ``depth`` flits fill a buffer.
+        ctx.set(router.accept, 0)
+        for port, vc in itertools.product(LINKS, VCS):
+            entry = router.inputs[port]
+            for number in range(CONFIG.depth + 1):
+                ctx.set(entry.valid, 1 << vc)
+                ctx.set(entry.flit, {"data": CONFIG.header.deliver_code, "head": 1, "tail": 1})
+                assert ctx.get(router.causes.overflow) == (number == CONFIG.depth)
+                await ctx.tick()
+            ctx.set(entry.valid, 0)
+
+    simulate(router, testbench)
+
+
+# ---- Combining and sharing of many signals -----------------------------------------------------
+
+
+def run_at_once(m, testbench):
+    """Run a testbench of a design without registers."""
+    simulator = Simulator(m)
+    simulator.add_testbench(testbench)
+    simulator.run()
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 3, 7, 1024])
+def test_every_value_counts_and_a_thousand_are_no_deep_expression(nodes: int) -> None:
+    values, result = Signal(nodes), Signal()
+    m = Module()
+    m.d.comb += result.eq(balanced(or_, list(values)))
+
+    async def testbench(ctx):
+        assert not ctx.get(result)
+        for place in range(nodes):
+            ctx.set(values, 1 << place)
+            assert ctx.get(result)
+
+    run_at_once(m, testbench)
+
+
+@pytest.mark.parametrize(("nodes", "sharing"), [(5, 2), (4, 2), (3, 1), (3, 4)])
+def test_a_bit_of_each_group_reaches_its_tiles(nodes: int, sharing: int) -> None:
+    groups = -(-nodes // sharing)
+    resets = [Signal(name=f"reset_{node}") for node in range(nodes)]
+    together = TilesTogether(NetworkConfig(topology=mesh((nodes,))), resets, sharing, trace=False)
+    bits, wide = Signal(groups), Signal(nodes)
+    m = Module()
+    m.d.comb += wide.eq(together._of_all(list(bits)))
+
+    async def testbench(ctx: Any) -> None:
+        for value in range(1 << groups):
+            ctx.set(bits, value)
+            of_node = [value >> node // sharing & 1 for node in range(nodes)]
+            assert ctx.get(wide) == sum(bit << node for node, bit in enumerate(of_node))
+
+    run_at_once(m, testbench)

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from helpers.fault_meshes import faulty_mesh
 from helpers.verified import verified
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
+from eyecast.model.collectives.fault_blocks.broadcast import jiang_wu_broadcast
+from eyecast.model.collectives.fault_blocks.unicasts import VCS
 from eyecast.model.collectives.registry import algorithms_for
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
@@ -84,3 +87,26 @@ def test_drawn_sources_and_faults(whole: Topology, times: int) -> None:
     for result in verified(cases):
         if result.case.timing == "barrier" and result.case.schedule.largest_link_load <= 1:
             assert result.measured.stalled_flits.sum() == 0
+
+
+NARROW = faulty_mesh(5, 3, [(1, 1), (3, 1)])
+
+
+@pytest.mark.slow
+def test_every_source_of_the_smallest_mesh_in_which_two_messages_share_a_link() -> None:
+    """The two messages share the link on different VCs, and hardware and model agree."""
+    config = NetworkConfig(topology=NARROW, vcs=VCS)
+    sources = [node for node in range(NARROW.nodes) if node not in NARROW.faulty_nodes]
+    schedules = [jiang_wu_broadcast(NARROW, source, 5) for source in sources]
+    sharing = [schedule.largest_link_load == 2 for schedule in schedules]
+    assert 0 < sum(sharing) < len(sharing)
+    cases = [
+        Case.of(Compiled.of(schedule, config), timing=timing, seed=schedule.steps)
+        for schedule in schedules
+        for timing in ("barrier", "self-timed")
+    ]
+    for case in (result.case for result in verified(cases)):
+        vcs = case.predicted.trace.vc
+        assert vcs.max() == case.schedule.vcs.max()
+        if case.timing == "barrier":
+            assert case.predicted.stalled_flits.any() == (case.schedule.largest_link_load == 2)

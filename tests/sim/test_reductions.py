@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from helpers.drawn_reductions import draw_reduction, together, wrong_nodes
+from helpers.drawn_reductions import case_of, draw_reduction, together, wrong_nodes
 from helpers.generated import generated
 from helpers.own_operator import TWICE
 from helpers.verified import verified
@@ -13,7 +13,7 @@ from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.operators import BUILT_IN
-from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.schedule import Schedule
 
@@ -69,6 +69,20 @@ def test_a_multiply_accumulate_of_three_cycles(algorithm: str) -> None:
     list(verified([case]))
     results = [case.payload.results[node, 0].tolist() for node in range(4)]
     assert (len({*map(tuple, results)}) > 1) == (algorithm == "recursive-doubling")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("network", "steps"), [(ring(9), 2), (torus((9, 3)), 3), (ring(27), 4)], ids=str
+)
+def test_trivance_with_whole_messages(network: Topology, steps: int) -> None:
+    """Two messages meet in words that are being sent."""
+    made = generated("all-reduce", "trivance-whole", network, words=5, all_port=True)
+    made.check()
+    assert made.steps == steps
+    case = case_of(made, 2)
+    (result,) = verified([case])
+    assert wrong_nodes(case, result.measured.memory) == []
 
 
 def test_what_is_drawn_is_of_all_kinds() -> None:
