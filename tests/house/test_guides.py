@@ -28,6 +28,8 @@ FIRST_HOUR = ROOT / "docs" / "guides" / "first-hour.md"
 README = ROOT / "README.md"
 TOUR = ROOT / "docs" / "guides" / "tour.md"
 PAGES = [README, ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+LONG = ("papers", "own-network", "fast", "into-a-chip", "reductions", "sweeps")
+"""Guides whose commands take seconds; slow tests run them."""
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 READS = ("--graph", "--schedule", "--program", "--traffic-file", "--block-words")
 """Options that name an input file."""
@@ -86,7 +88,7 @@ def run_session(text: str, names: dict[str, Any], page: Path) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.slow] * (page.stem == "papers"), id=page.stem)
+        pytest.param(page, marks=[pytest.mark.slow] * (page.stem in LONG), id=page.stem)
         for page in PAGES
     ],
 )
