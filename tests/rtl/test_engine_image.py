@@ -11,7 +11,8 @@ from helpers.toy_engine import read_image
 from eyecast.model.network.config_file import network_from_json
 
 
-@pytest.mark.parametrize("registers", [pytest.param(0, marks=pytest.mark.slow), 3])
+@pytest.mark.slow
+@pytest.mark.parametrize("registers", [0, 3])
 def test_two_images_are_loaded_and_run(
     eyecast: Command, here: Path, clock: ClockDomain, registers: int
 ) -> None:

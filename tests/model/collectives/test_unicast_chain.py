@@ -41,8 +41,9 @@ def prove(schedule: Schedule, targets: int) -> None:
 
 
 @pytest.mark.parametrize("dims", DIMS)
-def test_every_source(dims: tuple[int, ...]) -> None:
-    for source in range(mesh(dims).nodes):
+def test_sources_all_over_the_network(dims: tuple[int, ...]) -> None:
+    nodes = mesh(dims).nodes
+    for source in range(0, nodes, 1 + nodes // 12):
         on_mesh = u_mesh_broadcast(mesh(dims), source, 2)
         paper = u_torus_broadcast(torus(dims), source, 2)
         opened = u_torus_open_broadcast(torus(dims), source, 2)
