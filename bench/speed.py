@@ -1,6 +1,6 @@
 """``make bench``: speed of the cycle model and of the simulated hardware; saturation of networks.
 
-    python bench/speed.py [--largest 16]
+    python bench/speed.py [--largest 16] [--keep]
 
 The traffic is uniform, with packets of 4 flits and buffers of 4 flits. Rates are per second of CPU
 time, medians of five runs; a flit-hop is a flit that leaves a router. The hardware is simulated
@@ -8,15 +8,27 @@ without a trace and built in an empty cache. Build times are wall-clock seconds;
 also compiles Verilator's library. Throughput at saturation is the mean of three traffics on the
 cycle model; two traffics differ by up to 1 %. Beside it stands the throughput of BookSim2 with the
 same numbers of VCs, buffer slots and flits per packet.
+
+*Work* is the CPU time of a run of the model, or of a command, in runs of a reference loop that are
+measured in turn with it. So machines and their loads matter little, and a work far above the kept
+one (``speed.json``) is a loss of speed. ``--keep`` keeps the measured works.
 """
 
+import json
 import os
+import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import click
+import numpy as np
+import numpy.typing as npt
+from numba import njit
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -33,7 +45,24 @@ from eyecast.sim.cache import CACHE_VARIABLE
 from eyecast.sim.loading import prepare
 from eyecast.sim.simulator import simulate
 
-MODEL_CASES = ((8, 0.2, 20_000), (8, 0.35, 10_000), (32, 0.1, 2_000), (32, 0.0005, 20_000))
+MODEL_CASES = (
+    (8, 0.2, 20_000, False),
+    (8, 0.2, 20_000, True),
+    (8, 0.35, 10_000, False),
+    (32, 0.1, 2_000, False),
+    (32, 0.1, 2_000, True),
+    (32, 0.0005, 20_000, False),
+)
+"""Side, rate, cycles of traffic, and whether a trace is recorded."""
+COMMANDS = (
+    "predict --mesh 8x8 --source 0,0",
+    "compare --mesh 32x32 --source 0,0",
+    "schedule --mesh 1024x1024 --source 0,0",
+    "schedule --mesh 32x64 --collective all-gather --algorithm ring",
+    "schedule --mesh 32x64 --collective all-reduce --algorithm ring",
+)
+KEPT = Path(__file__).with_name("speed.json")
+REFERENCE_STEPS = 10_000_000
 HARDWARE_SIDES = (4, 8, 16)
 RUNS = 5
 SATURATION_CASES = (
@@ -69,18 +98,63 @@ def _program(topology: Topology, vcs: int, rate: float, cycles: int, seed: int =
     return traffic_program(traffic, config, seed=seed)
 
 
-def _model_row(side: int, rate: float, cycles: int) -> tuple[str, ...]:
+@njit
+def _reference(table: npt.NDArray[np.uint64], steps: int) -> int:
+    """Change drawn words of a table, by a branch that no processor foresees."""
+    word = np.uint64(1)
+    for _ in range(steps):
+        word ^= word << np.uint64(13)
+        word ^= word >> np.uint64(7)
+        word ^= word << np.uint64(17)
+        place = word & np.uint64(len(table) - 1)
+        if table[place] & np.uint64(1):
+            table[place] += word
+        else:
+            table[place] ^= word >> np.uint64(3)
+    return len(table)
+
+
+def _cpu_seconds() -> float:
+    """Return the CPU time of this process and of the commands that have ended."""
+    both = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    return sum(sum(resource.getrusage(who)[:2]) for who in both)
+
+
+def _seconds_and_work(ran: Callable[[], object]) -> tuple[float, float]:
+    """Return the CPU seconds of a run, and its work; its first run may compile."""
+    table = np.arange(1 << 12, dtype=np.uint64)
+    works = (lambda: _reference(table, REFERENCE_STEPS)), ran
+    seconds: tuple[list[float], list[float]] = [], []
+    for number in range(RUNS + 1):
+        for work, kept in zip(works, seconds, strict=True):
+            begin = _cpu_seconds()
+            work()
+            if number:
+                kept.append(_cpu_seconds() - begin)
+    reference, own = map(statistics.median, seconds)
+    return own, own / reference
+
+
+def _model_row(
+    side: int, rate: float, cycles: int, trace: bool, works: dict[str, float]
+) -> tuple[str, ...]:
     program = _program(mesh((side, side)), 2, rate, cycles)
     memory = empty_memory(program.config)
-    seconds, ran = [], 0
-    run(program, memory, timing=Timing.SELF_TIMED, record_trace=False)
-    for _ in range(RUNS):
-        begin = time.process_time()
-        ran = run(program, memory, timing=Timing.SELF_TIMED, record_trace=False).cycles
-        seconds.append(time.process_time() - begin)
-    median = statistics.median(seconds)
-    name = f"model {side}x{side}, {rate} flits/node/cycle"
-    return name, "", f"{ran / median:,.0f}", f"{program.flit_hops / median / 1e6:.1f} M"
+    ran = []
+    name = f"model {side}x{side}, {rate} flits/node/cycle{', trace' * trace}"
+    seconds, works[name] = _seconds_and_work(
+        lambda: ran.append(
+            run(program, memory, timing=Timing.SELF_TIMED, record_trace=trace).cycles
+        )
+    )
+    hops = f"{program.flit_hops / seconds / 1e6:.1f} M"
+    return name, "", f"{ran[0] / seconds:,.0f}", hops
+
+
+def _command_work(command: str) -> float:
+    """Return the work of a command."""
+    words = [sys.executable, "-m", "eyecast", *command.split()]
+    return _seconds_and_work(lambda: subprocess.run(words, check=True, capture_output=True))[1]
 
 
 def _hardware_row(side: int) -> tuple[str, ...]:
@@ -123,11 +197,21 @@ def _table(*headings: str) -> Table:
 
 @click.command()
 @click.option("--largest", type=int, default=16, show_default=True, help="Largest side to build.")
-def main(largest: int) -> None:
+@click.option("--keep", is_flag=True, help="Keep the measured works.")
+def main(largest: int, keep: bool) -> None:
     """Measure speed and throughput, and print the tables."""
+    works: dict[str, float] = {}
     speed = _table("", "build, s", "cycles/s", "flit-hops/s")
     for case in track(MODEL_CASES, "cycle model", transient=True):
-        speed.add_row(*_model_row(*case))
+        speed.add_row(*_model_row(*case, works))
+    works |= {each: _command_work(each) for each in track(COMMANDS, "commands", transient=True)}
+    kept = json.loads(KEPT.read_text())
+    table = _table("work, in runs of the reference loop", "measured", "kept", "ratio")
+    for name, work in works.items():
+        before = kept.get(name, work)
+        table.add_row(name, f"{work:.2f}", f"{before:.2f}", f"{work / before:.2f}")
+    if keep:
+        KEPT.write_text(json.dumps(works, indent=1) + "\n")
     with tempfile.TemporaryDirectory() as cache:
         os.environ[CACHE_VARIABLE] = cache
         sides = [side for side in HARDWARE_SIDES if side <= largest]
@@ -138,6 +222,7 @@ def main(largest: int) -> None:
         saturation.add_row(*row)
     console = Console()
     console.print(speed)
+    console.print(table)
     console.print(saturation)
 
 

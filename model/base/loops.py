@@ -97,6 +97,23 @@ def lowest_bit(_: Any, word: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def prefetch(_: Any, array: Any, place: Any) -> Any:
+    """Fetch an element of an array into the cache; ``place`` may lie outside of the array."""
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+        # For a write, into all levels of the cache, data.
+        how = [ir.Constant(number, each) for each in (1, 3, 1)]
+        builder.call(function, [builder.bitcast(builder.gep(data, [arguments[1]]), byte), *how])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def address_called(_: Any, address: Any, there: Any, coming: Any, bits: Any) -> Any:
     """Call the C function at ``address``: three uint64 arguments, a uint64 result."""
 

@@ -1,8 +1,9 @@
 """The loop over cycles of the cycle model.
 
-In each cycle the interfaces run first, then the routers. The flits that they send or inject arrive
-when all of them have run. So one array per register is enough, and the order of the nodes has no
-effect.
+In each cycle the interfaces run first, then the routers. The flits that interfaces inject, and the
+credits of dropped flits, arrive when all of them have run; flits that outputs send, and their
+credits, not before all outputs have granted. So one array per register is enough, and the order of
+the nodes has no effect.
 """
 
 import zlib

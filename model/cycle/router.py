@@ -2,14 +2,14 @@
 
 ::
 
-    request ──► candidate ──► grant ──► move ──► links ──► arrive, take_credit
-                (of a VC)     (of an     │                    at the end of a cycle
-                               output)   └─► leave
+    all heads     all outputs                      all granted flits
+    request ──► grant, of a ready VC ──► establish ──► move ──► links: arrive, take_credit
+                                         (by turn)      └─► leave
 
-The model visits one output after another, and a flit moves before the next output grants. The order
-of outputs and routers has no effect: a buffer requests one output only, the turns, credits and
-holds belong to that output, and all else that another output can see changes at the end of the
-cycle.
+Each of these four is done for the whole network before the next. A VC is ready if it has a
+candidate and a credit, so an output need not know which buffer its candidate is: *establish* finds
+it, only for a VC that no buffer holds. The order of outputs and routers has no effect: a buffer
+requests one output only, and a move changes nothing that another move of the cycle reads.
 
 The flags ``overflow`` and ``credit_overflow`` would show a credit miscounted.
 
@@ -20,7 +20,7 @@ only one of them, so its order is that of router.md.
 
 import numpy as np
 
-from ..base.loops import Int, field, index, inlined, lanes_of, lowest_bit
+from ..base.loops import Int, field, index, inlined, lanes_of, lowest_bit, prefetch
 from ..run.trace import HEAD_MARK, TAIL_MARK
 from .header import dropped_first, port_of, vc_of
 from .links import arrive, give_credit, launch, note_front, put_flit, set_candidate, take_credit
@@ -155,14 +155,19 @@ def grant(net: Network, now: Registers, lists: Lists) -> tuple[np.int64, np.int6
             line.next_vc = vc + 1
             channel = index(number << net.vc_bits | vc)
             lists.granted[granted] = lists.free[free] = channel
+            holder = np.int64(now.outputs[channel].holder)
+            prefetch(now.buffers, holder)
             granted += 1
-            free += np.int64(now.outputs[channel].holder == NONE)
+            free += np.int64(holder == NONE)
     return granted, free
 
 
 @inlined
 def establish(net: Network, now: Registers, channel: Int) -> None:
-    """Establish the route of the buffer that is the next by turn at a free output VC."""
+    """Establish the route of the buffer that is the next by turn at a free output VC.
+
+    Its head is rewritten in its slot, before it moves.
+    """
     output, line = now.outputs[channel], now.lines[index(channel >> net.vc_bits)]
     turn = np.int64(output.turn)
     place = next_by_turn(net, now, channel, turn)

@@ -139,7 +139,7 @@ class Line:
     candidates, credited
         Sets of its VCs: those with a candidate; those with a credit, all at an ejection port.
     next_vc
-        VC that is the first to be granted; 0 may also be V.
+        First VC in the order of the next grant; V means 0.
     port, node
         Its port and router.
     """
