@@ -231,7 +231,7 @@ def next_alarm(now: Registers) -> np.int64:
     """Find the earliest alarm; ``NEVER`` if no alarm is set."""
     earliest = np.int64(NEVER)
     for node in range(len(now.interfaces)):
-        alarm = now.interfaces[node].alarm
+        alarm = np.int64(now.interfaces[node].alarm)
         if alarm != NEVER and (earliest == NEVER or alarm < earliest):
             earliest = alarm
     return earliest

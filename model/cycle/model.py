@@ -141,7 +141,7 @@ def _stalled_flits(registers: Registers) -> npt.NDArray[np.int64]:
     interfaces: Any = registers.interfaces
     buffers: Any = registers.buffers
     of_router = buffers["stalled"].reshape(len(interfaces), -1).sum(axis=1, dtype=np.int64)
-    return interfaces["stalled"] + of_router
+    return np.asarray(interfaces["stalled"] + of_router)
 
 
 def _ending(registers: Registers, *, finished: bool) -> Ending:

@@ -90,13 +90,13 @@ def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
         leave(net, now, buffer)
         give_credit(net, now, buffer)
         now.total[QUIET] = 0
-        note_front(now, lists, channel, buffer.count > 0)
+        note_front(now, lists, channel, np.int64(buffer.count > 0))
         return
     node, line = np.int64(net.channel_node[channel]), channel >> net.vc_bits
     exit_place = port + lanes_of(net) - 1
     if port == net.ports:
-        exit_place = line - node * net.lines - lanes_of(net) if lanes_of(net) > 1 else np.int64(0)
-        vc = channel - (line << net.vc_bits)
+        own = line - node * net.lines - lanes_of(net) if lanes_of(net) > 1 else 0
+        exit_place, vc = np.int64(own), np.int64(channel - (line << net.vc_bits))
     if not kind & HEAD_MARK or field(net.exits[index(line)], port, 1) == 0 or vc >= net.vcs:
         set_flag(now, lists, node, BAD_ROUTE)
         return
@@ -106,7 +106,7 @@ def request(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
     now.requests[index(wanted * net.blocks + place // BLOCK)] |= np.int64(1) << (place % BLOCK)
     output = now.outputs[wanted]
     output.requests += 1
-    set_candidate(net, now, wanted, output.holder == NONE)
+    set_candidate(net, now, wanted, np.int64(output.holder == NONE))
 
 
 @inlined
@@ -209,7 +209,7 @@ def move(net: Network, now: Registers, lists: Lists, channel: Int) -> None:
     line.credited = credited
     unready = np.int64(line.candidates & credited == 0)
     now.asked[index(number // BLOCK)] ^= unready << (number % BLOCK)
-    note_front(now, lists, holder, ends and buffer.count != 0)
+    note_front(now, lists, holder, np.int64(ends and buffer.count != 0))
     # All outputs have granted, so without registers the flit and the credit may arrive at once.
     if net.stages == 1:
         take_credit(net, now, lists, np.int64(buffer.upstream))

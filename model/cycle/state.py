@@ -38,10 +38,8 @@ from ..base.loops import Int, inlined
 Bool: TypeAlias = Annotated[bool, np.bool_]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
-Counts: TypeAlias = npt.NDArray[np.uint16]
 Indices: TypeAlias = npt.NDArray[np.uint32]
 Ints: TypeAlias = npt.NDArray[np.int64]
-Links: TypeAlias = npt.NDArray[np.int32]
 
 Byte: TypeAlias = Annotated[Int, np.uint8]
 Count: TypeAlias = Annotated[Int, np.uint16]
@@ -79,140 +77,72 @@ checksum of the source files that the loop was compiled from."""
 
 
 class Buffer:
-    """An input buffer of a router.
+    """An input buffer of a router."""
 
-    at_front_since
-        First cycle in which its front flit is at the front.
-    wanted
-        Output channel that its packet requests, from first flit to tail.
-    upstream
-        Output channel that feeds it, and to which its credits return.
-    stalled
-        Stalled flits that have left it.
-    first, count
-        Slot of its front flit; number of its flits.
-    passing
-        True if it holds a route: its packet's first flit has left, the tail has not.
-    registers
-        Registers of the link that feeds it.
-    """
-
-    at_front_since: Number
-    wanted: Index
-    upstream: Index
-    stalled: Index
-    first: Byte
-    count: Byte
-    passing: Bool
-    registers: Byte
+    at_front_since: Number  # First cycle in which its front flit is at the front.
+    wanted: Index  # Output channel that its packet requests, from first flit to tail.
+    upstream: Index  # Output channel that feeds it, and gets its credits.
+    stalled: Index  # Stalled flits that have left it.
+    first: Byte  # Slot of its front flit.
+    count: Byte  # Its flits.
+    passing: Bool  # It holds a route: its packet's first flit has left, the tail has not.
+    registers: Byte  # Registers of the link that feeds it.
 
 
 class Output:
-    """An output VC of a router, or a VC of an interface's injection.
+    """An output VC of a router, or a VC by which a sender injects."""
 
-    holder
-        Input channel that holds it, or ``NONE``.
-    downstream
-        Input channel that it feeds.
-    turn
-        Place in the order of turns.
-    requests
-        Number of heads that request it and are not granted.
-    credits, slot
-        Credits; slot downstream in which it puts its next flit. Unused at an ejection port.
-    registers
-        Registers of the link behind it.
-    """
-
-    holder: Index
-    downstream: Index
-    turn: Count
-    requests: Count
-    credits: Byte
-    slot: Byte
-    registers: Byte
+    holder: Index  # Input channel that holds it, or NONE.
+    downstream: Index  # Input channel that it feeds.
+    turn: Count  # Place in the order of turns.
+    requests: Count  # Heads that request it and are not granted.
+    credits: Byte  # At an ejection port, not used, and neither is the slot.
+    slot: Byte  # Slot downstream for its next flit.
+    registers: Byte  # Registers of the link behind it.
 
 
 class Line:
-    """An output port of a router.
+    """An output port of a router; it has a ready VC if two sets of its VCs have one in common."""
 
-    candidates, credited
-        Sets of its VCs: those with a candidate; those with a credit, all at an ejection port.
-    next_vc
-        First VC in the order of the next grant; V means 0.
-    port, node
-        Its port and router.
-    """
-
-    candidates: Byte
-    credited: Byte
-    next_vc: Byte
+    candidates: Byte  # Set of the VCs with a candidate.
+    credited: Byte  # Set of the VCs with a credit; all at an ejection port.
+    next_vc: Byte  # First VC in the order of the next grant; V means 0.
     port: Byte
     node: Index
 
 
 class Row:
-    """A row of a sender's table; a row without values ends the last table.
+    """A row of a sender's table. One without values ends the last table."""
 
-    start
-        First cycle in which it may begin.
-    channel
-        Channel of the sender by which its packet leaves; ``NONE`` for a row that fails.
-    first_header, headers
-        First one of its header flits in ``Network.header``; their number.
-    step, source, length
-        Step; address and number of the payload words.
-    stream, lead
-        Lane whose words it sends on, or ``NONE``; words that it sends before those.
-    window
-        Width of an address in its window of memory; 0: no window.
-    """
-
-    start: Number
-    channel: Index
-    first_header: Index
+    start: Number  # First cycle in which it may begin.
+    channel: Index  # Channel of the sender for its packet; NONE for a row that fails.
+    first_header: Index  # First one of its header flits in Network.header.
     step: Index
-    source: Index
-    length: Index
-    stream: Index
-    lead: Index
-    headers: Byte
-    window: Byte
+    source: Index  # Address of the first payload word.
+    length: Index  # Payload words.
+    stream: Index  # Lane whose words it sends on, or NONE.
+    lead: Index  # Words that it sends before those.
+    headers: Byte  # Header flits.
+    window: Byte  # Bits of an address inside its window of memory; 0: no window.
 
 
 class Sender:
-    """The sender of a lane.
-
-    row, place
-        Its row; the number of words of this row, or before the table, that it has read or sent.
-    state
-        ``CONTROL`` to ``EXPECT``.
-    waiting
-        True if it waits for a credit.
-    """
+    """The sender of a lane."""
 
     row: Index
-    place: Index
-    state: Byte
-    waiting: Bool
+    place: Index  # Words read, or flits sent: before the table, of the row, of the packet.
+    state: Byte  # CONTROL to EXPECT.
+    waiting: Bool  # It waits for a credit.
 
 
 class Receiver:
-    """The receiver of a lane.
-
-    written_cycle, written_address, written_over
-        Cycle and address of the last word written; the word that was there before.
-    come
-        Words of this step that have arrived.
-    come_before, come_cycle
-        ``come`` until the end of the cycle ``come_cycle``.
-    """
+    """The receiver of a lane: the last word that it wrote, and the words of this step."""
 
     written_cycle: Number
     written_address: Number
-    written_over: Word
-    come: Number
-    come_before: Number
+    written_over: Word  # The word that was there before.
+    come: Number  # Words of this step that have arrived.
+    come_before: Number  # The same until the end of the cycle come_cycle.
     come_cycle: Number
 
 
@@ -237,43 +167,28 @@ class Delayed:
 
 
 class Interface:
-    """What the senders and receivers of a node share.
+    """What the senders and receivers of a node share."""
 
-    alarm
-        Cycle in which it wakes; ``NEVER``.
-    coasting_since
-        Cycle since which its step rises without being looked at; ``NEVER``.
-    received, missing
-        Packets received that no step waits for; receives of all lanes still to come.
-    stalled
-        Stalled flits of its senders.
-    step
-        Step of the node.
-    flags
-        Flags of the node and its router.
-    over, finished, awake
-        True if its step is over; if the node is finished; if it runs in the next cycle.
-    """
-
-    alarm: Number
-    coasting_since: Number
-    received: Number
-    missing: Number
-    stalled: Number
+    alarm: Number  # Cycle in which it wakes, or NEVER.
+    coasting_since: Number  # Cycle since which its step rises by itself, or NEVER.
+    received: Number  # Packets received that no step waits for.
+    missing: Number  # Receives of all lanes still to come.
+    stalled: Number  # Stalled flits of its senders.
     step: Index
-    flags: Byte
-    over: Bool
+    flags: Byte  # Flags of the node and its router.
+    over: Bool  # Its step is over.
     finished: Bool
-    awake: Bool
+    awake: Bool  # It runs in the next cycle.
 
 
 Record = TypeVar("Record")
+Held_co = TypeVar("Held_co", covariant=True)
 
 
-class Records(Protocol[Record]):
+class Records(Protocol[Held_co]):
     """An array of records of one of the classes above."""
 
-    def __getitem__(self, place: Int, /) -> Record:
+    def __getitem__(self, place: Int, /) -> Held_co:
         """Return a record, whose fields can be changed."""
 
     def __len__(self) -> int:
@@ -287,7 +202,8 @@ def records(kind: type[Record], count: int, **columns: npt.ArrayLike) -> Records
     made: Any = np.zeros(count, np.dtype(types, align=True))
     for name, values in columns.items():
         made[name] = values
-    return made
+    result: Records[Record] = made
+    return result
 
 
 class Network(NamedTuple):
@@ -302,17 +218,13 @@ class Network(NamedTuple):
     alarm can change anything.
     The senders feed the lanes: VC a of lane n is output channel
     ``nodes * buffers + (n << vc_bits | a)``, after those of all routers. Lane n has the rows
-    ``first_row[n]`` up to ``first_row[n + 1]``, row r the header flits ``first_header[r]`` up to
-    ``first_header[r + 1]``; ``row_channel`` is the sender's channel of its packet, ``BAD`` for a
-    row that the sender refuses. ``expected`` has a row for each lane. ``largest_word`` is a word of
-    ones. ``leading_words`` lie before each table. A sender fails if it reads word ``slot_words`` or
-    later. A node begins no row before ``held_until``. With ``damages``, message memories damage
-    each word that is ``damaged_word``.
+    ``first_row[n]`` up to ``first_row[n + 1]``. ``expected`` has a row for each lane.
+    ``largest_word`` is a word of ones. ``leading_words`` lie before each table. A sender fails if
+    it reads word ``slot_words`` or later. A node begins no row before ``held_until``. With
+    ``damages``, message memories damage each word that is ``damaged_word``.
 
     ``operators`` has a code for each of ``operator_count`` operators, ``own_operators`` the address
-    of each custom one; all take ``operator_latency`` cycles. ``row_stream`` is the lane whose words
-    a row sends on, ``NOBODY`` if it does not stream. ``row_stream``, ``row_lead`` and
-    ``row_window`` are empty in a network without ``streams``.
+    of each custom one; all take ``operator_latency`` cycles.
     """
 
     ports: int
@@ -368,8 +280,7 @@ class Network(NamedTuple):
 class Registers(NamedTuple):
     """The state of the network: routers by line or channel, interfaces by lane or node.
 
-    ``sender`` to ``waiting``, ``arrived`` and ``written_*`` are by lane; ``receive_*`` are by lane
-    and VC. ``missing`` counts the receives still to come of all lanes of a node.
+    ``senders``, ``receivers`` and ``arrived`` are by lane, ``packets`` by lane and VC.
 
     Flit f of a channel's buffer is at ``channel * depth + f`` in ``data`` and ``kind``.
     ``requests[channel]`` is the set of the buffers whose head requests an output channel. Line l
@@ -380,8 +291,6 @@ class Registers(NamedTuple):
     In a network with operators, ``delayed`` counts the flits not yet written, by stage.
     ``ejected_address`` has the addresses of the last words that left for a node, ``ejected_cycle``
     their cycles, in slot ``cycle % operator_latency``.
-    ``come`` of a lane counts the words of this step; until the end of ``come_cycle`` it was
-    ``come_before``.
     """
 
     data: Words
