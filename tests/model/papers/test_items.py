@@ -126,6 +126,120 @@ def test_one_best_plan_in_the_errata_the_items_and_transmit() -> None:
     assert found == 6
 
 
+CANG_WU, STARS = "cang-wu-1998", "ho-hsu-sung-1996"
+QUOTED: list[tuple[str, str, Setting, str, str]] = [
+    (CANG_WU, "section-2", Setting(), "(5,0) (0,5) (5,4)", "a TCD of {p[0]} |"),
+    (
+        CANG_WU,
+        "section-2",
+        Setting(),
+        "(5,0) (0,5) (5,4)",
+        "Algorithm 1 it is {o[0]},",
+    ),
+    (CANG_WU, "figure-2", Setting(), "8x8 mesh, best sources", "{o[0]} sources on 8x8 and"),
+    (
+        CANG_WU,
+        "figure-2",
+        Setting(),
+        "16x16 mesh, best sources",
+        "{o[0]} sources on 8x8 and 16x16",
+    ),
+    (CANG_WU, "figure-2", Setting(mesh((32, 32))), "32x32 mesh, best sources", "{o[0]} on 32x32"),
+    (
+        "cang-wu-3d",
+        "equations",
+        Setting(),
+        "MD_1 of Eq. 12",
+        "(E_1) = {p[0]} | {o[0]}: {p[0]}",
+    ),
+    *(
+        (STARS, "theorems-3-4", Setting(), f"star tree 3x{n}", text)
+        for n, text in ((3, "3: claimed ({p[0]}, {p[1]})"), (4, "4: claimed ({p[0]}, {p[1]})"))
+    ),
+    *(
+        (STARS, "table-1", Setting(), f"{n}", text)
+        for n, text in (
+            (27, "m = {p[1]} | {o[1]} by the text"),
+            (31, "m = {p[1]} | {o[1]} by the text"),
+            (36, "{p[2]}, {p[3]} and"),
+            (36, "| {o[2]}, {o[3]} and"),
+            (41, "and {p[2]}, {p[3]} |"),
+            (41, "and {o[2]}, {o[3]} |"),
+            (156, '"{p[0]} + {p[1]}" beside "{p[4]} + {p[5]}"'),
+        )
+    ),
+    *(
+        ("johnsson-ho-1986", item, Setting(None, *setting), labels, text)
+        for item, setting, labels, text in (
+            ("table-7", (4, 8, 2), "tcbt, one-port, T", "116, 60, 60, {p[0]}, 128; counted"),
+            ("table-7", (4, 8, 2), "tcbt, one-port, T", "counted: 116, 60, 60, {o[0]}, 72"),
+            ("table-7", (4, 8, 2), "sbnt, one-port, T", "88, {p[0]}; counted"),
+            ("table-7", (4, 8, 2), "sbnt, one-port, T", "92, {o[0]} |"),
+            ("table-7", (2, 1, 1), "tcbt, one-port, T", "{p[0]} start-ups for {p[1]} words"),
+            ("table-7", (2, 3, 4), "brg, one-port, T", "B = 4: {p[0]}, counted {o[0]}"),
+            ("table-8", (2, 1), "sbnt, one-port, B_opt", "2 nodes, not {p[0]}/{p[1]}"),
+            ("table-9", (4, 1), "sbt, n-port, B_opt", "n = 4: {p[0]:.2f}M, exactly {o[0]}M"),
+            ("table-16", (2, 2), "nesbt, one-port, B_opt", "M = 2: {p[0]}, where T needs"),
+            ("table-16", (2, 2), "nesbt, one-port, B_opt", "12 start-ups; {o[0]}, where"),
+            ("table-4", (4, 1, 4, 100, 1), "nesbt, one-port, B_opt", "B_opt = {p[0]}, T_min = 4"),
+            (
+                "table-4",
+                (4, 1, 4, 100, 1),
+                "nesbt, one-port, T_min",
+                "= {p[0]}; the least is {o[0]},",
+            ),
+            ("table-4", (4, 8, 4, 1000, 1), "nesbt, one-port, B_opt", "B_opt = {p[0]:.0f}, T_min"),
+            (
+                "table-4",
+                (4, 8, 4, 1000, 1),
+                "nesbt, one-port, T_min",
+                "= {p[0]}; one packet takes {o[0]} |",
+            ),
+            ("table-5", (4, 1, 4, 1, 1), "nrsbt, n-port, T_min", "t_c = 1: T_min = {p[0]}, no"),
+            (
+                "table-19",
+                (2, 2, 4, 1, 1),
+                "broadcast, one-port, M > 1",
+                "t_c: {o[0]}, nESBT {p[0]}",
+            ),
+            (
+                "table-19",
+                (2, 4, 4, 1, 1),
+                "broadcast, n-port, M > n",
+                "= 4: {o[0]}, nESBT {p[0]}",
+            ),
+        )
+    ),
+]
+"""Numbers of errata that items compute: p and o are the numbers of the values printed and ours."""
+
+
+@pytest.mark.parametrize(("paper", "name", "setting", "labels", "text"), QUOTED)
+def test_a_number_of_the_errata_is_that_of_the_item(
+    paper: str, name: str, setting: Setting, labels: str, text: str
+) -> None:
+    rows = PAPERS[paper].items[name](setting).rows
+    (row, *_) = (row for row in rows if ", ".join(map(str, row.labels)).startswith(labels))
+    p, o = (
+        [float(each) if "." in each else int(each) for each in re.findall(r"[\d.]+", str(value))]
+        for value in (row.printed, row.ours)
+    )
+    section = ERRATA.read_text().split(f"\n## {PAPERS[paper].heading}\n")[1].split("\n## ")[0]
+    assert text.format(p=p, o=o) in section
+
+
+def test_the_errata_name_the_rows_of_table_i() -> None:
+    listed: dict[str, set[int]] = defaultdict(set)
+    for row in rows_of(STARS, "table-1"):
+        listed[row.mark].add(row.labels[0])
+    found = re.findall(r"\| (Table I, [^|]*) \|([^|]*)\|([^|]*)\|", ERRATA.read_text())
+    for entry, _, ours in found:
+        text = ours if entry == "Table I, m" else entry
+        pairs = re.findall(r"(\d+)(?: to (\d+))?", text.split(": ", 1)[-1])
+        numbers = {n for low, high in pairs for n in range(int(low), int(high or low) + 1)}
+        assert numbers == listed[entry]
+
+
 def rows_of(paper: str, *names: str) -> Iterator[Row]:
     for name in names:
         yield from item_of(paper, name).rows
