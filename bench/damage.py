@@ -4,13 +4,17 @@
 
 The program is the eye broadcast of 16 words on a 2x2 mesh. Drawn bits of the words of its tables
 flip: control words, header flits and end rows of all nodes. Behind a table the memory holds zeros.
-docs/proofs.md has the counts.
+docs/proofs.md has the counts. The first runs also take place on the simulated hardware, which must
+set the same flags and leave the same words.
 """
 
+import sys
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
+from pathlib import Path
 
 import click
 import numpy as np
@@ -28,17 +32,32 @@ from eyecast.model.program.compiler import fit
 from eyecast.model.program.memory_words import table_words
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import NO_START
+from eyecast.model.run.run import Prediction
+from eyecast.rtl.host_map import HostSpace
+from eyecast.sim.build import build_simulator
+from eyecast.sim.simulator import simulate
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+whole_job = import_module("helpers.whole_jobs").whole_job
 
 MOST_FLIPPED = 3
+ON_HARDWARE = 100
+"""Runs with each number of flipped bits that also take place on the hardware."""
+HUNG = 20_000
+"""Cycles after which a run of the hardware hangs; a right one takes about 90."""
 FATES = ("all words right", "a flag is set", "hangs without a flag", "wrong words, no flag")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class DamagedProgram(Program):
-    """A program whose header flits are any words: ``flits`` of each row, and all ``words``."""
+    """A program whose header flits are any words: ``flits`` of each row, and all ``words``.
+
+    ``tables`` are the words of all its tables.
+    """
 
     flits: Numbers
     words: Words
+    tables: Words
 
     @cached_property
     def header_flits(self) -> Numbers:
@@ -85,6 +104,7 @@ def damaged(program: Program, draw: np.random.Generator, flipped: int) -> Damage
         },
         flits=np.array([len(header) for _, header in every], np.int64),
         words=np.array([flit for _, header in every for flit in header], np.uint64),
+        tables=words,
     )
 
 
@@ -106,16 +126,33 @@ def _rows(config: NetworkConfig, table: list[int]) -> Iterator[tuple[dict[str, i
         place += fields["header_flits"]
 
 
-def fate(case: Case, program: Program) -> str:
-    """Run a damaged program, and return how its run ends."""
-    memory = case.payload.memory(program.config)
-    ran = run(program, memory, timing=Timing.BARRIER)
+def fate(case: Case, ran: Prediction) -> str:
+    """Return how the run of a damaged program ends."""
     if ran.flags.any():
         return FATES[1]
     if not ran.finished:
         return FATES[2]
-    got = case.payload.delivered(ran.memory, program.config.topology)
+    got = case.payload.delivered(ran.memory, case.program.config.topology)
     return FATES[0] if got.all() else FATES[3]
+
+
+def require_same_on_hardware(
+    case: Case, programs: Sequence[DamagedProgram], predicted: Sequence[Prediction]
+) -> None:
+    """Raise RuntimeError if a run of the simulated hardware ends unlike the cycle model's."""
+    memory = case.payload.memory(case.program.config)
+    job = whole_job(case.program, Timing.BARRIER, HUNG, memory)
+    in_tables = job.writes[:, 1] == HostSpace.TABLE
+    jobs = []
+    for program in programs:
+        writes = job.writes.copy()
+        writes[in_tables, 3] = program.tables
+        jobs.append(replace(job, writes=writes))
+    found = simulate(build_simulator(case.program.config), jobs)
+    for number, (ran, expected) in enumerate(zip(found, predicted, strict=True)):
+        same = ran.finished == expected.finished and (ran.flags == expected.flags).all()
+        if not (same and (ran.memory == expected.memory).all()):
+            raise RuntimeError(f"run {number} of the hardware differs from the cycle model's")
 
 
 @click.command()
@@ -127,8 +164,12 @@ def main(runs: int, seed: int) -> None:
     _, (compiled,) = fit(network, [eye_broadcast(network.topology, 0, 16)])
     case = Case.of(compiled, timing=Timing.BARRIER, seed=0)
     draw, table = np.random.default_rng(seed), Table("flipped bits", *FATES)
+    memory = case.payload.memory(network)
     for flipped in range(1, MOST_FLIPPED + 1):
-        ends = Counter(fate(case, damaged(case.program, draw, flipped)) for _ in range(runs))
+        programs = [damaged(case.program, draw, flipped) for _ in range(runs)]
+        ran = [run(each, memory, timing=Timing.BARRIER) for each in programs]
+        require_same_on_hardware(case, programs[:ON_HARDWARE], ran[:ON_HARDWARE])
+        ends = Counter(fate(case, each) for each in ran)
         table.add_row(str(flipped), *(str(ends[each]) for each in FATES))
     Console().print(table)
 
