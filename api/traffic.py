@@ -16,7 +16,8 @@ from ..model.network.network_text import SizeLimit
 from ..model.network.topology import Topology
 from ..model.program.checks import require_table_room
 from ..model.program.deadlock import certify
-from ..model.traffic.traffic import draw_refusal, draw_traffic
+from ..model.program.program import Program
+from ..model.traffic.traffic import draw_traffic
 from .annotations import NetworkParameters, Node, PatternName
 from .arguments import checked
 from .task import node_number
@@ -128,10 +129,8 @@ def traffic(
     InvalidInput
         If a value is out of range, and if routes may deadlock, as on a torus with one VC.
     """
-    # Both load the compiled cycle model.
+    # Loads the compiled cycle model.
     from ..model.compare.traffic_case import TrafficCase  # noqa: PLC0415
-    from ..model.traffic.program import traffic_program  # noqa: PLC0415
-    from ..model.traffic.room import traffic_config  # noqa: PLC0415
 
     require_range("seed", seed, 0)
     SizeLimit.HARDWARE.require(network.label, network.nodes)
@@ -146,12 +145,16 @@ def traffic(
         reply_flits=reply_flits,
         hotspots=[node_number(network, node, "hotspot") for node in hotspots],
     )
-    refusal = draw_refusal(network, back_pressure, seed)
-    program = traffic_program(drawn, traffic_config(network, drawn, dict(parameters)), seed)
-    if on_hardware:
-        require_table_room(program)
-    certify(program)
-    case = TrafficCase.of(drawn, program, seed=seed, refusal=refusal)
+
+    def require(program: Program) -> None:
+        if on_hardware:
+            require_table_room(program)
+        certify(program)
+
+    given = dict(parameters)
+    case = TrafficCase.on_network(
+        network, drawn, given, seed=seed, back_pressure=back_pressure, require=require
+    )
     return TrafficRun(case, _on_hardware(case) if on_hardware else None)
 
 

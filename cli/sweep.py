@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..model.base.errors import InvalidInput, require_range
+from ..model.base.errors import InvalidInput, one_of, require_range
 from .command import command
 from .console import busy, print_table, progress, say, say_written
 from .options.output import output_option, require_output_files
 from .options.values import integer_option, refuse_beside
-from .sweep_plots import draw_plots, require_plots
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ..sweeps.points import Point
     from ..sweeps.sweep import KeptRows
 
 MOST_JOBS = 1024
 _MOST_REASONS = 8
 """Most printed reasons; the table has all of them."""
+
+BOARD = "ulx3s-85f"
+"""Board whose FPGA, an ECP5, is used to count the LUTs of a tile."""
+
+Row = dict[str, Any]
+"""A row of the table: values by column name."""
 
 
 @command(
@@ -70,7 +77,7 @@ def sweep_command(
     if scheduler is not None:
         refuse_beside("--scheduler", ("--jobs",), "a cluster has workers of its own")
     table = require_table_suffix(output)
-    require_plots(plots)
+    _require_plots(plots)
     require_output_files(table, *(path for _, path in plots))
     with busy("checking all points"):
         points = points_in(file)
@@ -79,7 +86,7 @@ def sweep_command(
         rows = table_rows(points, journal.rows)
     write_table(rows, table)
     _summarize(rows, len(points))
-    say_written(table, *draw_plots(plots, points, rows))
+    say_written(table, *_draw_plots(plots, points, rows))
     wrong = sum(row["status"] in (DIFFERS, FAILED) for row in rows)
     if wrong:
         raise RuntimeError(f"{wrong} of {len(points)} points differ or have failed")
@@ -102,7 +109,7 @@ def _run(points: Sequence[Point], kept: KeptRows, jobs: int, scheduler: str | No
     failed = 0
     with progress("sweeping", total, shown=True, remaining=True) as (describe, advance):
 
-        def note(rows: list[dict[str, Any]]) -> None:
+        def note(rows: list[Row]) -> None:
             nonlocal failed
             failed += any(row["status"] != DONE for row in rows)
             advance()
@@ -120,7 +127,7 @@ def _run(points: Sequence[Point], kept: KeptRows, jobs: int, scheduler: str | No
             raise
 
 
-def _summarize(rows: Sequence[dict[str, Any]], points: int) -> None:
+def _summarize(rows: Sequence[Row], points: int) -> None:
     """Print the number of points by status, and the reasons for missing results."""
     status = {row["key"]: row["status"] for row in rows}
     counts = Counter(status.values())
@@ -133,7 +140,7 @@ def _summarize(rows: Sequence[dict[str, Any]], points: int) -> None:
     _print_saturation(rows)
 
 
-def _print_saturation(rows: Sequence[dict[str, Any]]) -> None:
+def _print_saturation(rows: Sequence[Row]) -> None:
     """Print the saturation rates with their confidence intervals."""
     found = [row for row in rows if row["part"] == "saturation"]
     if not found:
@@ -150,3 +157,100 @@ def _print_saturation(rows: Sequence[dict[str, Any]]) -> None:
             for row in found
         ],
     )
+
+
+def _require_plots(plots: Sequence[tuple[str, str]]) -> None:
+    """Refuse, before the first run, plots that are unknown, unwritable or need a missing tool."""
+    from ..picture.file import require_picture_suffix
+
+    for kind, path in plots:
+        if kind not in _PLOTS:
+            raise InvalidInput.of("--plot", one_of(_PLOTS), repr(kind))
+        require_picture_suffix(path)
+        if kind == "pareto":
+            from ..boards.tools import find_tool
+
+            find_tool("yosys")
+
+
+def _draw_plots(
+    plots: Sequence[tuple[str, str]], points: Sequence[Point], rows: Sequence[Row]
+) -> list[str]:
+    """Draw the requested plots; report and leave out those without rows.
+
+    Returns the written files.
+    """
+    from ..picture.file import save_picture
+
+    written = []
+    for kind, path in plots:
+        figure = _PLOTS[kind](points, rows)
+        if figure is None:
+            say(f"no row for --plot {kind}: {path} is not written")
+        else:
+            save_picture(figure, path)
+            written.append(path)
+    return written
+
+
+def _latency(_points: Sequence[Point], rows: Sequence[Row]) -> Figure | None:
+    from ..picture.sweep import draw_latency
+    from ..sweeps.series import latency_series
+
+    series, saturation = latency_series(rows)
+    return draw_latency(series, saturation) if series else None
+
+
+def _cycles(_points: Sequence[Point], rows: Sequence[Row]) -> Figure | None:
+    from ..picture.sweep import draw_cycles
+    from ..sweeps.series import cycles_series
+
+    series = cycles_series(rows)
+    return draw_cycles(series) if series else None
+
+
+def _pareto(points: Sequence[Point], rows: Sequence[Row]) -> Figure | None:
+    from ..picture.sweep import draw_pareto
+    from ..sweeps.series import costs, pareto_front
+
+    found = costs(rows, _luts(points, rows))
+    fronts = {work: (ways, pareto_front(ways)) for work, ways in found.items()}
+    return draw_pareto(fronts) if fronts else None
+
+
+def _luts(points: Sequence[Point], rows: Sequence[Row]) -> dict[str, int]:
+    """Return the LUTs of each configuration: those that yosys counts for a tile, times the nodes.
+
+    The tile has a link at every port, so the result is slightly too high for a mesh with edges.
+    """
+    from ..boards.registry import find_board
+    from ..boards.synthesis.bitstream import count_tile
+    from ..sweeps.layout import COLLECTIVE
+    from ..sweeps.networks import config_of
+    from ..sweeps.run import DONE
+
+    board, values = find_board(BOARD), {point.key: point for point in points}
+    ran = {
+        row["configuration"]: row
+        for row in rows
+        if row["kind"] == COLLECTIVE and row["status"] == DONE
+    }
+    luts = {}
+    with progress("counting LUTs (yosys)", len(ran), shown=True) as (_, advance):
+        for configuration, row in ran.items():
+            config = config_of(values[row["key"]].values, row)
+            try:
+                tile = {each.name: each.used for each in count_tile(board, config)}
+                luts[configuration] = tile["LUTs"] * config.topology.nodes
+            except (InvalidInput, RuntimeError) as error:
+                say(f"left out of the Pareto front: {row['network']}: {error}")
+            advance()
+    return luts
+
+
+_PLOTS: dict[str, Callable[[Sequence[Point], Sequence[Row]], Figure | None]] = {
+    "latency": _latency,
+    "cycles": _cycles,
+    "pareto": _pareto,
+}
+"""Plots by name."""

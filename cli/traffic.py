@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import numpy as np
+import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import InputFile
@@ -16,8 +18,9 @@ from ..model.network.network_text import SizeLimit, node_in_words
 from ..model.network.topology import Topology
 from ..model.program.certified import Room
 from ..model.program.checks import require_table_room
+from ..model.program.program import Program
 from ..model.traffic.patterns import PATTERNS
-from ..model.traffic.traffic import Traffic, draw_refusal, draw_traffic
+from ..model.traffic.traffic import Traffic, draw_traffic
 from .command import command
 from .console import (
     BUILDING,
@@ -145,6 +148,7 @@ def traffic_command(
     """
     from ..model.run.measures import troubles
     from ..model.traffic.measures import measure_traffic
+    from ..model.traffic.program import deliveries
 
     if place not in PLACES:
         raise InvalidInput.of("--on", "model, hardware or both", place)
@@ -159,14 +163,19 @@ def traffic_command(
     result = _run_on_hardware(case) if on_hardware else None
     run = predicted if result is None else result.measured
     measured = measure_traffic(case.traffic, case.program, run.trace)
+    latency = deliveries(case.traffic, case.program, run.trace).latency
     waits = troubles(case.program, run)
     if paths:
-        _write(case, result, paths[: len(names)])
+        _write(case, result, latency, paths[: len(names)])
     if waves.waves:
         write_waves_files(paths[len(names) :], config, run, node)
     compared = result if place == "both" else None
     if report is not None:
-        _write_report(case, measured, result, report)
+        from ..report.reports import report_traffic
+
+        with busy("writing the page"):
+            rows = _measure_rows(measured)
+            report_traffic(_title(case), case, latency, rows, result).write(report)
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
         print_json(
@@ -194,22 +203,22 @@ def _case(
 ) -> TrafficCase:
     """Draw or read the traffic, compile it for a network of its size, and predict its run."""
     from ..model.compare.traffic_case import TrafficCase
-    from ..model.traffic.program import traffic_program
-    from ..model.traffic.room import traffic_config
+
+    def require(program: Program) -> None:
+        if on_hardware:
+            require_table_room(program, otherwise=" (but on the model alone)")
+        require_no_deadlock(program, force=force)
 
     require_range("--seed", network.seed, 0)
     topology = network.topology(SizeLimit.HARDWARE, draws=True)
-    traffic = options.traffic(topology, network.seed)
-    refusal = draw_refusal(topology, options.back_pressure, network.seed)
+    require_seen(report, topology)
+    seed, pressure = network.seed, options.back_pressure
+    traffic = options.traffic(topology, seed)
     grown = {"message_words", "table_words"}.difference(hardware.fixed)
     given = {name: value for name, value in hardware.parameters.items() if name not in grown}
-    config = traffic_config(topology, traffic, given)
-    require_seen(report, topology)
-    program = traffic_program(traffic, config, network.seed)
-    if on_hardware:
-        require_table_room(program, otherwise=" (but on the model alone)")
-    require_no_deadlock(program, force=force)
-    return TrafficCase.of(traffic, program, seed=network.seed, refusal=refusal)
+    return TrafficCase.on_network(
+        topology, traffic, given, seed=seed, back_pressure=pressure, require=require
+    )
 
 
 def _run_on_hardware(case: TrafficCase) -> TrafficResult:
@@ -220,39 +229,23 @@ def _run_on_hardware(case: TrafficCase) -> TrafficResult:
         return next(run_traffic([case], on_build=lambda: say(BUILDING)))
 
 
-def _write(case: TrafficCase, result: TrafficResult | None, paths: Sequence[Path]) -> None:
+def _write(
+    case: TrafficCase,
+    result: TrafficResult | None,
+    latency: npt.NDArray[np.int64],
+    paths: Sequence[Path],
+) -> None:
     """Write the traffic, the traces, and the latency picture of the hardware's or model's run."""
-    from ..model.traffic.program import deliveries
     from ..model.traffic.traffic import write_traffic
     from ..picture.file import save_picture
     from ..picture.latency import draw_latencies
 
     latencies, model_trace, traffic, *hardware_trace = paths
-    trace = case.predicted.trace
     write_traffic(case.traffic, traffic)
-    trace.write_csv(model_trace)
+    case.predicted.trace.write_csv(model_trace)
     if result is not None:
-        trace = result.measured.trace
-        trace.write_csv(hardware_trace[0])
-    delivered = deliveries(case.traffic, case.program, trace)
-    save_picture(draw_latencies(delivered.latency), latencies)
-
-
-def _write_report(
-    case: TrafficCase,
-    measured: dict[str, float | int],
-    result: TrafficResult | None,
-    report: str,
-) -> None:
-    """Write the page of the hardware's run, or of the predicted run without hardware."""
-    from ..model.traffic.program import deliveries
-    from ..report.reports import report_traffic
-
-    run = case.predicted if result is None else result.measured
-    with busy("writing the page"):
-        delivered = deliveries(case.traffic, case.program, run.trace)
-        rows = _measure_rows(measured)
-        report_traffic(_title(case), case, delivered.latency, rows, result).write(report)
+        result.measured.trace.write_csv(hardware_trace[0])
+    save_picture(draw_latencies(latency), latencies)
 
 
 def _title(case: TrafficCase) -> str:

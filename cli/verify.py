@@ -101,7 +101,10 @@ def verify_command(
     if waves.waves:
         _write_waves(results[0], paths[len(FILES) :][: len(waves.files)], node, signals)
     if report is not None:
-        _write_report(results[0], report)
+        from ..report.reports import report_verification
+
+        with busy("writing the page"):
+            report_verification(results[0]).write(report)
     if as_json:
         pairs = zip(answers, results, strict=True)
         found = [{**schedule_facts(answer), **result.to_json()} for answer, result in pairs]
@@ -119,13 +122,6 @@ def _require_agreement(results: Sequence[Verification]) -> None:
         raise RuntimeError("hardware and prediction do not agree")
     if not all(result.agrees for result in results):
         raise RuntimeError("the program does not finish, on the hardware as predicted")
-
-
-def _write_report(result: Verification, report: str) -> None:
-    from ..report.reports import report_verification
-
-    with busy("writing the page"):
-        report_verification(result).write(report)
 
 
 def _answers(

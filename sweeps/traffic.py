@@ -5,12 +5,9 @@ from typing import Any
 from ..model.compare.traffic_case import TrafficCase
 from ..model.network.topology import Topology
 from ..model.program.checks import require_table_room
-from ..model.program.deadlock import certify
 from ..model.run.run import Run
 from ..model.traffic.measures import measure_traffic
-from ..model.traffic.program import traffic_program
-from ..model.traffic.room import traffic_config
-from ..model.traffic.traffic import draw_refusal, draw_traffic
+from ..model.traffic.traffic import draw_traffic
 from .facts import given_parameters, run_facts
 from .layout import HARDWARE
 from .networks import topology_of
@@ -70,12 +67,8 @@ def traffic_case(
         burst=values["burst"],
         reply_flits=values["reply_flits"],
     )
-    refusal = draw_refusal(topology, back_pressure, seed)
-    program = traffic_program(
-        drawn, traffic_config(topology, drawn, given_parameters(values)), seed
-    )
-    certify(program)
-    return TrafficCase.of(drawn, program, seed=seed, refusal=refusal)
+    given = given_parameters(values)
+    return TrafficCase.on_network(topology, drawn, given, seed=seed, back_pressure=back_pressure)
 
 
 def results(case: TrafficCase, run: Run) -> dict[str, Any]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..cycle.model import run
 from ..network.config import Timing
+from ..network.topology import Topology
+from ..program.deadlock import certify
 from ..program.payload import empty_memory, random_words
 from ..program.program import Program
 from ..run.packets import TraceError
 from ..run.rules import check_trace
 from ..run.run import HardwareRun, Prediction, Run
-from ..traffic.traffic import Traffic
+from ..traffic.program import traffic_program
+from ..traffic.room import traffic_config
+from ..traffic.traffic import Traffic, draw_refusal
 from .checks import Check, Comparison, compare_runs
 
 
@@ -57,6 +63,28 @@ class TrafficCase:
         memory[:, :longest] = words
         predicted = run(program, memory, timing=Timing.SELF_TIMED, refusal=refusal)
         return cls(traffic, program, seed, refusal, words, predicted)
+
+    @classmethod
+    def on_network(
+        cls,
+        topology: Topology,
+        traffic: Traffic,
+        parameters: dict[str, Any],
+        *,
+        seed: int,
+        back_pressure: float = 0.0,
+        require: Callable[[Program], None] = certify,
+    ) -> TrafficCase:
+        """Compile ``traffic`` for a network with room for it, and predict it.
+
+        ``parameters`` are those of :func:`.traffic_config`. Nodes refuse flits in the share
+        ``back_pressure`` of the cycles. ``require`` refuses a program that must not run; by
+        default one that may deadlock.
+        """
+        refusal = draw_refusal(topology, back_pressure, seed)
+        program = traffic_program(traffic, traffic_config(topology, traffic, parameters), seed)
+        require(program)
+        return cls.of(traffic, program, seed=seed, refusal=refusal)
 
 
 @dataclass(frozen=True, repr=False)
