@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from .options.values import (
 )
 
 if TYPE_CHECKING:
+    from ..model.compare.checks import Verification
     from ..model.workload.run import MachineRun, WorkloadRun
     from ..model.workload.workload import Workload
 
@@ -70,6 +72,13 @@ _MOST_SHOWN = 10
     ),
     heading="Hardware",
 )
+@option_group(
+    integer_option(
+        "--verify", None, "Run the programs of this many collectives or messages on the hardware."
+    ),
+    click.option("--from", "first", metavar="ID", help="The first of them; else the first of all."),
+    heading="Run",
+)
 @output_option("the timeline: .perfetto.json for Perfetto, .svg or .png for a picture")
 @json_option
 def run_command(
@@ -77,6 +86,8 @@ def run_command(
     mapping: str,
     policy: str,
     message_words: int,
+    verify: int | None,
+    first: str | None,
     output: str | None,
     as_json: bool,
     **chosen: Any,
@@ -93,6 +104,8 @@ def run_command(
 
     order = Policy.named(policy)
     _require_output(output)
+    if verify is None and first is not None:
+        raise InvalidInput("--from must be left out without --verify")
     with busy("reading"):
         workload = mapped(_read(file, chosen), mapping)
     calls = len(workload.calls)
@@ -106,11 +119,48 @@ def run_command(
         )
     if output is not None:
         _write(found, output)
+    results = [] if verify is None else _verified(found, first, verify)
     if as_json:
-        print_json(found.to_json(), **network_facts(chosen, workload.topology))
-        return
-    _print(found, "circuits" if chosen["circuits"] else "packets")
-    say_written(output)
+        kept = {"verified": [each.to_json() for each in results]} if results else {}
+        print_json({**found.to_json(), **kept}, **network_facts(chosen, workload.topology))
+    else:
+        _print(found, "circuits" if chosen["circuits"] else "packets")
+        _print_verified(results)
+        say_written(output)
+    if not all(each.agrees for each in results):
+        raise RuntimeError("the hardware differs from the prediction")
+
+
+def _verified(found: WorkloadRun, first: str | None, count: int) -> list[Verification]:
+    """Run a window of programs on the simulated hardware."""
+    from ..model.workload.window import cases
+    from ..sim.verify import verify
+
+    SizeLimit.HARDWARE.require(found.workload.topology.label, found.workload.topology.nodes)
+    with busy("predicting the window"):
+        predicted = cases(found, first, count)
+    with progress("verifying", len(predicted), shown=True) as (_, advance):
+        results = []
+        for result in verify(predicted):
+            results.append(result)
+            advance()
+    return results
+
+
+def _print_verified(results: Sequence[Verification]) -> None:
+    """Print each program of the window beside its prediction."""
+    if results:
+        print_table(
+            "programs on the hardware, flit for flit",
+            ("program", "predicted cycles", "hardware cycles", "trace rows", ""),
+            [
+                (
+                    *(number, each.case.predicted.cycles, each.measured.cycles),
+                    *(len(each.measured.trace), "ok" if each.agrees else "differs"),
+                )
+                for number, each in enumerate(results)
+            ],
+        )
 
 
 def _read(file: str, chosen: OptionValues) -> Workload:

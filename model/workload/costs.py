@@ -5,7 +5,7 @@ long for the message memory is cut into pieces, each a program::
 
     words ─► pieces of nearly equal words ─► best algorithm on the group's own network
                                                │
-          cycles of each program  ◄────────────┘  on the whole network, by the cycle model
+          cycles of each program  ◄────────────┘  on the network of all, by the cycle model
 
 A group that fills a box of a grid has the box as its network. In any other group the nodes between
 its members forward packets, as switches do. Groups of equal networks share one search, wherever
@@ -15,7 +15,7 @@ they lie.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -31,11 +31,13 @@ from ..collectives.registry import find_algorithm
 from ..collectives.shown_bounds import blocks_bound
 from ..compare.best import choose_best
 from ..exact.arithmetic import predict
-from ..network.config import MOST_MEMORY_WORDS, Timing
+from ..network.config import MOST_MEMORY_WORDS, NetworkConfig, Timing
 from ..network.port_model import PortModel
 from ..network.topology import Topology
 from ..program.certified import Room
+from ..program.compiler import Compiled
 from ..program.payload import empty_memory
+from ..program.program import Program
 from ..schedule.collective import Collective
 from ..schedule.ordered import OrderedSends, packed_schedule
 from ..schedule.requested import Requested
@@ -68,6 +70,7 @@ class Cost:
     counts the flits that leave each node by each port, shape (nodes, ports); port 0 delivers.
     ``resources`` are the links and ports that it uses, as bits. ``shape`` is equal for calls whose
     programs differ only in where they lie. ``bound`` is the least cycles of any schedule.
+    ``schedules`` are those of its programs, on the network of its group ``part``.
     """
 
     algorithm: str
@@ -77,25 +80,49 @@ class Cost:
     resources: int
     shape: object
     bound: int
+    part: GroupNetwork
+    schedules: tuple[Schedule, ...]
 
 
-class _Placed(NamedTuple):
-    """The programs of one shape of call, where it was first placed: on ``nodes``."""
+class _Key(NamedTuple):
+    """What the cost of a call depends on; ``nodes`` are ascending."""
 
-    algorithm: str
+    request: Requested
+    nodes: tuple[int, ...]
+    message: bool
+
+
+class _Shape(NamedTuple):
+    """The programs of equal calls, where they were first placed.
+
+    ``counts`` says how many pieces each of ``schedules`` carries; ``placed`` are the schedules on
+    the whole network.
+    """
+
+    part: GroupNetwork
+    counts: tuple[int, ...]
+    schedules: tuple[Schedule, ...]
+    placed: tuple[Schedule, ...]
+
+
+class _Programs(NamedTuple):
+    """Cycles, flits and senders of all pieces of a shape, on the engine's network."""
+
     cycles: int
-    pieces: int
     flits: npt.NDArray[np.int64]
     injects: npt.NDArray[np.bool_]
-    nodes: tuple[int, ...]
 
 
 class Costs:
     """Costs of calls on ``topology``, each found once.
 
-    ``circuits`` chooses routers with circuits instead of packets. ``memory_words`` are the words of
-    each message memory.
+    All programs run on one network, ``config``: it has the operators, streams, VCs, steps and
+    memories that any of them needs, and their cycles are those on this network. ``circuits``
+    chooses routers with circuits instead of packets. ``memory_words`` are the words of each message
+    memory that pieces may fill.
     """
+
+    config: NetworkConfig
 
     def __init__(
         self, topology: Topology, *, circuits: bool = False, memory_words: int = MEMORY_WORDS
@@ -103,77 +130,105 @@ class Costs:
         require_range("message words", memory_words, 2, MOST_MEMORY_WORDS)
         self.topology, self.circuits, self.memory_words = topology, circuits, memory_words
         self._room = Room({"circuits": circuits, "programs": 1})
-        self._placed: dict[object, _Placed] = {}
-        self._costs: dict[object, Cost] = {}
+        self._shapes: dict[object, _Shape] = {}
 
-    def of(self, call: Call, members: tuple[int, ...]) -> Cost:
-        """Return the cost of ``call`` with its ranks on ``members``, in the order of its ranks.
+    def find(
+        self,
+        calls: Sequence[tuple[Call, tuple[int, ...]]],
+        tell: Callable[[], object] = lambda: None,
+    ) -> list[Cost]:
+        """Return the cost of each call; beside it are the nodes of its ranks, in their order.
 
-        Raises :class:`.InvalidInput` with the call's name if no algorithm serves it.
+        ``tell`` is called for each call, when its algorithm is known. Raises
+        :class:`.InvalidInput` with a call's name if no algorithm serves it.
         """
-        message = call.kind == MESSAGE
-        kind = Collective.BROADCAST if message else Collective(call.kind)
-        root = call.ranks[0] if message else call.root
-        request = Requested(
-            collective=kind,
-            words=1 if kind is Collective.BARRIER else call.words,
-            root=None if root is None else members[call.ranks.index(root)],
-            operator=combining_operator(kind, call.operator) if kind.reduces else None,
-        )
-        key = (request, tuple(sorted(members)), message)
-        if key not in self._costs:
+        keys, shapes = [], []
+        for call, members in calls:
+            keys.append(_key(call, members))
             try:
-                self._costs[key] = self._cost(*key)
+                shapes.append(self._shape_of(keys[-1]))
             except InvalidInput as error:
                 raise error.between(f"{call.name} ({call.kind}): ") from error
-        return self._costs[key]
+            tell()
+        programs = self._run_all() if self._shapes else {}
+        costs = {
+            key: self._cost(key, shape, programs[shape])
+            for key, shape in dict(zip(keys, shapes, strict=True)).items()
+        }
+        return [costs[key] for key in keys]
 
-    def _cost(self, request: Requested, nodes: tuple[int, ...], message: bool) -> Cost:
-        """Return the cost of a request of ``nodes``, ascending."""
-        part, where = network_of_group(self.topology, nodes)
-        root = None if request.root is None else part.nodes.index(request.root)
-        shape = (replace(request, root=root), message, where)
-        if shape not in self._placed:
-            self._placed[shape] = self._place(part, shape[0], message)
-        found = self._placed[shape]
-        flits = np.zeros_like(found.flits)
-        flits[list(part.nodes)] = found.flits[list(found.nodes)]
-        injects = np.zeros_like(found.injects)
-        injects[list(part.nodes)] = found.injects[list(found.nodes)]
-        blocks = blocks_of(self.topology, (request,), (nodes,), 1)
-        ports = PortModel.FULL_DUPLEX
-        return Cost(
-            found.algorithm,
-            found.cycles,
-            found.pieces,
-            flits,
-            _as_bits(np.append(flits > 0, injects)),
-            shape,
-            blocks_bound(self.topology, blocks, ports, joins=self.circuits).value,
-        )
+    def _shape_of(self, key: _Key) -> object:
+        """Return the shape of a call, whose algorithms are then known."""
+        part, where = network_of_group(self.topology, key.nodes)
+        root = None if key.request.root is None else part.nodes.index(key.request.root)
+        request = replace(key.request, root=root)
+        shape = (request, key.message, where)
+        if shape not in self._shapes:
+            self._shapes[shape] = self._search(part, request, key.message)
+        return shape
 
-    def _place(self, part: GroupNetwork, request: Requested, message: bool) -> _Placed:
-        """Return the programs of a request in the numbers of its group's network."""
+    def _search(self, part: GroupNetwork, request: Requested, message: bool) -> _Shape:
+        """Find the best algorithm of a request for its longest piece; schedule all lengths."""
         assert isinstance(request.words, int)
         size = part.topology.working_nodes.size
         pieces = -(-request.words // self._most_words(request.collective, size))
         lengths = Counter(even_shares(request.words, pieces).tolist())
-        algorithm, cycles = None, 0
+        schedules = list[Schedule]()
+        for words in sorted(lengths, reverse=True):
+            algorithm = schedules[0].algorithm if schedules else None
+            asked = replace(request, words=words)
+            schedules.append(self._schedule(part.topology, asked, message, algorithm))
+        return _Shape(
+            part,
+            tuple(lengths[words] for words in sorted(lengths, reverse=True)),
+            tuple(schedules),
+            tuple(side_by_side(self.topology, [(part, made)]) for made in schedules),
+        )
+
+    def _run_all(self) -> dict[object, _Programs]:
+        """Run the programs of all shapes on one network with room for each."""
+        placed = [made for shape in self._shapes.values() for made in shape.placed]
+        compiled = iter(self._room.compile(placed))
+        return {name: self._run(shape, compiled) for name, shape in self._shapes.items()}
+
+    def _run(self, shape: _Shape, compiled: Iterator[Compiled]) -> _Programs:
+        """Run the programs of a shape, which are the next of ``compiled``."""
+        cycles = 0
         flits = np.zeros(self.topology.neighbor.shape, np.int64)
         injects = np.zeros(self.topology.nodes, np.bool_)
-        for words, count in sorted(lengths.items(), reverse=True):
-            asked = replace(request, words=words)
-            made = self._schedule(part.topology, asked, message, algorithm)
-            algorithm = made.algorithm
-            whole = side_by_side(self.topology, [(part, made)])
-            program = self._room.compile_one(whole).program
+        for count, made in zip(shape.counts, shape.placed, strict=True):
+            program = next(compiled).program
+            self.config = program.config
+            if isinstance(program, Program):
+                self._room.require(program)
             run = predict(program, empty_memory(program.config), timing=Timing.BARRIER)
             if not run.finished:
-                raise RuntimeError(f"internal error: {algorithm} does not finish")
+                raise RuntimeError(f"internal error: {made.algorithm} does not finish")
             cycles += count * (run.cycles + LAUNCH)
             flits += count * run.link_flits(self.topology)
-            injects[whole.source] = True
-        return _Placed(algorithm or "", cycles, pieces, flits, injects, part.nodes)
+            injects[made.source] = True
+        return _Programs(cycles, flits, injects)
+
+    def _cost(self, key: _Key, shape: object, programs: _Programs) -> Cost:
+        """Return the cost of a call; its programs may have been found for a group elsewhere."""
+        found = self._shapes[shape]
+        part, _ = network_of_group(self.topology, key.nodes)
+        here, there = list(part.nodes), list(found.part.nodes)
+        flits, injects = np.zeros_like(programs.flits), np.zeros_like(programs.injects)
+        flits[here], injects[here] = programs.flits[there], programs.injects[there]
+        blocks = blocks_of(self.topology, (key.request,), (key.nodes,), 1)
+        ports = PortModel.FULL_DUPLEX
+        return Cost(
+            found.schedules[0].algorithm,
+            programs.cycles,
+            sum(found.counts),
+            flits,
+            _as_bits(np.append(flits > 0, injects)),
+            shape,
+            blocks_bound(self.topology, blocks, ports, joins=self.circuits).value,
+            part,
+            found.schedules,
+        )
 
     def _most_words(self, collective: str, size: int) -> int:
         """Return the most words of each block in a piece, for a group of ``size`` nodes."""
@@ -211,6 +266,20 @@ class Costs:
             if request.collective != Collective.ALL_TO_ALL:
                 raise
             return _packed(topology, request)
+
+
+def _key(call: Call, members: tuple[int, ...]) -> _Key:
+    """Return what the cost of a call depends on."""
+    message = call.kind == MESSAGE
+    kind = Collective.BROADCAST if message else Collective(call.kind)
+    root = call.ranks[0] if message else call.root
+    request = Requested(
+        collective=kind,
+        words=1 if kind is Collective.BARRIER else call.words,
+        root=None if root is None else members[call.ranks.index(root)],
+        operator=combining_operator(kind, call.operator) if kind.reduces else None,
+    )
+    return _Key(request, tuple(sorted(members)), message)
 
 
 PACKED = "packed"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..network.config import NetworkConfig
 from ..network.node_names import node_name
 from .costs import MEMORY_WORDS, Cost, Costs
 from .timeline import Machine, Policy, Segment, Timeline, critical_path, cycles_of, timeline
@@ -63,7 +64,8 @@ class MachineRun:
 
     def mean(self, column: str) -> float:
         """Return the mean over all ranks of a column of :attr:`ranks`."""
-        return sum(getattr(each, column) for each in self.ranks) / self.workload.ranks
+        values: list[int] = [getattr(each, column) for each in self.ranks]
+        return sum(values) / len(values)
 
     @cached_property
     def path(self) -> list[Segment]:
@@ -96,6 +98,8 @@ class WorkloadRun:
     ----------
     workload
         The workload.
+    config
+        The network that carries out all programs; None for a workload without calls.
     costs
         The cost of each call: its algorithm, cycles, pieces and lower bound.
     engine
@@ -108,6 +112,7 @@ class WorkloadRun:
     """
 
     workload: Workload
+    config: NetworkConfig | None
     costs: tuple[Cost, ...]
     engine: MachineRun
     ideal: MachineRun
@@ -188,19 +193,17 @@ def run_workload(
 ) -> WorkloadRun:
     """Run a checked ``workload`` on both machines.
 
-    ``tell`` is called after the cost of each call has been found. Raises :class:`.InvalidInput` if
+    ``tell`` is called for each call, when its algorithm is known. Raises :class:`.InvalidInput` if
     the network cannot carry out a call.
     """
     known = Costs(workload.topology, circuits=circuits, memory_words=memory_words)
-    costs = []
-    for call in workload.calls:
-        costs.append(known.of(call, workload.members(call)))
-        tell()
+    costs = known.find([(call, workload.members(call)) for call in workload.calls], tell)
     engine, ideal = (
         MachineRun(workload, timeline(workload, costs, machine, policy)) for machine in Machine
     )
     bound = least_cycles(workload, [cost.bound for cost in costs])
-    return WorkloadRun(workload, tuple(costs), engine, ideal, bound)
+    config = known.config if costs else None
+    return WorkloadRun(workload, config, tuple(costs), engine, ideal, bound)
 
 
 def least_cycles(workload: Workload, bounds: Sequence[int]) -> int:

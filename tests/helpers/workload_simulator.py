@@ -13,6 +13,7 @@ from random import Random
 
 import numpy as np
 
+from eyecast.model.collectives.groups import GroupNetwork
 from eyecast.model.network.topology import mesh
 from eyecast.model.workload.costs import Cost
 from eyecast.model.workload.workload import MESSAGE, Call, Rows, Workload
@@ -41,7 +42,8 @@ def _drawn_cost(draw: Random) -> Cost:
     cycles = draw.choice((3, 4, 7))
     used = sum(1 << bit for bit in draw.sample(range(8), draw.randint(1, 4)))
     flits = np.zeros((1, 1), np.int64)
-    return Cost("drawn", cycles, 1, flits, used, (cycles, draw.randrange(2)), draw.randint(0, 3))
+    shape, part = (cycles, draw.randrange(2)), GroupNetwork(mesh((1, 1)), (0,))
+    return Cost("drawn", cycles, 1, flits, used, shape, draw.randint(0, 3), part, ())
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 import pytest
 
+from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.group_choice import Grouping
 from eyecast.model.collectives.group_file import Group
@@ -13,7 +14,9 @@ from eyecast.model.program.certified import Room
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.workload.costs import LAUNCH, PACKED, Costs
-from eyecast.model.workload.workload import MESSAGE, Call
+from eyecast.model.workload.run import run_workload
+from eyecast.model.workload.window import cases
+from eyecast.model.workload.workload import MESSAGE, Call, Rows
 
 
 @pytest.mark.parametrize("circuits", [False, True])
@@ -25,7 +28,9 @@ def test_groups_that_share_a_program_take_the_cycles_of_one(
     rooted = kind == "broadcast"
     rows = [tuple(range(begin, begin + 4)) for begin in (0, 4, 8)]
     costs = Costs(network, circuits=circuits)
-    found = [costs.of(Call(kind, row, 40, "x", row[1] if rooted else None), row) for row in rows]
+    found = costs.find(
+        [(Call(kind, row, 40, "x", row[1] if rooted else None), row) for row in rows]
+    )
     assert len({cost.shape for cost in found}) == 1
     assert not found[0].resources & (found[1].resources | found[2].resources)
 
@@ -45,9 +50,8 @@ def test_groups_that_share_a_program_take_the_cycles_of_one(
 def test_a_group_with_nodes_between_its_members_uses_their_routers(network: Topology) -> None:
     costs = Costs(network)
     for kind in ("all-reduce", "all-to-all", "reduce-scatter", "barrier"):
-        first, second = (
-            costs.of(Call(kind, nodes, 8, kind), nodes) for nodes in ((0, 2, 8, 10), (1, 3, 9, 11))
-        )
+        groups = (0, 2, 8, 10), (1, 3, 9, 11)
+        first, second = costs.find([(Call(kind, nodes, 8, kind), nodes) for nodes in groups])
         assert first.cycles >= first.bound
         assert first.flits.sum() > 0
         if network.kind == "mesh":
@@ -57,11 +61,38 @@ def test_a_group_with_nodes_between_its_members_uses_their_routers(network: Topo
 
 def test_a_message_is_one_send_and_pieces_take_as_long_as_their_programs() -> None:
     costs = Costs(mesh((4, 1)), memory_words=64)
-    one, two, three = (
-        costs.of(Call(MESSAGE, (0, 3), words, "x"), (0, 3)) for words in (32, 31, 63 + 31)
+    there, back = (0, 3), (3, 0)
+    asked = [(there, 32), (there, 31), (there, 63 + 31), (back, 32)]
+    one, two, three, other = costs.find(
+        [(Call(MESSAGE, ends, words, "x"), ends) for ends, words in asked]
     )
     assert one.algorithm == PACKED
     assert (one.pieces, two.pieces, three.pieces) == (1, 1, 3)
     assert three.cycles == one.cycles + 2 * two.cycles
-    back = costs.of(Call(MESSAGE, (3, 0), 32, "x"), (3, 0))
-    assert not one.resources & back.resources
+    assert not one.resources & other.resources
+
+
+@pytest.mark.parametrize("circuits", [False, True])
+def test_a_window_has_the_programs_of_the_engine_and_their_cycles(circuits: bool) -> None:
+    """A network that sums takes longer for a message, too: all programs run on one network."""
+    rows = Rows()
+    for number, (kind, groups) in enumerate(
+        [("all-reduce", [(0, 1), (2, 3)]), (MESSAGE, [(0, 3)]), ("all-gather", [(0, 2), (1, 3)])]
+    ):
+        for group in groups:
+            call = Call(kind, group, 90, f"{kind}{group[0]}")
+            for rank in call.callers:
+                row = rows.take_part(rank, (number, group), call)
+                rows.after[row] += [] if row < 4 else [rank]
+    found = run_workload(
+        rows.workload("w", mesh((2, 2)), range(4)), circuits=circuits, memory_words=128
+    )
+    # Pieces of 45 words; all-gathers in pieces of 30, which both groups share.
+    programs = cases(found, None, 5)
+    assert [len(case.schedule.groups) for case in programs] == [2, 1, 2]
+    assert [case.predicted.cycles + LAUNCH for case in programs] == [
+        found.costs[number].cycles // found.costs[number].pieces for number in (0, 2, 3)
+    ]
+    assert [case.schedule.blocks.words.sum() for case in cases(found, "message0", 1)] == [45]
+    with pytest.raises(InvalidInput, match="first operation must be the name of a collective"):
+        cases(found, "sum", 1)

@@ -1,0 +1,70 @@
+"""The programs of a workload, queued on one engine: its cycles, flits and memories on RTL."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from amaranth.hdl import ClockDomain
+from helpers.engine_host import START, Engine, Host, expected_rows, rows_before
+
+from eyecast.model.cycle.model import run
+from eyecast.model.network.config import Timing
+from eyecast.model.network.topology import mesh
+from eyecast.model.program.program import Program
+from eyecast.model.workload.costs import LAUNCH
+from eyecast.model.workload.run import run_workload
+from eyecast.model.workload.window import cases
+from eyecast.model.workload.workload import MESSAGE, Call, Rows
+
+
+@pytest.mark.slow
+def test_a_queue_of_programs_takes_the_cycles_of_the_engine(clock: ClockDomain) -> None:
+    rows = Rows()
+    calls = [("all-reduce", [(0, 1), (2, 3)]), (MESSAGE, [(0, 3)]), ("all-gather", [(0, 2)])]
+    for number, (kind, groups) in enumerate(calls):
+        for group in groups:
+            call = Call(kind, group, 6, kind)
+            for rank in call.callers:
+                row = rows.take_part(rank, (number, group), call)
+                rows.after[row] += [] if row < 4 else [rank]
+    found = run_workload(rows.workload("w", mesh((2, 2)), range(4)))
+    window = cases(found, None, 4)
+    starts = sorted({*found.engine.timeline.start.tolist(), found.engine.cycles})
+    assert len(window) == len(starts) - 1 == 3
+    programs = [case.program for case in window]
+    memory = window[0].payload.memory(programs[0].config)
+    runs = []
+    for program in programs:
+        assert isinstance(program, Program)
+        runs.append(run(program, runs[-1].memory if runs else memory, timing=Timing.BARRIER))
+    config = replace(programs[0].config, programs=3, table_words=256)
+    engine, ends = Engine(clock, config), list[int]()
+
+    async def watch(ctx: Any) -> None:
+        cycle, before = 0, 0
+        while True:
+            await ctx.tick()
+            cycle, done = cycle + 1, ctx.get(engine.network.done)
+            if done and not before:
+                ends.append(cycle)
+            before = done
+
+    async def bench(host: Host) -> None:
+        for number, program in enumerate(programs):
+            await host.load(number, program, number * 80)
+        await host.fill(memory)
+        host.traces()
+        for number in range(3):
+            assert await host.command(START, number) == 0
+            if number:
+                await host.until("done")
+                await host.until("busy")
+        await host.until("done")
+        for rows, ran in zip(host.traces(), runs, strict=True):
+            assert rows_before(rows, 1000) == expected_rows(ran, 0)
+        np.testing.assert_array_equal(await host.memory(), runs[-1].memory)
+
+    engine.simulate(bench, watch)
+    assert np.diff(ends).tolist() == np.diff(starts).tolist()[1:]
+    assert np.diff(starts).tolist() == [ran.cycles + LAUNCH for ran in runs]
