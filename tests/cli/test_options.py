@@ -64,6 +64,7 @@ VALUES: dict[str, str | None] = {
     "--assertions": FLAG, "--modules": FLAG, "--prefix": "other",
     # Workloads.
     "--word-bytes": "2", "--comm-group": "groups.json", "--mapping": "best", "--policy": "urgent",
+    "--verify": "1",
     # Papers.
     "--dimension": "3", "--tau": "2", "--tc": "2",
 }  # fmt: skip
