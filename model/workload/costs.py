@@ -142,19 +142,18 @@ class Costs:
         ``tell`` is called for each call, when its algorithm is known. Raises
         :class:`.InvalidInput` with a call's name if no algorithm serves it.
         """
-        keys, shapes = [], []
+        keys, shapes = [], dict[_Key, object]()
         for call, members in calls:
-            keys.append(_key(call, members))
+            key = _key(call, members)
+            keys.append(key)
             try:
-                shapes.append(self._shape_of(keys[-1]))
+                if key not in shapes:
+                    shapes[key] = self._shape_of(key)
             except InvalidInput as error:
                 raise error.between(f"{call.name} ({call.kind}): ") from error
             tell()
         programs = self._run_all() if self._shapes else {}
-        costs = {
-            key: self._cost(key, shape, programs[shape])
-            for key, shape in dict(zip(keys, shapes, strict=True)).items()
-        }
+        costs = {key: self._cost(key, shape, programs[shape]) for key, shape in shapes.items()}
         return [costs[key] for key in keys]
 
     def _shape_of(self, key: _Key) -> object:
