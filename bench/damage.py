@@ -33,7 +33,7 @@ from eyecast.model.program.memory_words import table_words
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import NO_START
 from eyecast.model.run.run import Prediction
-from eyecast.rtl.host_map import HostSpace
+from eyecast.rtl.parts.host_map import HostSpace
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import simulate
 
