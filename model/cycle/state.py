@@ -351,7 +351,7 @@ def reset_registers(network: Network, wired: dict[str, Any], memory: Words) -> R
     """Make the registers after reset, with those of :func:`.wired`; ``memory`` is copied."""
     nodes, (lanes, steps) = len(network.awaited), network.expected.shape
     lines, channels = nodes * network.lines, nodes * network.buffers
-    stages = network.stages
+    stages, begins = network.stages, EXPECT if network.leading_words else CONTROL
     total = np.zeros(SOURCES + 1, dtype=np.int64)
     total[[NOT_OVER, UNFINISHED, AWAKE]] = nodes
     total[FLAGGED] = NEVER
@@ -375,12 +375,7 @@ def reset_registers(network: Network, wired: dict[str, Any], memory: Words) -> R
             step=1,
             awake=True,
         ),
-        senders=records(
-            Sender,
-            lanes,
-            row=network.first_row[:-1],
-            state=EXPECT if network.leading_words else CONTROL,
-        ),
+        senders=records(Sender, lanes, row=network.first_row[:-1], state=begins),
         receivers=records(Receiver, lanes, written_cycle=NEVER, come_cycle=NEVER),
         packets=records(Packet, lanes << network.vc_bits),
         arrived=np.zeros((lanes, steps), dtype=np.bool_),
