@@ -18,6 +18,9 @@ from .table import SendTable
 NEVER = LARGEST_STEP + 1
 LARGEST_PAIR_TABLE = 1 << 26
 
+Pairs = npt.NDArray[np.integer]
+"""Pairs ``node * blocks + block``: int32 if all fit, otherwise int64."""
+
 
 def check_blocks(schedule: SendTable) -> None:
     """Require that a node holds each block before it sends it, and that all owed nodes get it.
@@ -74,24 +77,24 @@ class _PairSteps:
     A table of all pairs if it is small enough; otherwise a sorted table of the pairs in use.
     """
 
-    def __init__(self, pairs: int, used: tuple[Numbers, ...]) -> None:
+    def __init__(self, pairs: int, used: tuple[Pairs, ...]) -> None:
         self._known = None if pairs <= LARGEST_PAIR_TABLE else np.unique(np.concatenate(used))
         size = pairs if self._known is None else self._known.size
         self._steps = np.full(size, NEVER, dtype=np.int32)
 
-    def _places(self, pairs: Numbers) -> Numbers:
+    def _places(self, pairs: Pairs) -> Pairs:
         return pairs if self._known is None else np.searchsorted(self._known, pairs)
 
-    def lower(self, pairs: Numbers, steps: npt.NDArray[np.int32]) -> None:
+    def lower(self, pairs: Pairs, steps: npt.NDArray[np.int32]) -> None:
         """Set each pair to its step in ``steps`` if that is lower than the step known so far."""
         np.minimum.at(self._steps, self._places(pairs), steps)
 
-    def __getitem__(self, pairs: Numbers) -> npt.NDArray[np.int32]:
+    def __getitem__(self, pairs: Pairs) -> npt.NDArray[np.int32]:
         return self._steps[self._places(pairs)]
 
 
 def _sent_early(
-    schedule: SendTable, send: int, pair: np.int64, arriving: Numbers, sends: Numbers
+    schedule: SendTable, send: int, pair: np.integer, arriving: Pairs, sends: Numbers
 ) -> ScheduleError:
     """Describe a ``send`` whose source does not have the block of ``pair`` in time."""
     node, block = divmod(int(pair), len(schedule.blocks))
@@ -103,7 +106,7 @@ def _sent_early(
 
 
 def _check_reached_once(
-    schedule: SendTable, owned: Numbers, arriving: Numbers, sends: Numbers
+    schedule: SendTable, owned: Numbers, arriving: Pairs, sends: Numbers
 ) -> None:
     at_home = first_broken(schedule, np.isin(arriving, owned), sends)
     if at_home is not None:

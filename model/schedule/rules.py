@@ -38,7 +38,9 @@ def first_broken(schedule: SendTable, broken: npt.NDArray[np.bool_], sends: Numb
     return int(places[np.argmin(schedule.step[sends[places]])])
 
 
-def first_clash(schedule: SendTable, keys: Numbers, sends: Numbers) -> tuple[int, int] | None:
+def first_clash(
+    schedule: SendTable, keys: npt.NDArray[np.integer], sends: Numbers
+) -> tuple[int, int] | None:
     """Find the first key that occurs twice: its two indices, None if all keys differ."""
     ordered = np.sort(keys)
     if not (ordered[1:] == ordered[:-1]).any():
