@@ -1,6 +1,9 @@
 """Drawn sends: what ``check()`` accepts and a network takes, routers carry out without flags."""
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -8,13 +11,14 @@ from helpers.refusals import refusal_of
 from helpers.schedules import Send, build
 from helpers.soak.samples import example_of
 from helpers.soak.schedules import topologies
+from helpers.verified import verified
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.compare.case import Case
-from eyecast.model.network.config import TIMINGS, NetworkConfig
+from eyecast.model.network.config import TIMINGS, NetworkConfig, Timing
 from eyecast.model.network.port_model import PORT_MODELS, PortModel
-from eyecast.model.network.topology import NO_LINK, ring
-from eyecast.model.program.compiler import fit
+from eyecast.model.network.topology import NO_LINK, Topology, ring
+from eyecast.model.program.compiler import Compiled, fit
 from eyecast.model.program.deadlock import certify
 from eyecast.model.program.program import Program
 from eyecast.model.schedule.blocks import Blocks
@@ -26,9 +30,9 @@ CARRIED_OUT, REFUSED, UNPROVED = "carried out", "refused by the network", "refus
 class _Drawing:
     """A schedule that is drawn send by send; ``held`` are the blocks of each node."""
 
-    def __init__(self, draw: np.random.Generator) -> None:
+    def __init__(self, draw: np.random.Generator, topology: Topology) -> None:
         self.draw = draw
-        self.topology = example_of(topologies(), int(draw.integers(1 << 31)))
+        self.topology = topology
         self.working = self.topology.working_nodes.tolist()
         self.blocks = int(draw.integers(1, 5))
         self.owners = draw.choice(self.working, self.blocks).tolist()
@@ -90,9 +94,13 @@ class _Drawing:
         return sends
 
 
-def drawn_schedule(draw: np.random.Generator) -> Schedule:
+def drawn_topology(draw: np.random.Generator) -> Topology:
+    return example_of(topologies(), int(draw.integers(1 << 31)))
+
+
+def drawn_schedule(draw: np.random.Generator, topology: Topology) -> Schedule:
     """Draw sends, mostly of copies, and the promise that they keep if they can be carried out."""
-    drawing = _Drawing(draw)
+    drawing = _Drawing(draw, topology)
     words = draw.integers(0, 6, drawing.blocks)
     if draw.integers(4):
         sends = drawing.sends()
@@ -109,10 +117,18 @@ def drawn_schedule(draw: np.random.Generator) -> Schedule:
     return replace(made, timed=draw.integers(6) == 0)
 
 
+def _fitted(config: NetworkConfig, schedule: Schedule) -> Compiled:
+    """Compile a schedule for a network with room for it, and prove that no packets deadlock."""
+    _, (compiled,) = fit(config, [schedule])
+    if isinstance(compiled.program, Program):
+        certify(compiled.program)
+    return compiled
+
+
 def fate(seed: int) -> str:
     """Draw a schedule and a network; return how far it comes, and require a run without flags."""
     draw = np.random.default_rng(seed)
-    schedule = drawn_schedule(draw)
+    schedule = drawn_schedule(draw, drawn_topology(draw))
     try:
         schedule.check()
     except InvalidInput:
@@ -127,9 +143,7 @@ def fate(seed: int) -> str:
             flit_width=int(draw.choice([20, 32, 64])),
             vcs=int(draw.choice([1, 3])),
         )
-        _, (compiled,) = fit(config, [schedule])
-        if isinstance(compiled.program, Program):
-            certify(compiled.program)
+        compiled = _fitted(config, schedule)
         timing = TIMINGS[0] if config.circuits else TIMINGS[draw.integers(len(TIMINGS))]
         case = Case.of(compiled, timing=timing, seed=seed)
     except InvalidInput as error:
@@ -147,6 +161,38 @@ def fate(seed: int) -> str:
 )
 def test_what_is_accepted_is_carried_out_without_a_flag(seeds: range) -> None:
     assert {*map(fate, seeds)} == {CARRIED_OUT, REFUSED, UNPROVED}
+
+
+def _carried_out(config: NetworkConfig, draw: np.random.Generator) -> Iterator[Schedule]:
+    """Draw schedules that pass their proof and that the network takes."""
+    for _ in range(4000):
+        schedule = drawn_schedule(draw, config.topology)
+        with suppress(InvalidInput):
+            schedule.check()
+            _fitted(config, schedule)
+            if schedule.sends and not schedule.timed:
+                yield schedule
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
+@pytest.mark.parametrize("seed", range(3))
+def test_hardware_carries_out_what_is_accepted_as_the_model_does(seed: int, circuits: bool) -> None:
+    draw = np.random.default_rng(seed)
+    network = NetworkConfig(
+        topology=drawn_topology(draw),
+        all_port=seed > 0,
+        circuits=circuits,
+        vcs=1 if circuits else 1 + 2 * seed,
+    )
+    schedules = [*islice(_carried_out(network, draw), 20)]
+    _, compiled = fit(network, schedules)
+    cases = []
+    for number, each in enumerate(compiled):
+        waits = circuits or (each.schedule.combine | each.schedule.stream).any()
+        timing = Timing.BARRIER if waits else TIMINGS[number % len(TIMINGS)]
+        cases.append(Case.of(each, timing=timing, seed=number))
+    assert len([*verified(cases)]) == 20
 
 
 ROUND = [0, 1, 2, 3] * 8
