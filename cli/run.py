@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,24 +16,57 @@ from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, print_table, progress, say_written
 from .options.hardware import circuits_option
-from .options.network import chosen_topology, network_facts, network_options
+from .options.network import NetworkOptions, network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.values import (
-    OptionValues,
     file_option,
     float_option,
     integer_option,
     option_group,
+    recorded,
     refuse_beside,
 )
 
 if TYPE_CHECKING:
     from ..model.compare.checks import Verification
+    from ..model.network.topology import Topology
+    from ..model.program.certified import Room
     from ..model.workload.run import MachineRun, WorkloadRun
     from ..model.workload.workload import Workload
 
 _MOST_SHOWN = 10
 """Most rows of the tables of the critical path and of the links."""
+
+
+@dataclass(frozen=True)
+class WorkloadOptions:
+    """What a file of a workload leaves open, as it is typed."""
+
+    clock: float
+    rate: int
+    word_bytes: int
+    comm_group: str | None
+
+    def read(self, file: str, topology: Topology) -> Workload:
+        """Read the workload; refuse options that its format does not heed."""
+        from ..formats.format import WorkloadSetting
+        from ..formats.workloads import read_workload, workload_format
+
+        content = InputFile.read(file)
+        form = workload_format(content)
+        options = {name: f"--{name.replace('_', '-')}" for name in ("clock", "rate", "word_bytes")}
+        options["groups"] = "--comm-group"
+        unheeded = [option for name, option in options.items() if name not in form.heeds]
+        refuse_beside(file, unheeded, f"{form.title} does not depend on it")
+        groups = None if self.comm_group is None else InputFile.read(self.comm_group)
+        setting = WorkloadSetting(
+            topology=topology,
+            clock=self.clock,
+            rate=self.rate,
+            word_bytes=self.word_bytes,
+            groups=groups,
+        )
+        return read_workload(content, setting)
 
 
 @command(
@@ -42,13 +76,17 @@ _MOST_SHOWN = 10
 )
 @click.argument("file", metavar="FILE")
 @network_options
-@option_group(
+@recorded(
+    *("left_open", WorkloadOptions),
     float_option("--clock", 1.0, "Cycles in a nanosecond, for files that count time."),
     integer_option("--rate", 1024, "Operations that a rank computes in a cycle."),
     integer_option("--word-bytes", 4, "Bytes of a word, for files that count bytes."),
     file_option(
         "--comm-group", help="The ranks of each group of a trace; NAME.json beside it if left out."
     ),
+    heading="Workload",
+)
+@option_group(
     file_option(
         "--mapping",
         metavar="rows|best|FILE",
@@ -83,6 +121,9 @@ _MOST_SHOWN = 10
 @json_option
 def run_command(
     file: str,
+    network: NetworkOptions,
+    left_open: WorkloadOptions,
+    hardware: Room,
     mapping: str,
     policy: str,
     message_words: int,
@@ -90,7 +131,6 @@ def run_command(
     first: str | None,
     output: str | None,
     as_json: bool,
-    **chosen: Any,
 ) -> None:
     """Run the workload in FILE: what ranks compute, and the collectives and messages between.
 
@@ -107,13 +147,14 @@ def run_command(
     if verify is None and first is not None:
         raise InvalidInput("--from must be left out without --verify")
     with busy("reading"):
-        workload = mapped(_read(file, chosen), mapping)
+        workload = mapped(left_open.read(file, network.topology(SizeLimit.PROGRAM)), mapping)
+    circuits = bool(hardware.parameters["circuits"])
     calls = len(workload.calls)
     with progress("finding algorithms", calls, shown=calls > 1) as (_, advance):
         found = run_workload(
             workload,
             policy=order,
-            circuits=chosen["circuits"],
+            circuits=circuits,
             memory_words=message_words,
             tell=advance,
         )
@@ -122,9 +163,9 @@ def run_command(
     results = [] if verify is None else _verified(found, first, verify)
     if as_json:
         kept = {"verified": [each.to_json() for each in results]} if results else {}
-        print_json({**found.to_json(), **kept}, **network_facts(chosen, workload.topology))
+        print_json({**found.to_json(), **kept}, **network.facts(workload.topology))
     else:
-        _print(found, "circuits" if chosen["circuits"] else "packets")
+        _print(found, "circuits" if circuits else "packets")
         _print_verified(results)
         say_written(output)
     if not all(each.agrees for each in results):
@@ -161,29 +202,6 @@ def _print_verified(results: Sequence[Verification]) -> None:
                 for number, each in enumerate(results)
             ],
         )
-
-
-def _read(file: str, chosen: OptionValues) -> Workload:
-    """Read the workload; refuse options that its format does not heed."""
-    from ..formats.format import WorkloadSetting
-    from ..formats.workloads import read_workload, workload_format
-
-    topology = chosen_topology(chosen, SizeLimit.PROGRAM)
-    content = InputFile.read(file)
-    form = workload_format(content)
-    options = {name: f"--{name.replace('_', '-')}" for name in ("clock", "rate", "word_bytes")}
-    options["groups"] = "--comm-group"
-    unheeded = [option for name, option in options.items() if name not in form.heeds]
-    refuse_beside(file, unheeded, f"{form.title} does not depend on it")
-    groups = chosen["comm_group"]
-    setting = WorkloadSetting(
-        topology=topology,
-        clock=chosen["clock"],
-        rate=chosen["rate"],
-        word_bytes=chosen["word_bytes"],
-        groups=None if groups is None else InputFile.read(groups),
-    )
-    return read_workload(content, setting)
 
 
 def _require_output(output: str | None) -> None:

@@ -26,7 +26,6 @@ from ..base.errors import InvalidInput, require_range
 from ..base.ragged import even_shares
 from ..collectives.declared.request import Request, combining_operator
 from ..collectives.groups import GroupNetwork, part_of, side_by_side
-from ..collectives.halving.boxes import is_whole_grid
 from ..collectives.registry import find_algorithm
 from ..collectives.shown_bounds import blocks_bound
 from ..compare.best import choose_best
@@ -337,7 +336,7 @@ def network_of_group(topology: Topology, nodes: tuple[int, ...]) -> tuple[GroupN
 
 def _box(topology: Topology, nodes: tuple[int, ...]) -> tuple[int, ...] | None:
     """Return the nodes of the smallest box of a grid around ``nodes``; None without such a grid."""
-    if not is_whole_grid(topology) or topology.kind not in ("mesh", "torus", "line", "ring"):
+    if not topology.whole_grid or topology.kind not in ("mesh", "torus", "line", "ring"):
         return None
     places = topology.coordinates(np.arange(topology.nodes))
     low, high = places[list(nodes)].min(axis=0), places[list(nodes)].max(axis=0)
