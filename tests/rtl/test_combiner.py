@@ -9,7 +9,7 @@ from helpers.combiner_bench import MEANINGS, Bench, run, run_beside_host
 from helpers.own_operator import TWICE, Twice
 
 from eyecast.model.network.operators import Operator
-from eyecast.rtl import operators
+from eyecast.rtl.parts import operators
 from eyecast.rtl.parts.combiner import Combiner
 
 

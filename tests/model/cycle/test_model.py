@@ -392,7 +392,7 @@ def test_random_traffic_arrives_whole(timing: str, seed: int, vcs: int, depth: i
 def test_trace_is_the_same_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     traffic, _ = permutations(5, 2, 2)
     whole = simulated(traffic)
-    monkeypatch.setattr(cycle_model, "_TRACE_CHUNK_ROWS", 1)
+    monkeypatch.setattr(cycle_model, "_MOST_ROWS", 1)
     pieces = simulated(traffic)
     assert first_difference(whole.trace, pieces.trace) is None
     silent = simulated(traffic, record_trace=False)
