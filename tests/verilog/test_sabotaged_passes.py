@@ -201,7 +201,7 @@ SABOTAGES: dict[str, tuple[object, str, object]] = {
     "names: two states of one name": (
         Names,
         "state",
-        lambda self, wire, name, value: STATE(self, wire, "STATE", ""),
+        lambda self, name, value: STATE(self, "STATE", ""),
     ),
     "text: words without initial values": (
         text,
