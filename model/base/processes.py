@@ -1,8 +1,8 @@
 """Child processes: the only module that starts any.
 
-A child executes nothing of the user's folder. Python children get ``PYTHONSAFEPATH``, so that a
-``signal.py`` in the user's folder does not replace Python's own. A program runs in a folder of its
-own, or in :data:`NOWHERE`, where it finds no settings to read.
+A child executes nothing of the user's folder. Python gets ``PYTHONSAFEPATH``, so that a
+``signal.py`` in the user's folder does not replace Python's own. Any program runs in a folder of
+its own, or in :data:`NOWHERE`, where it finds no settings to read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def start(
         return subprocess.Popen(
             guarded,
             cwd=log.parent,
-            env=_safe(variables),
+            env=_environment(command, variables),
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -103,7 +103,7 @@ def ask(
             timeout=seconds,
             check=False,
             cwd=folder,
-            env=_safe(variables),
+            env=_environment(command, variables),
             preexec_fn=limit,
         )
     except subprocess.TimeoutExpired as error:
@@ -112,13 +112,15 @@ def ask(
 
 def call(command: Sequence[str], folder: Path, variables: Mapping[str, str] | None = None) -> int:
     """Run a command in ``folder`` with this process's output; return its exit status."""
-    return subprocess.call(command, cwd=folder, env=_safe(variables))
+    return subprocess.call(command, cwd=folder, env=_environment(command, variables))
 
 
 @contextmanager
 def output_of(command: Sequence[str]) -> Iterator[IO[bytes]]:
     """Start a command, and yield its output; at the end, stop it if it has more."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=NOWHERE, env=_safe(None)) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, cwd=NOWHERE, env=_environment(command, None)
+    ) as process:
         assert process.stdout is not None
         try:
             yield process.stdout
@@ -146,8 +148,11 @@ def python_children() -> Iterator[SpawnContext]:
             os.environ[SAFE] = before
 
 
-def _safe(variables: Mapping[str, str] | None) -> dict[str, str]:
-    return {**(os.environ if variables is None else variables), SAFE: "1"}
+def _environment(command: Sequence[str], variables: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the environment of a command; other programs may need modules beside their scripts."""
+    given = dict(os.environ if variables is None else variables)
+    is_python = Path(command[0]).name.startswith("python")
+    return given | ({SAFE: "1"} if is_python else {})
 
 
 def require_room(log: Path) -> None:
