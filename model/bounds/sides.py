@@ -59,7 +59,8 @@ def _planes(topology: Topology, axis: int) -> NodeSets:
 def _nearer_to_one_end(topology: Topology) -> NodeSets:
     """Return, for each link, the nodes nearer to its begin than to its end."""
     hops = hops_from(topology, np.arange(topology.nodes))
-    hops = np.where(hops == UNREACHED, topology.nodes, hops).astype(np.int16)
+    hops = hops.astype(np.int16)
+    hops[hops == UNREACHED] = topology.nodes
     begins, ends = linked_pairs(topology)
     nearer: NodeSets = hops[begins] < hops[ends]
     _, first = np.unique(np.packbits(nearer, axis=1), axis=0, return_index=True)
