@@ -40,7 +40,7 @@ _MOST_SHOWN = 10
 
 @dataclass(frozen=True)
 class WorkloadOptions:
-    """What a file of a workload leaves open, as it is typed."""
+    """The facts that a file of a workload leaves open, as they are typed."""
 
     clock: float
     rate: int

@@ -67,7 +67,7 @@ class TrafficSetting:
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadSetting:
-    """What the file of a workload leaves open.
+    """The facts that the file of a workload leaves open.
 
     ``clock`` is the number of cycles in a nanosecond, ``rate`` the operations that a rank computes
     in a cycle, ``word_bytes`` the bytes of a word, and ``groups`` the file that lists the ranks of

@@ -13,14 +13,18 @@ def numbered_lines(file: InputFile) -> Iterator[tuple[int, str]]:
 
     Raises :class:`InvalidInput` if the file is not UTF-8.
     """
+    for number, line in enumerate(text_of(file).split("\n"), 1):
+        if stripped := line.strip():
+            yield number, stripped
+
+
+def text_of(file: InputFile) -> str:
+    """Return the text of ``file``; raise :class:`InvalidInput` with the line if it is not UTF-8."""
     try:
-        text = file.content.decode()
+        return file.content.decode()
     except UnicodeDecodeError as error:
         number = file.content.count(b"\n", 0, error.start) + 1
         raise wrong_line(file, number, "must be UTF-8") from error
-    for number, line in enumerate(text.split("\n"), 1):
-        if stripped := line.strip():
-            yield number, stripped
 
 
 def wrong_line(file: InputFile, number: int, complaint: str) -> InvalidInput:

@@ -40,7 +40,7 @@ from ..model.base.json_file import decode_versioned, read_json
 from ..model.schedule.collective import ROOTLESS, Collective
 from ..model.workload.workload import KINDS, MESSAGE, Call, Rows, Workload
 from .format import Format, WorkloadSetting, json_keys
-from .lines import quoted, wrong_line
+from .lines import quoted, text_of, wrong_line
 from .ranks import nodes_of_ranks
 
 COLUMNS = ("id", "rank", "what", "amount", "after")
@@ -90,12 +90,7 @@ def read_table(file: InputFile, setting: WorkloadSetting) -> Workload:
 
 def _csv_lines(file: InputFile) -> Iterator[_Operation]:
     """Yield the operations of a CSV file."""
-    try:
-        text = file.content.decode()
-    except UnicodeDecodeError as error:
-        number = file.content.count(b"\n", 0, error.start) + 1
-        raise wrong_line(file, number, "must be UTF-8") from error
-    table = csv.reader(StringIO(text, newline=""), skipinitialspace=True)
+    table = csv.reader(StringIO(text_of(file), newline=""), skipinitialspace=True)
     header = [cell.strip() for cell in next(table, [])]
     if header != list(COLUMNS):
         raise wrong_line(file, 1, f"must be {HEADER}, not {quoted(','.join(header))}")

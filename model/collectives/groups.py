@@ -69,28 +69,38 @@ def boxes_of(topology: Topology, sides: Sequence[int], words: str) -> list[Nodes
     return [nodes for nodes in working if nodes]
 
 
+def box_around(topology: Topology, nodes: Nodes) -> tuple[Nodes, Nodes] | None:
+    """Return the smallest box of a grid with ``nodes``: its nodes, ascending, and its sides.
+
+    None for a network that is no whole mesh, torus, line or ring.
+    """
+    if not topology.whole_grid or topology.kind not in ("mesh", "torus", "line", "ring"):
+        return None
+    places = topology.coordinates(np.arange(topology.nodes))
+    low, high = places[list(nodes)].min(axis=0), places[list(nodes)].max(axis=0)
+    inside = ((places >= low) & (places <= high)).all(axis=1)
+    return tuple(np.flatnonzero(inside).tolist()), tuple((high - low + 1).tolist())
+
+
 def part_of(topology: Topology, nodes: Nodes) -> GroupNetwork:
     """Return the network of a group of working ``nodes``."""
-    if topology.whole_grid and topology.kind in ("mesh", "torus", "line", "ring"):
-        places = topology.coordinates(np.array(nodes))
-        low, high = places.min(axis=0), places.max(axis=0)
-        sides = tuple((high - low + 1).tolist())
-        if int(np.prod(sides)) == len(nodes):
-            round_all = all(
-                side == 1 or (axis in topology.wrapped and side == topology.dims[axis])
-                for axis, side in enumerate(sides)
-            )
-            members = np.sort(nodes)
-            registers, rates = (
-                None if table is None else table[members]
-                for table in (topology.link_registers_of, topology.link_rate_of)
-            )
-            box = replace(
-                (torus if round_all else mesh)(sides),
-                link_registers_of=registers,
-                link_rate_of=rates,
-            )
-            return GroupNetwork(box, tuple(members.tolist()))
+    around = box_around(topology, nodes)
+    if around is not None and len(around[0]) == len(nodes):
+        members, sides = around
+        round_all = all(
+            side == 1 or (axis in topology.wrapped and side == topology.dims[axis])
+            for axis, side in enumerate(sides)
+        )
+        registers, rates = (
+            None if table is None else table[list(members)]
+            for table in (topology.link_registers_of, topology.link_rate_of)
+        )
+        box = replace(
+            (torus if round_all else mesh)(sides),
+            link_registers_of=registers,
+            link_rate_of=rates,
+        )
+        return GroupNetwork(box, members)
     others = sorted({*range(topology.nodes)} - {*nodes} - {*topology.faulty_nodes})
     alone = with_faults(topology, others) if others else topology
     return GroupNetwork(alone, tuple(range(topology.nodes)))

@@ -167,7 +167,7 @@ class Delayed:
 
 
 class Interface:
-    """What the senders and receivers of a node share."""
+    """The registers that the senders and receivers of a node share."""
 
     alarm: Number  # Cycle in which it wakes, or NEVER.
     coasting_since: Number  # Cycle since which its step rises by itself, or NEVER.

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput, require_range
 from ..base.ragged import even_shares
 from ..collectives.declared.request import Request, combining_operator
-from ..collectives.groups import GroupNetwork, part_of, side_by_side
+from ..collectives.groups import GroupNetwork, box_around, part_of, side_by_side
 from ..collectives.registry import find_algorithm
 from ..collectives.shown_bounds import blocks_bound
 from ..compare.best import choose_best
@@ -63,7 +63,7 @@ _OF_ALL = (
 
 @dataclass(frozen=True, eq=False)
 class Cost:
-    """What a call takes on its network, by itself.
+    """The cycles, flits and links of a call on its network, by itself.
 
     ``cycles`` are those of all its programs, one after another, with their launches. ``flits``
     counts the flits that leave each node by each port, shape (nodes, ports); port 0 delivers.
@@ -84,7 +84,7 @@ class Cost:
 
 
 class _Key(NamedTuple):
-    """What the cost of a call depends on; ``nodes`` are ascending."""
+    """The facts on which the cost of a call depends; ``nodes`` are ascending."""
 
     request: Requested
     nodes: tuple[int, ...]
@@ -141,7 +141,7 @@ class Costs:
         ``tell`` is called for each call, when its algorithm is known. Raises
         :class:`.InvalidInput` with a call's name if no algorithm serves it.
         """
-        keys, shapes = [], dict[_Key, object]()
+        keys, shapes = [], dict[_Key, tuple[object, GroupNetwork]]()
         for call, members in calls:
             key = _key(call, members)
             keys.append(key)
@@ -152,18 +152,21 @@ class Costs:
                 raise error.between(f"{call.name} ({call.kind}): ") from error
             tell()
         programs = self._run_all() if self._shapes else {}
-        costs = {key: self._cost(key, shape, programs[shape]) for key, shape in shapes.items()}
+        costs = {
+            key: self._cost(key, shape, part, programs[shape])
+            for key, (shape, part) in shapes.items()
+        }
         return [costs[key] for key in keys]
 
-    def _shape_of(self, key: _Key) -> object:
-        """Return the shape of a call, whose algorithms are then known."""
+    def _shape_of(self, key: _Key) -> tuple[object, GroupNetwork]:
+        """Return the shape of a call, whose algorithms are then known, and its group's network."""
         part, where = network_of_group(self.topology, key.nodes)
         root = None if key.request.root is None else part.nodes.index(key.request.root)
         request = replace(key.request, root=root)
         shape = (request, key.message, where)
         if shape not in self._shapes:
             self._shapes[shape] = self._search(part, request, key.message)
-        return shape
+        return shape, part
 
     def _search(self, part: GroupNetwork, request: Requested, message: bool) -> _Shape:
         """Find the best algorithm of a request for its longest piece; schedule all lengths."""
@@ -186,8 +189,10 @@ class Costs:
     def _run_all(self) -> dict[object, _Programs]:
         """Run the programs of all shapes on one network with room for each."""
         placed = [made for shape in self._shapes.values() for made in shape.placed]
-        compiled = iter(self._room.compile(placed))
-        return {name: self._run(shape, compiled) for name, shape in self._shapes.items()}
+        compiled = self._room.compile(placed)
+        self.config = compiled[0].program.config
+        programs = iter(compiled)
+        return {name: self._run(shape, programs) for name, shape in self._shapes.items()}
 
     def _run(self, shape: _Shape, compiled: Iterator[Compiled]) -> _Programs:
         """Run the programs of a shape, which are the next of ``compiled``."""
@@ -196,7 +201,6 @@ class Costs:
         injects = np.zeros(self.topology.nodes, np.bool_)
         for count, made in zip(shape.counts, shape.placed, strict=True):
             program = next(compiled).program
-            self.config = program.config
             if isinstance(program, Program):
                 self._room.require(program)
             run = predict(program, empty_memory(program.config), timing=Timing.BARRIER)
@@ -207,10 +211,9 @@ class Costs:
             injects[made.source] = True
         return _Programs(cycles, flits, injects)
 
-    def _cost(self, key: _Key, shape: object, programs: _Programs) -> Cost:
+    def _cost(self, key: _Key, shape: object, part: GroupNetwork, programs: _Programs) -> Cost:
         """Return the cost of a call; its programs may have been found for a group elsewhere."""
         found = self._shapes[shape]
-        part, _ = network_of_group(self.topology, key.nodes)
         here, there = list(part.nodes), list(found.part.nodes)
         flits, injects = np.zeros_like(programs.flits), np.zeros_like(programs.injects)
         flits[here], injects[here] = programs.flits[there], programs.injects[there]
@@ -320,11 +323,12 @@ def network_of_group(topology: Topology, nodes: tuple[int, ...]) -> tuple[GroupN
     ``nodes`` are ascending. Nodes between the members are switches of the network.
     """
     everyone = tuple(range(topology.nodes))
-    box = _box(topology, nodes)
-    if box is None:
+    around = box_around(topology, nodes)
+    if around is None:
         others = [node for node in topology.working_nodes.tolist() if node not in {*nodes}]
         small = _with_switches(topology, others) if others else topology
         return GroupNetwork(small, everyone), nodes
+    box, _ = around
     part = part_of(topology, box)
     inside, links = part.topology, topology.links_differ
     if len(box) == len(nodes):
@@ -332,16 +336,6 @@ def network_of_group(topology: Topology, nodes: tuple[int, ...]) -> tuple[GroupN
     switches = [place for place, node in enumerate(part.nodes) if node not in {*nodes}]
     small = _with_switches(inside, switches)
     return GroupNetwork(small, part.nodes), (inside.dims, tuple(switches), nodes if links else ())
-
-
-def _box(topology: Topology, nodes: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the nodes of the smallest box of a grid around ``nodes``; None without such a grid."""
-    if not topology.whole_grid or topology.kind not in ("mesh", "torus", "line", "ring"):
-        return None
-    places = topology.coordinates(np.arange(topology.nodes))
-    low, high = places[list(nodes)].min(axis=0), places[list(nodes)].max(axis=0)
-    inside = ((places >= low) & (places <= high)).all(axis=1)
-    return tuple(np.flatnonzero(inside).tolist())
 
 
 def _with_switches(topology: Topology, nodes: Sequence[int]) -> Topology:

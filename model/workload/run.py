@@ -140,7 +140,7 @@ class WorkloadRun:
         topology, flits = self.workload.topology, self.link_flits.copy()
         flits[:, 0] = 0
         order = np.argsort(-flits, axis=None, kind="stable")[:most]
-        links = (np.unravel_index(order, flits.shape)[0], np.unravel_index(order, flits.shape)[1])
+        links = np.unravel_index(order, flits.shape)
         return [
             (
                 node_name(topology, int(node)),

@@ -95,6 +95,7 @@ class _Run:
         self._workload, self._costs, self._machine = workload, costs, machine
         self._rank, self._cycles = workload.rank.tolist(), workload.cycles.tolist()
         self._call, self._after = workload.call.tolist(), _followers(workload)
+        self._item = workload.items.tolist()
         self._missing = np.diff(workload.after_offsets).tolist()
         self._waiting = [len(rows) for rows in workload.rows_of_calls]
         rows, calls = workload.rows, len(costs)
@@ -158,11 +159,9 @@ class _Run:
         """Make the rows able that wait for the rows that have ended."""
         while ended:
             row = ended.pop()
-            call = self._call[row]
-            item = row if call == NO_CALL else self._workload.rows + call
             for follower in self._after[row]:
                 self._missing[follower] -= 1
-                self._last[follower] = item
+                self._last[follower] = self._item[row]
                 if not self._missing[follower] and self._become_able(follower, now):
                     ended.append(follower)
 
@@ -230,8 +229,7 @@ class _Run:
 def _followers(workload: Workload) -> list[list[int]]:
     """Return for each row the rows that are after it."""
     found: list[list[int]] = [[] for _ in range(workload.rows)]
-    rows = np.repeat(np.arange(workload.rows), np.diff(workload.after_offsets))
-    for row, other in zip(rows.tolist(), workload.after.tolist(), strict=True):
+    for row, other in zip(workload.waiting.tolist(), workload.after.tolist(), strict=True):
         found[other].append(row)
     return found
 

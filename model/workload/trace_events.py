@@ -13,7 +13,6 @@ import msgspec
 from .run import MachineRun, WorkloadRun
 from .workload import NO_CALL
 
-SUFFIX = ".perfetto.json"
 _THREADS = 4
 """Threads of a rank: one that computes, and the others for calls."""
 

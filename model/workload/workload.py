@@ -221,10 +221,14 @@ class Workload:
         """The item of each row, shape (rows,): the row itself, or rows + its call's number."""
         return np.where(self.call == NO_CALL, np.arange(self.rows), self.rows + self.call)
 
+    @property
+    def waiting(self) -> Numbers:
+        """The row that waits, for each row of :attr:`after`."""
+        return np.repeat(np.arange(self.rows), np.diff(self.after_offsets))
+
     def _edges(self) -> tuple[Numbers, Numbers, int]:
         """Return the items before and after each dependency, and the number of items."""
-        rows = np.repeat(np.arange(self.rows), np.diff(self.after_offsets))
-        return self.items[self.after], self.items[rows], self.rows + len(self.calls)
+        return self.items[self.after], self.items[self.waiting], self.rows + len(self.calls)
 
     def longest_path(self, call_cycles: Sequence[int]) -> npt.NDArray[np.int64]:
         """Return the cycles from the end of each item back to the begin of all: shape (items,).
@@ -298,12 +302,9 @@ class Rows:
         return self._add(rank, 0, number, call.name)
 
     def _add(self, rank: int, cycles: int, call: int, name: str) -> int:
-        for column, value in (
-            (self.rank, rank),
-            (self.cycles, cycles),
-            (self.call, call),
-        ):
-            column.append(value)
+        self.rank.append(rank)
+        self.cycles.append(cycles)
+        self.call.append(call)
         self.names.append(name)
         self.after.append([])
         return len(self.rank) - 1

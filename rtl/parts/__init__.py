@@ -1,1 +1,1 @@
-"""What both kinds of routers and interfaces are made of: links, ports, memories, the host port."""
+"""Parts of both kinds of routers and interfaces: links, ports, memories, the host port."""

@@ -56,7 +56,7 @@ def rings_all_gather(topology: Topology, words: int) -> Schedule:
     every.sort(key=lambda sends: int(sends.step[0]))
     made = grid_schedule(asked, Sends.joined(every), topology)
     blocks = Blocks(
-        np.concatenate([np.argsort(_ranks(topology, order)) for order, _ in parts]),
+        np.concatenate([_in_order(topology, order) for order, _ in parts]),
         (None,) * (topology.nodes * len(parts)),
         np.repeat(even_shares(words, len(parts)), topology.nodes),
     )
@@ -69,7 +69,7 @@ def _part_sends(
     """Yield the sends of one part, step by step: round the rings of each of ``axes`` in turn."""
     nodes = np.arange(topology.nodes)
     longest = max(topology.dims)
-    ranks = _ranks(topology, axes)
+    ranks = np.argsort(_in_order(topology, axes))
     had = np.zeros(1, np.int64)
     for phase, axis in enumerate(axes):
         side, stride = topology.dims[axis], prod(topology.dims[:axis])
@@ -91,11 +91,11 @@ def _part_sends(
         had = (had[:, np.newaxis] + np.arange(side) * stride).ravel()
 
 
-def _ranks(topology: Topology, axes: list[int]) -> Columns:
-    """Return each node's place in the order in which the first of ``axes`` runs fastest."""
+def _in_order(topology: Topology, axes: list[int]) -> Columns:
+    """Return the nodes in the order in which the first of ``axes`` runs fastest."""
     places = np.arange(topology.nodes).reshape(topology.dims, order="F")
     single = [axis for axis in range(len(topology.dims)) if axis not in axes]
-    return np.argsort(places.transpose(*axes, *single).ravel(order="F"))
+    return places.transpose(*axes, *single).ravel(order="F")
 
 
 def _places(topology: Topology, nodes: Columns, axes: list[int]) -> Columns:

@@ -1,1 +1,1 @@
-"""Where words lie in message memories, and which row puts which of them where."""
+"""Places of words in message memories, and the rows that copy them there."""
