@@ -208,8 +208,9 @@ def main(largest: int, keep: bool) -> None:
     kept = json.loads(KEPT.read_text())
     table = _table("work, in runs of the reference loop", "measured", "kept", "ratio")
     for name, work in works.items():
-        before = kept.get(name, work)
-        table.add_row(name, f"{work:.2f}", f"{before:.2f}", f"{work / before:.2f}")
+        before = kept.get(name)
+        beside = ("none", "") if before is None else (f"{before:.2f}", f"{work / before:.2f}")
+        table.add_row(name, f"{work:.2f}", *beside)
     if keep:
         KEPT.write_text(json.dumps(works, indent=1) + "\n")
     with tempfile.TemporaryDirectory() as cache:
