@@ -223,7 +223,7 @@ class Workload:
 
     @property
     def waiting(self) -> Numbers:
-        """The row that waits, for each row of :attr:`after`."""
+        """The row that waits, for each row of ``after``."""
         return np.repeat(np.arange(self.rows), np.diff(self.after_offsets))
 
     def _edges(self) -> tuple[Numbers, Numbers, int]:
