@@ -14,11 +14,13 @@ import numpy as np
 from ..model.base.notices import LOG
 from ..model.base.processes import python_children
 from ..model.bounds.cycles import least_cycles
+from ..model.collectives.circuits.light_trees import light_broadcast
 from ..model.collectives.direct.all_to_all import direct_all_to_all
 from ..model.collectives.streaming.trees import packed_trees_multicast
 from ..model.collectives.tree.broadcast import tree_broadcast
 from ..model.collectives.tree.graph import two_way_graph
 from ..model.collectives.tree.intervals import interval_sends
+from ..model.cycle.any_run import run_any
 from ..model.cycle.model import run
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.faults import with_faults
@@ -26,6 +28,7 @@ from ..model.network.port_model import PortModel
 from ..model.network.route_layers import layered_vcs
 from ..model.network.topology import mesh
 from ..model.papers.transmit.covering import cover_square
+from ..model.program.certified import Room
 from ..model.program.payload import empty_memory
 from ..model.program.program import Program
 from ..model.run.signature import signatures
@@ -36,7 +39,8 @@ from . import interruption
 def main() -> None:
     """Call every compiled function with the array types of its later calls.
 
-    The cycle model and the searches take about the same time, and each gets a process.
+    The cycle model and the searches take about the same time, and each gets a process; the first
+    one that ends goes on with circuits.
     """
     _prepare_process()
     begin = time.monotonic()
@@ -46,7 +50,7 @@ def main() -> None:
         python_children() as context,
         ProcessPoolExecutor(2, context, _prepare_process) as processes,
     ):
-        for part in [processes.submit(use) for use in (_use_cycle_model, _use_searches)]:
+        for part in [processes.submit(use) for use in USES]:
             part.result()
     sys.stdout.write(f"they are compiled: {time.monotonic() - begin:.0f} s\n")
 
@@ -79,6 +83,16 @@ def _use_searches() -> None:
     expected_cycles(direct_all_to_all(with_faults(grid, [5], []), 1))
     packed_trees_multicast(grid, 0, [5], 1)
     layered_vcs(np.array([0, 3]), np.array([0, 1, 2]))
+
+
+def _use_circuits() -> None:
+    """Run a broadcast through circuits, down several trees."""
+    made = light_broadcast(mesh((2, 2)), 0, 4, all_port=True)
+    program = Room({"circuits": True}).compile_one(made).program
+    run_any(program, empty_memory(program.config), timing=Timing.SELF_TIMED)
+
+
+USES = (_use_cycle_model, _use_searches, _use_circuits)
 
 
 if __name__ == "__main__":
