@@ -21,23 +21,40 @@ from eyecast.model.network.topology import Topology, mesh, ring
 from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.program import Program
 from eyecast.model.run.run import HardwareRun
+from eyecast.model.run.signature import signatures
 from eyecast.model.run.trace import first_difference
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import simulate
 
 SLOW = pytest.mark.slow
-REGISTERS = [
-    pytest.param(1, 2, id="1-on-2x2"),
-    *(pytest.param(number, 4, id=f"{number}-on-4x4", marks=SLOW) for number in range(1, 8)),
-]
 TIMINGS = ("barrier", "self-timed")
 
+LIMITS = {"barrier_registers": 5, "message_words": 16, "signature": True}
+IN_ORDER = program({0: [put(1, (UP, 2)), put(3, (UP, 1))]}, {1: [3], 2: [1]}, **LIMITS)
+# No node expects the packet, so all nodes are finished before it arrives.
+STRAY = program({0: [put(1, (UP, 3), length=9)]}, {}, **LIMITS)
+# The packet asks for a port that leads nowhere, and node 3 waits for ever.
+LOST = program({0: [put(1, (UP, 1), (NORTH, 1))]}, {3: [1]}, **LIMITS)
+FLAGGED = program({0: [put(2, (UP, 1))], 2: [put(1, (UP, 1))]}, {3: [2]}, **LIMITS)
 
-@pytest.mark.parametrize(("registers", "side"), REGISTERS)
-def test_a_broadcast_takes_so_many_cycles_more_for_each_step(registers: int, side: int) -> None:
-    config = NetworkConfig(topology=mesh((side, side)), barrier_registers=registers, signature=True)
-    roots = {2: (0, 1, 3), 4: (0, 5, 11)}[side]
-    schedules = [eye_broadcast(config.topology, root, 5) for root in roots]
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        pytest.param(IN_ORDER.config, id="5-on-a-line"),
+        *(
+            pytest.param(
+                NetworkConfig(topology=mesh((4, 4)), barrier_registers=number, signature=True),
+                id=f"{number}-on-4x4",
+                marks=SLOW,
+            )
+            for number in range(1, 8)
+        ),
+    ],
+)
+def test_a_broadcast_takes_so_many_cycles_more_for_each_step(config: NetworkConfig) -> None:
+    registers, nodes = config.barrier_registers, config.topology.nodes
+    schedules = [eye_broadcast(config.topology, root, 5) for root in (0, nodes // 3, nodes - 1)]
     cases = [
         Case.of(Compiled.of(schedule, config), timing=timing, seed=number)
         for number, schedule in enumerate(schedules)
@@ -50,11 +67,8 @@ def test_a_broadcast_takes_so_many_cycles_more_for_each_step(registers: int, sid
             assert found.measured.cycles == config.table.control_words + steps - 2 - registers
 
 
-@pytest.mark.parametrize(
-    "topology",
-    [ring(3), *(pytest.param(each, marks=SLOW) for each in (ring(7), mesh((5, 3))))],
-    ids=lambda each: each.label,
-)
+@SLOW
+@pytest.mark.parametrize("topology", [ring(3), ring(7), mesh((5, 3))], ids=lambda each: each.label)
 def test_nodes_that_are_no_power_of_two(topology: Topology) -> None:
     config = NetworkConfig(topology=topology, barrier_registers=4, depth=1)
     cases = [
@@ -68,15 +82,6 @@ def on_hardware(*programs: Program, timing: str) -> list[HardwareRun]:
     """Run programs one after another on the same network."""
     jobs = [whole_job(each, timing, cycle_limit(each)) for each in programs]
     return list(simulate(build_simulator(programs[0].config), jobs))
-
-
-LIMITS = {"barrier_registers": 5, "message_words": 16}
-IN_ORDER = program({0: [put(1, (UP, 2)), put(3, (UP, 1))]}, {1: [3], 2: [1]}, **LIMITS)
-# No node expects the packet, so all nodes are finished before it arrives.
-STRAY = program({0: [put(1, (UP, 3), length=9)]}, {}, **LIMITS)
-# The packet asks for a port that leads nowhere, and node 3 waits for ever.
-LOST = program({0: [put(1, (UP, 1), (NORTH, 1))]}, {3: [1]}, **LIMITS)
-FLAGGED = program({0: [put(2, (UP, 1))], 2: [put(1, (UP, 1))]}, {3: [2]}, **LIMITS)
 
 
 @pytest.mark.parametrize("timing", TIMINGS)
@@ -94,6 +99,7 @@ def test_nothing_is_left_of_the_run_before(timing: str) -> None:
             assert (measured.flags == predicted.flags).all()
             assert (measured.step == predicted.step).all()
             assert (measured.memory == predicted.memory).all()
+            assert (measured.signature == signatures(predicted.trace, each.config)).all()
 
 
 def test_without_them_the_same_program_takes_five_cycles_less_for_each_step() -> None:

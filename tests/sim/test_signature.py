@@ -14,9 +14,8 @@ from eyecast.sim.verify import run_traffic
 TOPOLOGY = mesh((2, 2))
 
 
-@pytest.mark.parametrize(
-    ("vcs", "flit_width"), [(1, 16), pytest.param(2, 40, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("vcs", "flit_width"), [(1, 16), (2, 40)])
 def test_signatures_are_those_of_the_prediction(vcs, flit_width):
     config = NetworkConfig(
         topology=TOPOLOGY,

@@ -52,7 +52,7 @@ def _whole_memories(case: TrafficCase) -> npt.NDArray[np.uint64]:
     ("topology", "limits", "trace"),
     [
         # The link from 0 to 1 is faulty, the one from 1 to 0 is not.
-        (with_faults(mesh((3, 2)), [], [(0, 1)]), {"flit_width": 24}, True),
+        (with_faults(mesh((2, 2)), [], [(0, 1)]), {"flit_width": 24}, True),
         pytest.param(mesh((5,)), {"flit_width": 24}, True, marks=SLOW),
         pytest.param(mesh((5,)), {"flit_width": 24}, False, marks=SLOW),
         pytest.param(torus((3, 3)), {"vcs": 3, "depth": 3}, True, marks=SLOW),

@@ -111,6 +111,6 @@ def test_other_configurations(dims, limits):
     list(verified(cases(dims, 5, vcs, sources, **others)))
 
 
-def test_a_single_node_and_a_pair_of_rows():
-    for side in (1, 2):
-        list(verified(cases((side, side), 4, 1, range(side * side))))
+@pytest.mark.parametrize("side", [pytest.param(1, marks=SLOW), 2])
+def test_a_single_node_and_a_pair_of_rows(side):
+    list(verified(cases((side, side), 4, 1, range(side * side))))
