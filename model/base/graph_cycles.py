@@ -1,6 +1,6 @@
 """Circles in graphs given as columns of edges."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -57,3 +57,42 @@ def peeling_rounds(before: Numbers, after: Numbers, count: int) -> Numbers:
         waiting[reached] -= times
         peeled, number = reached[waiting[reached] == 0], number + 1
     return rounds
+
+
+def strong_parts(members: Iterable[int], behind: Mapping[int, Iterable[int]]) -> list[list[int]]:
+    """Return the strongly connected parts of ``members`` (R. Tarjan, 1972), without recursion.
+
+    ``behind`` has the members that edges lead to from each one.
+    """
+    number: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    on_stack: set[int] = set()
+    found: list[list[int]] = []
+    for root in members:
+        if root in number:
+            continue
+        walk = [(root, iter(behind.get(root, ())))]
+        while walk:
+            unit, others = walk[-1]
+            if unit not in number:
+                number[unit] = low[unit] = len(number)
+                stack.append(unit)
+                on_stack.add(unit)
+            for other in others:
+                if other not in number:
+                    walk.append((other, iter(behind.get(other, ()))))
+                    break
+                if other in on_stack:
+                    low[unit] = min(low[unit], number[other])
+            else:
+                walk.pop()
+                if walk:
+                    above = walk[-1][0]
+                    low[above] = min(low[above], low[unit])
+                if low[unit] == number[unit]:
+                    at = stack.index(unit)
+                    found.append(stack[at:])
+                    on_stack.difference_update(stack[at:])
+                    del stack[at:]
+    return found

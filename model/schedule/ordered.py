@@ -44,7 +44,8 @@ class OrderedSends:
     ``source`` and ``target`` are nodes, ``blocks`` the one or more blocks that a send carries, and
     ``after`` the rows of the sends that must be complete before it begins. ``unit`` is the unit of
     each row, numbered from 0; if empty, each row is a unit of its own. ``combine`` marks the rows
-    that combine at their target; it may be empty if none does.
+    that combine at their target; it may be empty if none does. ``not_before`` has the rows whose
+    step a row may share, but not precede; it may be empty if no row has any.
     """
 
     source: Sequence[int]
@@ -53,6 +54,7 @@ class OrderedSends:
     after: Sequence[Sequence[int]]
     unit: Sequence[int] = ()
     combine: Sequence[bool] = ()
+    not_before: Sequence[Sequence[int]] = ()
 
     @property
     def units(self) -> Sequence[int]:
@@ -81,11 +83,13 @@ def packed_schedule(
     blocks: Blocks,
     sends: OrderedSends,
     given_paths: Sequence[Sequence[int]] | None = None,
+    other_paths: Sequence[Sequence[int]] | None = None,
 ) -> Schedule:
     """Return the schedule of ``sends`` in the earliest steps found, ordered by step and row.
 
     Routes and VCs are those of :func:`.safe_routes`. If ``given_paths`` (lists of nodes) are given,
-    they are the routes, and VCs are those of :func:`.layered_vcs`. The result is deterministic.
+    they are the routes, and VCs are those of :func:`.layered_vcs`. A unit takes its rows of
+    ``other_paths`` instead if these are free in an earlier step. The result is deterministic.
 
     Raises :class:`CircleError` if sends wait in a circle, and :class:`InvalidInput` if no path
     leads to a target. :meth:`.Schedule.check` proves that the sends carry out the collective.
@@ -98,8 +102,14 @@ def packed_schedule(
         path_nodes = np.fromiter(chain.from_iterable(given_paths), np.int32)
         vcs = layered_vcs(path_offsets, path_nodes)
     bounds, nodes = path_offsets.tolist(), path_nodes.tolist()
-    paths = [nodes[begin:end] for begin, end in pairwise(bounds)]
-    steps = np.array(_steps(sends, paths, port_model), np.int32)
+    paths: list[Sequence[int]] = [nodes[begin:end] for begin, end in pairwise(bounds)]
+    ways = [paths] if other_paths is None else [paths, other_paths]
+    chosen, way = _steps(sends, ways, port_model)
+    if any(way):
+        paths = [ways[number][row] for row, number in enumerate(way)]
+        bounds = offsets_of([*map(len, paths)]).tolist()
+        vcs = layered_vcs(np.array(bounds), np.fromiter(chain.from_iterable(paths), np.int32))
+    steps = np.array(chosen, np.int32)
     order = np.argsort(steps, kind="stable")
     rows = order.tolist()
     hops = np.split(vcs, bounds[1:-1] - np.arange(1, len(rows))) if rows else []
@@ -120,36 +130,49 @@ def packed_schedule(
     )
 
 
-def _steps(sends: OrderedSends, paths: list[list[int]], port_model: PortModel) -> list[int]:
-    """Choose the step of each send."""
+def _steps(
+    sends: OrderedSends, ways: Sequence[Sequence[Sequence[int]]], port_model: PortModel
+) -> tuple[list[int], list[int]]:
+    """Choose the step of each send, and the number of its path among ``ways``."""
     unit_of = list(sends.units)
     rows: list[list[int]] = [[] for _ in range(max(unit_of, default=-1) + 1)]
     for row, unit in enumerate(unit_of):
         rows[unit].append(row)
-    before = [{unit_of[other] for row in unit for other in sends.after[row]} for unit in rows]
+    after = [{unit_of[other] for row in unit for other in sends.after[row]} for unit in rows]
+    before = after
+    if sends.not_before:
+        beside = [
+            {unit_of[other] for row in unit for other in sends.not_before[row]} - {number}
+            for number, unit in enumerate(rows)
+        ]
+        before = [one | other for one, other in zip(after, beside, strict=True)]
     behind: list[list[int]] = [[] for _ in before]
     for unit, others in enumerate(before):
         for other in others:
             behind[other].append(unit)
     urgency = _urgency(before, behind)
     calendar = _Calendar(port_model)
-    steps = [0] * len(rows)
+    steps, taken = [0] * len(rows), [0] * len(rows)
     missing = list(map(len, before))
 
     def key(unit: int) -> tuple[int, int, int]:
-        return (-urgency[unit], -max(len(paths[row]) for row in rows[unit]), unit)
+        return (-urgency[unit], -max(len(ways[0][row]) for row in rows[unit]), unit)
 
     ready = [key(unit) for unit, count in enumerate(missing) if not count]
     heapify(ready)
     while ready:
         unit = heappop(ready)[-1]
-        earliest = 1 + max((steps[other] for other in before[unit]), default=0)
-        steps[unit] = calendar.place([paths[row] for row in rows[unit]], earliest)
+        earliest = max((steps[other] + (other in after[unit]) for other in before[unit]), default=1)
+        places = [[way[row] for row in rows[unit]] for way in ways]
+        free = [calendar.first_free(paths, max(1, earliest)) for paths in places]
+        steps[unit] = min(free)
+        taken[unit] = free.index(steps[unit])
+        calendar.take(places[taken[unit]], steps[unit])
         for other in behind[unit]:
             missing[other] -= 1
             if not missing[other]:
                 heappush(ready, key(other))
-    return [steps[unit] for unit in unit_of]
+    return [steps[unit] for unit in unit_of], [taken[unit] for unit in unit_of]
 
 
 def _urgency(before: list[set[int]], behind: list[list[int]]) -> list[int]:
@@ -188,15 +211,18 @@ class _Calendar:
         self._on_link: defaultdict[tuple[int, int], int] = defaultdict(int)
         self._pair: defaultdict[tuple[int, int], int] = defaultdict(int)
 
-    def place(self, paths: list[list[int]], earliest: int) -> int:
-        """Reserve the first step, from ``earliest`` on, in which all ``paths`` are free."""
+    def first_free(self, paths: list[Sequence[int]], earliest: int) -> int:
+        """Return the first step, from ``earliest`` on, in which all ``paths`` are free."""
         busy = 0
         for path in paths:
             busy |= self._nodes_busy(path[0], path[-1])
             for link in pairwise(path):
                 busy |= self._on_link[link]
         free = ~(busy >> earliest)
-        step = earliest + (free & -free).bit_length() - 1
+        return earliest + (free & -free).bit_length() - 1
+
+    def take(self, paths: list[Sequence[int]], step: int) -> None:
+        """Reserve ``paths`` in ``step``."""
         bit = 1 << step
         for path in paths:
             for link in pairwise(path):
@@ -204,7 +230,6 @@ class _Calendar:
             self._sending[path[0]] |= bit
             self._receiving[path[-1]] |= bit
             self._pair[path[0], path[-1]] |= bit
-        return step
 
     def _nodes_busy(self, source: int, target: int) -> int:
         """Return the steps, as bits, in which the port model forbids this send."""

@@ -28,7 +28,7 @@ from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
-from ...schedule.ordered import OrderedSends, packed_schedule
+from ...schedule.rounds import RoundSend, schedule_of_rounds
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared, rooted
 from .rounds import Send, all_gather_of_rounds
@@ -43,20 +43,15 @@ def aligned_broadcast(topology: Topology, root: int, words: int) -> Schedule:
     require_range("flits", words, 1)
     topology.require_working("source", root)
     nodes = topology.working_nodes.tolist()
-    source: list[int] = []
-    target: list[int] = []
-    after: list[list[int]] = []
-    last: dict[int, int] = {}
-    for pairs in _levels(len(nodes), nodes.index(root)):
-        for begin, end in pairs:
-            after.append([last[begin]] if begin in last else [])
-            last[begin] = last[end] = len(source)
-            source.append(nodes[begin])
-            target.append(nodes[end])
-    sends = OrderedSends(source=source, target=target, blocks=[[0]] * len(source), after=after)
+    rounds = [
+        [RoundSend(nodes[begin], nodes[end], [0]) for begin, end in pairs]
+        for pairs in _levels(len(nodes), nodes.index(root))
+    ]
     blocks = Blocks(np.array([root]), (None,), np.array([words]))
     ports, name = PortModel.FULL_DUPLEX, Collective.BROADCAST
-    return packed_schedule(topology, name, "aligned-tree", ports, root, blocks, sends)
+    return schedule_of_rounds(
+        topology, name, "aligned-tree", ports, root, blocks, rounds, keeps_rounds=True
+    )
 
 
 def aligned_all_gather(topology: Topology, words: int) -> Schedule:

@@ -1,12 +1,10 @@
 """All-gathers in rounds, whose sends are dealt to steps so that no two share a link in a step.
 
 Papers count rounds in which every node sends at the same time, and ignore the links between. Here
-the sends take routes of the given network. Each send goes in the first step in which the source has
-all its blocks, both nodes' ports are free, and all links of its path are free
-(:mod:`...schedule.ordered`). If the paths of a round share no link, the round takes one step.
+the sends take routes of the given network. If the paths of a round share no link, the round takes
+one step (:mod:`...schedule.rounds`).
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -16,7 +14,7 @@ from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
-from ...schedule.ordered import OrderedSends, packed_schedule
+from ...schedule.rounds import RoundSend, schedule_of_rounds
 from ...schedule.schedule import Schedule
 
 Send = tuple[int, int, Sequence[int]]
@@ -36,34 +34,21 @@ def all_gather_of_rounds(
     """Return the all-gather of ``words`` words of each working node with the sends of ``rounds``.
 
     If it ``keeps_rounds``, a node sends a block in the order of the rounds. The blocks are those of
-    the nodes in this ``order``, by default in that of their numbers. Raises
-    :class:`.InvalidInput` for blocks without words, and for a target that no path leads to.
+    the nodes in this ``order``, by default in that of their numbers, unless another one is better.
+    Raises :class:`.InvalidInput` for blocks without words, and for a target that no path leads to.
     """
     require_range("flits", words, 1)
-    nodes = topology.working_nodes.tolist() if order is None else order
-    number = {node: block for block, node in enumerate(nodes)}
-    source: list[int] = []
-    target: list[int] = []
-    blocks: list[list[int]] = []
-    after: list[list[int]] = []
-    brought: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    for each in rounds:
-        new = []
-        for begin, end, carried in each:
-            row = len(source)
-            source.append(begin)
-            target.append(end)
-            blocks.append([number[node] for node in carried])
-            after.append(sorted({row for node in carried for row in brought[begin, node]}))
-            new += [(end, node, row) for node in carried]
-            if keeps_rounds:
-                new += [(begin, node, row) for node in carried]
-        for end, node, row in new:
-            brought[end, node].append(row)
-    sends = OrderedSends(source=source, target=target, blocks=blocks, after=after)
-    owned = Blocks(np.array(nodes), (None,) * len(nodes), np.full(len(nodes), words))
+    nodes = topology.working_nodes if order is None else np.array(order)
+    number = {node: block for block, node in enumerate(nodes.tolist())}
+    sends = [
+        [RoundSend(begin, end, [number[node] for node in carried]) for begin, end, carried in each]
+        for each in rounds
+    ]
+    blocks = Blocks(nodes, (None,) * len(nodes), np.full(len(nodes), words))
     name = Collective.ALL_GATHER
-    return packed_schedule(topology, name, algorithm, port_model, None, owned, sends)
+    return schedule_of_rounds(
+        topology, name, algorithm, port_model, None, blocks, sends, keeps_rounds=keeps_rounds
+    )
 
 
 def require_ring(algorithm: str, topology: Topology) -> None:

@@ -18,7 +18,7 @@ from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
-from ...schedule.ordered import OrderedSends, packed_schedule
+from ...schedule.rounds import RoundSend, schedule_of_rounds
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared
 from ..declared.request import Request
@@ -53,29 +53,15 @@ def exchanged_all_reduce(
 
     Raises :class:`.InvalidInput` as ``partners`` does, and for a message without words.
     """
-    name, rounds = partners(topology)
+    name, found = partners(topology)
     require_range("flits", words, 1)
-    nodes, last = topology.nodes, np.zeros(topology.nodes, np.int64)
-    source, target, after, unit = [], [], [], []
-    for number, partner in enumerate(rounds):
-        for node, other in enumerate(partner.tolist()):
-            before = (node, other) if number else ()
-            source.append(node)
-            target.append(other)
-            after.append([int(last[each]) for each in before])
-            unit.append(number * nodes + min(node, other))
-        last = np.arange(nodes) + number * nodes
-    sends = OrderedSends(
-        source=source,
-        target=target,
-        blocks=[[0]] * len(source),
-        after=after,
-        unit=np.unique(unit, return_inverse=True)[1].tolist(),
-        combine=[True] * len(source),
-    )
+    rounds = [
+        [RoundSend(node, other, [0], combine=True) for node, other in enumerate(each.tolist())]
+        for each in found
+    ]
     blocks = Blocks.reduced_to((None,), words, operator)
     ports = PortModel.EXCHANGE
-    return packed_schedule(topology, Collective.ALL_REDUCE, name, ports, None, blocks, sends)
+    return schedule_of_rounds(topology, Collective.ALL_REDUCE, name, ports, None, blocks, rounds)
 
 
 _PAPER = "De Sensi et al., Swing, 2024"

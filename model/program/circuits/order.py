@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...base.arrays import Numbers
+from ...base.graph_cycles import strong_parts
 from ...schedule.streams import Streams
 from .units import Units
 
@@ -96,7 +97,7 @@ def _behind(units: Units, ties: Ties) -> Behind:
 
 def _in_order(members: list[int], behind: Behind) -> list[list[int]]:
     """Return ``members`` as gangs, each after those it depends on, otherwise as they come."""
-    gangs = _circles(members, behind)
+    gangs = strong_parts(members, behind)
     rank = {unit: place for place, unit in enumerate(members)}
     number = {unit: gang for gang, units in enumerate(gangs) for unit in units}
     missing = [0] * len(gangs)
@@ -118,40 +119,4 @@ def _in_order(members: list[int], behind: Behind) -> list[list[int]]:
             missing[other] -= 1
             if not missing[other]:
                 heappush(ready, (first[other], other))
-    return found
-
-
-def _circles(members: list[int], behind: Behind) -> list[list[int]]:
-    """Return the strongly connected parts (R. Tarjan, 1972), without recursion."""
-    number: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-    on_stack: set[int] = set()
-    found: list[list[int]] = []
-    for root in members:
-        if root in number:
-            continue
-        walk = [(root, iter(behind.get(root, ())))]
-        while walk:
-            unit, others = walk[-1]
-            if unit not in number:
-                number[unit] = low[unit] = len(number)
-                stack.append(unit)
-                on_stack.add(unit)
-            for other in others:
-                if other not in number:
-                    walk.append((other, iter(behind.get(other, ()))))
-                    break
-                if other in on_stack:
-                    low[unit] = min(low[unit], number[other])
-            else:
-                walk.pop()
-                if walk:
-                    above = walk[-1][0]
-                    low[above] = min(low[above], low[unit])
-                if low[unit] == number[unit]:
-                    at = stack.index(unit)
-                    found.append(stack[at:])
-                    on_stack.difference_update(stack[at:])
-                    del stack[at:]
     return found
