@@ -60,7 +60,7 @@ from .networks import (
     with_random_faults,
 )
 from .notebook import Entries, Measures, Player
-from .own_schedule import schedule_of_sends
+from .own_schedule import schedule_of_rounds, schedule_of_sends
 from .runs import (
     compare,
     compile,
@@ -150,6 +150,7 @@ __all__ = [
     "read_schedule",
     "ring",
     "schedule",
+    "schedule_of_rounds",
     "schedule_of_sends",
     "star_tree",
     "sweep",

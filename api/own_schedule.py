@@ -1,22 +1,29 @@
-"""Schedules of a user's own sends, proved to carry out a collective."""
+"""Schedules of custom sends or rounds, proved to carry out a collective."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
-from ..model.base.errors import InvalidInput, require_range
-from ..model.collectives.task import Task
+from ..model.base.errors import InvalidInput
+from ..model.collectives.promise import promise_of
 from ..model.network.operators import Operator
 from ..model.network.port_model import PORT_MODELS, PortModel
 from ..model.network.topology import Topology
 from ..model.schedule.blocks import CUSTOM
 from ..model.schedule.collective import Collective
-from ..model.schedule.requested_blocks import blocks_of
+from ..model.schedule.rounds import schedule_of_rounds as of_rounds
 from ..model.schedule.schedule import Schedule
 from .annotations import BlockWords, CollectiveName, Groups, Node, OperatorName, PortModelName
 from .arguments import checked
-from .sends import Block, SendLike, block_table, read_sends, send_columns
+from .sends import (
+    Block,
+    RoundSendLike,
+    SendLike,
+    block_table,
+    read_rounds,
+    read_sends,
+    send_columns,
+)
 from .task import node_number, task_of
 
 _BEGUN_BY_A_SENDER = (Collective.BROADCAST, Collective.MULTICAST)
@@ -96,42 +103,128 @@ def schedule_of_sends(
         For an argument out of range, and for a path of fewer than two nodes.
     """
     listed = read_sends(network, sends)
-    if collective is None:
-        collective = "broadcast" if targets is None else "multicast"
-    if collective == CUSTOM:
-        others = {
-            "targets": targets,
-            "flits": flits,
-            "pieces": None if pieces == 1 else pieces,
-            "operator": operator,
-            "block_words": block_words,
-            "groups": groups,
-        }
-        promise = _custom_promise(network, source, blocks, others)
-    else:
-        if source is None and groups is None and collective in _BEGUN_BY_A_SENDER:
-            source = min(listed, key=lambda send: send.step).path[0]
-        task = task_of(
-            network,
-            source=source,
-            collective=collective,
-            targets=targets,
-            flits=flits,
-            operator=operator,
-            block_words=block_words,
-            groups=groups,
-        )
-        promise = _promise(task, pieces, blocks)
+    asked = _Asked(
+        collective, source, targets, flits, pieces, operator, block_words, groups, blocks
+    )
+    first = min(listed, key=lambda send: send.step).path[0]
     made = Schedule(
         topology=network,
         algorithm=name,
         port_model=_port_model(ports),
         timed=timed,
-        **promise,
+        **asked.promise(network, first),
         **send_columns(listed),
     )
     made.check()
     return made
+
+
+@checked
+def schedule_of_rounds(
+    network: Topology,
+    rounds: Iterable[Iterable[RoundSendLike]],
+    *,
+    collective: CollectiveName | Literal["custom"] | None = None,
+    source: Node | None = None,
+    targets: Iterable[Node] | None = None,
+    flits: int | None = None,
+    pieces: int = 1,
+    operator: OperatorName | Operator | None = None,
+    block_words: BlockWords | None = None,
+    groups: Groups | None = None,
+    blocks: Sequence[Block] | None = None,
+    ports: PortModelName = "full-duplex",
+    name: str = "own",
+) -> Schedule:
+    """Make a schedule of custom rounds, and prove that it carries out a collective.
+
+    All sends of a round carry what their sources hold before the round. Eyecast finds routes, VCs
+    and steps: no two sends of a step share a link, and a later round may begin before an earlier
+    one has ended. Blocks lie in memory in an order in which sends carry adjacent words, if any
+    order does. A network with circuits gives each send a cycle of its own.
+
+    Parameters
+    ----------
+    network
+        The network.
+    rounds
+        Lists of sends. A send is a tuple of source, target and blocks: a number, or several. A
+        fourth field, True, combines its words with those at the target.
+    collective, source, targets, flits, pieces, operator, block_words, groups, blocks, ports, name
+        As in :func:`schedule_of_sends`, which says how blocks are numbered.
+
+    Returns
+    -------
+    Schedule
+        The schedule, which its check has proved.
+
+    Raises
+    ------
+    ScheduleError
+        For the first rule that the rounds break. Sends are numbered by step.
+    InvalidInput
+        For an argument out of range, and for a target that no path leads to.
+    """
+    listed = read_rounds(network, rounds)
+    asked = _Asked(
+        collective, source, targets, flits, pieces, operator, block_words, groups, blocks
+    )
+    promise = asked.promise(network, next(send for each in listed for send in each).source)
+    made = of_rounds(
+        network, rounds=listed, algorithm=name, port_model=_port_model(ports), **promise
+    )
+    made.check()
+    return made
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What custom sends must carry out: parameters of :func:`schedule_of_sends`."""
+
+    collective: str | None
+    source: Node | None
+    targets: Iterable[Node] | None
+    flits: int | None
+    pieces: int
+    operator: str | Operator | None
+    block_words: BlockWords | None
+    groups: Groups | None
+    blocks: Sequence[Block] | None
+
+    def promise(self, network: Topology, first: int) -> dict[str, Any]:
+        """Return the columns of the promise; ``first`` is the sender that comes first."""
+        collective, source = self.collective, self.source
+        if collective is None:
+            collective = "broadcast" if self.targets is None else "multicast"
+        if collective == CUSTOM:
+            return self._custom(network)
+        if source is None and self.groups is None and collective in _BEGUN_BY_A_SENDER:
+            source = first
+        task = task_of(
+            network,
+            source=source,
+            collective=collective,
+            targets=self.targets,
+            flits=self.flits,
+            operator=self.operator,
+            block_words=self.block_words,
+            groups=self.groups,
+        )
+        if self.blocks is not None and self.pieces != 1:
+            raise InvalidInput.must_be("pieces", "left out", "with blocks")
+        table = None if self.blocks is None else block_table(network, self.blocks)
+        return promise_of(task, self.pieces, table)
+
+    def _custom(self, network: Topology) -> dict[str, Any]:
+        """Return the columns of a promise that only its blocks describe."""
+        pieces = None if self.pieces == 1 else self.pieces
+        for name, given in (vars(self) | {"pieces": pieces}).items():
+            if given is not None and name not in ("collective", "source", "blocks"):
+                raise InvalidInput.must_be(name, "left out", "with custom: blocks say it")
+        if self.blocks is None:
+            raise InvalidInput.must_be("blocks", "given", "with custom")
+        root = None if self.source is None else node_number(network, self.source, "source")
+        return {"collective": CUSTOM, "root": root, "blocks": block_table(network, self.blocks)}
 
 
 def _port_model(ports: str) -> PortModel:
@@ -140,39 +233,3 @@ def _port_model(ports: str) -> PortModel:
     if ports not in names:
         raise InvalidInput.unknown("ports", names, ports)
     return names[ports]
-
-
-def _custom_promise(
-    network: Topology,
-    source: Node | None,
-    blocks: Sequence[Block] | None,
-    others: Mapping[str, object],
-) -> dict[str, Any]:
-    """Return the columns of a schedule that only its ``blocks`` describe."""
-    for name, given in others.items():
-        if given is not None:
-            raise InvalidInput.must_be(name, "left out", "with custom: blocks say it")
-    if blocks is None:
-        raise InvalidInput.must_be("blocks", "given", "with custom")
-    root = None if source is None else node_number(network, source, "source")
-    return {"collective": CUSTOM, "root": root, "blocks": block_table(network, blocks)}
-
-
-def _promise(task: Task, pieces: int, blocks: Sequence[Block] | None) -> dict[str, Any]:
-    """Return the columns of a schedule for ``task``: its requests, its groups and its blocks."""
-    if blocks is not None and pieces != 1:
-        raise InvalidInput.must_be("pieces", "left out", "with blocks")
-    requests, groups = task.requests, task.members
-    if blocks is None:
-        longest = max(int(np.max(request.words)) for request in requests)
-        require_range("pieces", pieces, 1, max(1, longest))
-        table = blocks_of(task.topology, requests, groups, pieces)
-    else:
-        table = block_table(task.topology, blocks)
-    return {
-        "collective": CUSTOM if groups else task.collective,
-        "root": None if groups else task.source,
-        "blocks": table,
-        "groups": groups,
-        "requests": requests,
-    }

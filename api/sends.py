@@ -14,6 +14,7 @@ from ..model.network.topology import Topology
 from ..model.schedule.blocks import NO_OWNER, Blocks
 from ..model.schedule.builder import path_columns
 from ..model.schedule.requested_blocks import Nodes
+from ..model.schedule.rounds import RoundSend
 from ..model.schedule.rules import LARGEST_STEP, LARGEST_VC
 from .annotations import Node, OperatorName
 from .arguments import KINDS
@@ -76,6 +77,12 @@ class Send:
 
 SendLike = Send | tuple[int, Sequence[Node]] | tuple[int, Sequence[Node], int | Sequence[int]]
 """A :class:`.Send`, or a tuple of its first fields: step and path, or step, path and blocks."""
+
+
+RoundSendLike = (
+    tuple[Node, Node, int | Sequence[int]] | tuple[Node, Node, int | Sequence[int], bool]
+)
+"""A send of a round: source, target, blocks, and whether its words are combined at the target."""
 
 
 def block_table(network: Topology, blocks: Sequence[Block]) -> Blocks:
@@ -160,6 +167,35 @@ def _read_send(network: Topology, place: int, send: SendLike) -> ReadSend:
         raise InvalidInput.of(f"{name}.blocks", "one or more", "none")
     step = _integer(f"{name}.step", given.step, 1, LARGEST_STEP)
     return ReadSend(step, path, blocks, bool(given.combine), bool(given.stream), vcs)
+
+
+def read_rounds(
+    network: Topology, rounds: Iterable[Iterable[RoundSendLike]]
+) -> list[list[RoundSend]]:
+    """Return custom rounds with plain numbers; raise :class:`.InvalidInput` without a send."""
+    read = [
+        [
+            _read_round_send(network, f"rounds[{number}][{place}]", send)
+            for place, send in enumerate(each)
+        ]
+        for number, each in enumerate(rounds)
+    ]
+    if not any(read):
+        raise InvalidInput.of("rounds", "one send or more", "none")
+    return read
+
+
+def _read_round_send(network: Topology, name: str, send: RoundSendLike) -> RoundSend:
+    """Return a send of a round with plain numbers; errors call it ``name``."""
+    if not isinstance(send, Sequence) or len(send) not in (3, 4):
+        raise InvalidInput.of(name, "a tuple of source, target, blocks and maybe combine", send)
+    ends = _nodes(network, f"{name}: ends", send[:2])
+    blocks = _integers(f"{name}: blocks", send[2], MOST_FLITS, 1)
+    if not blocks:
+        raise InvalidInput.of(f"{name}: blocks", "one or more", "none")
+    if ends[0] == ends[1]:
+        raise InvalidInput.of(f"{name}: target", "another node than the source", ends[1])
+    return RoundSend(*ends, blocks, *map(bool, send[3:]))
 
 
 def _integers(name: str, given: int | Sequence[int], high: int, count: int) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from .mscclpp import MSCCLPP
 from .node_link import NODE_LINK
 from .noxim import NOXIM_LIST, NOXIM_TABLE
 from .own import NETWORK, SCHEDULE, TRAFFIC
+from .rounds import ROUNDS
 from .workload_table import WORKLOAD
 
 FORMATS: dict[str, Format] = {
@@ -30,6 +31,7 @@ FORMATS: dict[str, Format] = {
         NETWORK,
         TRAFFIC,
         WORKLOAD,
+        ROUNDS,
         MSCCL,
         NODE_LINK,
         GRAPHML,

@@ -7,7 +7,8 @@ module gives each send a route and the earliest step in which
 * the port model allows it at both of its nodes, and
 * none of its links is in use on any VC, so that no two sends of a step meet.
 
-Sends of one unit, such as the two of an exchange, get the same step::
+Sends of one unit, such as the two of an exchange, get the same step, and VCs of their own where
+they share a link::
 
     send   source target  after        step      (full-duplex)
     0      0      1       -            1
@@ -26,6 +27,7 @@ from itertools import chain, pairwise
 
 import numpy as np
 
+from ..base.arrays import Int32s
 from ..base.errors import InvalidInput
 from ..base.graph_cycles import circle_ahead
 from ..base.ragged import offsets_of
@@ -109,6 +111,7 @@ def packed_schedule(
         paths = [ways[number][row] for row, number in enumerate(way)]
         bounds = offsets_of([*map(len, paths)]).tolist()
         vcs = layered_vcs(np.array(bounds), np.fromiter(chain.from_iterable(paths), np.int32))
+    vcs = _apart(sends, paths, vcs)
     steps = np.array(chosen, np.int32)
     order = np.argsort(steps, kind="stable")
     rows = order.tolist()
@@ -128,6 +131,24 @@ def packed_schedule(
         else np.zeros(0, np.bool_),
         **columns,
     )
+
+
+def _apart(sends: OrderedSends, paths: Sequence[Sequence[int]], vcs: Int32s) -> Int32s:
+    """Return the VCs with further ones for the paths of a unit that share a link with others."""
+    level = [0] * len(paths)
+    used: defaultdict[tuple[int, tuple[int, int]], int] = defaultdict(int)
+    for row, unit in enumerate(sends.units):
+        links = [(unit, link) for link in pairwise(paths[row])]
+        level[row] = max(used[link] for link in links)
+        used.update(dict.fromkeys(links, level[row] + 1))
+    hops = np.fromiter(map(len, paths), np.int64, len(paths)) - 1
+    of_hop = np.repeat(level, hops)
+    for number in range(1, max(level, default=0) + 1):
+        nodes = [paths[row] for row, each in enumerate(level) if each == number]
+        more = layered_vcs(offsets_of([*map(len, nodes)]), np.array([*chain(*nodes)], np.int32))
+        vcs = np.where(of_hop == number, 0, vcs)
+        vcs[of_hop == number] = more + 1 + vcs.max()
+    return vcs
 
 
 def _steps(

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..base.errors import require_range
 from ..base.graph_cycles import strong_parts
 from ..network.port_model import PortModel
 from ..network.spread_routes import spread_paths
@@ -32,6 +33,7 @@ from .adjacent import adjacent_order
 from .blocks import Blocks
 from .duration import expected_cycles
 from .ordered import OrderedSends, packed_schedule
+from .requested import Requested
 from .schedule import Schedule
 
 MOST_SPREAD = 1 << 21
@@ -112,15 +114,21 @@ def schedule_of_rounds(
     rounds: Rounds,
     *,
     groups: Sequence[tuple[int, ...]] = (),
+    requests: Sequence[Requested] = (),
     keeps_rounds: bool = False,
 ) -> Schedule:
     """Return the schedule of ``rounds`` that is expected to take the fewest cycles.
 
     With ``keeps_rounds``, a node sends a block in the order of the rounds.
 
-    Errors are those of :func:`.packed_schedule`. :meth:`.Schedule.check` proves that the sends
+    Raises :class:`.InvalidInput` for a block that does not exist; other errors are those of
+    :func:`.packed_schedule`. :meth:`.Schedule.check` proves that the sends
     carry out the collective.
     """
+    for number, each in enumerate(rounds):
+        for place, send in enumerate(each):
+            parameter = f"blocks of send {place} of round {number}"
+            require_range(parameter, max(send.blocks), 0, len(blocks) - 1)
     sets = [send.blocks for each in rounds for send in each]
     sets += [
         [block for block in range(len(blocks)) if {*blocks.holders(block, topology)} & {*nodes}]
@@ -139,7 +147,7 @@ def schedule_of_rounds(
         packed = packed_schedule(
             topology, collective, algorithm, port_model, root, blocks, sends, None, other_paths
         )
-        return replace(packed, groups=tuple(groups))
+        return replace(packed, groups=tuple(groups), requests=tuple(requests))
 
     usual, others = made(None), _spread(topology, rounds)
     if others is None:

@@ -15,8 +15,8 @@ NETWORK = eyecast.mesh((2, 2))
 OF_NETWORKS = {
     *("algorithms", "binary_tree", "chiplets", "de_bruijn", "diagonal_mesh", "graph", "hypercube"),
     *("line", "mesh", "read_network", "ring", "star_tree", "torus"),
-    *("with_faults", "with_random_faults", "schedule", "schedule_of_sends"),
-    *("transmit", "transmit_schedule"),
+    *("with_faults", "with_random_faults", "schedule", "schedule_of_rounds"),
+    *("schedule_of_sends", "transmit", "transmit_schedule"),
 }
 """Functions that know no routers."""
 

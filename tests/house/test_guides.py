@@ -2,8 +2,8 @@
 
 The language of a fenced block says what the test does with it; blocks of a page run in order, in
 one folder. ``python`` runs; ``text`` is the output of the block before it; ``pycon`` is a session;
-``json``, ``toml`` and ``xml`` are files, named in the text before them; ``console`` has commands
-and their output. A page shows all of a command's output, or none.
+``csv``, ``json``, ``toml`` and ``xml`` are files, named in the text before them; ``console`` has
+commands and their output. A page shows all of a command's output, or none.
 """
 
 import doctest
@@ -105,7 +105,7 @@ def test_a_guide_runs(
             assert printed == text
         elif language == "pycon":
             run_session(text, names, page)
-        elif language in ("json", "toml", "xml"):
+        elif language in ("csv", "json", "toml", "xml"):
             (here / re.findall(rf"`(\S+\.{language})`", before)[-1]).write_text(text)
         else:
             assert language == "console"
