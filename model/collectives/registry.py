@@ -9,7 +9,7 @@ from .cube import broadcast_copies, scatter
 from .cube import collectives as cube
 from .derived import barrier, derived
 from .direct import all_to_all, rooted
-from .exchanges import aligned, circulant, swing, trivance, trivance_whole
+from .exchanges import aligned, circulant, hierarchy, swing, trivance, trivance_whole
 from .fault_blocks import broadcast as fault_blocks
 from .grid import all_ports
 from .grid import collectives as grid
@@ -39,6 +39,7 @@ _COPYING = tuple(
         greedy.ALGORITHM,
         greedy.BROADCAST,
         circulant.ALGORITHM,
+        hierarchy.ALGORITHM,
         swing.ALGORITHM,
         trivance.ALGORITHM,
         all_ports.ALGORITHM,
