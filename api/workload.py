@@ -75,9 +75,6 @@ def workload(
     from ..model.workload.timeline import Policy  # noqa: PLC0415
 
     order = Policy.named(policy)
-    groups = None if comm_group is None else InputFile.read(comm_group)
-    setting = WorkloadSetting(
-        topology=network, clock=clock, rate=rate, word_bytes=word_bytes, groups=groups
-    )
-    read = mapped(read_workload(InputFile.read(path), setting), str(mapping))
+    setting = WorkloadSetting(clock=clock, rate=rate, word_bytes=word_bytes, comm_group=comm_group)
+    read = mapped(read_workload(InputFile.read(path), network, setting), str(mapping))
     return run_workload(read, policy=order, circuits=circuits, memory_words=message_words)

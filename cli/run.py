@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from ..formats.format import WorkloadSetting
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, write_bytes_atomically
 from ..model.base.texts import counted
@@ -38,35 +39,16 @@ _MOST_SHOWN = 10
 """Most rows of the tables of the critical path and of the links."""
 
 
-@dataclass(frozen=True)
-class WorkloadOptions:
-    """The facts that a file of a workload leaves open, as they are typed."""
+def _read(file: str, topology: Topology, setting: WorkloadSetting) -> Workload:
+    """Read a workload; refuse options that its format does not heed."""
+    from ..formats.workloads import read_workload, workload_format
 
-    clock: float
-    rate: int
-    word_bytes: int
-    comm_group: str | None
-
-    def read(self, file: str, topology: Topology) -> Workload:
-        """Read the workload; refuse options that its format does not heed."""
-        from ..formats.format import WorkloadSetting
-        from ..formats.workloads import read_workload, workload_format
-
-        content = InputFile.read(file)
-        form = workload_format(content)
-        options = {name: f"--{name.replace('_', '-')}" for name in ("clock", "rate", "word_bytes")}
-        options["groups"] = "--comm-group"
-        unheeded = [option for name, option in options.items() if name not in form.heeds]
-        refuse_beside(file, unheeded, f"{form.title} does not depend on it")
-        groups = None if self.comm_group is None else InputFile.read(self.comm_group)
-        setting = WorkloadSetting(
-            topology=topology,
-            clock=self.clock,
-            rate=self.rate,
-            word_bytes=self.word_bytes,
-            groups=groups,
-        )
-        return read_workload(content, setting)
+    content = InputFile.read(file)
+    form = workload_format(content)
+    unheeded = {each.name for each in fields(setting)}.difference(form.heeds)
+    options = [f"--{name.replace('_', '-')}" for name in unheeded]
+    refuse_beside(file, options, f"{form.title} does not depend on it")
+    return read_workload(content, topology, setting)
 
 
 @command(
@@ -77,7 +59,7 @@ class WorkloadOptions:
 @click.argument("file", metavar="FILE")
 @network_options
 @recorded(
-    *("left_open", WorkloadOptions),
+    *("setting", WorkloadSetting),
     float_option("--clock", 1.0, "Cycles in a nanosecond, for files that count time."),
     integer_option("--rate", 1024, "Operations that a rank computes in a cycle."),
     integer_option("--word-bytes", 4, "Bytes of a word, for files that count bytes."),
@@ -122,7 +104,7 @@ class WorkloadOptions:
 def run_command(
     file: str,
     network: NetworkOptions,
-    left_open: WorkloadOptions,
+    setting: WorkloadSetting,
     hardware: Room,
     mapping: str,
     policy: str,
@@ -147,7 +129,7 @@ def run_command(
     if verify is None and first is not None:
         raise InvalidInput("--from must be left out without --verify")
     with busy("reading"):
-        workload = mapped(left_open.read(file, network.topology(SizeLimit.PROGRAM)), mapping)
+        workload = mapped(_read(file, network.topology(SizeLimit.PROGRAM), setting), mapping)
     circuits = bool(hardware.parameters["circuits"])
     calls = len(workload.calls)
     with progress("finding algorithms", calls, shown=calls > 1) as (_, advance):

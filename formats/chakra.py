@@ -50,6 +50,7 @@ from ..model.base.files import (
     write_bytes_atomically,
 )
 from ..model.base.json_file import read_json
+from ..model.network.topology import Topology
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from ..model.workload.workload import Call, Rows, Workload
@@ -341,7 +342,7 @@ _LARGEST = 1 << 60
 """Most bytes, or operations, of a node of a workload."""
 
 
-def read_chakra_workload(file: InputFile, setting: WorkloadSetting) -> Workload:
+def read_chakra_workload(file: InputFile, topology: Topology, setting: WorkloadSetting) -> Workload:
     """Read the workload that ``file`` belongs to; NPU n is rank n, on the n-th working node.
 
     Groups are in the setting's file, or in ``NAME.json`` beside the trace. Raises
@@ -349,16 +350,16 @@ def read_chakra_workload(file: InputFile, setting: WorkloadSetting) -> Workload:
     """
     files = _files(file)
     name = str(file.path).rsplit(".", 2)[0]
-    nodes = nodes_of_ranks(setting.topology, len(files), f"NPUs of {name}")
-    groups = setting.groups
+    nodes = nodes_of_ranks(topology, len(files), f"NPUs of {name}")
+    groups = setting.comm_group
     if groups is None and Path(f"{name}.json").is_file():
-        groups = InputFile.read(f"{name}.json")
-    listed = {} if groups is None else _groups(groups, len(files))
+        groups = f"{name}.json"
+    listed = {} if groups is None else _groups(InputFile.read(groups), len(files))
     reader = _WorkloadReader(Protobuf(), len(files), setting=setting, groups=listed)
     for npu, each in enumerate(files):
         reader.read(each, npu)
     reader.messages.match(reader.rows)
-    return reader.rows.workload(name, setting.topology, nodes)
+    return reader.rows.workload(name, topology, nodes)
 
 
 def _groups(file: InputFile, npus: int) -> dict[str, tuple[int, ...]]:
@@ -448,7 +449,7 @@ CHAKRA = Format(
     looks=_looks,
     read_schedule_on=read_chakra,
     read_workload=read_chakra_workload,
-    heeds=("clock", "rate", "word_bytes", "groups"),
+    heeds=("clock", "rate", "word_bytes", "comm_group"),
     omits={**OMITTED, "algorithm": "algorithm"},
     write_schedule=write_chakra,
 )

@@ -70,15 +70,14 @@ class WorkloadSetting:
     """The facts that the file of a workload leaves open.
 
     ``clock`` is the number of cycles in a nanosecond, ``rate`` the operations that a rank computes
-    in a cycle, ``word_bytes`` the bytes of a word, and ``groups`` the file that lists the ranks of
-    each group; None if the workload's file does, or has none.
+    in a cycle, ``word_bytes`` the bytes of a word, and ``comm_group`` the file that lists the ranks
+    of each group; None if the workload's file does, or has none.
     """
 
-    topology: Topology
     clock: float = 1.0
     rate: int = 1024
     word_bytes: int = 4
-    groups: InputFile | None = None
+    comm_group: str | Path | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.clock <= MOST_CLOCK:
@@ -150,7 +149,7 @@ class Format:
     read_schedule_in: Callable[[InputFile, Wishes], Schedule] | None = None
     read_schedule_on: Callable[[InputFile, Setting], Schedule] | None = None
     read_traffic: Callable[[InputFile, TrafficSetting], Traffic] | None = None
-    read_workload: Callable[[InputFile, WorkloadSetting], Workload] | None = None
+    read_workload: Callable[[InputFile, Topology, WorkloadSetting], Workload] | None = None
     heeds: tuple[str, ...] = ()
     draws_traffic: bool = False
     omits: Mapping[str, str] = field(default_factory=dict)

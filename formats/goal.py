@@ -26,7 +26,7 @@ from pathlib import Path
 
 from ..model.base.errors import InvalidInput, printable, require_range
 from ..model.base.files import InputFile, input_name, write_pieces_atomically
-from ..model.network.topology import LARGEST_NODE_COUNT
+from ..model.network.topology import LARGEST_NODE_COUNT, Topology
 from ..model.schedule.schedule import Schedule
 from ..model.workload.workload import Rows, Workload
 from .format import Format, Setting, WorkloadSetting
@@ -75,7 +75,7 @@ def read_goal(file: InputFile, setting: Setting) -> Schedule:
     return schedule_of(reader.operations, reader.ranks, file, setting, "goal")
 
 
-def read_goal_workload(file: InputFile, setting: WorkloadSetting) -> Workload:
+def read_goal_workload(file: InputFile, topology: Topology, setting: WorkloadSetting) -> Workload:
     """Read a workload; rank r is on the r-th working node.
 
     An operation that irequires another one is after the operations that the other one requires.
@@ -84,7 +84,7 @@ def read_goal_workload(file: InputFile, setting: WorkloadSetting) -> Workload:
     reader = _Reader.of(file)
     reader.say_processors()
     name = input_name(file)
-    nodes = nodes_of_ranks(setting.topology, reader.ranks, f"ranks of {name}")
+    nodes = nodes_of_ranks(topology, reader.ranks, f"ranks of {name}")
     rows, messages = Rows(), Messages()
     for each in reader.operations:
         label = f"line {each.place.rsplit(' ', 1)[1]}"
@@ -101,7 +101,7 @@ def read_goal_workload(file: InputFile, setting: WorkloadSetting) -> Workload:
         begun = (other for beside in each.beside for other in reader.operations[beside].after)
         after += [*each.after, *begun]
     messages.match(rows)
-    return rows.workload(name, setting.topology, nodes)
+    return rows.workload(name, topology, nodes)
 
 
 def _statements(file: InputFile) -> Iterator[tuple[int, str]]:

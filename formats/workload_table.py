@@ -37,6 +37,7 @@ import msgspec
 from ..model.base.errors import InvalidInput, printable
 from ..model.base.files import InputFile, input_name
 from ..model.base.json_file import decode_versioned, read_json
+from ..model.network.topology import Topology
 from ..model.schedule.collective import ROOTLESS, Collective
 from ..model.workload.workload import KINDS, MESSAGE, Call, Rows, Workload
 from .format import Format, WorkloadSetting, json_keys
@@ -69,7 +70,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     operations: list[_Operation]
 
 
-def read_table(file: InputFile, setting: WorkloadSetting) -> Workload:
+def read_table(file: InputFile, topology: Topology, setting: WorkloadSetting) -> Workload:
     """Read a workload; rank r is on the r-th working node.
 
     Raises :class:`InvalidInput` with the file and the operation.
@@ -78,7 +79,7 @@ def read_table(file: InputFile, setting: WorkloadSetting) -> Workload:
         lines = read_json(file, lambda text: decode_versioned(text, FORMAT, (1,), _File).operations)
     else:
         lines = list(_csv_lines(file))
-    reader = _Reader(file, setting)
+    reader = _Reader(file, topology, setting)
     for line in lines:
         try:
             reader.take(line)
@@ -110,9 +111,9 @@ def _csv_lines(file: InputFile) -> Iterator[_Operation]:
 class _Reader:
     """The rows of a table, line by line; ``_rows_of`` has the rows of each id by rank."""
 
-    def __init__(self, file: InputFile, setting: WorkloadSetting) -> None:
+    def __init__(self, file: InputFile, topology: Topology, setting: WorkloadSetting) -> None:
         self._file, self._setting, self._rows = file, setting, Rows()
-        self._everyone = range(setting.topology.working_nodes.size)
+        self._topology, self._everyone = topology, range(topology.working_nodes.size)
         self._rows_of: dict[str, dict[int, int]] = {}
         self._sources: defaultdict[str, list[int]] = defaultdict(list)
         self._lines: list[_Operation] = []
@@ -201,8 +202,8 @@ class _Reader:
                 self._order(line, before, f"{place} {quoted(other)}")
         used = max(self._rows.rank, default=0) + 1
         name = input_name(self._file)
-        nodes = nodes_of_ranks(self._setting.topology, used, f"ranks of {name}")
-        return self._rows.workload(name, self._setting.topology, nodes)
+        nodes = nodes_of_ranks(self._topology, used, f"ranks of {name}")
+        return self._rows.workload(name, self._topology, nodes)
 
     def _order(self, line: _Operation, before: dict[int, int], place: str) -> None:
         """Put the rows of a line after those of another one, rank by rank."""

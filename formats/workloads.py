@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..model.base.files import InputFile
+from ..model.network.topology import Topology
 from ..model.workload.workload import Workload
 from .format import Content, Format, WorkloadSetting
 from .registry import format_with
@@ -14,11 +15,11 @@ def workload_format(file: InputFile) -> Format:
     return format_with(file, Content.WORKLOAD, WORKLOAD)
 
 
-def read_workload(file: InputFile, setting: WorkloadSetting) -> Workload:
+def read_workload(file: InputFile, topology: Topology, setting: WorkloadSetting) -> Workload:
     """Read a checked workload; the file's content or suffix tells its format.
 
     Raises :class:`.InvalidInput` with the file and its line or operation.
     """
     form = workload_format(file)
     assert form.read_workload is not None
-    return form.read_workload(file, setting)
+    return form.read_workload(file, topology, setting)

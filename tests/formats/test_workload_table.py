@@ -18,8 +18,8 @@ JSON = '{"format": "eyecast-workload", "version": 1, "operations": %s}'
 
 def read(text: str, name: str = "w.csv") -> Workload:
     """Read a workload onto a 2x2 mesh, with 100 operations a cycle."""
-    setting = WorkloadSetting(topology=mesh((2, 2)), rate=100)
-    return read_workload(InputFile(name, text.encode()), setting)
+    setting = WorkloadSetting(rate=100)
+    return read_workload(InputFile(name, text.encode()), mesh((2, 2)), setting)
 
 
 def test_csv_and_json_tell_the_same_workload() -> None:

@@ -59,8 +59,7 @@ def trace(folder: Path, files: Sequence[Sequence[Node]], groups: object = None) 
 
 def read(path: Path, **settings: Any) -> Workload:
     """Read a workload onto a 2x2 mesh."""
-    setting = WorkloadSetting(topology=mesh((2, 2)), **settings)
-    return read_workload(InputFile.read(path), setting)
+    return read_workload(InputFile.read(path), mesh((2, 2)), WorkloadSetting(**settings))
 
 
 def collective(number: int, kind: int, size: int, **more: object) -> Node:
