@@ -12,13 +12,18 @@ import click
 from ..formats.format import WorkloadSetting
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import InputFile, write_bytes_atomically
-from ..model.base.texts import counted
 from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, print_table, progress, say_written
 from .options.hardware import circuits_option
 from .options.network import NetworkOptions, network_options
-from .options.output import json_option, output_option, require_output_files
+from .options.output import (
+    json_option,
+    output_option,
+    report_option,
+    require_output_files,
+    require_seen,
+)
 from .options.values import (
     file_option,
     float_option,
@@ -32,11 +37,8 @@ if TYPE_CHECKING:
     from ..model.compare.checks import Verification
     from ..model.network.topology import Topology
     from ..model.program.certified import Room
-    from ..model.workload.run import MachineRun, WorkloadRun
+    from ..model.workload.run import WorkloadRun
     from ..model.workload.workload import Workload
-
-_MOST_SHOWN = 10
-"""Most rows of the tables of the critical path and of the links."""
 
 
 def _read(file: str, topology: Topology, setting: WorkloadSetting) -> Workload:
@@ -100,6 +102,7 @@ def _read(file: str, topology: Topology, setting: WorkloadSetting) -> Workload:
     heading="Run",
 )
 @output_option("the timeline: .perfetto.json for Perfetto, .svg or .png for a picture")
+@report_option
 @json_option
 def run_command(
     file: str,
@@ -112,6 +115,7 @@ def run_command(
     verify: int | None,
     first: str | None,
     output: str | None,
+    report: str | None,
     as_json: bool,
 ) -> None:
     """Run the workload in FILE: what ranks compute, and the collectives and messages between.
@@ -122,14 +126,17 @@ def run_command(
     """
     from ..model.workload.mapping import mapped
     from ..model.workload.run import run_workload
+    from ..model.workload.tables import cycles_table, links_table, path_table
     from ..model.workload.timeline import Policy
 
     order = Policy.named(policy)
-    _require_output(output)
+    _require_output(output, report)
     if verify is None and first is not None:
         raise InvalidInput("--from must be left out without --verify")
+    topology = network.topology(SizeLimit.PROGRAM)
+    require_seen(report, topology)
     with busy("reading"):
-        workload = mapped(_read(file, network.topology(SizeLimit.PROGRAM), setting), mapping)
+        workload = mapped(_read(file, topology, setting), mapping)
     circuits = bool(hardware.parameters["circuits"])
     calls = len(workload.calls)
     with progress("finding algorithms", calls, shown=calls > 1) as (_, advance):
@@ -142,14 +149,20 @@ def run_command(
         )
     if output is not None:
         _write(found, output)
+    if report is not None:
+        from ..report.reports import report_workload
+
+        with busy("writing the page"):
+            report_workload(found).write(report)
     results = [] if verify is None else _verified(found, first, verify)
     if as_json:
         kept = {"verified": [each.to_json() for each in results]} if results else {}
         print_json({**found.to_json(), **kept}, **network.facts(workload.topology))
     else:
-        _print(found, "circuits" if circuits else "packets")
+        for table in (cycles_table(found), path_table("engine", found.engine), links_table(found)):
+            print_table(*table)
         _print_verified(results)
-        say_written(output)
+        say_written(output, report)
     if not all(each.agrees for each in results):
         raise RuntimeError("the hardware differs from the prediction")
 
@@ -186,12 +199,11 @@ def _print_verified(results: Sequence[Verification]) -> None:
         )
 
 
-def _require_output(output: str | None) -> None:
-    """Refuse an output of another suffix, or one that cannot be written."""
-    if output is not None:
-        if not output.endswith(_TIMELINES):
-            raise InvalidInput.of("suffix of -o", one_of(_TIMELINES), repr(Path(output).suffix))
-        require_output_files(output)
+def _require_output(output: str | None, report: str | None) -> None:
+    """Refuse a timeline of another suffix, and files that cannot be written."""
+    if output is not None and not output.endswith(_TIMELINES):
+        raise InvalidInput.of("suffix of -o", one_of(_TIMELINES), repr(Path(output).suffix))
+    require_output_files(output, report)
 
 
 _TIMELINES = (".perfetto.json", ".svg", ".png")
@@ -208,49 +220,3 @@ def _write(found: WorkloadRun, output: str) -> None:
     from ..picture.workload import draw_workload
 
     save_picture(draw_workload(found), output)
-
-
-def _print(found: WorkloadRun, routers: str) -> None:
-    """Print both machines beside the bound, the critical path and the busiest links."""
-    workload = found.workload
-    size = f"{counted(workload.ranks, 'rank')}, {counted(workload.rows, 'operation')}"
-    machines = [each for _, each in found.machines]
-    print_table(
-        f"{workload.name}: {size}, {workload.topology.label}, {routers}",
-        ("cycles", "engine", "ideal", "lower bound"),
-        [
-            ("end", *(each.cycles for each in machines), found.bound),
-            *(
-                (words, *(f"{each.mean(column):.1f}" for each in machines))
-                for column, words in _COLUMNS.items()
-            ),
-            ("critical path computes", *(each.path_compute for each in machines)),
-        ],
-    )
-    _print_path(found.engine)
-    links = found.busiest_links(_MOST_SHOWN // 2)
-    print_table(
-        "busiest links",
-        ("from", "to", "flits", "of the engine's time"),
-        [(*link, f"{link[2] / max(1, found.engine.cycles):.0%}") for link in links],
-    )
-
-
-_COLUMNS = {
-    "compute": "compute, mean of ranks",
-    "communication": "communication, mean of ranks",
-    "exposed": "exposed communication, mean",
-}
-
-
-def _print_path(run: MachineRun) -> None:
-    """Print the longest parts of the critical path on the engine."""
-    parts = sorted(run.path, key=lambda part: part[1] - part[2])[:_MOST_SHOWN]
-    print_table(
-        f"critical path on the engine: the longest {len(parts)} of {len(run.path)} parts",
-        ("what", "begins", "cycles"),
-        [
-            (run.workload.item_name(item), start, end - start)
-            for item, start, end in sorted(parts, key=lambda part: part[1])
-        ],
-    )

@@ -49,13 +49,12 @@ def _color(kind: str) -> str:
 
 def _draw_machine(axes: Axes, run: MachineRun) -> None:
     """Draw a bar for each row that takes time; calls lie in the lower half of a line."""
-    workload, times = run.workload, run.timeline
+    workload = run.workload
     bars: defaultdict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
-    for row, (begin, end) in enumerate(zip(times.start.tolist(), times.end.tolist(), strict=True)):
+    for row, rank, begin, end in run.bars:
         number = int(workload.call[row])
         kind = "" if number == NO_CALL else workload.calls[number].kind
-        if end > begin:
-            bars[kind, int(workload.rank[row])].append((begin, end - begin))
+        bars[kind, rank].append((begin, end - begin))
     for (kind, rank), spans in bars.items():
         top = rank - _BAR / 2 if not kind else rank
         color = _color(kind) if kind else HOLDER

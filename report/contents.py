@@ -34,6 +34,8 @@ port 0 is delivery::
                       last one shown), stalled (cycles of the stay at the buffer's front)
     loads             null, or instead of a trace: rows, width (cycles of a bin), bins, lines,
                       counts (bins x lines), steps (null, or steps x lines)
+    timeline          null, or of a workload: ranks, names and kinds (texts), and by bar columns:
+                      rank, begin, cycles, name (its number), kind (from 1; 0: it computes)
     stalled, flags    null, or stalled flits of each node; {node: [names]}
     waiting, notes    lines of text: why the run did not end well; parts left out of the page
     program           null, or columns: first_row, first_receive (offsets by node); of rows step,
@@ -76,8 +78,10 @@ from ..model.network.config import NetworkConfig
 from ..model.run.measures import measure_steps
 from ..model.run.run import Prediction
 from ..model.run.trace import Difference
+from ..model.workload.run import MachineRun, WorkloadRun
 from .drawing import pack_network
 from .flits import MOST_FLITS
+from .machines import pack_machine
 from .packing import Pack
 from .page import player_text, write_page
 from .runs import Watched, pack_run
@@ -133,6 +137,10 @@ class Contents:
             {**run, "measures": [asdict(each) for each in measures], "difference": None}
         )
         return len(self._runs) - 1
+
+    def add_machine(self, found: WorkloadRun, name: str, run: MachineRun) -> None:
+        """Add a workload's run on one machine, called ``name``."""
+        self._runs.append(pack_machine(self._pack, found, name, run))
 
     def note_difference(
         self, run: int, difference: Difference | None, model: int | None = None

@@ -105,8 +105,7 @@ def pack_loads(pack: Pack, config: NetworkConfig, trace: Trace, steps: StepTimes
     topology = config.topology
     outputs = topology.nodes * topology.ports
     lines = np.unique(_lines(config, trace))
-    bins = min(_MOST_BINS, max(_LEAST_BINS, _MOST_COUNTS // max(1, len(lines))), end)
-    width = -(-end // bins)
+    width = bin_width(len(lines), end)
     bins = -(-end // width)
     place = np.zeros(outputs, dtype=np.int64)
     place[lines] = np.arange(len(lines))
@@ -129,6 +128,11 @@ def pack_loads(pack: Pack, config: NetworkConfig, trace: Trace, steps: StepTimes
         "counts": pack.column(counts.ravel()),
         "steps": pack.column(of_steps[:-1].ravel()) if by_step else None,
     }
+
+
+def bin_width(lines: int, end: int) -> int:
+    """Return the cycles of a bin for counts of so many ``lines`` in ``end`` cycles."""
+    return -(-end // min(_MOST_BINS, max(_LEAST_BINS, _MOST_COUNTS // max(1, lines)), end))
 
 
 def _lines(config: NetworkConfig, trace: Trace) -> Numbers:

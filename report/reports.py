@@ -1,4 +1,4 @@
-"""The pages of the commands predict, verify, compare, check and traffic."""
+"""The pages of the commands predict, verify, compare, check, traffic and run."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ from ..model.run.run import Prediction, Run
 from ..model.run.standstill import standstill
 from ..model.run.trace import Trace
 from ..model.schedule.schedule import Schedule
+from ..model.workload.run import WorkloadRun
+from ..model.workload.tables import title_of
 from .contents import Contents, Report
 from .following import moving_cycles
 from .runs import Watched
@@ -194,6 +196,20 @@ def report_traffic(
         contents.note_difference(0, result.difference, model=1)
     verdict = _verdict(result) if result else _prediction_verdict(watched)
     return contents.report(verdict, latency=contents.histogram(latency))
+
+
+def report_workload(found: WorkloadRun) -> Report:
+    """Return the page of a workload on both machines.
+
+    Raises :class:`.InvalidInput` for a network that is too large to draw.
+    """
+    config = found.config or NetworkConfig(topology=found.workload.topology)
+    contents = Contents(title_of(found), config)
+    for name, run in found.machines:
+        contents.add_machine(found, name, run)
+    cycles = ", ".join(f"{name} {run.cycles:,}" for name, run in found.machines)
+    text = f"{cycles}, lower bound {found.bound:,} cycles"
+    return contents.report({"good": None, "text": text})
 
 
 def report_comparison(comparison: SideBySide) -> Report:

@@ -95,6 +95,7 @@ def pack_run(pack: Pack, watched: Watched, room: int) -> dict[str, Any]:
         "steps": {"first": times.first, "end": times.end},
         "trace": trace,
         "loads": loads,
+        "timeline": None,
         "stalled": pack.column(_stalled(watched)) if watched.has_status else None,
         "flags": {str(node): run.flag_names(node) for node in np.flatnonzero(run.flags).tolist()},
         "waiting": list(watched.waiting),

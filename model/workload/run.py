@@ -30,6 +30,15 @@ class RankCycles(NamedTuple):
     exposed: int
 
 
+class Bar(NamedTuple):
+    """A row that takes time, at a rank; a message has a bar at its target, too."""
+
+    row: int
+    rank: int
+    begin: int
+    end: int
+
+
 @dataclass(frozen=True, eq=False)
 class MachineRun:
     """A workload's timeline on one machine; its ``cycles`` are the end."""
@@ -60,6 +69,21 @@ class MachineRun:
             busy = cycles_of(times.start[both], times.end[both])
             talks = cycles_of(times.start[shared], times.end[shared])
             found.append(RankCycles(compute, talks, busy - compute))
+        return found
+
+    @cached_property
+    def bars(self) -> list[Bar]:
+        """The bars of all rows, in the order in which they begin."""
+        workload, times, found = self.workload, self.timeline, list[Bar]()
+        ends = times.end.tolist()
+        for row in times.start.argsort(kind="stable").tolist():
+            begin, number = int(times.start[row]), int(workload.call[row])
+            ranks = [int(workload.rank[row])]
+            if number != NO_CALL:
+                call = workload.calls[number]
+                ranks += call.ranks[len(call.callers) :]
+            if ends[row] > begin:
+                found += [Bar(row, rank, begin, ends[row]) for rank in ranks]
         return found
 
     def mean(self, column: str) -> float:
@@ -121,6 +145,11 @@ class WorkloadRun:
     def __repr__(self) -> str:
         cycles = f"{self.engine.cycles} cycles, ideal {self.ideal.cycles}, least {self.bound}"
         return f"<{type(self).__name__}: {self.workload.name}, {cycles}>"
+
+    @property
+    def circuits(self) -> bool:
+        """True if routers have circuits instead of packets."""
+        return self.config is not None and self.config.circuits
 
     @property
     def machines(self) -> tuple[tuple[Machine, MachineRun], ...]:

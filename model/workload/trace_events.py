@@ -28,7 +28,7 @@ def trace_events(found: WorkloadRun) -> bytes:
 
 def _events(run: MachineRun, process: int) -> Iterator[dict[str, object]]:
     """Yield the threads of one machine, and an event for each row that takes time."""
-    workload, times = run.workload, run.timeline
+    workload = run.workload
     for rank in range(workload.ranks):
         for thread in range(_THREADS):
             what = "calls" if thread else "computes"
@@ -42,21 +42,14 @@ def _events(run: MachineRun, process: int) -> Iterator[dict[str, object]]:
                 "args": name,
             }
     free = [[0] * _THREADS for _ in range(workload.ranks)]
-    for row in times.start.argsort(kind="stable").tolist():
-        begin, end = int(times.start[row]), int(times.end[row])
-        if begin == end:
-            continue
+    for row, rank, begin, end in run.bars:
         event = {"ph": "X", "pid": process, "ts": begin, "dur": end - begin}
         if workload.call[row] == NO_CALL:
-            rank = int(workload.rank[row])
             yield event | {"name": workload.names[row], "cat": "compute", "tid": rank * _THREADS}
             continue
-        call = workload.calls[workload.call[row]]
-        # A message has no row at its target.
-        for rank in (int(workload.rank[row]), *call.ranks[len(call.callers) :]):
-            busy = free[rank]
-            thread = next(each for each in range(1, _THREADS) if busy[each] <= begin)
-            busy[thread] = end
-            about = {"kind": call.kind, "words": call.words, "ranks": list(call.ranks)}
-            where = {"tid": rank * _THREADS + thread, "args": about}
-            yield event | {"name": call.name, "cat": call.kind} | where
+        call, busy = workload.calls[workload.call[row]], free[rank]
+        thread = next(each for each in range(1, _THREADS) if busy[each] <= begin)
+        busy[thread] = end
+        about = {"kind": call.kind, "words": call.words, "ranks": list(call.ranks)}
+        where = {"tid": rank * _THREADS + thread, "args": about}
+        yield event | {"name": call.name, "cat": call.kind} | where

@@ -108,6 +108,8 @@ class Page {
     this.writeRun();
     this.offerColors();
     this.activity = activityPlot(byId("activity"), this.player, run);
+    byId("timeline").hidden = !run.timeline;
+    this.timeline = run.timeline && timelinePlot(byId("timeline"), this.player, run);
     this.player.use(this.run);
     this.showChosen(this.drawing.chosen);
   }
@@ -174,6 +176,7 @@ class Page {
     const heat = this.run.detailed ? byId("heat").value : { plain: "bin" }[byId("heat").value] ?? byId("heat").value;
     this.drawing.show(this.run, cycle, heat);
     this.activity.mark(cycle);
+    this.timeline?.mark(cycle);
     byId("now").textContent = sentence(this.run, cycle);
     byId("seen").textContent = seen(this.run, cycle);
     const now = performance.now();

@@ -31,16 +31,21 @@ function bars(values, most) {
 
 /** A plot of bins of `each` cycles, from cycle 0 on: series of {values, look}, a label, and the text
  * of a bin for the pointer; optionally the axis, steps, height, bars in place of stairs, and onPick,
- * which gets a clicked cycle. The style sheet has the colours, and horizontal places are shares of
+ * which gets a clicked cycle. A series of lines that count downwards has {path, color} instead of
+ * values, and the plot has the numbers of its bins and lines. The style sheet has the colours, and horizontal places are shares of
  * the width, so that a plot follows its page without being drawn again. */
 class Plot {
   constructor(home, shown) {
     const { each, series, height = PLOT_HEIGHT, label, axis, steps } = shown;
-    const bins = series[0].values.length;
-    const most = series.flatMap(({ values }) => values).reduce((a, b) => Math.max(a, b), 1);
+    const bins = shown.bins ?? series[0].values.length;
+    const most = shown.lines ?? series.flatMap(({ values }) => values).reduce((a, b) => Math.max(a, b), 1);
     Object.assign(this, { shown, bins, height, end: bins * each });
     const outline = shown.bars ? bars : stairs;
-    const lines = series.map(({ values, look }) => svg("path", { class: look, d: outline(values, most) }));
+    const lines = series.map(({ values, look, path, color }) => {
+      const line = svg("path", { class: look, d: path ?? outline(values, most) });
+      if (color) Object.assign(line.style, { fill: color, stroke: "none" });
+      return line;
+    });
     this.now = svg("g");
     this.pointed = svg("g", { class: "pointed" });
     const chart = svg("svg", { class: "chart", height: height + (axis ? 34 : 18) },
@@ -80,7 +85,7 @@ class Plot {
       svg("text", { class: cycle > 0.95 * this.end ? "last" : null, x: this.across(cycle), y: this.height + 14 }, cycle),
     ]);
     const values = ticks(most, Math.floor(this.height / LABEL_GAP)).flatMap((value) => {
-      const y = this.height * (1 - value / most);
+      const y = this.height * (this.shown.lines ? value / most : 1 - value / most);
       return [svg("line", { class: "grid", x2: "100%", y1: y, y2: y }), svg("text", { class: "last", x: -6, y: y + 4 }, value)];
     });
     return [...cycles, ...values];
@@ -135,5 +140,42 @@ function activityPlot(home, player, run) {
     steps: run.steps,
     textOf: (bin) => `${cyclesText(bin, each)}: ${counted}${count(moving[bin], run.unit)} on links${jammed ? `, ${held[bin]} held up` : ""}`,
     onPick: (cycle) => player.go(cycle),
+  });
+}
+
+const LINE_HEIGHT = 12; // pixels of a rank's line
+const MOST_HEIGHT = 400;
+const MOST_WORDS = 3; // names below the pointer
+
+/** Plot what each rank of a workload does: it computes in the upper half of its line; collectives
+ * and messages are in the lower half, in the colours of their kinds. */
+function timelinePlot(home, player, run) {
+  const { ranks, rank, begin, cycles, kind, kinds, name, names } = run.timeline;
+  const looks = [["computes", "var(--rule)"], ...kinds.map((each, number) => [each, `var(${VC_COLORS[number % VC_COLORS.length]})`])];
+  const paths = looks.map(() => []);
+  kind.forEach((number, bar) => {
+    paths[number].push(`M${begin[bar]} ${rank[bar] + (number ? 0.5 : 0.1)}h${cycles[bar]}v.4h${-cycles[bar]}z`);
+  });
+  const textOf = (cycle) => {
+    const found = new Set();
+    kind.forEach((number, bar) => {
+      if (number && begin[bar] <= cycle && cycle < begin[bar] + cycles[bar]) found.add(names[name[bar]]);
+    });
+    const shown = [...found].slice(0, MOST_WORDS).join(", ");
+    return `cycle ${cycle}: ${shown || "no communication"}${found.size > MOST_WORDS ? ", ..." : ""}`;
+  };
+  const chart = make("div");
+  const entries = looks.map(([text, color]) => entry(swatch(color), text));
+  home.replaceChildren(chart, make("ul", { class: "legend", "aria-label": "Kinds" }, ...entries));
+  return new Plot(chart, {
+    each: 1,
+    bins: run.cycles,
+    lines: ranks,
+    series: looks.map(([, color], number) => ({ path: paths[number].join(""), color })),
+    height: Math.min(MOST_HEIGHT, Math.max(LINE_HEIGHT * ranks, PLOT_HEIGHT)),
+    label: `What each of ${count(ranks, "rank")} does over ${count(run.cycles, "cycle")}`,
+    axis: "ranks, from 0 at the top, over cycles",
+    textOf,
+    onPick: (cycle) => player.go(run.bin * Math.floor(cycle / run.bin)),
   });
 }

@@ -3,8 +3,11 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from helpers.browser import browser, missing
 from helpers.command import Command, result
+from helpers.report_page import read_file
 
 import eyecast as python
 
@@ -60,11 +63,52 @@ def test_timelines_have_every_row_that_takes_time(eyecast: Command, table: str) 
     assert len({*threads}) == len(threads)
 
 
+def test_a_page_has_the_bars_of_all_ranks_and_the_flits_of_all_links(
+    eyecast: Command, table: str
+) -> None:
+    answer = eyecast("run", table, "--mesh", "2x2", "--report", "run.html")
+    assert answer.output.endswith("wrote run.html\n")
+    found = python.workload(python.mesh((2, 2)), table)
+    for shown, (name, run) in zip(read_file("run.html")["runs"], found.machines, strict=True):
+        bars, loads = shown["timeline"], shown["loads"]
+        assert (shown["name"], shown["cycles"]) == (name, run.cycles)
+        columns = (bars[key] for key in ("rank", "begin", "cycles", "name"))
+        drawn = {(*each, bars["names"][name]) for *each, name in zip(*columns, strict=True)}
+        times = zip(run.timeline.start.tolist(), run.timeline.end.tolist(), strict=True)
+        rows = zip(found.workload.rank.tolist(), times, found.workload.names, strict=True)
+        expected = {(rank, begin, end - begin, name) for rank, (begin, end), name in rows}
+        assert {each for each in expected if each[2]} < drawn
+        assert len(drawn) == 4 + 4 + 2 + 1
+        counts = np.reshape(loads["counts"], (loads["bins"], len(loads["lines"])))
+        assert counts.sum(axis=0).tolist() == found.link_flits.ravel()[loads["lines"]].tolist()
+        assert counts.sum() == found.link_flits.sum() > 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing()), reason=missing())
+def test_a_browser_shows_both_machines(eyecast: Command, table: str) -> None:
+    eyecast("run", table, "--mesh", "2x2", "--report", "run.html")
+    wrong: list[str] = []
+    with browser() as started:
+        page = started.new_context().new_page()
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(Path("run.html").resolve().as_uri())
+        page.wait_for_selector("html[data-ready]")
+        for machine in ("engine", "ideal"):
+            page.select_option("#run", machine)
+            assert page.locator("#timeline .chart path").count() == 3
+            legend = page.locator("#timeline .legend li").all_inner_texts()
+            assert legend == ["computes", "all-reduce", "message"]
+    assert not wrong
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ("--policy last", "policy must be first-come or urgent, not last"),
         ("-o run.txt", "suffix of -o must be .perfetto.json, .svg or .png, not '.txt'"),
+        ("--report run.txt", "suffix of page run.txt must be .html, not .txt"),
         ("--clock 2", "--clock must be left out with w.csv: Eyecast workload does not depend"),
         ("--rate 0", "rate must be 1 to"),
         ("--message-words 1", "message words must be 2 to 65536, not 1"),

@@ -56,7 +56,7 @@ FLOORS: dict[str, set[str]] = {
     "report": {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/compare", "picture"),
+        *("model/run", "model/compare", "model/workload", "picture"),
     },
     "formats": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
@@ -86,7 +86,7 @@ FLOORS: dict[str, set[str]] = {
     "sweeps": {
         "model/bounds",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/run", "model/traffic", "model/compare", "formats", "sim"),
+        *("model/run", "model/traffic", "model/compare", "model/workload", "formats", "sim"),
     },
     "ip": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
