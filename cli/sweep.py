@@ -51,7 +51,10 @@ Row = dict[str, Any]
     type=(str, str),
     multiple=True,
     metavar="KIND FILE",
-    help="Draw latency (over load), cycles (over words) or pareto (cycles over LUTs).",
+    help=(
+        "Draw latency (over load), cycles (over words), exposed (communication over words) or "
+        "pareto (cycles over LUTs)."
+    ),
 )
 def sweep_command(
     file: str,
@@ -209,6 +212,15 @@ def _cycles(_points: Sequence[Point], rows: Sequence[Row]) -> Figure | None:
     return draw_cycles(series) if series else None
 
 
+def _exposed(_points: Sequence[Point], rows: Sequence[Row]) -> Figure | None:
+    from ..picture.sweep import draw_cycles
+    from ..sweeps.series import exposed_series
+
+    series, title = exposed_series(rows), "Exposed communication over words"
+    axes = "words of all messages and blocks", "cycles of a rank that only communicates, mean"
+    return draw_cycles(series, title, (), *axes) if series else None
+
+
 def _pareto(points: Sequence[Point], rows: Sequence[Row]) -> Figure | None:
     from ..picture.sweep import draw_pareto
     from ..sweeps.series import costs, pareto_front
@@ -251,6 +263,7 @@ def _luts(points: Sequence[Point], rows: Sequence[Row]) -> dict[str, int]:
 _PLOTS: dict[str, Callable[[Sequence[Point], Sequence[Row]], Figure | None]] = {
     "latency": _latency,
     "cycles": _cycles,
+    "exposed": _exposed,
     "pareto": _pareto,
 }
 """Plots by name."""

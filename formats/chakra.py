@@ -349,17 +349,31 @@ def read_chakra_workload(file: InputFile, topology: Topology, setting: WorkloadS
     :class:`InvalidInput` with the file and its node.
     """
     files = _files(file)
-    name = str(file.path).rsplit(".", 2)[0]
-    nodes = nodes_of_ranks(topology, len(files), f"NPUs of {name}")
-    groups = setting.comm_group
-    if groups is None and Path(f"{name}.json").is_file():
-        groups = f"{name}.json"
+    nodes = nodes_of_ranks(topology, len(files), f"NPUs of {_set_name(file)}")
+    groups = setting.comm_group or _groups_beside(file)
     listed = {} if groups is None else _groups(InputFile.read(groups), len(files))
     reader = _WorkloadReader(Protobuf(), len(files), setting=setting, groups=listed)
     for npu, each in enumerate(files):
         reader.read(each, npu)
     reader.messages.match(reader.rows)
-    return reader.rows.workload(name, topology, nodes)
+    return reader.rows.workload(_set_name(file), topology, nodes)
+
+
+def _set_name(file: InputFile) -> str:
+    """Return the name that all files of a set begin with."""
+    return str(file.path).rsplit(".", 2)[0]
+
+
+def _groups_beside(file: InputFile) -> Path | None:
+    """Return the file of groups beside a set; None if there is none."""
+    path = Path(f"{_set_name(file)}.json")
+    return path if path.is_file() else None
+
+
+def _workload_files(file: InputFile) -> list[InputFile]:
+    """Return all files of a set, with the groups beside it."""
+    groups = _groups_beside(file)
+    return [*_files(file), *([] if groups is None else [InputFile.read(groups)])]
 
 
 def _groups(file: InputFile, npus: int) -> dict[str, tuple[int, ...]]:
@@ -449,6 +463,7 @@ CHAKRA = Format(
     looks=_looks,
     read_schedule_on=read_chakra,
     read_workload=read_chakra_workload,
+    files=_workload_files,
     heeds=("clock", "rate", "word_bytes", "comm_group"),
     omits={**OMITTED, "algorithm": "algorithm"},
     write_schedule=write_chakra,

@@ -1,7 +1,7 @@
 """Entries of the registry: a file format's name, recognition, readers and writers."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
@@ -128,6 +128,8 @@ class Format:
         Reads traffic.
     read_workload
         Reads a workload, on the first working nodes of a given network.
+    files
+        Returns the files of a workload, of which the given file is one.
     heeds
         The fields of :class:`WorkloadSetting` that change how a workload is read.
     draws_traffic
@@ -150,6 +152,7 @@ class Format:
     read_schedule_on: Callable[[InputFile, Setting], Schedule] | None = None
     read_traffic: Callable[[InputFile, TrafficSetting], Traffic] | None = None
     read_workload: Callable[[InputFile, Topology, WorkloadSetting], Workload] | None = None
+    files: Callable[[InputFile], Sequence[InputFile]] = lambda file: [file]
     heeds: tuple[str, ...] = ()
     draws_traffic: bool = False
     omits: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Plots of sweeps: latency over load, cycles over words, and cycles over LUTs."""
+"""Plots of sweeps: latency over load, cycles over words or LUTs, exposed communication."""
 
 import math
 import textwrap
@@ -49,15 +49,18 @@ def draw_cycles(
     series: Mapping[str, Sequence[tuple[int, float]]],
     title: str = "Cycles over words",
     bound: Sequence[tuple[int, float]] = (),
+    across: str = "words of a block",
+    upwards: str = "cycles",
 ) -> Figure:
-    """Draw cycles over words of a block, both on a logarithmic scale.
+    """Draw cycles over words of a block, both on a logarithmic scale (from 0 on a linear one).
 
     Each line has its name at its end. Equal lines are one with all their names. No schedule has
     fewer cycles than ``bound``: an area.
     """
-    figure, axes = _axes(title, "words of a block", "cycles")
+    figure, axes = _axes(title, across, upwards)
     axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
+    positive = all(value > 0 for points in series.values() for _, value in points)
+    axes.set_yscale("log" if positive else "linear")
     lines: dict[tuple[tuple[int, float], ...], list[str]] = {}
     for name, points in series.items():
         lines.setdefault(tuple(points), []).append(name)

@@ -10,7 +10,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from ..formats.format import WorkloadSetting
+from ..formats.workloads import workload_format
 from ..model.base.errors import InvalidInput, one_of, require_range
+from ..model.base.files import InputFile
 from ..model.collectives.declared.request import Ports
 from ..model.collectives.registry import algorithms_for, find_algorithm
 from ..model.collectives.task import MOST_FLITS, require_ends
@@ -23,10 +26,24 @@ from ..model.network.topology_file import topology_to_json
 from ..model.schedule.collective import REDUCTIONS
 from ..model.traffic.patterns import PATTERNS
 from ..model.traffic.traffic import LARGEST_CYCLES
+from ..model.workload.mapping import BEST, ROWS
+from ..model.workload.timeline import Policy
+from ..sim.cache import digest
 from .file import Grid
-from .layout import ALL, COLLECTIVE, DRAWN, HARDWARE, PARAMETER_NAMES, PLACES, SATURATION
+from .layout import (
+    ALL,
+    COLLECTIVE,
+    DRAWN,
+    HARDWARE,
+    PARAMETER_NAMES,
+    PLACES,
+    SATURATION,
+    TRAFFIC,
+    WORKLOAD,
+)
 from .networks import network_in_words, with_named_faults
 from .saturation import GROWTH, LEAST_CYCLES, require_statistics
+from .workload import SETTING
 
 _LARGEST_SEED = (1 << 63) - 1
 _MOST_SEEDS = 1000
@@ -35,13 +52,14 @@ _MOST_SEEDS = 1000
 def check_grids(grids: Iterable[Grid], folder: Path) -> dict[str, dict[str, object]]:
     """Check all grids; ``folder`` has the files that they name.
 
-    Returns the networks that were read from files, as JSON values, by their words in the grid.
-    Raises :class:`.InvalidInput` for the first mistake, with the grid and the key.
+    Returns what was found in files, by their words in the grid: networks as JSON values, and the
+    path and a digest of workloads. Raises :class:`.InvalidInput` for the first mistake, with the
+    grid and the key.
     """
-    graphs: dict[str, dict[str, object]] = {}
+    named: dict[str, dict[str, object]] = {}
     for grid in grids:
         networks = _networks(grid, folder)
-        graphs |= {
+        named |= {
             words: topology_to_json(topology)
             for words, topology in networks.items()
             if words.partition(" ")[0] == GRAPH
@@ -49,18 +67,26 @@ def check_grids(grids: Iterable[Grid], folder: Path) -> dict[str, dict[str, obje
         for name, values in grid.axes.items():
             _check_values(grid, name, values)
         _check_faults(grid, networks.values())
+        named |= {name: _workload(name, folder) for name in grid.axes.get("workload", ())}
         if grid.kind == SATURATION:
             require_statistics()
         if grid.kind == COLLECTIVE:
             _check_algorithms(grid)
             _check_operators(grid)
             _check_ends(grid, networks.values())
-    return graphs
+    return named
+
+
+def _workload(name: str, folder: Path) -> dict[str, object]:
+    """Return where the file of a workload is, and a digest of all of its files."""
+    file = InputFile.read(folder / name)
+    contents = [each.content for each in workload_format(file).files(file)]
+    return {"path": str((folder / name).resolve()), "digest": digest(*contents)}
 
 
 def _networks(grid: Grid, folder: Path) -> dict[str, Topology]:
     """Return the networks of a grid by their words; refuse one that is too large for its use."""
-    small = grid.kind != COLLECTIVE or HARDWARE in grid.axes["on"]
+    small = grid.kind in (TRAFFIC, SATURATION) or HARDWARE in grid.axes.get("on", ())
     limit = SizeLimit.HARDWARE if small else SizeLimit.PROGRAM
     parameter = f"{grid.place}.network"
     return {
@@ -182,6 +208,8 @@ _CHECKS: dict[str, Check] = {
     "cycles": _within(1, LARGEST_CYCLES),
     "back_pressure": _between(0, 1, "0 to less than 1", below=True),
     "seeds": _check_seeds,
+    "mapping": _named((ROWS, BEST)),
+    "policy": _named(Policy),
     "precision": _between(0.001, 0.5, "0.001 to 0.5 flits per node and cycle", below=False),
 }
 
@@ -190,6 +218,8 @@ def _check_values(grid: Grid, name: str, values: Iterable[Any]) -> None:
     """Refuse the first value of a key that is wrong by itself."""
     limits = PARAMETERS[name].limits if name in PARAMETER_NAMES else None
     check = _within(*limits) if limits is not None else _CHECKS.get(name, _any)
+    if grid.kind == WORKLOAD and name in SETTING:
+        check = _read_by(lambda value: WorkloadSetting(**{name: value}), name.replace("_", " "))
     for value in values:
         if value is not None:
             check(f"{grid.place}.{name}", value)

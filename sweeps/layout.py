@@ -4,20 +4,25 @@ A key has one value, or a list of values that are crossed with all other lists. 
 parameters come from :data:`.PARAMETERS`, so a new parameter becomes a key by itself.
 """
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Union
 
 import msgspec
 
+from ..formats.format import WorkloadSetting
 from ..model.collectives.declared.request import Ports
 from ..model.collectives.task import USUAL_FLITS
 from ..model.network.config import PARAMETERS, Timing
 from ..model.schedule.collective import Collective
+from ..model.workload.costs import MEMORY_WORDS
+from ..model.workload.mapping import ROWS
+from ..model.workload.timeline import Policy
 
 Row = dict[str, Any]
 """A row of the table: values by column name."""
 
 COLLECTIVE, TRAFFIC, SATURATION = "collective", "traffic", "saturation"
-"""Kinds of grids: schedules of collectives, drawn traffic, and loads up to saturation."""
+WORKLOAD = "workload"
+"""Kinds of grids: schedules of collectives, drawn traffic, loads up to saturation, workloads."""
 
 MODEL, HARDWARE = "model", "hardware"
 PLACES = (MODEL, HARDWARE)
@@ -119,6 +124,17 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         ("precision", float, 0.01),
         *_parameters(for_traffic=True),
     ),
+    WORKLOAD: (
+        *_NETWORK,
+        ("workload", _TEXT),
+        ("mapping", _TEXT, ROWS),
+        ("policy", _TEXT, Policy.FIRST_COME.value),
+        ("clock", _NUMBER, WorkloadSetting.clock),
+        ("rate", _INTEGER, WorkloadSetting.rate),
+        ("word_bytes", _INTEGER, WorkloadSetting.word_bytes),
+        ("circuits", _axis(bool), False),
+        ("message_words", _INTEGER, MEMORY_WORDS),
+    ),
 }
 """Keys of each kind of grid, in crossing order; the last one changes fastest."""
 
@@ -148,7 +164,7 @@ SweepLayout = msgspec.defstruct(
         (
             "grid",
             Annotated[
-                list[LAYOUTS[COLLECTIVE] | LAYOUTS[TRAFFIC] | LAYOUTS[SATURATION]],  # type: ignore[valid-type]
+                list[Union[*LAYOUTS.values()]],  # type: ignore[valid-type]
                 msgspec.Meta(min_length=1),
             ],
         ),

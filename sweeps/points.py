@@ -20,6 +20,7 @@ MOST_POINTS = 100_000
 RESULTS_FROM = (
     *("model/**/*.py", "rtl/**/*.py", "sim/**/*.py"),
     *("sweeps/collective.py", "sweeps/traffic.py", "sweeps/saturation.py", "sweeps/warm_up.py"),
+    *("formats/**/*.py", "sweeps/workload.py"),
     *("sweeps/facts.py", "sweeps/layout.py", "sweeps/networks.py", "sweeps/run.py"),
 )
 """Source files that affect the result of a point."""
@@ -34,7 +35,8 @@ class Point:
     kind
         The kind of its grid.
     values
-        The value of each key of the grid, and the content of a graph's file as "graph".
+        The value of each key of the grid, the content of a graph's file as "graph", and path and
+        digest of a workload's file as "file".
     """
 
     key: str
@@ -55,13 +57,17 @@ def require_count(grids: Iterable[Grid]) -> None:
         raise InvalidInput.of("points", f"at most {MOST_POINTS}", count)
 
 
-def points_of(grids: Sequence[Grid], graphs: dict[str, dict[str, object]]) -> list[Point]:
-    """Return the points of ``grids`` in order without duplicates; ``graphs`` are by words."""
+def points_of(grids: Sequence[Grid], named: dict[str, dict[str, object]]) -> list[Point]:
+    """Return the points of ``grids`` in order without duplicates.
+
+    ``named`` has the networks and workloads of files, by their words.
+    """
     made_of = sources()
     points: dict[str, Point] = {}
     for kind, values in _combinations(grids):
-        if values["network"] in graphs:
-            values["graph"] = graphs[values["network"]]
+        for key, name in (("graph", "network"), ("file", "workload")):
+            if values.get(name) in named:
+                values[key] = named[values[name]]
         described = json.dumps([kind, values], sort_keys=True)
         key = digest(__version__, made_of, described)
         points.setdefault(key, Point(key, kind, values))

@@ -12,9 +12,9 @@ from ..model.compare.checks import Comparison
 from ..model.compare.traffic_case import TrafficCase
 from ..model.run.run import Run
 from ..sim.build import BuildError
-from . import collective, saturation, traffic
+from . import collective, saturation, traffic, workload
 from .facts import configuration
-from .layout import COLLECTIVE, COLUMN_OF, HARDWARE, SATURATION, Row
+from .layout import COLLECTIVE, COLUMN_OF, HARDWARE, SATURATION, WORKLOAD, Row
 from .points import Point
 
 Done = tuple[str, list[Row]]
@@ -27,10 +27,14 @@ Done: as predicted. Differs: hardware and prediction disagree. Refused: the inpu
 network. Failed: the run did not end.
 """
 
-UNLISTED = ("graph", "seeds")
+UNLISTED = ("graph", "file", "seeds")
 """Values of points that are no columns."""
 
 NO_END = "the run does not end: stopped after {} cycles"
+
+
+_WHOLE = {SATURATION: saturation.results, WORKLOAD: workload.results}
+"""Functions that run a point of a kind, and return its rows."""
 
 
 def run_points(points: Sequence[Point], begin: Callable[[str], None]) -> Iterator[Done]:
@@ -44,8 +48,8 @@ def run_points(points: Sequence[Point], begin: Callable[[str], None]) -> Iterato
         begin(point.key)
         started = time.monotonic()
         try:
-            if point.kind == SATURATION:
-                results = saturation.results(point.values)
+            if point.kind in _WHOLE:
+                results = _WHOLE[point.kind](point.values)
             else:
                 prepared = _Prepared.of(point)
                 if point.values["on"] == HARDWARE:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from .facts import NETWORK
-from .layout import COLLECTIVE, Row
+from .layout import COLLECTIVE, WORKLOAD, Row
 from .run import DONE
 
 _FAULTS = ("faulty_nodes", "faulty_links", "random_faults")
@@ -29,6 +29,11 @@ _OF_LOADS = (
 _WAYS = ("algorithm", "ports", "timing", *_HARDWARE, "on")
 _OF_COLLECTIVES = ("network", *_FAULTS, "collective", "operator", *_WAYS)
 _WORK = ("network", *_FAULTS, "collective", "operator", "flits")
+
+
+_OF_WORKLOADS = (
+    *("network", *_FAULTS, "mapping", "policy", "clock", "rate", "circuits", "message_words"),
+)
 
 
 class LoadPoint(NamedTuple):
@@ -77,13 +82,28 @@ def latency_series(
     return {name: sorted(points) for name, points in series.items()}, found
 
 
-def cycles_series(rows: Iterable[Row]) -> dict[str, list[tuple[int, float]]]:
+Series = dict[str, list[tuple[int, float]]]
+"""Points of lines by their names."""
+
+
+def cycles_series(rows: Iterable[Row]) -> Series:
     """Return cycles over words of a block, for each algorithm and network."""
-    ran = [row for row in rows if row["kind"] == COLLECTIVE and row["status"] == DONE]
-    series: dict[str, list[tuple[int, float]]] = {}
-    for (name, words), same in _repetitions(ran, _OF_COLLECTIVES, "flits").items():
-        cycles = statistics.fmean(row["cycles"] for row in same)
-        series.setdefault(name, []).append((words, cycles))
+    return _series(rows, COLLECTIVE, _OF_COLLECTIVES, over="flits", value="cycles")
+
+
+def exposed_series(rows: Iterable[Row]) -> Series:
+    """Return exposed communication over the words of all calls, for each way to run workloads."""
+    return _series(rows, WORKLOAD, _OF_WORKLOADS, over="call_words", value="exposed")
+
+
+def _series(
+    rows: Iterable[Row], kind: str, names: Sequence[str], *, over: str, value: str
+) -> Series:
+    """Return the mean ``value`` of rows of a ``kind`` over another column."""
+    ran = [row for row in rows if row["kind"] == kind and row["status"] == DONE]
+    series: Series = {}
+    for (name, at), same in _repetitions(ran, names, over).items():
+        series.setdefault(name, []).append((at, statistics.fmean(row[value] for row in same)))
     return {name: sorted(points) for name, points in series.items()}
 
 

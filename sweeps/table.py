@@ -9,7 +9,7 @@ from typing import Any
 from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
 from ..model.base.version import __version__
-from . import collective, saturation, traffic
+from . import collective, saturation, traffic, workload
 from .facts import NETWORK, RUN
 from .layout import COLUMN_OF, Row
 
@@ -24,6 +24,7 @@ COLUMNS: dict[str, type] = {
     **{"operator": str, "ports": str, "timing": str},
     **{"pattern": str, "rate": float, "packet_flits": int, "burst": int, "reply_flits": int},
     "back_pressure": float,
+    **{"workload": str, "mapping": str, "policy": str, "clock": float, "word_bytes": int},
     **{COLUMN_OF["cycles"]: int, "precision": float},
     **NETWORK,
     **RUN,
@@ -31,6 +32,7 @@ COLUMNS: dict[str, type] = {
     **collective.RESULTS,
     **traffic.RESULTS,
     **saturation.RESULTS,
+    **workload.RESULTS,
     **{"seconds": float},
 }
 """Columns by name, in order.

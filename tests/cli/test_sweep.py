@@ -68,7 +68,7 @@ def test_an_interruption_says_how_much_is_kept(
         ),
         (
             ("-o", "t.csv", "--plot", "pie", "p.svg"),
-            "--plot must be latency, cycles or pareto, not 'pie'",
+            "--plot must be latency, cycles, exposed or pareto, not 'pie'",
         ),
         (
             ("-o", "t.csv", "--plot", "cycles", "p.pdf"),

@@ -19,6 +19,7 @@ from eyecast.sweeps import collective
 from eyecast.sweeps.journal import Journal
 from eyecast.sweeps.points import Point
 from eyecast.sweeps.run import Row
+from eyecast.sweeps.series import exposed_series
 from eyecast.sweeps.sweep import groups_of, points_in, run_here, run_missing, table_rows
 from eyecast.sweeps.table import COLUMNS
 
@@ -52,6 +53,33 @@ def test_rows_say_what_the_commands_say(six_points: list[Point], eyecast: Comman
         measured = result(eyecast("traffic", *arguments, "--on", "model"))["measures"]
         assert {name: row[name] for name in measured} == measured
     assert "u-torus" in rows[2]["error"] and "2x2 mesh" in rows[2]["error"]
+
+
+WORKLOAD = {"kind": "workload", "network": ["mesh 2x2", "line 2"], "workload": "w.csv"}
+
+
+def test_workloads_are_those_of_python_and_follow_their_file(here: Path) -> None:
+    table = "id,rank,what,amount,after\nlayer,all,operations,5000,\nsum,0-3,all-reduce,{},layer\n"
+    asked = WORKLOAD | {"rate": [100, 1000], "circuits": [False, True], "mapping": "best"}
+    keys = set()
+    for words in (40, 80):
+        (here / "w.csv").write_text(table.format(words))
+        points = points_of(asked)
+        keys |= {point.key for point in points}
+        rows = rows_of(points)
+        assert [row["status"] for row in rows] == ["done"] * 4 + ["refused"] * 4
+        assert "rank must be all, or ranks from 0 to 1" in rows[4]["error"]
+        for row in rows[:4]:
+            given = {name: row[name] for name in ("rate", "circuits", "mapping")}
+            found = face.workload(face.mesh((2, 2)), "w.csv", **given)
+            assert (row["cycles"], row["ideal_cycles"]) == (found.engine.cycles, found.ideal.cycles)
+            assert (row["least_cycles"], row["call_words"]) == (found.bound, words)
+            assert row["exposed"] == found.engine.mean("exposed")
+        lines = exposed_series(rows)
+        assert {name: points[0][0] for name, points in lines.items()} == {
+            f"rate {rate}{more}": words for rate in (100, 1000) for more in ("", ", circuits")
+        }
+    assert len(keys) == 16
 
 
 SUMS = {"kind": "collective", "network": "mesh 2x2", "algorithm": "ring"}
