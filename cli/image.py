@@ -20,9 +20,11 @@ from .options.output import json_option, require_output_files
 from .options.values import complete_files, file_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ..model.image.image import Image, Result
+    from ..model.image.programs import ProgramsImage
+    from ..model.program.any_program import AnyProgram
     from ..model.program.compiler import Compiled
 
 
@@ -49,10 +51,6 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
     for the same network with the same options (--programs, --message-words, --table-words, --steps
     ...). The image has no messages.
     """
-    from ..model.compare.case import watchdog
-    from ..model.exact.arithmetic import predict
-    from ..model.image.programs import ProgramsImage
-
     paths = image_files(output, "-o")
     require_output_files(*paths)
     with busy("reading, predicting"):
@@ -62,15 +60,13 @@ def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_jso
         for path, program in zip(programs, made, strict=True):
             if not program.config.programs:
                 raise InvalidInput(f"{input_name(path)} must be made with --programs, to be kept")
-        predicted = [predict(each, empty_memory(each.config), timing=timing) for each in made]
-        limits = [watchdog(each) for each in predicted]
-        image = ProgramsImage(programs=made, timing=timing, predicted=predicted, limits=limits)
+        image = programs_image(made, timing)
     image.write(*paths)
     if as_json:
         listed = {"programs": image.description()["programs"]}
         print_json(listed, network=made[0].config.topology.label)
         return
-    columns = zip(programs, image.entries, predicted, strict=True)
+    columns = zip(programs, image.entries, image.predicted, strict=True)
     print_table(
         f"{made[0].config.topology.label}, {timing} timing",
         ("number", "program", "base", "words", "cycles", "limit"),
@@ -90,6 +86,17 @@ def image_files(image: str, option: str) -> list[str]:
     if is_special(path):
         raise InvalidInput.of(option, "a file, which another is written beside", image)
     return [image, str(path.with_suffix(".json"))]
+
+
+def programs_image(programs: Sequence[AnyProgram], timing: Timing) -> ProgramsImage:
+    """Return the image of programs of one network, with their predictions."""
+    from ..model.compare.case import watchdog
+    from ..model.exact.arithmetic import predict
+    from ..model.image.programs import ProgramsImage
+
+    predicted = [predict(each, empty_memory(each.config), timing=timing) for each in programs]
+    limits = [watchdog(each) for each in predicted]
+    return ProgramsImage(programs=programs, timing=timing, predicted=predicted, limits=limits)
 
 
 def image_of(compiled: Compiled, timing: Timing, *, number: int = 0, base: int = 0) -> Image:

@@ -11,12 +11,17 @@ from ..model.collectives.notes import schedule_title
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
+from ..model.program.compiler import Compiled
+from ..model.workload.costs import MEMORY_WORDS
+from ..model.workload.window import EngineRun, compiled_together, engine_programs
 from .command import command
 from .console import busy, say
-from .image import image_of
+from .image import image_of, programs_image
+from .options.collective import collective_options
 from .options.hardware import force_option, made_room, require_no_deadlock, timing_option
 from .options.schedule_file import ScheduleOptions, compiled_options
-from .options.values import file_option, was_typed
+from .options.values import file_option, option_group, option_names, refuse_beside, was_typed
+from .options.workload import WORKLOAD_NAMES, WorkloadOptions, workload_options
 
 
 @command(
@@ -52,6 +57,11 @@ from .options.values import file_option, was_typed
     help="Write the package into this folder, which must be new or empty.",
 )
 @timing_option
+@option_group(
+    file_option("--workload", help="Keep all programs of this workload instead of a collective."),
+    heading="Workload",
+)
+@workload_options
 def ip_command(
     wanted: ScheduleOptions,
     force: bool,
@@ -60,14 +70,18 @@ def ip_command(
     prefix: str,
     output: str,
     timing: Timing,
+    workload: str | None,
+    options: WorkloadOptions,
 ) -> None:
     """Write a network and one of its programs as a package for a chip.
 
     The package contains Verilog (a file for each module), a FuseSoC core, the registers (SystemRDL,
     C header, page), a driver in C, constraints, the image of the program, the contract as a page,
     and a self-checking Verilog bench with its vectors. The network has a controller for 1 program,
-    unless --programs gives another number.
+    unless --programs gives another number. With --workload it keeps all programs of a workload, and
+    the driver has a table of the order in which they run; bench and image are of the first one.
     """
+    from ..ip.driver import workload_file
     from ..ip.package import require_prefix, write_package
 
     folder = Path(output)
@@ -80,15 +94,44 @@ def ip_command(
         raise InvalidInput.of("programs", "1 to 15 in a package", 0)
     wanted = replace(wanted, hardware=replace(wanted.hardware, parameters=parameters))
     host, streams = HostBus(bus), TileBus(tile) if tile else None
-    with busy("generating, checking, predicting"):
-        found = wanted.answer(SizeLimit.HARDWARE, timing=timing)
-        (compiled,) = wanted.compiled([found])
-        config = compiled.program.config
-        require_buses(config, host, streams)
-        require_no_deadlock(compiled.program, force=force)
-        image = image_of(compiled, timing)
+    if workload is None:
+        refuse_beside("a collective", WORKLOAD_NAMES, "only --workload depends on it")
+        runs = list[EngineRun]()
+        with busy("generating, checking, predicting"):
+            compiled = wanted.compiled([wanted.answer(SizeLimit.HARDWARE, timing=timing)])
+    else:
+        compiled, runs = _of_workload(workload, options, wanted)
+    config = compiled[0].program.config
+    require_buses(config, host, streams)
+    with busy("predicting"):
+        for each in compiled:
+            require_no_deadlock(each.program, force=force)
+        image, title = image_of(compiled[0], timing), schedule_title(compiled[0].schedule)
+        driver = {}
+        if runs:
+            kept = programs_image([each.program for each in compiled], timing)
+            driver["eyecast_workload.h"] = workload_file(kept, runs)
     with busy("writing the package"):
-        write_package(folder, image, schedule_title(found.schedule), host, streams, prefix=prefix)
+        write_package(folder, image, title, host, streams, prefix=prefix, driver=driver)
     if room := made_room(wanted.hardware, config):
         say(f"for a network with {room}")
     say(f"wrote {folder}")
+
+
+def _of_workload(
+    file: str, options: WorkloadOptions, wanted: ScheduleOptions
+) -> tuple[list[Compiled], list[EngineRun]]:
+    """Return the programs of a workload, for a network that keeps all of them, and their runs."""
+    others = ("--schedule", "--timing", *option_names(collective_options))
+    refuse_beside("--workload", others, "the workload's programs need none")
+    parameters = wanted.hardware.parameters
+    words = parameters["message_words"] if was_typed("message_words") else MEMORY_WORDS
+    found = options.run(
+        file,
+        wanted.network.topology(SizeLimit.HARDWARE),
+        circuits=bool(parameters["circuits"]),
+        message_words=words,
+    )
+    with busy("compiling"):
+        schedules, runs = engine_programs(found)
+        return compiled_together(found, schedules, wanted.hardware), runs

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ..formats.format import WorkloadSetting
 from ..model.base.errors import InvalidInput, one_of
-from ..model.base.files import InputFile, write_bytes_atomically
+from ..model.base.files import write_bytes_atomically
 from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, print_table, progress, say_written
@@ -24,33 +22,13 @@ from .options.output import (
     require_output_files,
     require_seen,
 )
-from .options.values import (
-    file_option,
-    float_option,
-    integer_option,
-    option_group,
-    recorded,
-    refuse_beside,
-)
+from .options.values import integer_option, option_group
+from .options.workload import WorkloadOptions, workload_options
 
 if TYPE_CHECKING:
     from ..model.compare.checks import Verification
-    from ..model.network.topology import Topology
     from ..model.program.certified import Room
     from ..model.workload.run import WorkloadRun
-    from ..model.workload.workload import Workload
-
-
-def _read(file: str, topology: Topology, setting: WorkloadSetting) -> Workload:
-    """Read a workload; refuse options that its format does not heed."""
-    from ..formats.workloads import read_workload, workload_format
-
-    content = InputFile.read(file)
-    form = workload_format(content)
-    unheeded = {each.name for each in fields(setting)}.difference(form.heeds)
-    options = [f"--{name.replace('_', '-')}" for name in unheeded]
-    refuse_beside(file, options, f"{form.title} does not depend on it")
-    return read_workload(content, topology, setting)
 
 
 @command(
@@ -60,33 +38,7 @@ def _read(file: str, topology: Topology, setting: WorkloadSetting) -> Workload:
 )
 @click.argument("file", metavar="FILE")
 @network_options
-@recorded(
-    *("setting", WorkloadSetting),
-    float_option("--clock", 1.0, "Cycles in a nanosecond, for files that count time."),
-    integer_option("--rate", 1024, "Operations that a rank computes in a cycle."),
-    integer_option("--word-bytes", 4, "Bytes of a word, for files that count bytes."),
-    file_option(
-        "--comm-group", help="The ranks of each group of a trace; NAME.json beside it if left out."
-    ),
-    heading="Workload",
-)
-@option_group(
-    file_option(
-        "--mapping",
-        metavar="rows|best|FILE",
-        default="rows",
-        show_default=True,
-        help="The node of each rank: in order, with little traffic over distance, or as listed.",
-    ),
-    click.option(
-        "--policy",
-        metavar="first-come|urgent",
-        default="first-come",
-        show_default=True,
-        help="Which of several ready collectives starts first.",
-    ),
-    heading="Workload",
-)
+@workload_options
 @circuits_option
 @option_group(
     integer_option(
@@ -107,10 +59,8 @@ def _read(file: str, topology: Topology, setting: WorkloadSetting) -> Workload:
 def run_command(
     file: str,
     network: NetworkOptions,
-    setting: WorkloadSetting,
+    options: WorkloadOptions,
     hardware: Room,
-    mapping: str,
-    policy: str,
     message_words: int,
     verify: int | None,
     first: str | None,
@@ -124,29 +74,15 @@ def run_command(
     engine runs one program at a time, the ideal one every collective that shares no link with
     another.
     """
-    from ..model.workload.mapping import mapped
-    from ..model.workload.run import run_workload
     from ..model.workload.tables import cycles_table, links_table, path_table
-    from ..model.workload.timeline import Policy
 
-    order = Policy.named(policy)
     _require_output(output, report)
     if verify is None and first is not None:
         raise InvalidInput("--from must be left out without --verify")
     topology = network.topology(SizeLimit.PROGRAM)
     require_seen(report, topology)
-    with busy("reading"):
-        workload = mapped(_read(file, topology, setting), mapping)
     circuits = bool(hardware.parameters["circuits"])
-    calls = len(workload.calls)
-    with progress("finding algorithms", calls, shown=calls > 1) as (_, advance):
-        found = run_workload(
-            workload,
-            policy=order,
-            circuits=circuits,
-            memory_words=message_words,
-            tell=advance,
-        )
+    found = options.run(file, topology, circuits=circuits, message_words=message_words)
     if output is not None:
         _write(found, output)
     if report is not None:
@@ -157,7 +93,7 @@ def run_command(
     results = [] if verify is None else _verified(found, first, verify)
     if as_json:
         kept = {"verified": [each.to_json() for each in results]} if results else {}
-        print_json({**found.to_json(), **kept}, **network.facts(workload.topology))
+        print_json({**found.to_json(), **kept}, **network.facts(topology))
     else:
         for table in (cycles_table(found), path_table("engine", found.engine), links_table(found)):
             print_table(*table)

@@ -1,6 +1,7 @@
 """A package for a chip: all files that ``eyecast ip`` writes."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from ..model.base.errors import InvalidInput
@@ -46,16 +47,18 @@ def write_package(
     tile: TileBus | None,
     *,
     prefix: str = NAME,
+    driver: Mapping[str, str] | None = None,
 ) -> None:
     """Write the package of a network and a program into ``folder``, whole or not at all.
 
-    ``collective`` describes the program. All names begin with ``prefix``, so that a chip can
-    contain two packages. Raises :class:`.InvalidInput` as :func:`require_prefix`,
-    :func:`.new_folder`, :func:`.network_modules` and :func:`.register_map_files` do.
+    ``collective`` describes the program. ``driver`` has the texts of further files of the driver.
+    All names begin with ``prefix``, so that a chip can contain two packages. Raises
+    :class:`.InvalidInput` as :func:`require_prefix`, :func:`.new_folder`, :func:`.network_modules`
+    and :func:`.register_map_files` do.
     """
     require_prefix(prefix)
     with new_folder(folder) as work:
-        _fill(work, image, collective, host, tile, prefix)
+        _fill(work, image, collective, host, tile, prefix, driver or {})
 
 
 def _renamed(text: str, prefix: str) -> str:
@@ -70,6 +73,7 @@ def _fill(
     host: HostBus,
     tile: TileBus | None,
     prefix: str,
+    driver: Mapping[str, str],
 ) -> None:
     """Write all files of a package."""
     config = image.program.config
@@ -80,7 +84,7 @@ def _fill(
     texts |= {f"sim/{name}": text for name, text in bench_files(image, host, tile).items()}
     texts["sim/Makefile"] = filled("Makefile", {})
     texts["sim/cocotb_bench.py"] = _cocotb_bench(config, host, tile)
-    texts |= {f"driver/{name}": text for name, text in driver_files(image).items()}
+    texts |= {f"driver/{name}": text for name, text in {**driver_files(image), **driver}.items()}
     inputs = {"INPUTS": "\n".join(f"  {name}" for name in _inputs(config, host, tile))}
     texts |= {f"constraints/{name}": filled(name, inputs) for name in CONSTRAINTS}
     texts["contract.html"] = contract_page(config, title)

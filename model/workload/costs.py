@@ -65,7 +65,8 @@ _OF_ALL = (
 class Cost:
     """The cycles, flits and links of a call on its network, by itself.
 
-    ``cycles`` are those of all its programs, one after another, with their launches. ``flits``
+    ``cycles`` are those of all its programs, one after another, with their launches. ``counts``
+    says how many pieces each of ``schedules`` carries, the longest first. ``flits``
     counts the flits that leave each node by each port, shape (nodes, ports); port 0 delivers.
     ``resources`` are the links and ports that it uses, as bits. ``shape`` is equal for calls whose
     programs differ only in where they lie. ``bound`` is the least cycles of any schedule.
@@ -74,13 +75,18 @@ class Cost:
 
     algorithm: str
     cycles: int
-    pieces: int
+    counts: tuple[int, ...]
     flits: npt.NDArray[np.int64]
     resources: int
     shape: object
     bound: int
     part: GroupNetwork
     schedules: tuple[Schedule, ...]
+
+    @property
+    def pieces(self) -> int:
+        """Number of pieces, each a program."""
+        return sum(self.counts)
 
 
 class _Key(NamedTuple):
@@ -222,7 +228,7 @@ class Costs:
         return Cost(
             found.schedules[0].algorithm,
             programs.cycles,
-            sum(found.counts),
+            found.counts,
             flits,
             _as_bits(np.append(flits > 0, injects)),
             shape,

@@ -1,18 +1,22 @@
-"""Windows of a workload: the programs that the engine runs one after another, to be run on RTL."""
+"""Programs of a workload, which the engine runs one after another: a window of them, or all."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import groupby
+from typing import NamedTuple
 
 from ..base.errors import InvalidInput, require_range
 from ..collectives.groups import side_by_side
 from ..compare.case import Case
-from ..network.config import Timing
+from ..network.config import MOST_PROGRAMS, Timing
 from ..program.certified import Room
+from ..program.compiler import Compiled
 from ..schedule.schedule import Schedule
 from .run import WorkloadRun
 
-_TIMING = ("programs", "circuits", "operators", "streams", "steps", "vcs")
+_TIMING = ("circuits", "operators", "streams", "steps", "vcs")
 """Parameters of the network on which the cycles of its programs depend."""
 
 MOST_CALLS = 1 << 12
@@ -27,32 +31,93 @@ def window(found: WorkloadRun, first: str | None, count: int) -> list[Schedule]:
     Raises :class:`.InvalidInput` for an unknown name, and for a workload without calls.
     """
     require_range("operations", count, 1, MOST_CALLS)
-    workload, start = found.workload, found.engine.timeline.start
-    begins = [int(start[rows[0]]) for rows in workload.rows_of_calls]
-    order = sorted(range(len(begins)), key=lambda call: (begins[call], call))
-    names = [workload.calls[call].name for call in order]
+    order = [call for together in _launches(found) for call in together]
+    names = [found.workload.calls[call].name for call in order]
     if not names or first not in (None, *names):
         allowed = "the name of a collective or message" if names else "left out: there is none"
         raise InvalidInput.of("first operation", allowed, first)
     begin = 0 if first is None else names.index(first)
-    made = []
-    for _, together in groupby(order[begin : begin + count], key=begins.__getitem__):
-        costs = [found.costs[call] for call in together]
-        for schedules in zip(*(cost.schedules for cost in costs), strict=True):
-            parts = [(cost.part, each) for cost, each in zip(costs, schedules, strict=True)]
-            made.append(side_by_side(workload.topology, parts))
-            made[-1].check()
+    shown = {*order[begin : begin + count]}
+    return [
+        _program(found, calls, piece)
+        for together in _launches(found)
+        if (calls := [call for call in together if call in shown])
+        for piece in range(len(found.costs[calls[0]].schedules))
+    ]
+
+
+def _launches(found: WorkloadRun) -> list[list[int]]:
+    """Return the calls that start together on the engine, in the order of their start."""
+    start, rows = found.engine.timeline.start, found.workload.rows_of_calls
+    begins = [int(start[each[0]]) for each in rows]
+    order = sorted(range(len(begins)), key=lambda call: (begins[call], call))
+    return [list(together) for _, together in groupby(order, key=begins.__getitem__)]
+
+
+def _program(found: WorkloadRun, calls: Sequence[int], piece: int) -> Schedule:
+    """Return the schedule of one piece of calls that start together."""
+    costs = [found.costs[call] for call in calls]
+    parts = [(cost.part, cost.schedules[piece]) for cost in costs]
+    made = side_by_side(found.workload.topology, parts)
+    made.check()
     return made
 
 
-def cases(found: WorkloadRun, first: str | None, count: int) -> list[Case]:
-    """Return the predicted runs of a window's programs, with payloads of their own.
+class EngineRun(NamedTuple):
+    """A run of the engine: the number of its program, and the name of its first call."""
 
-    Their network has the parameters of the one on which the workload runs.
+    program: int
+    name: str
+
+
+def engine_programs(found: WorkloadRun) -> tuple[list[Schedule], list[EngineRun]]:
+    """Return the different programs of a workload, and the engine's runs of them in order.
+
+    Raises :class:`.InvalidInput` for more programs than a controller keeps.
     """
-    schedules = window(found, first, count)
+    numbers, schedules, runs = dict[object, int](), list[Schedule](), list[EngineRun]()
+    for calls in _launches(found):
+        costs = [found.costs[call] for call in calls]
+        name = found.workload.calls[calls[0]].name
+        for piece, count in enumerate(costs[0].counts):
+            key = piece, frozenset((cost.shape, cost.part.nodes) for cost in costs)
+            number = numbers.setdefault(key, len(schedules))
+            if number == len(schedules):
+                schedules.append(_program(found, calls, piece))
+            runs += [EngineRun(number, name)] * count
+    if not 0 < len(schedules) <= MOST_PROGRAMS:
+        raise InvalidInput.of(
+            f"programs of {found.workload.name}",
+            f"1 to {MOST_PROGRAMS}, which a controller keeps",
+            len(schedules),
+        )
+    return schedules, runs
+
+
+def compiled(
+    found: WorkloadRun, schedules: Sequence[Schedule], room: Room | None = None
+) -> list[Compiled]:
+    """Compile schedules for the network on which the workload runs, or ``room`` like it."""
+    room = room or Room({"programs": 1})
     parameters = {name: getattr(found.config, name) for name in (*_TIMING, "message_words")}
-    compiled = Room(parameters).compile(schedules)
-    return [
-        Case.of(each, timing=Timing.BARRIER, seed=number) for number, each in enumerate(compiled)
-    ]
+    return replace(room, parameters={**room.parameters, **parameters}).compile(schedules)
+
+
+def compiled_together(
+    found: WorkloadRun, schedules: Sequence[Schedule], room: Room
+) -> list[Compiled]:
+    """Compile schedules as :func:`compiled`, for a network that keeps all of them."""
+    programs = max(room.parameters["programs"], len(schedules))
+    room = replace(room, parameters={**room.parameters, "programs": programs})
+    made = compiled(found, schedules, room)
+    words = max(room.parameters["table_words"], sum(each.table_words for each in made))
+    if "table_words" in room.fixed:
+        return made
+    whole = replace(room, parameters={**room.parameters, "table_words": words})
+    return compiled(found, schedules, whole)
+
+
+def cases(found: WorkloadRun, first: str | None, count: int) -> list[Case]:
+    """Return the predicted runs of a window's programs, with payloads of their own."""
+    made = compiled(found, window(found, first, count))
+    return [Case.of(each, timing=Timing.BARRIER, seed=number) for number, each in enumerate(made)]

@@ -3,10 +3,13 @@
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from helpers.processes import run_program
+
+from eyecast.sim.toolchain import environment
 
 Patch = Callable[[str], str]
 
@@ -66,3 +69,17 @@ def patched(path: Path, pattern: str, replacement: str, *, count: int = 1) -> No
     text, found = re.subn(pattern, replacement, path.read_text(), count=count, flags=re.DOTALL)
     assert found, f"{pattern} is not in {path.name}"
     path.write_text(text)
+
+
+def run_driver(main: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run ``main``, which plays a processor for the driver in C and the bus of ``package``."""
+    here, driver = main.parent, Path("package") / "driver"
+    compiler = ["gcc", "-std=c99", "-include", here / "axi.h", "-c", driver / "eyecast.c"]
+    subprocess.run([*compiler, "-o", "eyecast.o"], check=True)
+    verilator = ["verilator", "--cc", "--exe", "--build", "-O0", "--top-module", "eyecast_engine"]
+    options = ["-CFLAGS", f"-I{driver.absolute()} -I{here}"]
+    options += ["-LDFLAGS", str(Path("eyecast.o").absolute())]
+    sources = [*sorted((Path("package") / "rtl").glob("*.v")), main]
+    command = [*verilator, "-Mdir", "simulated", *options, *sources]
+    subprocess.run(command, env=dict(environment()), check=True, capture_output=True)
+    return run_program([Path("simulated") / "Veyecast_engine", *arguments])

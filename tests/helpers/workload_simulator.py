@@ -43,7 +43,7 @@ def _drawn_cost(draw: Random) -> Cost:
     used = sum(1 << bit for bit in draw.sample(range(8), draw.randint(1, 4)))
     flits = np.zeros((1, 1), np.int64)
     shape, part = (cycles, draw.randrange(2)), GroupNetwork(mesh((1, 1)), (0,))
-    return Cost("drawn", cycles, 1, flits, used, shape, draw.randint(0, 3), part, ())
+    return Cost("drawn", cycles, (1,), flits, used, shape, draw.randint(0, 3), part, ())
 
 
 @dataclass

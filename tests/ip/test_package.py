@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from helpers.command import Command
 from helpers.command import refusal as refuse
-from helpers.packages import patched, run_icarus, write_crossing
+from helpers.packages import patched, run_driver, run_icarus, write_crossing
 from helpers.planted_faults import IN_BOTH, OF_AXI, OF_CIRCUITS, OF_WISHBONE
 from helpers.processes import needs, run_program
 
@@ -406,21 +406,7 @@ def test_verilator_passes_alone(eyecast: Command, kind: str, tmp_path: Path) -> 
 def test_the_driver_loads_and_runs_an_engine(eyecast: Command, more: tuple[str, ...]) -> None:
     """Run the driver as C, in a program that simulates processor and bus of an engine."""
     assert eyecast("ip", *LINE, *more, "-o", "package").status == 0
-    accesses, driver = HERE / "axi.h", Path("package") / "driver"
-    compiler = ["gcc", "-std=c99", "-include", accesses, "-c", driver / "eyecast.c"]
-    subprocess.run([*compiler, "-o", "eyecast.o"], check=True)
-    verilator = ["verilator", "--cc", "--exe", "--build", "-O0", "--top-module", "eyecast_engine"]
-    options = [
-        "-CFLAGS",
-        f"-I{driver.absolute()} -I{HERE}",
-        "-LDFLAGS",
-        Path("eyecast.o").absolute(),
-    ]
-    sources = [*sorted((Path("package") / "rtl").glob("*.v")), HERE / "driver_on_engine.cpp"]
-    command = [*verilator, "-Mdir", "simulated", *options, *sources]
-    subprocess.run(command, env=dict(environment()), check=True, capture_output=True)
-    nodes, words = "2", "16"
-    ran = run_program([Path("simulated") / "Veyecast_engine", nodes, words])
+    ran = run_driver(HERE / "driver_on_engine.cpp", "2", "16")
     assert (ran.returncode, ran.stdout) == (0, "PASS\n")
 
 

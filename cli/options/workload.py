@@ -1,0 +1,100 @@
+"""Options of workloads: how a file is read, and how its calls are placed and ordered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import click
+
+from ...formats.format import WorkloadSetting
+from ...model.base.files import InputFile
+from ...model.network.topology import Topology
+from ..console import busy, progress
+from .values import (
+    file_option,
+    float_option,
+    integer_option,
+    option_group,
+    option_names,
+    recorded,
+    refuse_beside,
+)
+
+if TYPE_CHECKING:
+    from ...model.workload.run import WorkloadRun
+    from ...model.workload.workload import Workload
+
+_setting_options = recorded(
+    *("setting", WorkloadSetting),
+    float_option("--clock", 1.0, "Cycles in a nanosecond, for files that count time."),
+    integer_option("--rate", 1024, "Operations that a rank computes in a cycle."),
+    integer_option("--word-bytes", 4, "Bytes of a word, for files that count bytes."),
+    file_option(
+        "--comm-group", help="The ranks of each group of a trace; NAME.json beside it if left out."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class WorkloadOptions:
+    """How a workload is read, and how it runs, as typed."""
+
+    setting: WorkloadSetting
+    mapping: str
+    policy: str
+
+    def run(
+        self, file: str, topology: Topology, *, circuits: bool, message_words: int
+    ) -> WorkloadRun:
+        """Run the workload of a file; refuse options that its format does not heed."""
+        from ...model.workload.mapping import mapped
+        from ...model.workload.run import run_workload
+        from ...model.workload.timeline import Policy
+
+        policy = Policy.named(self.policy)
+        with busy("reading"):
+            workload = mapped(self._read(file, topology), self.mapping)
+        calls = len(workload.calls)
+        with progress("finding algorithms", calls, shown=calls > 1) as (_, advance):
+            return run_workload(
+                workload,
+                policy=policy,
+                circuits=circuits,
+                memory_words=message_words,
+                tell=advance,
+            )
+
+    def _read(self, file: str, topology: Topology) -> Workload:
+        from ...formats.workloads import read_workload, workload_format
+
+        content = InputFile.read(file)
+        form = workload_format(content)
+        unheeded = {each.name for each in fields(self.setting)}.difference(form.heeds)
+        options = [f"--{name.replace('_', '-')}" for name in unheeded]
+        refuse_beside(file, options, f"{form.title} does not depend on it")
+        return read_workload(content, topology, self.setting)
+
+
+workload_options = recorded(
+    *("options", WorkloadOptions),
+    _setting_options,
+    option_group(
+        file_option(
+            "--mapping",
+            metavar="rows|best|FILE",
+            default="rows",
+            show_default=True,
+            help="Nodes of the ranks: in order, with little traffic over distance, or as listed.",
+        ),
+        click.option(
+            "--policy",
+            metavar="first-come|urgent",
+            default="first-come",
+            show_default=True,
+            help="Which of several ready collectives starts first.",
+        ),
+    ),
+    heading="Workload",
+)
+WORKLOAD_NAMES = option_names(workload_options)
