@@ -22,6 +22,7 @@ from .options.hardware import force_option, made_room, require_no_deadlock, timi
 from .options.schedule_file import ScheduleOptions, compiled_options
 from .options.values import file_option, option_group, option_names, refuse_beside, was_typed
 from .options.workload import WORKLOAD_NAMES, WorkloadOptions, workload_options
+from .run import run_of
 
 
 @command(
@@ -126,8 +127,9 @@ def _of_workload(
     refuse_beside("--workload", others, "the workload's programs need none")
     parameters = wanted.hardware.parameters
     words = parameters["message_words"] if was_typed("message_words") else MEMORY_WORDS
-    found = options.run(
+    found = run_of(
         file,
+        options,
         wanted.network.topology(SizeLimit.HARDWARE),
         circuits=bool(parameters["circuits"]),
         message_words=words,

@@ -27,6 +27,7 @@ from .options.workload import WorkloadOptions, workload_options
 
 if TYPE_CHECKING:
     from ..model.compare.checks import Verification
+    from ..model.network.topology import Topology
     from ..model.program.certified import Room
     from ..model.workload.run import WorkloadRun
 
@@ -82,7 +83,7 @@ def run_command(
     topology = network.topology(SizeLimit.PROGRAM)
     require_seen(report, topology)
     circuits = bool(hardware.parameters["circuits"])
-    found = options.run(file, topology, circuits=circuits, message_words=message_words)
+    found = run_of(file, options, topology, circuits=circuits, message_words=message_words)
     if output is not None:
         _write(found, output)
     if report is not None:
@@ -101,6 +102,32 @@ def run_command(
         say_written(output, report)
     if not all(each.agrees for each in results):
         raise RuntimeError("the hardware differs from the prediction")
+
+
+def run_of(
+    file: str,
+    options: WorkloadOptions,
+    topology: Topology,
+    *,
+    circuits: bool,
+    message_words: int,
+) -> WorkloadRun:
+    """Run the workload of a file on both machines."""
+    from ..model.workload.run import run_workload
+    from ..model.workload.timeline import Policy
+
+    policy = Policy.named(options.policy)
+    with busy("reading"):
+        workload = options.read(file, topology)
+    calls = len(workload.calls)
+    with progress("finding algorithms", calls, shown=calls > 1) as (_, advance):
+        return run_workload(
+            workload,
+            policy=policy,
+            circuits=circuits,
+            memory_words=message_words,
+            tell=advance,
+        )
 
 
 def _verified(found: WorkloadRun, first: str | None, count: int) -> list[Verification]:

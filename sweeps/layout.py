@@ -164,7 +164,7 @@ SweepLayout = msgspec.defstruct(
         (
             "grid",
             Annotated[
-                list[Union[*LAYOUTS.values()]],  # type: ignore[valid-type]
+                list[Union[*LAYOUTS.values()]],  # type: ignore[misc]
                 msgspec.Meta(min_length=1),
             ],
         ),

@@ -10,7 +10,6 @@ import click
 from ...formats.format import WorkloadSetting
 from ...model.base.files import InputFile
 from ...model.network.topology import Topology
-from ..console import busy, progress
 from .values import (
     file_option,
     float_option,
@@ -22,7 +21,6 @@ from .values import (
 )
 
 if TYPE_CHECKING:
-    from ...model.workload.run import WorkloadRun
     from ...model.workload.workload import Workload
 
 _setting_options = recorded(
@@ -44,36 +42,17 @@ class WorkloadOptions:
     mapping: str
     policy: str
 
-    def run(
-        self, file: str, topology: Topology, *, circuits: bool, message_words: int
-    ) -> WorkloadRun:
-        """Run the workload of a file; refuse options that its format does not heed."""
-        from ...model.workload.mapping import mapped
-        from ...model.workload.run import run_workload
-        from ...model.workload.timeline import Policy
-
-        policy = Policy.named(self.policy)
-        with busy("reading"):
-            workload = mapped(self._read(file, topology), self.mapping)
-        calls = len(workload.calls)
-        with progress("finding algorithms", calls, shown=calls > 1) as (_, advance):
-            return run_workload(
-                workload,
-                policy=policy,
-                circuits=circuits,
-                memory_words=message_words,
-                tell=advance,
-            )
-
-    def _read(self, file: str, topology: Topology) -> Workload:
+    def read(self, file: str, topology: Topology) -> Workload:
+        """Read a workload onto its nodes; refuse options that its format does not heed."""
         from ...formats.workloads import read_workload, workload_format
+        from ...model.workload.mapping import mapped
 
         content = InputFile.read(file)
         form = workload_format(content)
         unheeded = {each.name for each in fields(self.setting)}.difference(form.heeds)
         options = [f"--{name.replace('_', '-')}" for name in unheeded]
         refuse_beside(file, options, f"{form.title} does not depend on it")
-        return read_workload(content, topology, self.setting)
+        return mapped(read_workload(content, topology, self.setting), self.mapping)
 
 
 workload_options = recorded(
