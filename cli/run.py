@@ -151,10 +151,11 @@ def _print_verified(results: Sequence[Verification]) -> None:
     if results:
         print_table(
             "programs on the hardware, flit for flit",
-            ("program", "predicted cycles", "hardware cycles", "trace rows", ""),
+            ("program", "tiles compute", "predicted cycles", "hardware cycles", "trace rows", ""),
             [
                 (
-                    *(number, each.case.predicted.cycles, each.measured.cycles),
+                    *(number, 0 if each.case.hold is None else int(each.case.hold.max())),
+                    *(each.case.predicted.cycles, each.measured.cycles),
                     *(len(each.measured.trace), "ok" if each.agrees else "differs"),
                 )
                 for number, each in enumerate(results)

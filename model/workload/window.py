@@ -7,6 +7,9 @@ from dataclasses import replace
 from itertools import groupby
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from ..base.errors import InvalidInput, require_range
 from ..collectives.groups import side_by_side
 from ..compare.case import Case
@@ -14,6 +17,7 @@ from ..network.config import MOST_PROGRAMS, Timing
 from ..program.certified import Room
 from ..program.compiler import Compiled
 from ..schedule.schedule import Schedule
+from .costs import LAUNCH
 from .run import WorkloadRun
 
 _TIMING = ("circuits", "operators", "streams", "steps", "vcs")
@@ -23,8 +27,15 @@ MOST_CALLS = 1 << 12
 """Most calls of a window."""
 
 
-def window(found: WorkloadRun, first: str | None, count: int) -> list[Schedule]:
-    """Return a schedule for each program of ``count`` calls, in the order of the engine.
+class _Planned(NamedTuple):
+    """A program's schedule, and the cycles for which the tile of each node holds it."""
+
+    schedule: Schedule
+    hold: npt.NDArray[np.int64]
+
+
+def _window(found: WorkloadRun, first: str | None, count: int) -> list[_Planned]:
+    """Return the programs of ``count`` calls, in the order of the engine.
 
     The window begins with the call named ``first``; None for the first of all. Calls that share a
     program are one schedule. A call in pieces has its longest program, and then a shorter one.
@@ -37,13 +48,33 @@ def window(found: WorkloadRun, first: str | None, count: int) -> list[Schedule]:
         allowed = "the name of a collective or message" if names else "left out: there is none"
         raise InvalidInput.of("first operation", allowed, first)
     begin = 0 if first is None else names.index(first)
-    shown = {*order[begin : begin + count]}
-    return [
-        _program(found, calls, piece)
-        for together in _launches(found)
-        if (calls := [call for call in together if call in shown])
-        for piece in range(len(found.costs[calls[0]].schedules))
-    ]
+    shown, planned, free = {*order[begin : begin + count]}, list[_Planned](), 0
+    for together in _launches(found):
+        calls = [call for call in together if call in shown]
+        hold = _hold(found, calls, free)
+        for piece in range(len(found.costs[calls[0]].schedules) if calls else 0):
+            # The tiles wait for the first piece alone.
+            planned.append(_Planned(_program(found, calls, piece), hold if not piece else 0 * hold))
+        rows = found.workload.rows_of_calls[together[0]]
+        free = int(found.engine.timeline.end[rows[0]])
+    return planned
+
+
+def _hold(found: WorkloadRun, calls: Sequence[int], free: int) -> npt.NDArray[np.int64]:
+    """Return for how long each node's tile computes after the begin of a program.
+
+    The program begins when the first rank of its ``calls`` has computed what it needs, and the
+    engine is ``free``. Shape (nodes,).
+    """
+    workload, able = found.workload, found.engine.timeline.able
+    hold = np.zeros(workload.topology.nodes, np.int64)
+    rows = [row for call in calls for row in workload.rows_of_calls[call]]
+    if rows:
+        begin = max(free, int(able[rows].min()))
+        # Tiles count from the run's cycle 0; with circuits, from the first cycle of *starting*.
+        before = 1 if found.circuits else LAUNCH - 1
+        hold[workload.nodes[workload.rank[rows]]] = np.maximum(0, able[rows] - begin - before)
+    return hold
 
 
 def _launches(found: WorkloadRun) -> list[list[int]]:
@@ -118,6 +149,16 @@ def compiled_together(
 
 
 def cases(found: WorkloadRun, first: str | None, count: int) -> list[Case]:
-    """Return the predicted runs of a window's programs, with payloads of their own."""
-    made = compiled(found, window(found, first, count))
-    return [Case.of(each, timing=Timing.BARRIER, seed=number) for number, each in enumerate(made)]
+    """Return the predicted runs of a window's programs, with payloads of their own.
+
+    A program begins when the first of its ranks is ready; the tiles of the others hold their nodes
+    while they compute (docs/router.md, section 17).
+    """
+    planned = _window(found, first, count)
+    holds = any(each.hold.any() for each in planned)
+    room = Room({"programs": 1, "tile_ports": holds})
+    made = compiled(found, [each.schedule for each in planned], room)
+    return [
+        Case.of(one, timing=Timing.BARRIER, seed=number, hold=each.hold if holds else None)
+        for number, (one, each) in enumerate(zip(made, planned, strict=True))
+    ]

@@ -8,14 +8,17 @@ import pytest
 from amaranth.hdl import ClockDomain
 from helpers.engine_host import START, Engine, Host, expected_rows, rows_before
 
+from eyecast.model.compare.case import Case
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import Timing
 from eyecast.model.network.topology import mesh
+from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.program import Program
 from eyecast.model.workload.costs import LAUNCH
 from eyecast.model.workload.run import run_workload
 from eyecast.model.workload.window import cases
 from eyecast.model.workload.workload import MESSAGE, Call, Rows
+from eyecast.sim.verify import verify
 
 
 @pytest.mark.slow
@@ -68,3 +71,34 @@ def test_a_queue_of_programs_takes_the_cycles_of_the_engine(clock: ClockDomain) 
     engine.simulate(bench, watch)
     assert np.diff(ends).tolist() == np.diff(starts).tolist()[1:]
     assert np.diff(starts).tolist() == [ran.cycles + LAUNCH for ran in runs]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("circuits", [False, True])
+def test_tiles_that_compute_hold_their_nodes(circuits: bool) -> None:
+    rows, members, compute = Rows(), (0, 1, 2, 3), (70, 40, 100, 47)
+    for rank in members:
+        first = rows.compute(rank, compute[rank], "c")
+        row = rows.take_part(rank, 0, Call("all-reduce", members, 6, "sum"))
+        rows.after[row].append(first)
+        again = rows.compute(rank, 5 * rank, "c")
+        rows.after[again].append(row)
+        row = rows.take_part(rank, 1, Call("all-gather", members, 6, "all"))
+        rows.after[row].append(again)
+    found = run_workload(rows.workload("w", mesh((2, 2)), range(4)), circuits=circuits)
+    first, second = cases(found, None, 2)
+    before = 1 if circuits else LAUNCH - 1
+    assert first.hold is not None
+    assert second.hold is not None
+    assert first.hold.tolist() == [max(0, each - 40 - before) for each in compute]
+    assert second.hold.tolist() == [max(0, 5 * rank - before) for rank in members]
+    for result in verify([first, second]):
+        assert result.agrees
+        late = int(result.case.hold.max()) if result.case.hold is not None else 0
+        plain = Case.of(
+            Compiled(result.case.schedule, result.case.payload.layout, result.case.program),
+            timing=Timing.BARRIER,
+            seed=0,
+        )
+        assert late < result.measured.cycles + late * circuits
+        assert result.measured.cycles <= plain.predicted.cycles + late
