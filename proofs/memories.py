@@ -276,7 +276,6 @@ def used_words() -> Proof:
         "sender",
         "a word's damage is told in the cycle in which the word is loaded, examined or injected",
         build,
-        quick=True,
     )
 
 

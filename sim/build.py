@@ -84,8 +84,9 @@ def build_simulator(
     variables = environment()
     trace = trace and not monitored
     text = None if verilog is None else verilog(config)
-    tiles = choose_way(config, trace=trace, inside=waves or monitored, given=text)
-    more, level = compiler_options(tiles, trace=trace, waves=waves)
+    inside = waves or monitored
+    tiles = choose_way(config, trace=trace, inside=inside, given=text)
+    more, level = compiler_options(tiles, trace=trace, inside=inside)
     # No --public-flat-rw: the control file makes the few needed ports public. All signals public
     # would cost minutes of compilation and most of the speed.
     options = [*VERILATOR_OPTIONS, *more]

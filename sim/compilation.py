@@ -59,21 +59,24 @@ TOGETHER_OPTIONS = [
 THOROUGH_LEVEL = "-O2"
 """The compiler's level for simulators without a trace, because their runs are long."""
 RECORDING_LEVEL = "-O0"
-"""The compiler's level for simulators that record waveforms: a third of the build time of ``-O2``,
-and the recording takes most of a run."""
+"""The compiler's level for simulators that record waveforms or are monitored: a third to a half of
+the build time of ``-O2``, and the recording or the bench takes most of a run."""
 FEWEST_TOGETHER = 25
 """Fewest nodes for which tiles with a trace are together; smaller networks build faster apart."""
 
 
-def compiler_options(tiles: Tiles, *, trace: bool, waves: bool) -> tuple[list[str], str]:
-    """Return Verilator's options and the compiler's optimization level."""
+def compiler_options(tiles: Tiles, *, trace: bool, inside: bool) -> tuple[list[str], str]:
+    """Return Verilator's options and the compiler's optimization level.
+
+    ``inside``: waveforms or a bench read signals inside the tiles.
+    """
     options = {
         Tiles.APART: TILE_APART_OPTIONS,
         Tiles.WHOLE: WHOLE_OPTIONS,
         Tiles.TOGETHER: TOGETHER_OPTIONS,
     }
     level = QUICK_LEVEL if trace and tiles is not Tiles.WHOLE else THOROUGH_LEVEL
-    return options[tiles], RECORDING_LEVEL if waves else level
+    return options[tiles], RECORDING_LEVEL if inside else level
 
 
 def choose_way(config: NetworkConfig, *, trace: bool, inside: bool, given: str | None) -> Tiles:

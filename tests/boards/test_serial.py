@@ -68,7 +68,9 @@ def test_the_checksum_is_the_usual_one():
     assert crc(b"123456789") == 0x6F91
 
 
-@pytest.mark.parametrize("width", [10, 20, 64])
+@pytest.mark.parametrize(
+    "width", [20, *(pytest.param(width, marks=pytest.mark.slow) for width in (10, 64))]
+)
 def test_words_are_written_and_read_back(width):
     bench = Bench(width)
     words = np.array([random.Random(width + i).getrandbits(width) for i in range(6)], np.uint64)
@@ -242,7 +244,7 @@ def test_a_break_on_the_line_is_no_byte_and_the_next_request_is_answered():
     assert decode_reply(bench.answers(status), 1) is not None
 
 
-@pytest.mark.parametrize("percent", [-3, 3])
+@pytest.mark.parametrize("percent", [pytest.param(-3, marks=pytest.mark.slow), 3])
 def test_a_clock_that_is_a_little_off_is_followed(percent):
     receiver = UartReceiver(100)
     data = bytes(range(0, 256, 50))

@@ -288,13 +288,13 @@ def test_verify_a_broadcast_of_one_s_own(eyecast: Command, here: Path) -> None:
 
 
 def test_verify_all_sources(eyecast: Command) -> None:
-    arguments = ("verify", "--mesh", "4x4", "--all-sources", "--timing", "self-timed")
+    arguments = ("verify", "--mesh", "2x2", "--all-sources", "--timing", "self-timed")
     found = result(eyecast(*arguments, "--json"))["sources"]
-    assert [each["source"] for each in found] == [[x, y] for y in range(4) for x in range(4)]
+    assert [each["source"] for each in found] == [[x, y] for y in range(2) for x in range(2)]
     assert all(each["agrees"] for each in found)
     answer = eyecast(*arguments)
     assert answer.status == 0
-    assert re.search(r"sources that agree in everything │ +16/16", answer.output)
+    assert re.search(r"sources that agree in everything │ +4/4", answer.output)
     assert answer.output.endswith("no link is shared in a step\n")
 
 

@@ -135,7 +135,7 @@ far,0>3,message,900,second
 """
 """A workload whose end depends on the order of its collectives, and on the place of its ranks."""
 
-SLOW = ("verilog", "ip", "paper")
+SLOW = ("verilog", "ip", "paper", "run", "doctor", "compare --circuits")
 """Lines of which each run takes seconds begin with these."""
 
 NOT_WALKED = {

@@ -14,7 +14,7 @@ from eyecast.picture.places import Places
 from eyecast.picture.schedule import draw_schedule
 from eyecast.picture.tree import draw_trees
 
-FAULTY = ("--mesh", "8x8", "--source", "0,0", "--algorithm", "jiang-wu", "--faulty-node", "3,3")
+FAULTY = ("--mesh", "5x5", "--source", "0,0", "--algorithm", "jiang-wu", "--faulty-node", "3,3")
 CUBE = ("--hypercube", "3", "--source", "0", "--algorithm", "sbt")
 
 
@@ -22,7 +22,7 @@ def test_layers_are_drawn_under_the_schedule(eyecast: Command, here: Path) -> No
     layers = ("channels", "blocks")
     asked = [word for name in layers for word in ("--layer", name)]
     assert eyecast("show", *FAULTY, *asked, "-o", "shown.svg").status == 0
-    network = package.with_faults(mesh((8, 8)), faulty_nodes=[(3, 3)])
+    network = package.with_faults(mesh((5, 5)), faulty_nodes=[(3, 3)])
     made = package.schedule(network, "jiang-wu", source=(0, 0))
     save_picture(draw_schedule(made, marked=landmarks(made), layers=layers), "drawn.svg")
     save_picture(draw_schedule(made, marked=landmarks(made)), "plain.svg")
@@ -46,6 +46,7 @@ def test_the_regions_of_a_source_are_those_of_the_paper(eyecast: Command, here: 
     assert all(regions[x, y] == regions[7 - x, y] == regions[x, 7 - y] for x, y in regions)
 
 
+@pytest.mark.slow
 def test_the_regions_of_a_3d_source_are_drawn_in_every_plane() -> None:
     """Fig. 7 of the 3-D paper: a third of the nine regions for each range of u, and so of v.
 

@@ -83,8 +83,9 @@ NETWORKS = {
     "torus with faults": with_faults(torus((4, 4)), [5], [(0, 3)]),
 }
 MORE = {
-    *("4-D mesh", "3-D torus", "5-D torus", "4-cube", "6-cube", "binary tree", "large graph"),
-    *("tree with a host", "line with a host"),
+    *("4-D mesh", "3-D torus", "4-D torus", "5-D mesh", "5-D torus", "4-cube", "6-cube"),
+    *("binary tree", "large graph", "diagonal mesh", "ring", "two nodes", "1-cube", "tree"),
+    *("tree with a host", "line with a host", "graph with a host"),
 }
 """Networks of slow tests; the others have each kind, too."""
 

@@ -101,16 +101,9 @@ def wrong_programs(registers: int) -> list[Program]:
     ]
 
 
-# By default every value comes once; the slow tests have all pairs of values.
-@pytest.mark.parametrize(
-    ("timing", "registers", "look_ahead"),
-    [
-        ("self-timed", 0, True),
-        pytest.param("barrier", 3, False, marks=pytest.mark.slow),
-        pytest.param("self-timed", 0, False, marks=pytest.mark.slow),
-        pytest.param("barrier", 3, True, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("timing", "registers"), [("self-timed", 0), ("barrier", 3)])
+@pytest.mark.parametrize("look_ahead", [False, True])
 def test_flags(clock: ClockDomain, timing: str, registers: int, look_ahead: bool) -> None:
     """No node gets beyond the step with the error."""
     programs = wrong_programs(registers)
@@ -131,15 +124,9 @@ def test_flags(clock: ClockDomain, timing: str, registers: int, look_ahead: bool
     simulate(bench.module, testbench)
 
 
-@pytest.mark.parametrize(
-    ("registers", "look_ahead"),
-    [
-        (4, True),
-        pytest.param(1, False, marks=pytest.mark.slow),
-        pytest.param(1, True, marks=pytest.mark.slow),
-        pytest.param(4, False, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("registers", [1, 4])
+@pytest.mark.parametrize("look_ahead", [False, True])
 def test_all_ports(clock: ClockDomain, registers: int, look_ahead: bool) -> None:
     made = generated("scatter", "sbnt", hypercube(2), words=3, source=1, all_port=True)
     compiled = compile_certified(made, {"message_words": 32, "barrier_registers": registers})
@@ -147,16 +134,11 @@ def test_all_ports(clock: ClockDomain, registers: int, look_ahead: bool) -> None
     require_cases(clock, cases, look_ahead=look_ahead)
 
 
-# By default every value once, and every pair with the slow ones.
+# Every pair of values.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("vcs", "registers", "look_ahead"),
-    [
-        pytest.param(1, 2, False, marks=pytest.mark.slow),
-        (2, 3, True),
-        pytest.param(1, 3, True, marks=pytest.mark.slow),
-        pytest.param(2, 2, True, marks=pytest.mark.slow),
-        pytest.param(2, 3, False, marks=pytest.mark.slow),
-    ],
+    [(1, 2, False), (1, 3, True), (2, 2, True), (2, 3, False)],
 )
 def test_contention_free(clock: ClockDomain, vcs: int, registers: int, look_ahead: bool) -> None:
     config = NetworkConfig(
@@ -185,7 +167,8 @@ def require_cases(clock: ClockDomain, cases: list[Case], *, look_ahead: bool) ->
     simulate(bench.module, testbench)
 
 
-@pytest.mark.parametrize("registers", [2, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("registers", [2, 5])
 def test_timed_rows(clock: ClockDomain, registers: int) -> None:
     """Each row waits for its cycle, and nodes sometimes refuse flits."""
     topology = mesh((3,))

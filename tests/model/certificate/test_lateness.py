@@ -66,7 +66,7 @@ def require_worst(one: Compiled, timing: Timing, late: int, draw: np.random.Gene
     on_time = run_held(one, timing, np.zeros(topology.nodes, np.int64))
     first = int(on_time.trace.cycle.min(initial=late + 2)) - 1
     assert found.worst == on_time.cycles + max(0, late + 1 - first)
-    for _ in range(6):
+    for _ in range(3):
         hold = holds(topology.nodes, late, draw)
         hold[list(topology.switches)] = 0
         assert found.on_time <= run_held(one, timing, hold).cycles <= found.worst
@@ -123,7 +123,7 @@ def test_a_program_whose_packets_pass_each_other_has_no_guarantee() -> None:
     one = Room(TILES).compile_one(made)
     assert isinstance(one.program, Program)
     draw, late = np.random.default_rng(1), lateness(one.program, Timing.SELF_TIMED, 50)
-    drawn_holds = [draw.integers(0, 51, 16) for _ in range(20)]
+    drawn_holds = [draw.integers(0, 51, 16) for _ in range(10)]
     assert max(run_held(one, Timing.SELF_TIMED, hold).cycles for hold in drawn_holds) > late.worst
     with pytest.raises(RefusedError, match=r"node \d+, row \d+: other packets may take port"):
         parts(one, Timing.SELF_TIMED)

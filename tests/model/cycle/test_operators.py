@@ -320,7 +320,7 @@ def compare(number: int, count: int) -> int:
 
 
 def test_drawn_programs_leave_the_words_that_no_time_changes() -> None:
-    assert compare(0, 40) > 12
+    assert compare(0, 20) > 5
 
 
 @pytest.mark.slow

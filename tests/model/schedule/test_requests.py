@@ -107,10 +107,10 @@ def compare_with_judge(count: int, seed: int) -> Counter[object]:
 
 
 def test_drawn_requests_are_fulfilled() -> None:
-    seen = compare_with_judge(60, 1)
-    assert seen["refused"] >= 50
-    assert seen["groups"] >= 3
-    assert seen[True] >= 10
+    seen = compare_with_judge(25, 1)
+    assert seen["refused"] >= 20
+    assert seen["groups"] >= 1
+    assert seen[True] >= 3
 
 
 @pytest.mark.slow

@@ -151,7 +151,7 @@ ORDER = "comes at any time by|one of the two replaces it"
 
 def test_drawn_steps_are_accepted_exactly_if_no_time_decides_and_nothing_counts_twice() -> None:
     random, seen = Random(7), Counter()
-    for _ in range(300):
+    for _ in range(150):
         made = drawn(random)
         if not made.sends:
             continue

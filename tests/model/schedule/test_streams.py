@@ -145,7 +145,7 @@ def works(schedule: Schedule, leads: dict[int, int], delays: list[int]) -> bool:
 
 def test_drawn_schedules_are_accepted_exactly_if_their_words_are_there() -> None:
     random, accepted, refused = Random(1), 0, 0
-    while accepted < 3 or refused < 6:
+    while accepted < 2 or refused < 4:
         made = drawn(random)
         if not made.sends:
             continue

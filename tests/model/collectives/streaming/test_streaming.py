@@ -62,17 +62,17 @@ def test_cycles_beside_the_bound() -> None:
 
 def test_all_get_all() -> None:
     for made in (
-        *(chain_broadcast(mesh((4, 4)), 5, words) for words in (1, 16, 40, 300)),
+        *(chain_broadcast(mesh((4, 4)), 5, words) for words in (1, 40)),
         chain_broadcast(FAULTY, 9, 100),
         chain_broadcast(ring(7), 2, 20),
         chain_broadcast(line(2), 1, 3),
         *(packed_trees_broadcast(mesh((3, 5)), root, 70) for root in (0, 7)),
         packed_trees_broadcast(hypercube(4), 3, 9),
         packed_trees_broadcast(torus((4, 4)), 3, 1),
-        *(stream_ring(net, 4) for net in (mesh((2, 4)), torus((4, 2)), hypercube(3), ring(8))),
-        *(stream_ring(net, 5) for net in (mesh((4, 3)), torus((3, 3)), line(2), line(3), line(5))),
+        *(stream_ring(net, 4) for net in (mesh((2, 4)), ring(8))),
+        *(stream_ring(net, 5) for net in (torus((3, 3)), line(2), line(5))),
         stream_ring(FAULTY, 1),
-        *(hamiltonian(net, 24) for net in (mesh((3, 4)), torus((3, 3)), ring(5), mesh((2, 2, 2)))),
+        *(hamiltonian(net, 24) for net in (mesh((3, 4)), ring(5))),
         hamiltonian(mesh((4, 4)), 1),
         *(greedy_all_gather(net, 5) for net in (mesh((3, 3)), ring(5), hypercube(3))),
         greedy_all_gather(with_faults(mesh((3, 3)), [4]), 130),
