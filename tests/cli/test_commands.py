@@ -179,7 +179,8 @@ def test_a_step_without_sends_has_no_cycles(eyecast: Command, here: Path) -> Non
 
 
 def test_verilog_and_its_description(eyecast: Command, here: Path) -> None:
-    answer = eyecast("verilog", "--mesh", "2x2", "--vcs", "2", "-o", "network.v")
+    options = ("--vcs", "2", "--timed-rows", "--signature", "--steps", "40")
+    answer = eyecast("verilog", "--mesh", "2x1", *options, "-o", "network.v")
     assert answer == Answer(0, "wrote network.v\nwrote network.json\n", "")
     assert sorted(path.name for path in here.iterdir()) == ["network.json", "network.v"]
     described = json.loads((here / "network.json").read_text())
@@ -193,8 +194,10 @@ def test_verilog_and_its_description(eyecast: Command, here: Path) -> None:
     ]
     by_name = itemgetter("name")
     assert sorted(declared, key=by_name) == sorted(described["ports"], key=by_name)
-    assert described["parameters"]["vcs"] == 2
-    assert described["parameters"]["topology"]["dims"] == [2, 2]
+    parameters = described["parameters"]
+    found = [parameters[name] for name in ("vcs", "timed_rows", "signature", "steps")]
+    assert found == [2, True, True, 40]
+    assert parameters["topology"]["dims"] == [2, 1]
 
 
 @pytest.mark.slow
@@ -210,14 +213,6 @@ def test_verilog_behind_buses(eyecast: Command, here: Path) -> None:
     assert ports == set(re.findall(r"(\w+)\s*(?:,|$)", header[1]))
     assert {"wb_cyc_i", "s_axis_write_1_tdata", "tile_0__hold"} <= ports
     assert not {"host__valid", "tile_0__write_valid"} & ports
-
-
-def test_verilog_takes_every_parameter(eyecast: Command, here: Path) -> None:
-    options = ("--timed-rows", "--signature", "--steps", "40")
-    assert eyecast("verilog", "--mesh", "2x1", *options, "-o", "network.v").status == 0
-    parameters = json.loads((here / "network.json").read_text())["parameters"]
-    found = [parameters[name] for name in ("timed_rows", "signature", "steps")]
-    assert found == [True, True, 40]
 
 
 def test_show_writes_both_pictures(eyecast: Command, here: Path) -> None:

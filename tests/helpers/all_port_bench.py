@@ -26,7 +26,7 @@ CUBE = NetworkConfig(topology=hypercube(3), all_port=True, message_words=128, st
 SLOW_CUBE = dataclasses.replace(CUBE, vcs=2, depth=4, link_registers=1)
 # Two words of each mask, and tables that lie further apart than they are long.
 MESH = NetworkConfig(
-    topology=mesh((3, 3)), all_port=True, message_words=64, steps=40, table_words=48
+    topology=mesh((3, 2)), all_port=True, message_words=64, steps=40, table_words=56
 )
 SLOW_MESH = dataclasses.replace(MESH, vcs=2, depth=4, link_registers=1)
 ALL_PORT = {"cube": CUBE, "slow cube": SLOW_CUBE, "mesh": MESH, "slow mesh": SLOW_MESH}

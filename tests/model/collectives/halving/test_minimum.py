@@ -23,7 +23,10 @@ from eyecast.model.network.topology import hypercube, line, mesh, torus
 from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps
 
 Node = tuple[int, ...]
-LARGER = ((8, 8), (6, 6), (4, 2, 8), (4, 4, 4), (3, 3, 3))
+LARGER = (
+    *((8, 8), (6, 6), (4, 2, 8), (4, 4, 4), (3, 3, 3)),
+    *((16, 2), (1, 8, 1, 4), (13,), (5, 5), (3, 7), (5, 1, 3), (2, 3, 1, 3)),
+)
 
 
 @pytest.mark.parametrize(
@@ -44,9 +47,9 @@ def test_no_broadcast_on_a_torus_is_cheaper_than_the_eye(sides: Node) -> None:
 @pytest.mark.parametrize(
     "sides",
     [
-        *((1,), (2, 2), (4, 4), (16, 2), (2,) * 5, (1, 8, 1, 4)),
-        *((3,), (13,), (2, 3), (3, 3), (5, 5), (3, 7)),
-        *((3, 4, 2), (5, 1, 3), (2, 3, 1, 3)),
+        *((1,), (2, 2), (4, 4), (2,) * 5),
+        *((3,), (2, 3), (3, 3)),
+        (3, 4, 2),
         *(pytest.param(sides, marks=pytest.mark.slow) for sides in LARGER),
     ],
 )
