@@ -73,10 +73,9 @@ def test_worked_example(
     assert status == expected
 
 
-@SLOW
 @pytest.mark.parametrize(
     ("registers", "look_ahead"),
-    [(0, False), (0, True), (3, True)],
+    [(0, False), pytest.param(0, True, marks=SLOW), pytest.param(3, True, marks=SLOW)],
 )
 def test_what_is_written_to_a_switch_is_ignored(
     clock: ClockDomain, registers: int, look_ahead: bool
