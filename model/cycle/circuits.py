@@ -254,8 +254,8 @@ def _tables(program: CircuitProgram, most_entries: int) -> _Tables:
         operator=program.operator * joins,
         idle=(codes == 0).all(axis=1) & ~joins & ~wrong,
         sends=sends,
-        # Numba would compile again for views and read-only arrays.
-        **{name: np.array(getattr(program, name)) for name in _AS_THEY_ARE},
+        # Numba would compile again for views, read-only arrays and columns in another order.
+        **{name: np.array(getattr(program, name), order="C") for name in _AS_THEY_ARE},
     )
 
 

@@ -9,11 +9,16 @@ from helpers.router_page import section
 from helpers.tree_networks import graph_of
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.circuits.light_trees import light_broadcast
+from eyecast.model.cycle import circuits
 from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.cycle.control import Control
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.operators import Operator
-from eyecast.model.network.topology import line, ring
+from eyecast.model.network.topology import line, mesh, ring
+from eyecast.model.program.certified import Room
+from eyecast.model.program.circuits.program import CircuitProgram
+from eyecast.model.program.payload import empty_memory
 from eyecast.model.run.run import Ending, EndState, Prediction
 
 HUB = graph_of(4, [(0, leaf) for leaf in (1, 2, 3)], switches=(0,))
@@ -39,6 +44,16 @@ def run(
         words[node, : len(row)] = row
     program = circuit_program(config, tables, port_model=port_model)
     return run_circuits(program, words, control=control)
+
+
+@pytest.mark.parametrize("all_port", [False, True])
+def test_the_loop_is_compiled_once(all_port: bool) -> None:
+    """Numba would compile it again for arrays of another layout."""
+    made = light_broadcast(mesh((2, 2)), 0, 4, all_port=all_port)
+    program = Room({"circuits": True}).compile_one(made).program
+    assert isinstance(program, CircuitProgram)
+    run_circuits(program, empty_memory(program.config))
+    assert len(circuits._simulate.signatures) == 1
 
 
 def test_the_example_of_the_page() -> None:
