@@ -53,7 +53,6 @@ SECONDS = {
     "sim/test_links_that_differ.py::test_four_chiplets_are_as_predicted_flit_for_flit": 185,
     "model/collectives/halving/test_minimum.py": 3,
     "model/collectives/halving/test_rectangle.py": 3,
-    "sim/test_signature.py": 6,
     "sim/test_soak.py": 75,
     "sim/test_timed_schedules.py": 40,
     "sim/test_transmit.py": 30,

@@ -33,7 +33,7 @@ ALL_PORT = {"cube": CUBE, "slow cube": SLOW_CUBE, "mesh": MESH, "slow mesh": SLO
 NETWORKS = {
     **ALL_PORT,
     # Both are built for other tests too.
-    "one port": NetworkConfig(topology=mesh((4, 4))),
+    "one port": NetworkConfig(topology=mesh((2, 2))),
     "timed": NetworkConfig(topology=line(3), timed_rows=True, steps=1, vcs=1, depth=2),
 }
 TIMINGS = ("barrier", "self-timed")

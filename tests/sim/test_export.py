@@ -117,9 +117,9 @@ def without_power_up_values() -> None:
 @pytest.mark.parametrize(
     ("network", "collective", "timing", "standards"),
     [
-        (MESH, BROADCAST, "barrier", ["2012"]),
+        (MESH, BROADCAST, "barrier", ["2005", "2012"]),
         pytest.param(TORUS, ALL_GATHER, "self-timed", ["2012"], marks=pytest.mark.slow),
-        (FAULTY, TREE, "barrier", ["2005", "2005-sv", "2009"]),
+        pytest.param(FAULTY, TREE, "barrier", ["2005", "2005-sv", "2009"], marks=pytest.mark.slow),
         pytest.param(SWITCHES, TREE, "self-timed", ["2005", "2012"], marks=pytest.mark.slow),
     ],
     ids=["mesh", "torus", "faulty node", "switches"],
