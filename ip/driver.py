@@ -1,7 +1,7 @@
 """The driver of a package in C, and the image of its program as an array."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from ..model.base.arrays import Words
@@ -41,28 +41,64 @@ def driver_files(image: Image) -> dict[str, str]:
     bits = bus_data_bits(config)
     values = {"WORD": f"uint{bits}_t", "MOST_WORD": f"UINT{bits}_MAX", **_memories(config)}
     texts = {name: filled(name, values) for name in ("eyecast.h", "eyecast.c")}
-    writes = _writes(config, image.writes)
-    texts["eyecast_image.h"] = "\n".join(
+    texts["eyecast_image.h"] = _header(
+        "image",
+        "The image of a program: what is written to load it, in this order.",
+        {"PROGRAM": image.number, "CYCLES": image.predicted.cycles},
+        ("eyecast_write_t", "", "WRITES", _writes(config, image.writes)),
+    )
+    return texts
+
+
+def workload_file(programs: ProgramsImage, runs: Sequence[tuple[int, str]]) -> str:
+    """Return the text of a workload: its programs as writes, and the order of their runs.
+
+    Each run has the number of its program and a name.
+    """
+    writes = _writes(programs.programs[0].config, programs.writes)
+    order = [f"  {number} /* {_NO_NAME.sub('_', name)} */" for number, name in runs]
+    cycles = [f"  {run.cycles}" for run in programs.predicted]
+    return _header(
+        "workload",
+        "The programs of a workload: what is written to load them, the cycles of each, and the "
+        "program\n * of each run, in the order of the runs.",
+        {},
+        ("eyecast_write_t", "", "WRITES", writes),
+        ("uint32_t", "_cycles", "PROGRAMS", cycles),
+        ("uint8_t", "_order", "RUNS", order),
+    )
+
+
+_NO_NAME = re.compile(r"[^\w.,: -]", re.ASCII)
+"""Characters that a comment does not show."""
+
+
+def _header(
+    name: str, about: str, values: Mapping[str, int], *arrays: tuple[str, str, str, Sequence[str]]
+) -> str:
+    """Return the text of a header of arrays: type, end of the name, name of the size, elements."""
+    macro = f"EYECAST_{name.upper()}"
+    sizes = {size: len(elements) for _, _, size, elements in arrays}
+    return "\n".join(
         [
-            "/* The image of a program: what is written to load it, in this order. */",
-            "#ifndef EYECAST_IMAGE_H",
-            "#define EYECAST_IMAGE_H",
+            f"/* {about} */",
+            f"#ifndef {macro}_H",
+            f"#define {macro}_H",
             "",
             '#include "eyecast.h"',
             "",
-            f"#define EYECAST_IMAGE_WRITES {len(writes)}",
-            f"#define EYECAST_IMAGE_PROGRAM {image.number}",
-            f"#define EYECAST_IMAGE_CYCLES {image.predicted.cycles}",
+            *(f"#define {macro}_{each} {value}" for each, value in {**sizes, **values}.items()),
             "",
-            "static const eyecast_write_t eyecast_image[EYECAST_IMAGE_WRITES] = {",
-            ",\n".join(writes),
-            "};",
-            "",
+            *(
+                f"static const {kind} eyecast_{name}{end}[{macro}_{size}] = {{\n"
+                + ",\n".join(elements)
+                + "\n};\n"
+                for kind, end, size, elements in arrays
+            ),
             "#endif",
             "",
         ]
     )
-    return texts
 
 
 def _writes(config: NetworkConfig, writes: Words) -> list[str]:
@@ -72,51 +108,3 @@ def _writes(config: NetworkConfig, writes: Words) -> list[str]:
         f"  {{{byte_address(config, node, Space(space), address):#x}u, {word:#x}{end}}}"
         for node, space, address, word in cast(list[list[int]], writes.tolist())
     ]
-
-
-def workload_file(programs: ProgramsImage, runs: Sequence[tuple[int, str]]) -> str:
-    """Return the text of a workload: its programs as writes, and the order of their runs.
-
-    Each run has the number of its program and a name.
-    """
-    writes = _writes(programs.programs[0].config, programs.writes)
-    cycles = [run.cycles for run in programs.predicted]
-    order = [f"  {number}, /* {_NO_NAME.sub('_', name)} */" for number, name in runs]
-    return "\n".join(
-        [
-            "/* The programs of a workload, and their numbers in the order of the runs:",
-            " *",
-            " *   eyecast_load(engine, eyecast_workload, EYECAST_WORKLOAD_WRITES);",
-            " *   eyecast_start(engine, eyecast_workload_order[0]);",
-            " *   ... */",
-            "#ifndef EYECAST_WORKLOAD_H",
-            "#define EYECAST_WORKLOAD_H",
-            "",
-            '#include "eyecast.h"',
-            "",
-            f"#define EYECAST_WORKLOAD_WRITES {len(writes)}",
-            f"#define EYECAST_WORKLOAD_PROGRAMS {len(cycles)}",
-            f"#define EYECAST_WORKLOAD_RUNS {len(order)}",
-            "",
-            "static const eyecast_write_t eyecast_workload[EYECAST_WORKLOAD_WRITES] = {",
-            ",\n".join(writes),
-            "};",
-            "",
-            "/* Cycles of each program. */",
-            "static const uint32_t eyecast_workload_cycles[EYECAST_WORKLOAD_PROGRAMS] = {",
-            f"  {', '.join(map(str, cycles))}",
-            "};",
-            "",
-            "/* The program of each run. */",
-            "static const uint8_t eyecast_workload_order[EYECAST_WORKLOAD_RUNS] = {",
-            *order,
-            "};",
-            "",
-            "#endif",
-            "",
-        ]
-    )
-
-
-_NO_NAME = re.compile(r"[^\w.,: -]", re.ASCII)
-"""Characters that a comment does not show."""

@@ -28,7 +28,7 @@ def test_equal_programs_are_kept_once(package: Path) -> None:
     text = (package / "driver" / "eyecast_workload.h").read_text()
     (order,) = re.findall(r"order\[EYECAST_WORKLOAD_RUNS\] = \{\n(.*?)\};", text, re.DOTALL)
     # A message of 30 words in pieces of 8, 8, 7 and 7 words.
-    runs = [tuple(line.strip(" */").split(", /* ")) for line in order.strip().split("\n")]
+    runs = [tuple(line.strip(" */,").split(" /* ")) for line in order.strip().split("\n")]
     assert runs == [
         ("0", "__sum"),
         *[(program, "send") for program in "1122"],

@@ -8,11 +8,9 @@ import pytest
 from amaranth.hdl import ClockDomain
 from helpers.engine_host import START, Engine, Host, expected_rows, rows_before
 
-from eyecast.model.compare.case import Case
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import Timing
 from eyecast.model.network.topology import mesh
-from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.program import Program
 from eyecast.model.workload.costs import LAUNCH
 from eyecast.model.workload.run import run_workload
@@ -92,13 +90,4 @@ def test_tiles_that_compute_hold_their_nodes(circuits: bool) -> None:
     assert second.hold is not None
     assert first.hold.tolist() == [max(0, each - 40 - before) for each in compute]
     assert second.hold.tolist() == [max(0, 5 * rank - before) for rank in members]
-    for result in verify([first, second]):
-        assert result.agrees
-        late = int(result.case.hold.max()) if result.case.hold is not None else 0
-        plain = Case.of(
-            Compiled(result.case.schedule, result.case.payload.layout, result.case.program),
-            timing=Timing.BARRIER,
-            seed=0,
-        )
-        assert late < result.measured.cycles + late * circuits
-        assert result.measured.cycles <= plain.predicted.cycles + late
+    assert all(result.agrees for result in verify([first, second]))
