@@ -27,7 +27,7 @@ _UNKNOWN = dict.fromkeys(
 def pack_machine(pack: Pack, found: WorkloadRun, name: str, run: MachineRun) -> dict[str, Any]:
     """Pack the run of a workload on the machine called ``name``."""
     end = max(1, run.cycles)
-    tables = cycles_table(found), path_table(name, run), links_table(found)
+    tables = cycles_table(found), path_table(_MACHINES[name], run), links_table(found)
     return {
         **_UNKNOWN,
         "name": name,
@@ -48,6 +48,7 @@ def pack_machine(pack: Pack, found: WorkloadRun, name: str, run: MachineRun) -> 
     }
 
 
+_MACHINES = {"engine": "engine", "ideal": "ideal machine"}
 _ABOUT = {
     "engine": "The engine runs one program at a time: a collective, a message, or several of the "
     "same shape that share no link.",

@@ -3,6 +3,7 @@
 const PLOT_HEIGHT = 76;
 const MOST_BINS = 2000;
 const LABELS_WIDTH = 280; // pixels of the narrowest plot, which its labels must not fill
+const SHORT = new Intl.NumberFormat("en", { notation: "compact" });
 const LABEL_GAP = 24; // least pixels between labels of the vertical axis
 
 /** Return the round numbers 1, 2, 5 and 10, times the power of ten that is next below a number. */
@@ -86,7 +87,7 @@ class Plot {
     ]);
     const values = ticks(most, Math.floor(this.height / LABEL_GAP)).flatMap((value) => {
       const y = this.height * (this.shown.lines ? value / most : 1 - value / most);
-      return [svg("line", { class: "grid", x2: "100%", y1: y, y2: y }), svg("text", { class: "last", x: -6, y: y + 4 }, value)];
+      return [svg("line", { class: "grid", x2: "100%", y1: y, y2: y }), svg("text", { class: "last", x: -6, y: y + 4 }, value < 1e5 ? value : SHORT.format(value))];
     });
     return [...cycles, ...values];
   }
