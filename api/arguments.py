@@ -139,8 +139,8 @@ KINDS: Mapping[str, Kind] = {
     "seconds": _NUMBER,
     "sends": Several("Sends, or tuples of a step and a path of nodes", _is_send),
     "shown": Kind(
-        "a schedule, or what verify() has returned",
-        lambda value: isinstance(value, Schedule) or hasattr(value, "case"),
+        "a schedule, or a result of verify() or workload()",
+        lambda value: isinstance(value, Schedule) or hasattr(value, "case") or _is_workload(value),
     ),
     "source": Kind("a node, by its number or coordinates", _is_node),
     "switches": Several("numbers of nodes", _is_integer),
@@ -152,6 +152,11 @@ KINDS: Mapping[str, Kind] = {
 SHOWN = {"dims": "sides", "topology": "network"}
 """Names of parameters in error messages, where they differ from the Python names."""
 CONFIG = tuple(field.name for field in fields(NetworkConfig) if field.name != "topology")
+
+
+def _is_workload(value: object) -> bool:
+    """Return whether a value is a workload's run, whose class loads the compiled cycle model."""
+    return hasattr(value, "workload") and hasattr(value, "machines")
 
 
 def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:

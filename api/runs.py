@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ..model.compare.checks import Verification
     from ..model.program.compiler import Compiled
     from ..model.run.run import Prediction
+    from ..model.workload.run import WorkloadRun
     from ..report.contents import Report
 
 
@@ -163,7 +164,7 @@ def verify(
 
 @checked
 def write_report(
-    shown: Schedule | Verification,
+    shown: Schedule | Verification | WorkloadRun,
     path: str | Path,
     /,
     *,
@@ -176,7 +177,7 @@ def write_report(
     ----------
     shown
         A schedule, which is predicted with ``timing`` and ``parameters``; or the result of
-        :func:`verify`.
+        :func:`verify` or :func:`workload`.
     path
         The file, .html.
     timing
@@ -200,7 +201,7 @@ def write_report(
 
 @checked
 def play(
-    shown: Schedule | Verification,
+    shown: Schedule | Verification | WorkloadRun,
     /,
     *,
     timing: TimingName = "barrier",
@@ -232,14 +233,21 @@ def play(
 
 
 def _report(
-    shown: Schedule | Verification, timing: TimingName, parameters: dict[str, Any]
+    shown: Schedule | Verification | WorkloadRun, timing: TimingName, parameters: dict[str, Any]
 ) -> Report:
     """Return the page of a run."""
     # Loads the drawing code.
-    from ..report.reports import report_case, report_verification  # noqa: PLC0415
+    from ..model.workload.run import WorkloadRun  # noqa: PLC0415
+    from ..report.reports import (  # noqa: PLC0415
+        report_case,
+        report_verification,
+        report_workload,
+    )
 
     if isinstance(shown, Schedule):
         return report_case(_case(shown, timing, parameters))
+    if isinstance(shown, WorkloadRun):
+        return report_workload(shown)
     return report_verification(shown)
 
 

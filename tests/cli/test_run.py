@@ -69,6 +69,8 @@ def test_a_page_has_the_bars_of_all_ranks_and_the_flits_of_all_links(
     answer = eyecast("run", table, "--mesh", "2x2", "--report", "run.html")
     assert answer.output.endswith("wrote run.html\n")
     found = python.workload(python.mesh((2, 2)), table)
+    python.write_report(found, "python.html")
+    assert Path("python.html").read_bytes() == Path("run.html").read_bytes()
     for shown, (name, run) in zip(read_file("run.html")["runs"], found.machines, strict=True):
         bars, loads = shown["timeline"], shown["loads"]
         assert (shown["name"], shown["cycles"]) == (name, run.cycles)
