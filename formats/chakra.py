@@ -68,7 +68,7 @@ from .chakra_schema import (
 )
 from .format import Format, Setting, WorkloadSetting
 from .lines import quoted
-from .messages import Messages
+from .messages import WorkloadMessages
 from .notes import say
 from .operations import (
     LARGEST_OPERATIONS,
@@ -279,7 +279,7 @@ class _WorkloadReader(_Nodes):
     setting: WorkloadSetting = field(kw_only=True)
     groups: dict[str, tuple[int, ...]] = field(kw_only=True)
     rows: Rows = field(default_factory=Rows)
-    messages: Messages = field(default_factory=Messages)
+    messages: WorkloadMessages = field(default_factory=WorkloadMessages)
     calls: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def order(self, number: int, other: int) -> None:
@@ -355,7 +355,7 @@ def read_chakra_workload(file: InputFile, topology: Topology, setting: WorkloadS
     reader = _WorkloadReader(Protobuf(), len(files), setting=setting, groups=listed)
     for npu, each in enumerate(files):
         reader.read(each, npu)
-    reader.messages.match(reader.rows)
+    reader.messages.order(reader.rows)
     return reader.rows.workload(_set_name(file), topology, nodes)
 
 

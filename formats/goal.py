@@ -31,7 +31,7 @@ from ..model.schedule.schedule import Schedule
 from ..model.workload.workload import Rows, Workload
 from .format import Format, Setting, WorkloadSetting
 from .lines import numbered_lines, quoted, wrong_line
-from .messages import Messages
+from .messages import WorkloadMessages
 from .notes import say
 from .operations import (
     LARGEST_OPERATIONS,
@@ -85,7 +85,7 @@ def read_goal_workload(file: InputFile, topology: Topology, setting: WorkloadSet
     reader.say_processors()
     name = input_name(file)
     nodes = nodes_of_ranks(topology, reader.ranks, f"ranks of {name}")
-    rows, messages = Rows(), Messages()
+    rows, messages = Rows(), WorkloadMessages()
     for each in reader.operations:
         label = f"line {each.place.rsplit(' ', 1)[1]}"
         words = setting.words_of(each.size)
@@ -100,7 +100,7 @@ def read_goal_workload(file: InputFile, topology: Topology, setting: WorkloadSet
     for after, each in zip(rows.after, reader.operations, strict=True):
         begun = (other for beside in each.beside for other in reader.operations[beside].after)
         after += [*each.after, *begun]
-    messages.match(rows)
+    messages.order(rows)
     return rows.workload(name, topology, nodes)
 
 

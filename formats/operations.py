@@ -123,29 +123,55 @@ def _circle(places: Sequence[str]) -> InvalidInput:
     return InvalidInput(f"{places[0]}: waits for itself{others}{more}")
 
 
+Ends = tuple[int, int, int]
+"""Source, target and tag of a message."""
+
+
+@dataclass(frozen=True)
+class End:
+    """A send or a receive: its index, the size of its message, and its place in a file."""
+
+    index: int
+    size: int
+    place: str
+
+
+class Messages:
+    """Sends and receives: the k-th of both of the same ranks and tag are one message."""
+
+    def __init__(self) -> None:
+        self.sends: defaultdict[Ends, list[End]] = defaultdict(list)
+        self.receives: defaultdict[Ends, list[End]] = defaultdict(list)
+
+    def matched(self, unit: str) -> Iterator[tuple[End, End]]:
+        """Yield send and receive of each message; refuse one alone, and two sizes of a message."""
+        for ends in sorted(self.sends.keys() | self.receives.keys()):
+            sent, received = self.sends[ends], self.receives[ends]
+            source, target, tag = ends
+            what = f"message {source} -> {target} of tag {tag}"
+            common = min(len(sent), len(received))
+            for alone, missing in ((sent[common:], "receive"), (received[common:], "send")):
+                if alone:
+                    raise InvalidInput(f"{alone[0].place}: {what} has no {missing}")
+            for one, other in zip(sent, received, strict=True):
+                if one.size != other.size:
+                    complaint = f"must have the {one.size} {unit} that are sent, not {other.size}"
+                    raise InvalidInput(f"{other.place}: {what} {complaint}")
+                yield one, other
+
+
 def _messages(operations: Sequence[Operation]) -> Iterator[tuple[int, int]]:
     """Yield send and receive of each message, matched in the order of their begin."""
-    sends: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-    receives: dict[tuple[int, int, int], list[int]] = defaultdict(list)
-    for place in _in_order(operations):
-        operation = operations[place]
-        if operation.kind is OperationKind.SEND:
-            sends[operation.rank, operation.peer, operation.tag].append(place)
-        elif operation.kind is OperationKind.RECEIVE:
-            receives[operation.peer, operation.rank, operation.tag].append(place)
-    for source, target, tag in sorted(sends.keys() | receives.keys()):
-        sent, received = sends[source, target, tag], receives[source, target, tag]
-        what = f"message {source} -> {target} of tag {tag}"
-        common = min(len(sent), len(received))
-        for alone, missing in ((sent[common:], "receive"), (received[common:], "send")):
-            if alone:
-                raise InvalidInput(f"{operations[alone[0]].place}: {what} has no {missing}")
-        for send, receive in zip(sent, received, strict=True):
-            size, expected = operations[send].size, operations[receive].size
-            if size != expected:
-                complaint = f"{what} must have the {size} bytes that are sent, not {expected}"
-                raise InvalidInput(f"{operations[receive].place}: {complaint}")
-            yield send, receive
+    messages = Messages()
+    for number in _in_order(operations):
+        each = operations[number]
+        end = End(number, each.size, each.place)
+        if each.kind is OperationKind.SEND:
+            messages.sends[each.rank, each.peer, each.tag].append(end)
+        elif each.kind is OperationKind.RECEIVE:
+            messages.receives[each.peer, each.rank, each.tag].append(end)
+    for send, receive in messages.matched("bytes"):
+        yield send.index, receive.index
 
 
 def _in_order(operations: Sequence[Operation]) -> list[int]:
