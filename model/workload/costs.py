@@ -69,7 +69,8 @@ class Cost:
     says how many pieces each of ``schedules`` carries, the longest first. ``flits``
     counts the flits that leave each node by each port, shape (nodes, ports); port 0 delivers.
     ``resources`` are the links and ports that it uses, as bits. ``shape`` is equal for calls whose
-    programs differ only in where they lie. ``bound`` is the least cycles of any schedule.
+    programs differ only in where they lie, ``together`` for calls that may share a program: those
+    of one shape, and messages of as many words. ``bound`` is the least cycles of any schedule.
     ``schedules`` are those of its programs, on the network of its group ``part``.
     """
 
@@ -79,6 +80,7 @@ class Cost:
     flits: npt.NDArray[np.int64]
     resources: int
     shape: object
+    together: object
     bound: int
     part: GroupNetwork
     schedules: tuple[Schedule, ...]
@@ -232,6 +234,7 @@ class Costs:
             flits,
             _as_bits(np.append(flits > 0, injects)),
             shape,
+            (MESSAGE, key.request.words) if key.message else shape,
             blocks_bound(self.topology, blocks, ports, joins=self.circuits).value,
             part,
             found.schedules,

@@ -15,8 +15,9 @@ The machines differ in which ready calls start in cycle t:
 
 *engine*
     One network with one controller, which runs one program at a time. If it is free, it takes the
-    first ready call, and with it every further ready call of the same shape that shares no link and
-    no port with those taken: they are one program. All of them end after the cycles of one.
+    first ready call, and with it every further ready call of the same shape, or message of the same
+    words, that shares no link and no port with those taken: they are one program. All of them end
+    with the longest.
 *ideal*
     Every ready call, in order, that shares no link and no port with a running call.
 """
@@ -185,21 +186,24 @@ class _Run:
         used = 0
         for call in self._running:
             used |= self._costs[call].resources
-        shape = None
-        left = []
+        together = None
+        taken, left = [], []
         for entry in self._ready:
-            (_, ready, _), call = entry
-            cost = self._costs[call]
-            joins = self._machine is Machine.IDEAL or shape in (None, cost.shape)
+            cost = self._costs[entry[1]]
+            joins = self._machine is Machine.IDEAL or together in (None, cost.together)
             if not joins or used & cost.resources:
                 left.append(entry)
                 continue
-            used, shape = used | cost.resources, cost.shape
-            self._launch(call, ready, now)
+            used, together = used | cost.resources, cost.together
+            taken.append(entry)
         self._ready = left
+        longest = max((self._costs[call].cycles for _, call in taken), default=0)
+        for (_, ready, _), call in taken:
+            engine = self._machine is Machine.ENGINE
+            self._launch(call, ready, now, longest if engine else self._costs[call].cycles)
 
-    def _launch(self, call: int, ready: int, now: int) -> None:
-        """Start a call."""
+    def _launch(self, call: int, ready: int, now: int, cycles: int) -> None:
+        """Start a call, which ends after ``cycles``."""
         item = self._workload.rows + call
         if ready < now:
             mine = self._costs[call].resources
@@ -209,7 +213,7 @@ class _Run:
         self._running.append(call)
         for row in self._workload.rows_of_calls[call]:
             self._start[row] = now
-        heappush(self._events, (now + self._costs[call].cycles, item))
+        heappush(self._events, (now + cycles, item))
 
     def _finish(self, item: int, now: int) -> list[int]:
         """End an item; return its rows."""

@@ -3,7 +3,8 @@
 The contract: compute occupies its rank's tile, one at a time, in the order of readiness and then of
 the file. A collective is ready on a rank when what it needs has ended there, and starts when all
 members are ready. The *engine* runs one program at a time; ready groups of the same shape that
-share nothing are one program. On the *ideal* machine whatever shares nothing runs at once.
+share nothing are one program, and messages of the same length are. It ends with the longest of
+them. On the *ideal* machine whatever shares nothing runs at once.
 """
 
 from collections.abc import Sequence
@@ -35,15 +36,16 @@ def drawn_workload(draw: Random) -> tuple[Workload, list[Cost]]:
         for row in new:
             rows.after[row] += draw.sample(earlier, min(len(earlier), draw.randint(0, 3)))
     made = rows.workload("drawn", mesh((ranks, 1)), range(ranks))
-    return made, [_drawn_cost(draw) for _ in made.calls]
+    return made, [_drawn_cost(draw, call) for call in made.calls]
 
 
-def _drawn_cost(draw: Random) -> Cost:
+def _drawn_cost(draw: Random, call: Call) -> Cost:
     cycles = draw.choice((3, 4, 7))
     used = sum(1 << bit for bit in draw.sample(range(8), draw.randint(1, 4)))
     flits = np.zeros((1, 1), np.int64)
     shape, part = (cycles, draw.randrange(2)), GroupNetwork(mesh((1, 1)), (0,))
-    return Cost("drawn", cycles, (1,), flits, used, shape, draw.randint(0, 3), part, ())
+    together = MESSAGE if call.kind == MESSAGE else shape
+    return Cost("drawn", cycles, (1,), flits, used, shape, together, draw.randint(0, 3), part, ())
 
 
 @dataclass
@@ -118,15 +120,25 @@ class Simulator:
         for _, _, call in sorted(ready):
             if self.engine and self.on_network and not together:
                 return
-            if self.engine and together and self.costs[call].shape != self.costs[together[0]].shape:
+            if self.engine and together and not self.share(call, together[0]):
                 continue
             mine = self.links(call)
             if any(mine & self.links(other) for other in self.on_network):
                 continue
             together.append(call)
             self.on_network[call] = now + self.costs[call].cycles
+        for call in together:
+            if self.engine:
+                self.on_network[call] = now + max(self.costs[each].cycles for each in together)
             for row in self.workload.rows_of_calls[call]:
                 self.start[row], self.end[row] = now, self.on_network[call]
+
+    def share(self, one: int, other: int) -> bool:
+        """Return whether two calls may be one program."""
+        messages = {self.workload.calls[each].kind == MESSAGE for each in (one, other)}
+        return messages == {True} or (
+            messages == {False} and self.costs[one].shape == self.costs[other].shape
+        )
 
     def links(self, call: int) -> set[int]:
         """Return the links and ports of a call."""

@@ -22,7 +22,11 @@ from eyecast.sim.verify import verify
 @pytest.mark.slow
 def test_a_queue_of_programs_takes_the_cycles_of_the_engine(clock: ClockDomain) -> None:
     rows = Rows()
-    calls = [("all-reduce", [(0, 1), (2, 3)]), (MESSAGE, [(0, 3)]), ("all-gather", [(0, 2)])]
+    calls = [
+        ("all-reduce", [(0, 1), (2, 3)]),
+        (MESSAGE, [(0, 3), (3, 2)]),
+        ("all-gather", [(0, 2)]),
+    ]
     for number, (kind, groups) in enumerate(calls):
         for group in groups:
             call = Call(kind, group, 6, kind)
@@ -30,7 +34,7 @@ def test_a_queue_of_programs_takes_the_cycles_of_the_engine(clock: ClockDomain) 
                 row = rows.take_part(rank, (number, group), call)
                 rows.after[row] += [] if row < 4 else [rank]
     found = run_workload(rows.workload("w", mesh((2, 2)), range(4)))
-    window = cases(found, None, 4)
+    window = cases(found, None, 5)
     starts = sorted({*found.engine.timeline.start.tolist(), found.engine.cycles})
     assert len(window) == len(starts) - 1 == 3
     programs = [case.program for case in window]
