@@ -177,7 +177,7 @@ def write_report(
     ----------
     shown
         A schedule, which is predicted with ``timing`` and ``parameters``; or the result of
-        :func:`verify` or :func:`workload`.
+        :func:`verify` or :func:`.workload`.
     path
         The file, .html.
     timing
