@@ -8,7 +8,7 @@ from .circuits import joining_trees, light_rings, light_trees
 from .cube import broadcast_copies, scatter
 from .cube import collectives as cube
 from .derived import barrier, derived
-from .direct import all_to_all, rooted
+from .direct import all_to_all, rooted, symmetric
 from .exchanges import aligned, circulant, hierarchy, swing, trivance, trivance_whole
 from .fault_blocks import broadcast as fault_blocks
 from .grid import all_ports
@@ -34,6 +34,7 @@ _COPYING = tuple(
         broadcast_copies.ALGORITHM,
         row_column.ALGORITHM,
         all_to_all.ALGORITHM,
+        symmetric.ALGORITHM,
         *rooted.ALGORITHMS,
         *rings.ALGORITHMS,
         greedy.ALGORITHM,

@@ -15,7 +15,8 @@ they share a link::
     1      0      2       -            2         node 0 already sends in step 1
     2      1      3       0            2
 
-Sends with the longest chain of followers are placed first, then those with the longest route. Each
+Sends with the longest chain of followers are placed first, then those with the most words, so that
+long sends share a step, and then those with the longest route. Each
 port and link has one number, with one bit for each step, so thousands of sends take about a second.
 """
 
@@ -106,7 +107,8 @@ def packed_schedule(
     bounds, nodes = path_offsets.tolist(), path_nodes.tolist()
     paths: list[Sequence[int]] = [nodes[begin:end] for begin, end in pairwise(bounds)]
     ways = [paths] if other_paths is None else [paths, other_paths]
-    chosen, way = _steps(sends, ways, port_model)
+    words = [int(blocks.words[list(carried)].sum()) for carried in sends.blocks]
+    chosen, way = _steps(sends, ways, words, port_model)
     if any(way):
         paths = [ways[number][row] for row, number in enumerate(way)]
         bounds = offsets_of([*map(len, paths)]).tolist()
@@ -152,7 +154,10 @@ def _apart(sends: OrderedSends, paths: Sequence[Sequence[int]], vcs: Int32s) -> 
 
 
 def _steps(
-    sends: OrderedSends, ways: Sequence[Sequence[Sequence[int]]], port_model: PortModel
+    sends: OrderedSends,
+    ways: Sequence[Sequence[Sequence[int]]],
+    words: Sequence[int],
+    port_model: PortModel,
 ) -> tuple[list[int], list[int]]:
     """Choose the step of each send, and the number of its path among ``ways``."""
     unit_of = list(sends.units)
@@ -176,8 +181,10 @@ def _steps(
     steps, taken = [0] * len(rows), [0] * len(rows)
     missing = list(map(len, before))
 
-    def key(unit: int) -> tuple[int, int, int]:
-        return (-urgency[unit], -max(len(ways[0][row]) for row in rows[unit]), unit)
+    def key(unit: int) -> tuple[int, int, int, int]:
+        longest = max(words[row] for row in rows[unit])
+        farthest = max(len(ways[0][row]) for row in rows[unit])
+        return -urgency[unit], -longest, -farthest, unit
 
     ready = [key(unit) for unit, count in enumerate(missing) if not count]
     heapify(ready)
