@@ -81,7 +81,7 @@ from .schedules import (
     transmit_schedule,
     write_schedule,
 )
-from .sends import Block, Send, SendLike
+from .sends import Block, RoundSendLike, Send, SendLike
 from .sweeps import SweepRows, sweep
 from .traffic import TrafficRun, traffic
 from .workload import workload
@@ -119,6 +119,7 @@ __all__ = [
     "PortsName",
     "Prediction",
     "Program",
+    "RoundSendLike",
     "Schedule",
     "ScheduleError",
     "Send",

@@ -195,7 +195,7 @@ def _read_round_send(network: Topology, name: str, send: RoundSendLike) -> Round
         raise InvalidInput.of(f"{name}: blocks", "one or more", "none")
     if ends[0] == ends[1]:
         raise InvalidInput.of(f"{name}: target", "another node than the source", ends[1])
-    return RoundSend(*ends, blocks, *map(bool, send[3:]))
+    return RoundSend(ends[0], ends[1], blocks, len(send) > 3 and bool(send[3]))
 
 
 def _integers(name: str, given: int | Sequence[int], high: int, count: int) -> tuple[int, ...]:

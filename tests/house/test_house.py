@@ -59,8 +59,8 @@ FLOORS: dict[str, set[str]] = {
         *("model/run", "model/compare", "model/workload", "picture"),
     },
     "formats": {
-        *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
-        *("model/traffic", "model/workload"),
+        *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
+        *("model/run", "model/traffic", "model/workload"),
     },
     "verilog": set(),
     "proofs": {"model/base", "model/network", "rtl", "verilog"},

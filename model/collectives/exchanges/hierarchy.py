@@ -99,13 +99,13 @@ class _Levels:
             rings = [
                 _ring(with_faults(topology, np.setdiff1d(working, part).tolist())) for part in parts
             ]
-            across = [(number,) for number in range(len(parts))]
+            across: list[tuple[int, ...]] = [(number,) for number in range(len(parts))]
             sides: tuple[int, ...] = (len(parts),)
         else:
             shape, across, sides = boxes
             ring = _ring(mesh(shape))
             rings = [part[ring].tolist() for part in parts]
-        place = {
+        place: dict[int, tuple[int, ...]] = {
             node: (own, *where)
             for nodes, where in zip(rings, across, strict=True)
             for own, node in enumerate(nodes)
@@ -142,8 +142,9 @@ class _Levels:
 
 def _ring(topology: Topology) -> list[int]:
     """Return the working nodes of a part in the order of a ring through them."""
-    if topology.working_nodes.size == 2:
-        return topology.working_nodes.tolist()
+    nodes: list[int] = topology.working_nodes.tolist()
+    if len(nodes) == 2:
+        return nodes
     return [path[0] for path in ring_of_all(NAME, topology)[0]]
 
 

@@ -38,7 +38,7 @@ def all_gather_of_rounds(
     Raises :class:`.InvalidInput` for blocks without words, and for a target that no path leads to.
     """
     require_range("flits", words, 1)
-    nodes = topology.working_nodes if order is None else np.array(order)
+    nodes = np.array(topology.working_nodes if order is None else order, np.int32)
     number = {node: block for block, node in enumerate(nodes.tolist())}
     sends = [
         [RoundSend(begin, end, [number[node] for node in carried]) for begin, end, carried in each]
