@@ -16,8 +16,8 @@ they share a link::
     2      1      3       0            2
 
 Sends with the longest chain of followers are placed first, then those with the most words, so that
-long sends share a step, and then those with the longest route. Each
-port and link has one number, with one bit for each step, so thousands of sends take about a second.
+long sends share a step, and then those with the longest route. Each port and link has one number,
+with one bit for each step, so thousands of sends take about a second.
 """
 
 from collections import defaultdict

@@ -58,9 +58,9 @@ def ordered_by_rounds(
     """Return the sends of all rounds, and which of them wait for which.
 
     A send waits for the sends of earlier rounds that bring its blocks. A send that changes a
-    reduced block comes no earlier than those that read it before. Sends that read and change each
-    other's blocks in a circle are one unit. With ``keeps_rounds``, a node also sends a block in the
-    order of the rounds.
+    reduced block comes no earlier than those that read it before, and after the last one that
+    replaced it. Sends that read and change each other's blocks in a circle are one unit. With
+    ``keeps_rounds``, a node also sends a block in the order of the rounds.
     """
     rows = [row for each in rounds for row in each]
     reduced = blocks.reduced.tolist()
@@ -68,6 +68,7 @@ def ordered_by_rounds(
     not_before: list[set[int]] = [set() for _ in rows]
     written: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     read: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    replaced: dict[tuple[int, int], list[int]] = {}
     unit: list[int] = []
     for each in rounds:
         here = range(len(unit), len(unit) + len(each))
@@ -81,8 +82,8 @@ def ordered_by_rounds(
             for place in ((send.target, block) for block in send.blocks):
                 if reduced[place[1]]:
                     not_before[row].update(read[place])
-                    if not send.combine:
-                        after[row].update(written.pop(place, ()))
+                    earlier = replaced if send.combine else written
+                    after[row].update(earlier.get(place, ()))
             not_before[row] -= {row}
         for row in here:
             send = rows[row]
@@ -90,6 +91,7 @@ def ordered_by_rounds(
             for block in send.blocks:
                 for end in ends:
                     written[end, block].append(row)
+            replaced |= {(send.target, block): [row] for block in send.blocks if not send.combine}
         parts = strong_parts(here, {row: not_before[row] & {*here} for row in here})
         first = {row: min(part) for part in parts for row in part}
         unit += [first[row] for row in here]

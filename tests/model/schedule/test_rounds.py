@@ -109,6 +109,11 @@ def test_drawn_rounds_are_carried_out(first: int, last: int) -> None:
         require_right(seed)
 
 
+@pytest.mark.parametrize("seed", [807, 993, 1333])
+def test_a_word_is_combined_only_after_the_one_that_it_replaced(seed: int) -> None:
+    require_right(seed)
+
+
 def test_a_circle_whose_paths_share_a_link_gets_vcs() -> None:
     made = drawn(532)
     made.check()
