@@ -32,6 +32,7 @@ COMMANDS = {
     "cache": "List the cached results, or remove them.",
     "certify": "Check the certificate of a program, independently of the compiler.",
     "check": "Check a trace from any source against the model.",
+    "chip": "Run a C program on a chip with a core at every node.",
     "compare": "Compare all algorithms for a collective.",
     "completion": "Print the script for shell completion.",
     "convert": "Convert a file from or to a foreign format.",
@@ -192,6 +193,7 @@ def cli(context: click.Context) -> None:
     eyecast transmit --diagonal-mesh 45                 fastest plan of a host with few sends
     eyecast convert  all-gather.xml s.json --mesh 4x4   files of other tools
     eyecast paper    cang-wu-1998 -o figures            a paper's tables and figures beside ours
+    eyecast chip     jacobi.c --mesh 4x4                C on a chip with a core at every node
     eyecast boards, bitstream, board-run                the network on an FPGA board
     eyecast asic     --mesh 4x4 --vcs 2                 area, time, energy in standard cells
     eyecast image    a.json b.json -o chip.csv          what a host writes to load programs

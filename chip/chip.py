@@ -1,0 +1,183 @@
+"""A C program on a chip: built, run, and told as calls and tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+
+from ..model.base.errors import InvalidInput
+from ..model.base.files import input_name, read_input
+from ..model.network.topology import Topology
+from .calls import calls_of
+from .check import Check, check_run
+from .memory_map import Event
+from .outcome import Outcome
+from .programs import Programs, programs_of
+from .simulation import run_chip, simulator_of
+from .source import COMPILER, Binary, compile_source, link
+
+NEEDED = (COMPILER, "pythondata_cpu_picorv32", "elftools")
+"""Modules of the extra ``chip``."""
+
+
+def require_tools() -> None:
+    """Raise :class:`.InvalidInput` if the compiler or the core is not installed."""
+    for module in NEEDED:
+        if find_spec(module) is None:
+            raise InvalidInput.of(module, "installed (pip install 'eyecast[chip]')", "missing")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A C program and the programs of its calls, ready to run."""
+
+    topology: Topology
+    programs: Programs
+    binary: Binary
+
+    def make_simulator(self) -> Path:
+        """Return the chip's simulator, which is built once for a network."""
+        return simulator_of(self.programs.config)
+
+
+def build(source: Path, topology: Topology, folder: Path, *, circuits: bool, checked: bool) -> Made:
+    """Compile a C file in ``folder``, find the programs of its calls, and link all.
+
+    Raises :class:`.InvalidInput` for a file that cannot be read or compiled, or that calls what the
+    network cannot do.
+    """
+    if source.suffix != ".c":
+        raise InvalidInput.of("the program", "a file that ends in .c", input_name(source))
+    (folder / "app.c").write_bytes(read_input(source))
+    wanted = compile_source(source, folder)
+    calls = calls_of(wanted, topology.nodes, circuits=circuits)
+    programs = programs_of(calls, topology, circuits=circuits)
+    return Made(topology, programs, link(programs, folder, checked=checked))
+
+
+def run(made: Made, *, checked: bool) -> ChipRun:
+    """Run a program; ``checked`` compares it with the cycle model."""
+    lines = run_chip(made.make_simulator(), made.binary)
+    outcome = Outcome.read(lines, made.topology.nodes)
+    failure = _failure(made, outcome)
+    check = check_run(made.programs, outcome) if checked and failure is None else None
+    if check is not None and check.difference is not None:
+        failure = f"the hardware differs from the prediction: {check.difference}"
+    return ChipRun(made, outcome, check, failure)
+
+
+@dataclass(frozen=True)
+class ChipRun:
+    """What a C program did on a chip.
+
+    check
+        The comparison with the cycle model; None if it was not asked for, or after a failure.
+    failure
+        Why the program did not end well; None if it did.
+    """
+
+    made: Made
+    outcome: Outcome
+    check: Check | None
+    failure: str | None
+
+    def calls_table(self) -> tuple[str, tuple[str, ...], list[tuple[object, ...]]]:
+        """Return a row for each collective of the source: how often, and in how many cycles."""
+        rows = []
+        for number, served in enumerate(self.made.programs.served):
+            taken = [
+                [each.end - each.begin for each in calls if each.program == number]
+                for calls in self.outcome.calls
+            ]
+            run = [
+                cycles
+                for (_, program), cycles in zip(self.outcome.runs, self._run_cycles(), strict=True)
+                if program == number
+            ]
+            times = [cycles for of_node in taken for cycles in of_node]
+            if times:
+                spread = (median(run), min(times), max(times)) if run else ("", "", "")
+            else:
+                spread = ("", "", "")
+            algorithm = served.compiled.schedule.algorithm
+            rows.append((served.call.shown, algorithm, len(run), *spread))
+        columns = ("collective", "algorithm", "runs", "cycles of a run", "least in a call", "most")
+        return f"{self.made.topology.label}, collectives", columns, rows
+
+    def tiles_table(self) -> tuple[str, tuple[str, ...], list[tuple[object, ...]]]:
+        """Return a row for each tile: what it computed, and how long it was in calls."""
+        rows = []
+        for node in range(self.outcome.nodes):
+            end, status = self.outcome.exits.get(node, (None, None))
+            within = self.outcome.in_calls(node)
+            computed = None if end is None else end - within
+            rows.append((node, end, computed, within, status))
+        title = f"{self.outcome.cycles:,} cycles"
+        return title, ("tile", "ends in cycle", "computes", "in collectives", "status"), rows
+
+    def _run_cycles(self) -> list[int]:
+        """Return the cycles of each run, from its cycle 0 to the last node's end."""
+        taken = zip(*self.outcome.calls, strict=False)
+        ends = [max(each.end for each in of_run) for of_run in taken]
+        begins = [begin for begin, _ in self.outcome.runs]
+        return [end - begin for begin, end in zip(begins, ends, strict=False)]
+
+    def to_json(self) -> dict[str, object]:
+        """Return the result as JSON values."""
+        outcome = self.outcome
+        names = [served.call.shown for served in self.made.programs.served]
+        cycles = self._run_cycles()
+        return {
+            "cycles": outcome.cycles,
+            "console": [{"tile": tile, "line": line} for tile, line in outcome.console()],
+            "collectives": [
+                {"collective": names[program], "begin": begin, "cycles": taken}
+                for (begin, program), taken in zip(outcome.runs, cycles, strict=False)
+            ],
+            "tiles": [
+                {
+                    "tile": node,
+                    "end": outcome.exits[node][0] if node in outcome.exits else None,
+                    "status": outcome.exits[node][1] if node in outcome.exits else None,
+                    "in_collectives": outcome.in_calls(node),
+                }
+                for node in range(outcome.nodes)
+            ],
+            "checked": None
+            if self.check is None
+            else {"collectives": len(self.check.cycles), "words": self.check.words},
+            "failure": self.failure,
+        }
+
+
+_MISTAKES = {
+    Event.TRAP: "has trapped in {where}",
+    Event.ADDRESS: "has asked for the address {value:#x}, where nothing is",
+    Event.OTHER_CALL: "calls another collective than tile 0, which runs {program}",
+    Event.REFUSED: "was refused the request to write word {value} as the host",
+}
+
+
+def _failure(made: Made, outcome: Outcome) -> str | None:
+    """Say why the program did not end well; None if it did."""
+    names = [served.call.shown for served in made.programs.served]
+    if outcome.mistake is not None:
+        _, node, event, value = outcome.mistake
+        where = made.binary.name_of(value)
+        program = names[value] if event == Event.OTHER_CALL else ""
+        told = _MISTAKES[event].format(where=where, value=value, program=program)
+        called = names[outcome.open[node][0]] if node in outcome.open else None
+        beside = f" (tile {node} is in {called})" if called else ""
+        return f"tile {node} {told}{beside}"
+    if outcome.open:
+        waiting = [f"tile {node} for {names[each]}" for node, (each, _) in outcome.open.items()]
+        ended = sorted(outcome.exits)
+        others = f"; ended: tiles {', '.join(map(str, ended))}" if ended else ""
+        return f"waiting for ever: {', '.join(waiting)}{others}"
+    wrong = {node: status for node, (_, status) in outcome.exits.items() if status}
+    if wrong:
+        node, status = min(wrong.items())
+        return f"tile {node} has ended with status {status}"
+    return None

@@ -1,0 +1,198 @@
+"""The C program of a chip: compiled, asked for its calls, and linked with the programs of these.
+
+``programs.c`` and ``programs.h`` are made for the linker: the image that node 0 loads, and for each
+call a function that copies a node's words, takes part in the program, and copies what has come.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from ..model.base import processes
+from ..model.base.errors import InvalidInput
+from .calls import PLACE, SEPARATOR
+from .memory_map import MEMORY_WORDS, Place, Register
+from .programs import Programs, Run, Served
+
+SOURCES = Path(__file__).with_name("sources")
+TARGET = ("-target", "riscv32-freestanding", "-mcpu=generic_rv32+m")
+OPTIONS = ("-std=gnu11", "-O2", "-g", "-Wall", "-ffreestanding", "-fomit-frame-pointer")
+COMPILER = "ziglang"
+STACK_BYTES = 4096
+"""Fewest bytes of a core's memory that are left for its stack."""
+
+
+class Binary(NamedTuple):
+    """A linked program: the words of a core's memory, and the names of functions by address."""
+
+    words: list[int]
+    functions: list[tuple[int, str]]
+
+    def name_of(self, address: int) -> str:
+        """Return the function at an address, such as "main+24"."""
+        before = [each for each in self.functions if each[0] <= address]
+        if not before:
+            return f"address {address:#x}"
+        begin, name = max(before)
+        return f"{name}+{address - begin}"
+
+
+def compile_source(source: Path, folder: Path) -> list[str]:
+    """Compile a C file to ``app.o``; return the names that it wants from elsewhere.
+
+    Raises :class:`.InvalidInput` with the compiler's lines.
+    """
+    _compile(folder, "-c", str(source.resolve()), "-o", "app.o")
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - an extra
+
+    with (folder / "app.o").open("rb") as file:
+        table = ELFFile(file).get_section_by_name(".symtab")
+        symbols = list(table.iter_symbols()) if table is not None else []
+    return [each.name for each in symbols if each["st_shndx"] == "SHN_UNDEF" and each.name]
+
+
+def link(programs: Programs, folder: Path, *, checked: bool) -> Binary:
+    """Link ``app.o`` with the runtime and the programs.
+
+    ``checked``: in the end each core reads all message words of the programs.
+
+    Raises :class:`.InvalidInput` for what the linker refuses, and for a program that is too long.
+    """
+    (folder / "programs.h").write_text(_header(programs, checked=checked))
+    (folder / "programs.c").write_text("\n".join(_program_lines(programs)))
+    objects = ("app.o", str(SOURCES / "boot.c"), "programs.c")
+    script = ("-T", str(SOURCES / "chip.ld"))
+    _compile(folder, *script, *objects, "-o", "app.elf")
+    return _read(folder / "app.elf")
+
+
+def _compile(folder: Path, *arguments: str) -> None:
+    """Run the compiler in a folder."""
+    log = folder / "compiler.log"
+    included = (f"-I{SOURCES}", f"-I{folder}")
+    command = [sys.executable, "-m", COMPILER, "cc", *TARGET, *OPTIONS, *included, *arguments]
+    if processes.run(command, log):
+        lines = log.read_text(errors="replace").strip()
+        raise InvalidInput(f"the C compiler refuses the program:\n{lines}")
+
+
+def _read(path: Path) -> Binary:
+    """Read what the linker wrote."""
+    from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - an extra
+
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        memory, most = bytearray(), 4 * MEMORY_WORDS - STACK_BYTES
+        for segment in elf.iter_segments("PT_LOAD"):
+            begin, end = segment["p_paddr"], segment["p_paddr"] + segment["p_memsz"]
+            if end > most:
+                allowed = f"at most {most} bytes, with {STACK_BYTES} for the stack"
+                raise InvalidInput.of("the C program", allowed, end)
+            memory.extend(bytes(max(0, end - len(memory))))
+            memory[begin : begin + segment["p_filesz"]] = segment.data()
+        symbols = elf.get_section_by_name(".symtab").iter_symbols()
+        functions = sorted(
+            (each["st_value"], each.name)
+            for each in symbols
+            if each["st_info"]["type"] == "STT_FUNC"
+        )
+    memory.extend(bytes(-len(memory) % 4))
+    words = [int.from_bytes(memory[at : at + 4], "little") for at in range(0, len(memory), 4)]
+    return Binary(words, functions)
+
+
+def _header(programs: Programs, *, checked: bool) -> str:
+    """Return ``programs.h``: numbers of registers, and what ``boot.c`` knows of programs."""
+    registers = "\n".join(f"#define EY_{each.name} {each.value}" for each in Register)
+    nodes = programs.config.topology.nodes
+    words = programs.config.message_words if checked else 0
+    return f"""{registers}
+#define EY_CHECKED {words}
+struct ey_run {{ unsigned short address, offset, words; }};
+struct ey_program {{
+    int number;
+    const struct ey_run *sent[{nodes}], *received[{nodes}];
+    unsigned own_words, own_from, own_to, in_place;
+}};
+extern const unsigned ey_image[];
+void ey_run_program(const struct ey_program *program, const unsigned *from, unsigned *to);
+"""
+
+
+def _program_lines(programs: Programs) -> Iterator[str]:
+    """Yield the lines of ``programs.c``."""
+    yield '#include "programs.h"'
+    yield "#define REGISTER(number) (((volatile unsigned *)0x20000000)[number])"
+    yield f"const unsigned ey_image[] = {{{', '.join(map(str, _image(programs)))}}};"
+    for number, served in enumerate(programs.served):
+        yield from _call_lines(number, served)
+
+
+def _image(programs: Programs) -> Iterator[int]:
+    """Yield the image as ``boot.c`` reads it: runs of words at rising addresses."""
+    writes = enumerate(programs.image.writes.tolist())
+    for _, run in groupby(writes, key=lambda each: (*each[1][:2], each[1][2] - each[0])):
+        rows = [row for _, row in run]
+        node, space, address, _ = rows[0]
+        yield from (node | space << 16, address, len(rows), *(word for *_, word in rows))
+    yield from (0, 0, 0)
+
+
+def _call_lines(number: int, served: Served) -> Iterator[str]:
+    """Yield the tables of a call, its function, and the place of its words."""
+    call, place = served.call, served.place
+    nodes = len(served.sent)
+    for name, of_nodes in (("sent", served.sent), ("received", served.received)):
+        lines = (f"{{ {_runs(runs)} {{0, 0, 0}} }}" for runs in of_nodes)
+        most = 1 + max(map(len, of_nodes))
+        table = f"static const struct ey_run {name}_{number}[{nodes}][{most}]"
+        yield f"{table} = {{ {', '.join(lines)} }};"
+    own = {"alltoall": (1, 1), "scatter": (1, 0), "gather": (0, 1)}.get(call.name)
+    begin, end = (call.words * each for each in own or (0, 0))
+    words = (call.words if own else 0, begin, end, call.words * (call.name == "allgather"))
+    tables = (
+        ", ".join(f"{name}_{number}[{node}]" for node in range(nodes))
+        for name in ("sent", "received")
+    )
+    lists = ", ".join(f"{{{each}}}" for each in tables)
+    yield f"static const struct ey_program program_{number} ="
+    yield f"    {{{number}, {lists}, {', '.join(map(str, words))}}};"
+    yield f"void {call.symbol}(const unsigned *from, unsigned *to) {{"
+    if place is not None:
+        address = (Place.MESSAGES << 28) + 4 * place
+        yield f"    if (!from && (unsigned)to == {address:#x}u{_stays(served)}) {{"
+        yield f"        REGISTER(EY_CALL) = {number};"
+        yield "        (void)REGISTER(EY_WAIT);"
+        yield "        return;"
+        yield "    }"
+    yield f"    ey_run_program(&program_{number}, from, to);"
+    yield "}"
+    if place is not None:
+        symbol = f"{call.symbol}{SEPARATOR}{PLACE}"
+        yield f'__asm__(".globl {symbol}; .set {symbol}, {address:#x}");'
+
+
+def _stays(served: Served) -> str:
+    """Return a condition of C that is false if words at the place are not those that are sent."""
+    place, in_place = served.place, served.call.name == "allgather"
+    sent = enumerate(served.sent)
+    moved = any(
+        run.address - run.offset != place + node * served.call.words * in_place
+        for node, runs in sent
+        for run in runs
+    )
+    return " && 0" if moved else ""
+
+
+def _runs(runs: Sequence[Run]) -> str:
+    """Return runs as C."""
+    return "".join(f"{{{', '.join(map(str, run))}}}, " for run in runs)
+
+
+def core_verilog() -> Path:
+    """Return the file of the core."""
+    import pythondata_cpu_picorv32  # noqa: PLC0415 - an extra
+
+    return Path(pythondata_cpu_picorv32.data_location) / "picorv32.v"

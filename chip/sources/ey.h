@@ -1,0 +1,75 @@
+/* Collectives of a chip in C, after MPI's names and order of arguments. All tiles run one program.
+
+   The number of words, the type, the operator and the root of a call must be written as numbers and
+   names, because each combination is a program of the network:
+
+       ey_allreduce(EY_IN_PLACE, sums, 16, EY_INT, EY_SUM);
+
+   EY_WORDS(allreduce, 16, EY_INT, EY_SUM) is the place of these words in the message memory. A call
+   with this place as its buffer copies nothing. */
+#ifndef EY_H
+#define EY_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define EY_IN_PLACE ((const void *)0)
+
+/* Types: words of 32 bits. Operators: EY_SUM, EY_MIN, EY_MAX, EY_AND, EY_OR, EY_XOR. */
+#define EY_INT int
+#define EY_UNSIGNED unsigned
+#define EY_FLOAT float
+#define EY_SUM sum
+#define EY_MIN min
+#define EY_MAX max
+#define EY_AND and
+#define EY_OR or
+#define EY_XOR xor
+
+#define EY_REGISTER_(number) (((volatile unsigned *)0x20000000)[number])
+
+static inline int ey_rank(void) { return EY_REGISTER_(0); }
+static inline int ey_size(void) { return EY_REGISTER_(1); }
+/* Cycles since all tiles began, modulo 2^32. */
+static inline unsigned ey_wtime(void) { return EY_REGISTER_(2); }
+/* Text for the console: each line appears with the number of its tile. */
+void ey_print(const char *format, ...);
+
+#define EY_DECLARE_(name) \
+    ({ extern void name(const void *, void *); &name; })
+#define EY_PLACE_(name) \
+    ({ extern unsigned name##__place[]; name##__place; })
+
+#define EY_NAME1_(call, count) ey__##call##__##count
+#define EY_NAME2_(call, count, last) ey__##call##__##count##__##last
+#define EY_NAME3_(call, count, type, op) ey__##call##__##count##__##type##__##op
+#define EY_NAME4_(call, count, type, op, root) ey__##call##__##count##__##type##__##op##__##root
+#define EY_PICK_(_1, _2, _3, _4, _5, name, ...) name
+#define EY_NAME_(...) \
+    EY_PICK_(__VA_ARGS__, EY_NAME4_, EY_NAME3_, EY_NAME2_, EY_NAME1_, 0)(__VA_ARGS__)
+#define EY_NAME(...) EY_NAME_(__VA_ARGS__)
+#define EY_CALL_(name) EY_DECLARE_(name)
+#define EY_CALL(...) EY_CALL_(EY_NAME(__VA_ARGS__))
+#define EY_AT_(name) EY_PLACE_(name)
+
+/* The place of a call's words: EY_WORDS(bcast, COUNT, ROOT), EY_WORDS(allreduce, COUNT, TYPE, OP),
+   EY_WORDS(allgather, COUNT), EY_WORDS(alltoall, COUNT), EY_WORDS(scatter, COUNT, ROOT), ... */
+#define EY_WORDS(...) EY_AT_(EY_NAME(__VA_ARGS__))
+
+#define ey_barrier() EY_CALL(barrier, 1)(EY_IN_PLACE, 0)
+#define ey_bcast(buffer, count, type, root) EY_CALL(bcast, count, root)(EY_IN_PLACE, buffer)
+#define ey_reduce(send, receive, count, type, op, root) \
+    EY_CALL(reduce, count, type, op, root)(send, receive)
+#define ey_allreduce(send, receive, count, type, op) \
+    EY_CALL(allreduce, count, type, op)(send, receive)
+#define ey_allgather(send, count, type, receive) EY_CALL(allgather, count)(send, receive)
+#define ey_alltoall(send, count, type, receive) EY_CALL(alltoall, count)(send, receive)
+#define ey_scatter(send, count, type, receive, root) EY_CALL(scatter, count, root)(send, receive)
+#define ey_gather(send, count, type, receive, root) EY_CALL(gather, count, root)(send, receive)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
