@@ -4,17 +4,25 @@
 of calls is that of the linker, so it has what is called and nothing else.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
+from ..api import Block, schedule_of_rounds
 from ..model.base.errors import InvalidInput
-from ..model.collectives.task import Task
+from ..model.collectives.task import BEST, Task
+from ..model.compare.answer import answer
 from ..model.network.operators import Operator
-from ..model.network.topology import Topology
+from ..model.network.topology import NO_LINK, Topology
+from ..model.program.certified import Room
 from ..model.schedule.collective import Collective
+from ..model.schedule.schedule import Schedule
 from .float_adder import FLOAT_ADD, FLOAT_ADD_AT_ONCE
 
 PREFIX, SEPARATOR, PLACE = "ey__", "__", "place"
+NEIGHBOURS, EXCHANGE = "neighbours", "exchange"
+"""Calls that are custom collectives: a block for each neighbour, and a block for a partner."""
 COLLECTIVES = {
     "barrier": Collective.BARRIER,
     "bcast": Collective.BROADCAST,
@@ -25,8 +33,15 @@ COLLECTIVES = {
     "scatter": Collective.SCATTER,
     "gather": Collective.GATHER,
 }
-"""The collective of each call, by its name in C."""
+"""The collective of each other call, by its name in C."""
 REDUCES = ("reduce", "allreduce")
+ORDER = {
+    "alltoall": (True, True),
+    "allgather": (False, True),
+    "scatter": (True, False),
+    "gather": (False, True),
+}
+"""Whether a buffer has a block for each target, and for each owner; others have one block."""
 OPERATORS: dict[tuple[str, str], str | Operator] = {
     ("float", "sum"): FLOAT_ADD,
     **{(kind, "sum"): "add" for kind in ("int", "unsigned")},
@@ -39,18 +54,16 @@ OPERATORS: dict[tuple[str, str], str | Operator] = {
 
 @dataclass(frozen=True)
 class Call:
-    """A collective that is called: ``symbol`` is the function that the linker wants."""
+    """A collective that is called: ``symbol`` is the function that the linker wants.
+
+    ``last`` is the root; of an exchange the bits in which the partner's number differs.
+    """
 
     symbol: str
     name: str
     words: int
     operator: str | Operator | None = None
-    root: int | None = None
-
-    @property
-    def collective(self) -> Collective:
-        """The collective."""
-        return COLLECTIVES[self.name]
+    last: int | None = None
 
     @property
     def shown(self) -> str:
@@ -76,19 +89,45 @@ class Call:
         if not rest:
             return cls(symbol, name, int(count), operator)
         if not rest[0].isdecimal() or int(rest[0]) >= nodes:
-            raise InvalidInput.of(f"root of {shown}", f"a number, 0 to {nodes - 1}", rest[0])
+            what = "partner" if name == EXCHANGE else "root"
+            raise InvalidInput.of(f"{what} of {shown}", f"a number, 0 to {nodes - 1}", rest[0])
         return cls(symbol, name, int(count), operator, int(rest[0]))
 
-    def task(self, topology: Topology) -> Task:
-        """Return the call as a task of a network."""
-        barrier = self.collective == Collective.BARRIER
-        return Task(
+    def schedule(self, topology: Topology, room: Room) -> Schedule:
+        """Return the best schedule of the call for a network."""
+        if self.name in (NEIGHBOURS, EXCHANGE):
+            pairs = list(self.pairs(topology))
+            blocks = [Block(words=self.words, owner=begin, owed=(end,)) for begin, end in pairs]
+            sends = [(begin, end, (block,)) for block, (begin, end) in enumerate(pairs)]
+            return schedule_of_rounds(topology, [sends], collective="custom", blocks=blocks)
+        task = Task(
             topology=topology,
-            collective=self.collective,
-            source=self.root,
-            flits=None if barrier else self.words,
+            collective=COLLECTIVES[self.name],
+            source=self.last,
+            flits=None if self.name == "barrier" else self.words,
             operator=self.operator,
         )
+        return answer(task, BEST, room).schedule
+
+    def pairs(self, topology: Topology) -> Iterator[tuple[int, int]]:
+        """Yield the nodes that send to each other in an exchange, by the ports or by their bits."""
+        for node in topology.working_nodes.tolist():
+            if self.name == EXCHANGE:
+                assert self.last is not None
+                if node ^ self.last < topology.nodes:
+                    yield node, node ^ self.last
+                continue
+            for port in range(1, topology.ports):
+                if topology.neighbor[node, port] != NO_LINK:
+                    yield node, int(topology.neighbor[node, port])
+
+    def place_of(self, topology: Topology, owner: int, target: int) -> tuple[int, int]:
+        """Return where a block is in the owner's buffer, and in the target's, in words."""
+        if self.name == NEIGHBOURS:
+            (port, *_) = np.flatnonzero(topology.neighbor[owner, 1:] == target).tolist()
+            return port * self.words, (int(topology.peer[owner, port + 1]) - 1) * self.words
+        by_target, by_owner = ORDER.get(self.name, (False, False))
+        return by_target * target * self.words, by_owner * owner * self.words
 
 
 def calls_of(wanted: Iterable[str], nodes: int, *, circuits: bool) -> list[Call]:

@@ -5,18 +5,21 @@ Each tile holds its node for as long as its core has done in the chip.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..model.base.arrays import Words
 from ..model.cycle.any_run import run_any
 from ..model.cycle.control import Control
 from ..model.network.config import Timing
 from ..model.program.payload import empty_memory
+from ..model.run.run import Prediction
 from .memory_map import Event
 from .outcome import Outcome
 from .programs import Programs
 
+_ACCESSES = (Event.LOAD, Event.STORE, Event.CALL)
 _LOW = (1 << 32) - 1
 
 
@@ -24,7 +27,7 @@ _LOW = (1 << 32) - 1
 class Check:
     """What was compared, and the first difference, as a sentence; None if there is none.
 
-    ``cycles`` has the predicted cycles of each run.
+    ``cycles`` has the predicted cycles of each run, ``words`` counts the words that were compared.
     """
 
     cycles: Sequence[int]
@@ -34,43 +37,61 @@ class Check:
 
 def check_run(programs: Programs, outcome: Outcome) -> Check:
     """Compare a run of the chip with the cycle model."""
-    memory = empty_memory(programs.config)
-    lines: list[list[tuple[Event, int]]] = [[] for _ in range(outcome.nodes)]
+    cores = [_Core(node) for node in range(outcome.nodes)]
     for line in outcome.lines:
-        if line.event in (Event.LOAD, Event.STORE, Event.CALL):
-            lines[line.node].append((line.event, line.value))
-    cycles, words = [], 0
-    places = [0] * outcome.nodes
+        if line.event in _ACCESSES:
+            cores[line.node].accesses.append((line.event, line.value))
+    memory, cycles = empty_memory(programs.config), list[int]()
+
+    def result(difference: str | None) -> Check:
+        return Check(cycles, sum(core.words for core in cores), difference)
+
     for run in range(len(outcome.runs) + 1):
-        for node in range(outcome.nodes):
-            while places[node] < len(lines[node]):
-                event, value = lines[node][places[node]]
-                places[node] += 1
-                if event == Event.CALL:
-                    break
-                address, word = value >> 32, value & _LOW
-                if event == Event.STORE:
-                    memory[node, address] = word
-                    continue
-                words += 1
-                if memory[node, address] != word:
-                    expected = int(memory[node, address])
-                    there = f"word {address} of tile {node}"
-                    return Check(cycles, words, f"{there} must be {expected}, not {word}")
+        for core in cores:
+            difference = core.follow(memory[core.node])
+            if difference is not None:
+                return result(difference)
         if run < len(outcome.runs):
-            first, number = outcome.runs[run]
             predicted = _predicted(programs, outcome, run, memory)
-            cycles.append(predicted.cycles)
+            first, number = outcome.runs[run]
             measured = max(of_node[run].end for of_node in outcome.calls) - first
+            cycles.append(predicted.cycles)
             if measured != predicted.cycles:
                 name = programs.served[number].call.shown
-                told = f"run {run} ({name}) must take {predicted.cycles} cycles, not {measured}"
-                return Check(cycles, words, told)
+                told = f"must take {predicted.cycles} cycles, not {measured}"
+                return result(f"run {run} ({name}) {told}")
             memory = predicted.memory
-    return Check(cycles, words, None)
+    return result(None)
 
 
-def _predicted(programs: Programs, outcome: Outcome, run: int, memory):
+@dataclass
+class _Core:
+    """The accesses of a core to message words, and its calls; the words that were compared."""
+
+    node: int
+    accesses: list[tuple[Event, int]] = field(default_factory=list)
+    words: int = 0
+    _place: int = 0
+
+    def follow(self, memory: Words) -> str | None:
+        """Follow the core to its next call: store in ``memory``, and compare what it loads."""
+        while self._place < len(self.accesses):
+            event, value = self.accesses[self._place]
+            self._place += 1
+            if event == Event.CALL:
+                break
+            address, word = value >> 32, value & _LOW
+            if event == Event.STORE:
+                memory[address] = word
+                continue
+            self.words += 1
+            if memory[address] != word:
+                there = f"word {address} of tile {self.node}"
+                return f"{there} must be {memory[address]}, not {word}"
+        return None
+
+
+def _predicted(programs: Programs, outcome: Outcome, run: int, memory: Words) -> Prediction:
     """Return the cycle model's run, with the tiles' holds of the chip."""
     first, number = outcome.runs[run]
     program = programs.served[number].compiled.program

@@ -8,18 +8,23 @@ from pathlib import Path
 from statistics import median
 
 from ..model.base.errors import InvalidInput
-from ..model.base.files import input_name, read_input
+from ..model.base.files import input_name, read_input, write_bytes_atomically
 from ..model.network.topology import Topology
+from ..picture.file import save_picture
 from .calls import calls_of
 from .check import Check, check_run
+from .drawing import draw_chip
 from .memory_map import Event
 from .outcome import Outcome
 from .programs import Programs, programs_of
 from .simulation import run_chip, simulator_of
 from .source import COMPILER, Binary, compile_source, link
+from .timeline import bars, trace_events
 
 NEEDED = (COMPILER, "pythondata_cpu_picorv32", "elftools")
 """Modules of the extra ``chip``."""
+TIMELINES = (".perfetto.json", ".svg", ".png")
+"""Suffixes of timelines."""
 
 
 def require_tools() -> None:
@@ -33,6 +38,7 @@ def require_tools() -> None:
 class Made:
     """A C program and the programs of its calls, ready to run."""
 
+    name: str
     topology: Topology
     programs: Programs
     binary: Binary
@@ -50,11 +56,11 @@ def build(source: Path, topology: Topology, folder: Path, *, circuits: bool, che
     """
     if source.suffix != ".c":
         raise InvalidInput.of("the program", "a file that ends in .c", input_name(source))
-    (folder / "app.c").write_bytes(read_input(source))
+    read_input(source)
     wanted = compile_source(source, folder)
     calls = calls_of(wanted, topology.nodes, circuits=circuits)
     programs = programs_of(calls, topology, circuits=circuits)
-    return Made(topology, programs, link(programs, folder, checked=checked))
+    return Made(source.name, topology, programs, link(programs, folder, checked=checked))
 
 
 def run(made: Made, *, checked: bool) -> ChipRun:
@@ -97,10 +103,7 @@ class ChipRun:
                 if program == number
             ]
             times = [cycles for of_node in taken for cycles in of_node]
-            if times:
-                spread = (median(run), min(times), max(times)) if run else ("", "", "")
-            else:
-                spread = ("", "", "")
+            spread = (median(run), min(times), max(times)) if run and times else ("", "", "")
             algorithm = served.compiled.schedule.algorithm
             rows.append((served.call.shown, algorithm, len(run), *spread))
         columns = ("collective", "algorithm", "runs", "cycles of a run", "least in a call", "most")
@@ -108,7 +111,7 @@ class ChipRun:
 
     def tiles_table(self) -> tuple[str, tuple[str, ...], list[tuple[object, ...]]]:
         """Return a row for each tile: what it computed, and how long it was in calls."""
-        rows = []
+        rows: list[tuple[object, ...]] = []
         for node in range(self.outcome.nodes):
             end, status = self.outcome.exits.get(node, (None, None))
             within = self.outcome.in_calls(node)
@@ -116,6 +119,19 @@ class ChipRun:
             rows.append((node, end, computed, within, status))
         title = f"{self.outcome.cycles:,} cycles"
         return title, ("tile", "ends in cycle", "computes", "in collectives", "status"), rows
+
+    def write_timeline(self, path: str) -> None:
+        """Write the timeline as the suffix says: for Perfetto, or as a picture."""
+        names = [served.call.shown for served in self.made.programs.served]
+        drawn = list(bars(self.outcome, names))
+        if path.endswith(TIMELINES[0]):
+            write_bytes_atomically(path, trace_events(drawn))
+            return
+
+        title = (
+            f"{self.made.name} on the {self.made.topology.label}: {self.outcome.cycles:,} cycles"
+        )
+        save_picture(draw_chip(title, drawn), path)
 
     def _run_cycles(self) -> list[int]:
         """Return the cycles of each run, from its cycle 0 to the last node's end."""

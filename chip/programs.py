@@ -10,26 +10,26 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..model.base.errors import InvalidInput
-from ..model.collectives.task import BEST
-from ..model.compare.answer import answer
 from ..model.image.programs import ProgramsImage
 from ..model.network.config import NetworkConfig, Timing
+from ..model.network.operators import as_operators
 from ..model.network.topology import Topology
 from ..model.program.certified import Room
 from ..model.program.compiler import Compiled, compile_all, make_room
 from ..model.program.memory.layout import Layout, power_for
 from ..model.run.run import Prediction
-from ..model.schedule.collective import Collective
 from .calls import Call
 
-MOST_PROGRAMS = 16
+MOST_PROGRAMS = 15
 """Most programs that a controller keeps."""
 WORD_BITS = 32
+FEWEST_WORDS = 1024
+"""Words of memories that most programs need, so that their chips have one simulator."""
 
 
 class Run(NamedTuple):
@@ -71,6 +71,13 @@ class Programs:
     config: NetworkConfig
     served: Sequence[Served]
 
+    @property
+    def used_words(self) -> int:
+        """Words of a message memory from address 0 on that programs use."""
+        halves = any(each.compiled.layout.halves.any for each in self.served)
+        last = max(each.compiled.layout.size for each in self.served)
+        return self.config.message_words if halves else last
+
     @cached_property
     def image(self) -> ProgramsImage:
         """The words that load the programs, for a host."""
@@ -89,15 +96,16 @@ def programs_of(calls: Sequence[Call], topology: Topology, *, circuits: bool) ->
     if not 1 <= len(calls) <= MOST_PROGRAMS:
         allowed = f"1 to {MOST_PROGRAMS}, the programs that a network keeps"
         raise InvalidInput.of("collectives of the C program", allowed, len(calls))
-    parameters = {
-        **{"programs": len(calls), "tile_ports": True, "circuits": circuits},
-        **{"flit_width": WORD_BITS, "message_words": 64},
+    parameters: dict[str, Any] = {
+        **{"programs": MOST_PROGRAMS, "tile_ports": True, "circuits": circuits},
+        **{"flit_width": WORD_BITS, "message_words": FEWEST_WORDS},
     }
     schedules = []
     for call in calls:
-        room = Room({**parameters, "operators": tuple(filter(None, (call.operator,)))})
-        schedules.append(answer(call.task(topology), BEST, room).schedule)
-    operators = tuple({each.operator: None for each in calls if each.operator is not None})
+        own = as_operators(filter(None, (call.operator,)))
+        room = Room({**parameters, "operators": own})
+        schedules.append(call.schedule(topology, room))
+    operators = as_operators({each.operator: None for each in calls if each.operator is not None})
     config = NetworkConfig(topology=topology, operators=operators, **parameters)
     config, layouts = make_room(config, schedules)
     moved, end = [], 0
@@ -107,9 +115,11 @@ def programs_of(calls: Sequence[Call], topology: Topology, *, circuits: bool) ->
         moved.append(_moved(layout, begin))
         end = begin + layout.size
     halves = any(layout.halves.any for layout in layouts)
-    config = replace(config, message_words=power_for(end) * (2 if halves else 1))
+    words = power_for(end) * (2 if halves else 1)
+    config = replace(config, message_words=max(FEWEST_WORDS, words))
     config, compiled = compile_all(config, schedules, moved)
-    config = replace(config, table_words=power_for(sum(int(each.table_words) for each in compiled)))
+    words = power_for(sum(int(each.table_words) for each in compiled))
+    config = replace(config, table_words=max(FEWEST_WORDS, words))
     compiled = [each._replace(program=replace(each.program, config=config)) for each in compiled]
     return Programs(config, [_served(*pair) for pair in zip(calls, compiled, strict=True)])
 
@@ -129,7 +139,7 @@ def _served(call: Call, compiled: Compiled) -> Served:
     """Find the words of a call's buffers in the memories of its program."""
     find = _contributions if call.operator is not None else _blocks
     found: dict[bool, dict[int, list[Run]]] = {False: defaultdict(list), True: defaultdict(list)}
-    if call.collective != Collective.BARRIER:
+    if call.name != "barrier":
         for node, comes, run in find(call, compiled):
             found[comes][node].append(run)
     nodes = range(compiled.schedule.topology.nodes)
@@ -161,12 +171,13 @@ def _blocks(call: Call, compiled: Compiled) -> Iterator[tuple[int, bool, Run]]:
     for block, (owner, owed) in enumerate(zip(blocks.owner.tolist(), blocks.owed, strict=True)):
         words, position = int(blocks.words[block]), before[owner, owed]
         before[owner, owed] += words
-        by_target = owed[0] * call.words if owed and call.name in ("alltoall", "scatter") else 0
-        by_owner = owner * call.words if call.name in ("allgather", "alltoall", "gather") else 0
-        yield owner, False, Run(layout.address(owner, block), by_target + position, words)
-        for node in everyone if owed is None else owed:
+        targets = everyone if owed is None else owed
+        begin, _ = call.place_of(schedule.topology, owner, targets[0])
+        yield owner, False, Run(layout.address(owner, block), begin + position, words)
+        for node in targets:
             if node != owner or call.name == "allgather":
-                yield node, True, Run(layout.address(node, block), by_owner + position, words)
+                _, begin = call.place_of(schedule.topology, owner, node)
+                yield node, True, Run(layout.address(node, block), begin + position, words)
 
 
 def _joined(runs: list[Run]) -> tuple[Run, ...]:

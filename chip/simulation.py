@@ -10,8 +10,9 @@ from typing import NamedTuple
 from ..model.base import processes
 from ..model.network.config import NetworkConfig
 from ..sim.build import BuildError
-from ..sim.build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
+from ..sim.build_worker import VERILATOR_OPTIONS
 from ..sim.cache import cached_folder, digest
+from ..sim.compilation import THOROUGH_LEVEL
 from ..sim.run_worker import LOG, start_bench
 from ..sim.toolchain import environment, tool_versions
 from .hardware import CHIP, chip_verilog
@@ -50,7 +51,7 @@ def simulator_of(config: NetworkConfig) -> Path:
         build = folder / "build"
         build.mkdir()
         builder = [sys.executable, "-P", "-m", "eyecast.sim.build_worker", CHIP, str(build)]
-        options = [json.dumps([*VERILATOR_OPTIONS, "--hierarchical"]), QUICK_LEVEL, "no-waves"]
+        options = [json.dumps([*VERILATOR_OPTIONS, "--hierarchical"]), THOROUGH_LEVEL, "no-waves"]
         files = [str(folder / "control.vlt"), str(folder / "chip.v")]
         log = folder / "build.log"
         if processes.run([*builder, *options, *files], log, variables=variables):

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..model.base import processes
 from ..model.base.errors import InvalidInput
@@ -22,6 +22,14 @@ OPTIONS = ("-std=gnu11", "-O2", "-g", "-Wall", "-ffreestanding", "-fomit-frame-p
 COMPILER = "ziglang"
 STACK_BYTES = 4096
 """Fewest bytes of a core's memory that are left for its stack."""
+
+
+class NoProgram(InvalidInput):
+    """The compiler or the linker refuses a program; ``lines`` is what it says."""
+
+    def __init__(self, lines: str) -> None:
+        super().__init__("the C program must compile and link")
+        self.lines = lines
 
 
 class Binary(NamedTuple):
@@ -48,9 +56,14 @@ def compile_source(source: Path, folder: Path) -> list[str]:
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - an extra
 
     with (folder / "app.o").open("rb") as file:
-        table = ELFFile(file).get_section_by_name(".symtab")
-        symbols = list(table.iter_symbols()) if table is not None else []
+        symbols = _symbols(ELFFile(file))
     return [each.name for each in symbols if each["st_shndx"] == "SHN_UNDEF" and each.name]
+
+
+def _symbols(elf: Any) -> list[Any]:
+    """Return the symbols of a file that the compiler wrote."""
+    table = elf.get_section_by_name(".symtab")
+    return [] if table is None else list(table.iter_symbols())
 
 
 def link(programs: Programs, folder: Path, *, checked: bool) -> Binary:
@@ -74,8 +87,7 @@ def _compile(folder: Path, *arguments: str) -> None:
     included = (f"-I{SOURCES}", f"-I{folder}")
     command = [sys.executable, "-m", COMPILER, "cc", *TARGET, *OPTIONS, *included, *arguments]
     if processes.run(command, log):
-        lines = log.read_text(errors="replace").strip()
-        raise InvalidInput(f"the C compiler refuses the program:\n{lines}")
+        raise NoProgram(log.read_text(errors="replace").strip())
 
 
 def _read(path: Path) -> Binary:
@@ -92,10 +104,9 @@ def _read(path: Path) -> Binary:
                 raise InvalidInput.of("the C program", allowed, end)
             memory.extend(bytes(max(0, end - len(memory))))
             memory[begin : begin + segment["p_filesz"]] = segment.data()
-        symbols = elf.get_section_by_name(".symtab").iter_symbols()
         functions = sorted(
             (each["st_value"], each.name)
-            for each in symbols
+            for each in _symbols(elf)
             if each["st_info"]["type"] == "STT_FUNC"
         )
     memory.extend(bytes(-len(memory) % 4))
@@ -107,7 +118,7 @@ def _header(programs: Programs, *, checked: bool) -> str:
     """Return ``programs.h``: numbers of registers, and what ``boot.c`` knows of programs."""
     registers = "\n".join(f"#define EY_{each.name} {each.value}" for each in Register)
     nodes = programs.config.topology.nodes
-    words = programs.config.message_words if checked else 0
+    words = programs.used_words if checked else 0
     return f"""{registers}
 #define EY_CHECKED {words}
 struct ey_run {{ unsigned short address, offset, words; }};
@@ -160,9 +171,8 @@ def _call_lines(number: int, served: Served) -> Iterator[str]:
     yield f"static const struct ey_program program_{number} ="
     yield f"    {{{number}, {lists}, {', '.join(map(str, words))}}};"
     yield f"void {call.symbol}(const unsigned *from, unsigned *to) {{"
-    if place is not None:
-        address = (Place.MESSAGES << 28) + 4 * place
-        yield f"    if (!from && (unsigned)to == {address:#x}u{_stays(served)}) {{"
+    if place is not None and _stays(served, place):
+        yield f"    if (!from && (unsigned)to == {_address(place):#x}u) {{"
         yield f"        REGISTER(EY_CALL) = {number};"
         yield "        (void)REGISTER(EY_WAIT);"
         yield "        return;"
@@ -171,19 +181,22 @@ def _call_lines(number: int, served: Served) -> Iterator[str]:
     yield "}"
     if place is not None:
         symbol = f"{call.symbol}{SEPARATOR}{PLACE}"
-        yield f'__asm__(".globl {symbol}; .set {symbol}, {address:#x}");'
+        yield f'__asm__(".globl {symbol}; .set {symbol}, {_address(place):#x}");'
 
 
-def _stays(served: Served) -> str:
-    """Return a condition of C that is false if words at the place are not those that are sent."""
-    place, in_place = served.place, served.call.name == "allgather"
-    sent = enumerate(served.sent)
-    moved = any(
-        run.address - run.offset != place + node * served.call.words * in_place
-        for node, runs in sent
+def _address(word: int) -> int:
+    """Return the address at which a core sees a message word."""
+    return (Place.MESSAGES << 28) + 4 * word
+
+
+def _stays(served: Served, place: int) -> bool:
+    """Tell whether the words at the place are those that are sent, so that none is copied."""
+    part = served.call.words * (served.call.name == "allgather")
+    return all(
+        run.address - run.offset == place + node * part
+        for node, runs in enumerate(served.sent)
         for run in runs
     )
-    return " && 0" if moved else ""
 
 
 def _runs(runs: Sequence[Run]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..model.base.errors import InvalidInput, one_of
 from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import BUILDING, busy, print_json, print_table, say, say_written
@@ -54,15 +55,22 @@ def chip_command(
     program calls collectives as in MPI (ey.h); Eyecast finds the best program for each call.
     Needs pip install 'eyecast[chip]'.
     """
-    from ..chip.chip import build, require_tools, run
+    from ..chip.chip import TIMELINES, build, require_tools, run
+    from ..chip.source import NoProgram
 
     require_tools()
+    if output is not None and not output.endswith(TIMELINES):
+        raise InvalidInput.of("suffix of -o", one_of(TIMELINES), repr(Path(output).suffix))
     require_output_files(output)
     topology = network.topology(SizeLimit.HARDWARE)
     circuits = bool(hardware.parameters["circuits"])
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
-        with busy("compiling, finding algorithms"):
-            made = build(Path(file), topology, Path(name), circuits=circuits, checked=checked)
+        try:
+            with busy("compiling, finding algorithms"):
+                made = build(Path(file), topology, Path(name), circuits=circuits, checked=checked)
+        except NoProgram as error:
+            click.echo(error.lines, err=True)
+            raise
         with busy(BUILDING):
             made.make_simulator()
         with busy("running"):

@@ -133,6 +133,7 @@ TOOLS: tuple[Tool, ...] = (
     _wheel(
         "protobuf", "files of other tools", "no Chakra traces are read or written", extra="chakra"
     ),
+    _wheel("ziglang", "chips that run C", "no C is compiled", extra="chip"),
     _wheel("systemrdl-compiler", "packages for chips", "ip makes no packages", extra="ip"),
     _wheel("pyarrow", "sweeps", "tables of sweeps are CSV, not Parquet", extra="sweep"),
     _wheel("distributed", "sweeps", "no sweep runs on a Dask cluster", extra="sweep"),

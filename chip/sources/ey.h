@@ -68,6 +68,12 @@ void ey_print(const char *format, ...);
 #define ey_scatter(send, count, type, receive, root) EY_CALL(scatter, count, root)(send, receive)
 #define ey_gather(send, count, type, receive, root) EY_CALL(gather, count, root)(send, receive)
 
+/* A block of `count` words to each neighbour and one from each: block 0 goes up axis 0 (to the larger
+   coordinate), 1 down it, 2 up axis 1, 3 down it. What no neighbour sends stays as it was. */
+#define ey_neighbours(send, count, type, receive) EY_CALL(neighbours, count)(send, receive)
+/* Words to the tile whose number differs in these bits, and from it. */
+#define ey_exchange(send, count, type, receive, bits) EY_CALL(exchange, count, bits)(send, receive)
+
 #ifdef __cplusplus
 }
 #endif

@@ -31,7 +31,7 @@ LINES = {
 }
 """Arguments for every command with ``--json``, except for those that :data:`ELSEWHERE` names."""
 
-ELSEWHERE = ("asic", "bitstream", "board-run", "doctor")
+ELSEWHERE = ("asic", "bitstream", "board-run", "chip", "doctor")
 """Commands whose own tests check their output against the schema."""
 
 _DRAWN = ("compare", "program", "run", "traffic", "transmit", "verify")

@@ -143,6 +143,7 @@ NOT_WALKED = {
     "bitstream": "takes minutes, and tools for FPGAs",
     "board-run": "needs a board",
     "cache": "its options remove results",
+    "chip": "needs a compiler for C; tests/chip has its options",
     "completion": "has no options",
     "demo": "builds hardware for minutes",
     "sweep": "runs in workers; tests/sweeps has its keys",

@@ -3,6 +3,7 @@
 import ast
 import shlex
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,7 @@ TRIED = {
     "cache": ["cache"],
     "certify": [MAKE, "certify p.json certificate.json"],
     "check": ["predict --mesh 2x2 --source 0,0 -o t.csv", "check t.csv --mesh 2x2 --source 0,0"],
+    "chip": ["chip app.c --mesh 2x2"],
     "compare": ["compare --mesh 2x2 --source 0,0"],
     "completion": ["completion bash"],
     "convert": ["schedule --mesh 2x2 --source 0,0 -o s.json", "convert s.json s.goal"],
@@ -74,8 +76,8 @@ TRIED = {
     "verilog": ["verilog --mesh 2x2 -o network.v"],
 }
 """Runs of every command."""
-REFUSED = {"bitstream", "board-run"}
-"""Commands that need a board, or a network that fits on one."""
+REFUSED = {"bitstream", "board-run"} | ({"chip"} if find_spec("ziglang") is None else set())
+"""Commands that need a board, a network that fits on one, or an extra."""
 WITH_CHILDREN = ("sweep", "verify")
 """Commands that start Python children; they are tried with kept simulators."""
 GRID = """format = "eyecast-sweep"
@@ -104,6 +106,7 @@ def hostile(folder: Path, mark: Path) -> Path:
         (home / name).chmod(0o755)
     (home / "grid.toml").write_text(GRID)
     (home / "work.csv").write_text(WORK)
+    (home / "app.c").write_text("#include <ey.h>\nint main(void) { ey_barrier(); return 0; }\n")
     return home
 
 

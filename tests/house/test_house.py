@@ -99,13 +99,26 @@ FLOORS: dict[str, set[str]] = {
         *("model/run", "model/traffic", "model/compare", "model/workload"),
         *("picture", "report", "formats", "sim", "sweeps"),
     },
+    "chip": {
+        *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
+        *(
+            "model/run",
+            "model/cycle",
+            "model/compare",
+            "model/image",
+            "rtl",
+            "sim",
+            "picture",
+            "api",
+        ),
+    },
     "cli": {
         "model/bounds",
         "model/papers",
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/exact", "model/image", "model/traffic"),
         *("model/compare", "picture", "sim", "asic", "boards", "formats", "ip", "report", "rtl"),
-        *("sweeps", "waves", "model/certificate", "model/workload"),
+        *("sweeps", "waves", "model/certificate", "model/workload", "chip"),
     },
 }
 """For each floor, the lower floors that it may import in addition to itself and ``eyecast``."""

@@ -1,0 +1,47 @@
+/* The temperature of a plate by Jacobi's method: every tile has SIDE x SIDE points of the plate, its
+   edges go to the neighbours, and all stop when the change of all points together is small. */
+#include <ey.h>
+
+enum { SIDE = 4, COLUMNS = 4, MOST = 25 };
+static float plate[SIDE + 2][SIDE + 2], next[SIDE + 2][SIDE + 2];
+static float edges[4][SIDE], halo[4][SIDE];
+
+static void share_edges(void) {
+    for (int i = 0; i < SIDE; i++) {
+        edges[0][i] = plate[i + 1][SIDE], edges[1][i] = plate[i + 1][1];
+        edges[2][i] = plate[SIDE][i + 1], edges[3][i] = plate[1][i + 1];
+    }
+    ey_neighbours(edges, 4, EY_FLOAT, halo);
+    for (int i = 0; i < SIDE; i++) {
+        plate[i + 1][SIDE + 1] = halo[0][i], plate[i + 1][0] = halo[1][i];
+        plate[SIDE + 1][i + 1] = halo[2][i], plate[0][i + 1] = halo[3][i];
+    }
+}
+
+static float relax(void) {
+    float change = 0;
+    for (int y = 1; y <= SIDE; y++)
+        for (int x = 1; x <= SIDE; x++) {
+            next[y][x] = (plate[y - 1][x] + plate[y + 1][x] + plate[y][x - 1] + plate[y][x + 1]) / 4;
+            float moved = next[y][x] - plate[y][x];
+            change += moved * moved;
+        }
+    for (int y = 1; y <= SIDE; y++)
+        for (int x = 1; x <= SIDE; x++) plate[y][x] = next[y][x];
+    return change;
+}
+
+int main(void) {
+    int rank = ey_rank(), step = 0;
+    float *change = (float *)EY_WORDS(allreduce, 1, EY_FLOAT, EY_SUM);
+    /* The upper side is hot: it is the halo of the tiles without a neighbour above. */
+    if (rank < COLUMNS)
+        for (int i = 0; i < SIDE; i++) halo[3][i] = 100;
+    do {
+        share_edges();
+        *change = relax();
+        ey_allreduce(EY_IN_PLACE, change, 1, EY_FLOAT, EY_SUM);
+    } while (*change > 1 && ++step < MOST);
+    ey_print("%d steps, %f degrees in the middle\n", step, plate[SIDE / 2][SIDE / 2]);
+    return 0;
+}

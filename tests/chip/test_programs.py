@@ -1,0 +1,156 @@
+"""The programs of a chip's calls do what MPI says, on packets and on circuits, in the model."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from helpers.refusals import refusal_of
+
+import eyecast
+from eyecast.chip.calls import Call, calls_of
+from eyecast.chip.memory_map import Event
+from eyecast.chip.outcome import Outcome
+from eyecast.chip.programs import Programs, Run, programs_of
+from eyecast.chip.simulation import Line
+from eyecast.chip.timeline import COMPUTES, WAITS, Bar, bars
+from eyecast.model.cycle.any_run import run_any
+from eyecast.model.network.config import Timing
+from eyecast.model.program.payload import empty_memory
+
+MESH = eyecast.mesh((3, 2))
+NODES = MESH.nodes
+CALLS = (
+    *("ey__bcast__5__2", "ey__barrier__1", "ey__neighbours__2", "ey__exchange__3__1"),
+    *("ey__scatter__2__1", "ey__gather__3__4", "ey__allgather__3", "ey__alltoall__2"),
+    *("ey__reduce__4__int__min__3", "ey__allreduce__6__int__sum"),
+    *("ey__allreduce__5__float__sum", "ey__allreduce__9__unsigned__max"),
+)
+UP_AND_DOWN = (1, -1, 3, -3)
+"""What a neighbour's number has more, by block, on the mesh of 3x2."""
+
+
+def expected(name: str, count: int, last: list[str], sent: np.ndarray) -> dict[int, np.ndarray]:
+    """Return what each node must get, by MPI's words; sent has shape (nodes, words)."""
+    blocks, everyone = sent.reshape(NODES, -1, count), range(NODES)
+    root = int(last[-1]) if last and last[-1].isdecimal() else 0
+    others = [node for node in everyone if node != root]
+    if name in ("reduce", "allreduce"):
+        kind, operator = last[:2]
+        types = {"int": np.int32, "unsigned": np.uint32, "float": np.float32}
+        functions = {"sum": np.add, "min": np.minimum, "max": np.maximum}
+        values = sent.astype(np.uint32).view(types[kind])
+        total = functions[operator].reduce(values, dtype=values.dtype).view(np.uint32)
+        return dict.fromkeys(everyone if name == "allreduce" else [root], total)
+    known: dict[str, dict[int, np.ndarray]] = {
+        "barrier": {},
+        "bcast": dict.fromkeys(others, sent[root]),
+        "gather": {root: np.delete(sent, root, axis=0)},
+        "allgather": dict.fromkeys(everyone, sent),
+        "exchange": {node: sent[node ^ root] for node in everyone if node ^ root < NODES},
+    }
+    if name in known:
+        return known[name]
+    if name == "scatter":
+        return {node: blocks[root, node] for node in others}
+    if name == "alltoall":
+        return {node: np.delete(blocks[:, node], node, axis=0) for node in everyone}
+    return {node: np.array([blocks[each] for each in around(node)]) for node in everyone}
+
+
+def around(node: int) -> list[tuple[int, int]]:
+    """Return the neighbours by port, each with the number of the block that it sends here."""
+    others = [node + more for more in UP_AND_DOWN]
+    linked = MESH.neighbor[node, 1:]
+    return [
+        (each, UP_AND_DOWN.index(node - each)) for each in others if each in linked[linked >= 0]
+    ]
+
+
+def drawn(name: str, count: int, last: list[str]) -> np.ndarray:
+    """Draw what each node sends; floats are small integers, whose sums have one value."""
+    each = {"alltoall": NODES, "scatter": NODES, "neighbours": 4}.get(name, 1)
+    draw = np.random.default_rng(count)
+    if "float" in last:
+        numbers = draw.integers(-999, 999, (NODES, count)).astype(np.float32)
+        return numbers.view(np.uint32).astype(np.uint64)
+    return draw.integers(0, 1 << 32, (NODES, each * count), dtype=np.uint64)
+
+
+def words_of(memory: np.ndarray, runs: Sequence[Run]) -> np.ndarray:
+    parts = [memory[run.address : run.address + run.words] for run in runs]
+    return np.concatenate(parts) if parts else np.zeros(0, np.uint64)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["packets", "circuits"])
+def made(request: pytest.FixtureRequest) -> Programs:
+    calls = calls_of(CALLS, NODES, circuits=request.param)
+    return programs_of(calls, MESH, circuits=request.param)
+
+
+@pytest.mark.parametrize("number", range(len(CALLS)), ids=CALLS)
+def test_every_call_does_what_mpi_says(made: Programs, number: int) -> None:
+    served = made.served[number]
+    name, count, *last = served.call.symbol.removeprefix("ey__").split("__")
+    sent, memory = drawn(name, int(count), last), empty_memory(made.config)
+    for node, runs in enumerate(served.sent):
+        for run in runs:
+            words = sent[node, run.offset : run.offset + run.words]
+            memory[node, run.address : run.address + run.words] = words
+    after = run_any(served.compiled.program, memory, timing=Timing.BARRIER).memory
+    wanted = expected(name, int(count), last, sent)
+    for node, runs in enumerate(served.received):
+        right = wanted.get(node, np.zeros(0))
+        assert words_of(after[node], runs).tolist() == right.ravel().tolist()
+
+
+def test_words_of_programs_are_apart(made: Programs) -> None:
+    """What one program does, no other one sees: the places of all have no word in common."""
+    used: set[int] = set()
+    for served in made.served:
+        layout = served.compiled.layout
+        begin = min(int(layout.starts[0] - layout.base.max()), layout.size)
+        words = {*range(begin, layout.size)}
+        assert not used & words
+        used |= words
+
+
+REFUSED = {
+    "ey__allreduce__4__float__max": (
+        "operator of ey_allreduce in the C program must be sum of float, sum of int, "
+        "sum of unsigned, min of int, max of int, min of unsigned, max of unsigned, and of int, "
+        "or of int, xor of int, and of unsigned, or of unsigned, xor of unsigned, not max of float"
+    ),
+    "ey__bcast__16__6": "root of ey_bcast in the C program must be a number, 0 to 5, not 6",
+    "ey__bcast__0__1": "words of ey_bcast in the C program must be a number, at least 1, not 0",
+    "ey__gather__n__1": "words of ey_gather in the C program must be a number, at least 1, not n",
+    "ey__exchange__4__9": "partner of ey_exchange in the C program must be a number, 0 to 5, not 9",
+}
+
+
+@pytest.mark.parametrize("symbol", REFUSED)
+def test_calls_that_no_network_does(symbol: str) -> None:
+    assert refusal_of(Call.read, symbol, NODES, circuits=False) == REFUSED[symbol]
+
+
+def test_what_tiles_say_becomes_calls_and_bars() -> None:
+    lines = [
+        Line(5, 0, Event.CALL, 0),
+        Line(9, 1, Event.CALL, 0),
+        Line(11, 0, Event.RUN, 0),
+        Line(20, 1, Event.RETURN, 0),
+        Line(22, 0, Event.RETURN, 0),
+        *(Line(30, 1, Event.CONSOLE, ord(letter)) for letter in "ok\n?"),
+        Line(40, 0, Event.EXIT, 0),
+    ]
+    outcome = Outcome.read(lines, 2)
+    assert [*outcome.console()] == [(1, "ok"), (1, "?")]
+    assert (outcome.cycles, outcome.in_calls(0), outcome.in_calls(1)) == (40, 17, 11)
+    assert [*bars(outcome, ["sum"])] == [
+        Bar(0, 0, 5, COMPUTES),
+        Bar(0, 5, 11, WAITS),
+        Bar(0, 11, 22, "sum"),
+        Bar(0, 22, 40, COMPUTES),
+        Bar(1, 0, 9, COMPUTES),
+        Bar(1, 9, 11, WAITS),
+        Bar(1, 11, 20, "sum"),
+    ]
