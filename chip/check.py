@@ -1,20 +1,15 @@
 """The check of a chip's run: every run of a program, and every message word that a core has read.
 
 The cycle model runs the same programs, one after another, on the words that the cores have stored.
-Each tile holds its node for as long as its core has done in the chip.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from ..model.base.arrays import Words
 from ..model.cycle.any_run import run_any
-from ..model.cycle.control import Control
 from ..model.network.config import Timing
 from ..model.program.payload import empty_memory
-from ..model.run.run import Prediction
 from .memory_map import Event
 from .outcome import Outcome
 from .programs import Programs
@@ -52,8 +47,9 @@ def check_run(programs: Programs, outcome: Outcome) -> Check:
             if difference is not None:
                 return result(difference)
         if run < len(outcome.runs):
-            predicted = _predicted(programs, outcome, run, memory)
             first, number = outcome.runs[run]
+            program = programs.served[number].compiled.program
+            predicted = run_any(program, memory, timing=Timing.BARRIER)
             measured = max(of_node[run].end for of_node in outcome.calls) - first
             cycles.append(predicted.cycles)
             if measured != predicted.cycles:
@@ -89,13 +85,3 @@ class _Core:
                 there = f"word {address} of tile {self.node}"
                 return f"{there} must be {memory[address]}, not {word}"
         return None
-
-
-def _predicted(programs: Programs, outcome: Outcome, run: int, memory: Words) -> Prediction:
-    """Return the cycle model's run, with the tiles' holds of the chip."""
-    first, number = outcome.runs[run]
-    program = programs.served[number].compiled.program
-    # A call lets go of the node one cycle after its store.
-    held = np.array([max(0, each[run].begin + 1 - first) for each in outcome.calls], np.int64)
-    control = Control(hold=None if programs.config.circuits else held)
-    return run_any(program, memory, timing=Timing.BARRIER, control=control)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import median
 
 from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, read_input, write_bytes_atomically
@@ -90,7 +89,11 @@ class ChipRun:
     failure: str | None
 
     def calls_table(self) -> tuple[str, tuple[str, ...], list[tuple[object, ...]]]:
-        """Return a row for each collective of the source: how often, and in how many cycles."""
+        """Return a row for each collective of the source: how often, and in how many cycles.
+
+        Of a run from its cycle 0 on; of a call of a tile the least and the most, with its wait for
+        others.
+        """
         rows = []
         for number, served in enumerate(self.made.programs.served):
             taken = [
@@ -103,10 +106,10 @@ class ChipRun:
                 if program == number
             ]
             times = [cycles for of_node in taken for cycles in of_node]
-            spread = (median(run), min(times), max(times)) if run and times else ("", "", "")
+            spread = (run[0], min(times), max(times)) if run and times else ("", "", "")
             algorithm = served.compiled.schedule.algorithm
             rows.append((served.call.shown, algorithm, len(run), *spread))
-        columns = ("collective", "algorithm", "runs", "cycles of a run", "least in a call", "most")
+        columns = ("collective", "algorithm", "runs", "cycles", "least in a call", "most")
         return f"{self.made.topology.label}, collectives", columns, rows
 
     def tiles_table(self) -> tuple[str, tuple[str, ...], list[tuple[object, ...]]]:

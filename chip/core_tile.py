@@ -10,8 +10,9 @@
               │                       └────────────────────────────────────┘ │
               └───────────────────────── node 0: the host's requests ────────┘──► request port
 
-A call is two accesses: CALL lets go of the node, and WAIT is answered when the node has done its
-part. Between calls the tile holds its node, so that no program begins before the core asks for it.
+A call is two accesses: CALL asks for a program, WAIT is answered when the node has done its part.
+Node 0 starts a program when all cores ask: what arrives at a node never meets words that its core
+still reads or has not written yet.
 """
 
 from collections.abc import Callable
@@ -88,6 +89,10 @@ class CoreSignature(Signature):
         Cycles since they began.
     begins : Out(1)
         High while this core lets all begin.
+    asks : Out(1)
+        High while the core waits for a run that has not begun.
+    all_ask : In(1)
+        High while all cores do.
     waits, ended, wrong : Out(1)
         The core waits for a call; it has ended; it has trapped, or done what a core must not do.
 
@@ -101,7 +106,8 @@ class CoreSignature(Signature):
                 "rank": In(RANK_BITS),
                 "begun": In(1),
                 "cycle": In(32),
-                **dict.fromkeys(("begins", "waits", "ended", "wrong"), Out(1)),
+                "all_ask": In(1),
+                **dict.fromkeys(("begins", "asks", "waits", "ended", "wrong"), Out(1)),
             }
         )
 
@@ -257,27 +263,21 @@ class CoreTile(Component):
             m.d.sync += self.ended.eq(1)
 
     def _elaborate_calls(self, m: Module, calls: Value, program: Value) -> Signal:
-        """Hold the node between calls; return whether a call has not returned yet.
+        """Ask for runs; return whether a call has not returned yet.
 
-        Calls and runs are counted: call number c takes part in run number c. While the core is in
-        reset, the next run has the number of the last one, and one more.
+        Runs follow calls one by one, because none begins before all cores ask for it.
         """
         port, wanted = self.port, Signal(PROGRAM_BITS, name="wanted")
-        ran, run, called = Signal(), Signal(32), Signal(32)
-        runs, open_ = Signal(32), Signal(name="open")
-        m.d.sync += [ran.eq(port.running), runs.eq(run)]
-        m.d.comb += run.eq(runs + (port.running & ~ran))
-        takes_part = Signal()
-        m.d.comb += [
-            takes_part.eq(called == Mux(port.running, run, runs + 1)),
-            port.hold.eq(~takes_part),
-        ]
-        begins = port.running & ~ran & (self.rank == 0)
-        self._report(m, begins, Event.RUN, port.program)
+        ran, open_ = Signal(), Signal(name="open")
+        m.d.sync += ran.eq(port.running)
+        begins = port.running & ~ran
+        self._report(m, begins & (self.rank == 0), Event.RUN, port.program)
         self._report(m, calls, Event.CALL, program)
         with m.If(calls):
-            m.d.sync += [called.eq(called + 1), wanted.eq(program), open_.eq(1)]
-        here = open_ & port.running & ran & takes_part
+            m.d.sync += [self.asks.eq(1), wanted.eq(program), open_.eq(1)]
+        with m.If(begins):
+            m.d.sync += self.asks.eq(0)
+        here = open_ & port.running & ran & ~self.asks
         self._report(m, here & (port.program != wanted), Event.OTHER_CALL, port.program)
         returns = here & port.finished
         self._report(m, returns, Event.RETURN, wanted)
@@ -295,7 +295,7 @@ class CoreTile(Component):
         address = Signal(len(host.address))
         m.d.comb += [
             host.write.eq(1),
-            host.valid.eq(~under_way & (starts | written(Register.HOST_DATA))),
+            host.valid.eq(~under_way & Mux(starts, self.all_ask, written(Register.HOST_DATA))),
             host.node.eq(Mux(starts, 0, place)),
             host.space.eq(Mux(starts, CONTROLLER_SPACE, space)),
             host.address.eq(Mux(starts, COMMAND, address)),

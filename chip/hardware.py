@@ -4,7 +4,7 @@
 
               ┌────────────────────── chip ──────────────────────────┐
               │ controller ─► routers and network interfaces         │
-              │     ▲           ▲ tile port n: words, hold, finished │
+              │     ▲           ▲ tile port n: words, finished       │
               │     │           ▼                                    │
               │     └───────── core tile n  (host requests: node 0)  │
     stopped ◄─┤                                                      │
@@ -60,6 +60,8 @@ class Chip(Component):
         with m.If(cores[0].begins):
             m.d.sync += begun.eq(1)
         m.d.sync += cycle.eq(cycle + begun)
+        all_ask = Cat(each.asks for each in cores).all()
+        m.d.comb += [each.all_ask.eq(all_ask) for each in cores]
         ended, wrong = Cat(each.ended for each in cores), Cat(each.wrong for each in cores)
         idle, waited = ended | Cat(each.waits for each in cores), Signal(range(PATIENCE + 1))
         m.d.sync += waited.eq(Mux(idle.all(), waited + 1, 0))

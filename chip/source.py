@@ -116,14 +116,14 @@ def _read(path: Path) -> Binary:
 
 def _header(programs: Programs, *, checked: bool) -> str:
     """Return ``programs.h``: numbers of registers, and what ``boot.c`` knows of programs."""
-    registers = "\n".join(f"#define EY_{each.name} {each.value}" for each in Register)
+    registers = "\n".join(f"#define EY_AT_{each.name} {each.value}" for each in Register)
     nodes = programs.config.topology.nodes
     words = programs.used_words if checked else 0
     return f"""{registers}
 #define EY_CHECKED {words}
 struct ey_run {{ unsigned short address, offset, words; }};
 struct ey_program {{
-    int number;
+    int number, own_at;
     const struct ey_run *sent[{nodes}], *received[{nodes}];
     unsigned own_words, own_from, own_to, in_place;
 }};
@@ -169,12 +169,13 @@ def _call_lines(number: int, served: Served) -> Iterator[str]:
     )
     lists = ", ".join(f"{{{each}}}" for each in tables)
     yield f"static const struct ey_program program_{number} ="
-    yield f"    {{{number}, {lists}, {', '.join(map(str, words))}}};"
+    root = -1 if call.last is None else call.last
+    yield f"    {{{number}, {root}, {lists}, {', '.join(map(str, words))}}};"
     yield f"void {call.symbol}(const unsigned *from, unsigned *to) {{"
     if place is not None and _stays(served, place):
         yield f"    if (!from && (unsigned)to == {_address(place):#x}u) {{"
-        yield f"        REGISTER(EY_CALL) = {number};"
-        yield "        (void)REGISTER(EY_WAIT);"
+        yield f"        REGISTER(EY_AT_CALL) = {number};"
+        yield "        (void)REGISTER(EY_AT_WAIT);"
         yield "        return;"
         yield "    }"
     yield f"    ey_run_program(&program_{number}, from, to);"

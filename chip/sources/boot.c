@@ -12,21 +12,21 @@ int main(void);
 /* The image: node and space, address, count, words ...; a count of 0 ends it. */
 static void load(const unsigned *image) {
     for (; image[2]; image += 3 + image[2]) {
-        REGISTER(EY_HOST_PLACE) = image[0];
-        REGISTER(EY_HOST_ADDRESS) = image[1];
-        for (unsigned word = 0; word < image[2]; word++) REGISTER(EY_HOST_DATA) = image[3 + word];
+        REGISTER(EY_AT_HOST_PLACE) = image[0];
+        REGISTER(EY_AT_HOST_ADDRESS) = image[1];
+        for (unsigned word = 0; word < image[2]; word++) REGISTER(EY_AT_HOST_DATA) = image[3 + word];
     }
 }
 
 __attribute__((section(".start"), noreturn)) void _start(void) {
     if (ey_rank() == 0) {
         load(ey_image);
-        REGISTER(EY_BEGIN) = 0;
+        REGISTER(EY_AT_BEGIN) = 0;
     }
-    (void)REGISTER(EY_BEGIN);
-    REGISTER(EY_EXIT) = main();
+    (void)REGISTER(EY_AT_BEGIN);
+    REGISTER(EY_AT_EXIT) = main();
     for (int word = 0; word < EY_CHECKED; word++) (void)MESSAGES[word];
-    REGISTER(EY_STOP) = 0;
+    REGISTER(EY_AT_STOP) = 0;
     for (;;);
 }
 
@@ -48,15 +48,15 @@ static void receive(const struct ey_run *run, unsigned *buffer) {
 void ey_run_program(const struct ey_program *program, const unsigned *from, unsigned *to) {
     int rank = ey_rank();
     send(program->sent[rank], from ? from : to + program->in_place * rank);
-    REGISTER(EY_CALL) = program->number;
-    (void)REGISTER(EY_WAIT);
+    REGISTER(EY_AT_CALL) = program->number;
+    (void)REGISTER(EY_AT_WAIT);
     receive(program->received[rank], to);
-    if (from)
+    if (from && (program->own_at < 0 || program->own_at == rank))
         for (unsigned word = 0; word < program->own_words; word++)
             to[program->own_to * rank + word] = from[program->own_from * rank + word];
 }
 
-static void put(char letter) { REGISTER(EY_CONSOLE) = letter; }
+static void put(char letter) { REGISTER(EY_AT_CONSOLE) = letter; }
 
 static void put_text(const char *text) {
     while (*text) put(*text++);

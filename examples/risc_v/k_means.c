@@ -2,6 +2,8 @@
    and all stop when no centre moves. */
 #include <ey.h>
 
+#include "naive.h"
+
 enum { POINTS = 24, CLUSTERS = 4, MOST = 50 };
 static int x[POINTS], y[POINTS], centre[CLUSTERS][2];
 
@@ -21,7 +23,7 @@ static int nearest(int px, int py) {
 
 int main(void) {
     unsigned state = ey_rank() + 1;
-    int (*sums)[3] = (int (*)[3])EY_WORDS(allreduce, 12, EY_INT, EY_SUM);
+    int sums[CLUSTERS][3];
     for (int p = 0; p < POINTS; p++) {
         int cluster = drawn(&state) % CLUSTERS;
         x[p] = cluster % 2 * 600 + drawn(&state) % 300;
@@ -35,7 +37,7 @@ int main(void) {
             int *sum = sums[nearest(x[p], y[p])];
             sum[0] += x[p], sum[1] += y[p], sum[2]++;
         }
-        ey_allreduce(EY_IN_PLACE, sums, 12, EY_INT, EY_SUM);
+        SUM((int *)sums, 12, EY_INT);
         moved = 0;
         for (int c = 0; c < CLUSTERS; c++)
             for (int axis = 0; axis < 2 && sums[c][2]; axis++) {

@@ -1,0 +1,3 @@
+/* The same with its sums in software. */
+#define NAIVE
+#include "jacobi.c"
