@@ -21,7 +21,7 @@ from ..model.run.trace import Trace
 from ..registers.register_map import bus_address_bits
 from ..sim.verilog import describe_ports
 from .circuits import doorbells, first_sent
-from .scenarios import Scenario, endless, never_begun, predict, reloaded, scenarios
+from .scenarios import Scenario, covering, endless, never_begun, predict, reloaded, scenarios
 from .template import filled
 
 DISTANT = 1000
@@ -296,11 +296,22 @@ class _Runs:
             yield from self._queued(first)
         for each in others:
             yield from self._run(each)
+        runs, left = covering(self._image)
+        for each in runs:
+            yield from self._run(each)
+        reached = sum(each.points for each in runs)
+        yield f'begins("{reached} of {reached + len(left)} points of the network are reached");'
+        for point in left:
+            yield f'left("{point}");'
         if self._config.waits_for_tiles:
             yield from self._never_begun()
         yield from self._stopped()
         if self._config.parity:
             yield from self._damaged(first)
+
+    def _begins(self, name: str) -> str:
+        """Return the call that tells what happens next."""
+        return f'begins("{name}");'
 
     def _load(self, words: Words) -> str:
         return f"load({self._vectors.add('writes', _word_lines(words))});"
@@ -383,7 +394,7 @@ class _Runs:
                 yield f"{node:08x}{cycles:08x}{len(bells[node]):08x}{addresses:08x}"
 
     def _alone(self, first: Scenario) -> Iterator[str]:
-        yield f"// {first.name}, after accesses and starts that are refused."
+        yield self._begins(f"{first.name}, after accesses and starts that are refused")
         yield self._load(first.writes)
         yield "refusals;"
         yield "refused_starts;"
@@ -395,7 +406,7 @@ class _Runs:
     def _beside_others(self, first: Scenario) -> Iterator[str]:
         """Yield the same run while host and tiles read memories, with the interrupt enabled."""
         tiles = self._config.tile_ports
-        yield "// The same, while others read the memories."
+        yield self._begins("The same, while others read the memories")
         yield "enable_interrupt(1);"
         if tiles:
             yield f"beyond_by_tile({_first_node(self._config)});"
@@ -423,7 +434,7 @@ class _Runs:
         return [*again.trace] == [*before.trace]
 
     def _queued(self, first: Scenario) -> Iterator[str]:
-        yield "// The same twice: the second run is queued behind the first."
+        yield self._begins("The same twice: the second run is queued behind the first")
         yield self._load(reloaded(first.image))
         yield self._start(first.image)
         yield "queue_again;"
@@ -432,8 +443,13 @@ class _Runs:
 
     def _run(self, scenario: Scenario) -> Iterator[str]:
         """Yield one of the other runs."""
-        yield f"// {scenario.name}."
+        new = f", new points: {scenario.points}" if scenario.points else ""
+        yield self._begins(scenario.name + new)
         words = scenario.writes
+        if scenario.reset_after is not None:
+            yield self._load(words)
+            yield self._start(scenario.image)
+            yield f"reset_in({scenario.reset_after});"
         if scenario.held is None:
             yield self._load(words)
             yield self._start(scenario.image)
@@ -478,7 +494,7 @@ class _Runs:
         late = latencies(self._config)
         # The first cycle of *timed out*, counted as if the tile came in the distant future.
         ended = registers + 2 + made.limit - late["answer_to_cycle_0"] - DISTANT
-        yield f"// The tile of node {culprit} never lets go."
+        yield self._begins(f"The tile of node {culprit} never lets go")
         yield self._load(reloaded(made))
         self._vectors.add_run(DISTANT)
         yield f"hold[{culprit}] = 1;"
@@ -489,7 +505,7 @@ class _Runs:
 
     def _stopped(self) -> Iterator[str]:
         made = endless(self._image)
-        yield "// A run that would never end, and is stopped."
+        yield self._begins("A run that would never end, and is stopped")
         yield self._load(made.writes)
         self._vectors.add_run(0)
         yield "start(0, 0, 2147480000, DONE, 0, 0);"
@@ -498,7 +514,7 @@ class _Runs:
     def _damaged(self, first: Scenario) -> Iterator[str]:
         """Yield runs with a wrong parity bit in a message, then in a table, and a good run."""
         node, address = sent_word(self._image)
-        yield "// Words that are damaged, read by the bus and by the network."
+        yield self._begins("Words that are damaged, read by the bus and by the network")
         yield self._load(first.writes)
         yield f"damage(MESSAGE, {node}, {address});"
         word = next(

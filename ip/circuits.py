@@ -1,54 +1,62 @@
 """Programs of circuits for a package's bench: their doorbells, and tables that must fail."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ..model.network.config import NetworkConfig
 from ..model.network.port_model import PortModel
+from ..model.network.topology import NO_LINK
 from ..model.program.circuits.program import (
+    DURATION_BITS,
+    LANE_COLUMNS,
     LONGEST_RUN,
     SUM,
     CircuitProgram,
-    entry_fields,
 )
 
-Entry = Mapping[str, int]
-"""Fields of an entry by their names in :func:`.entry_fields`; those left out are 0."""
+Entry = dict[str, Any]
+"""Fields of an entry by name, as :func:`circuit_program` takes them."""
 
 MOST_ENTRIES = 16
 """Most entries of the run that is stopped: 16 times 1023 cycles, longer than the bench needs."""
 
 
 def circuit_program(
-    config: NetworkConfig,
-    tables: Mapping[int, Sequence[Entry]],
-    port_model: PortModel = PortModel.FULL_DUPLEX,
+    config: NetworkConfig, tables: Sequence[Sequence[Entry]], **others: Any
 ) -> CircuitProgram:
-    """Return the program with these entries of each node."""
-    nodes = range(config.topology.nodes)
-    entries = [entry for node in nodes for entry in tables.get(node, ())]
-    counts = [len(tables.get(node, ())) for node in nodes]
-    lanes = {"send_address": config.lanes, "receive_address": config.lanes, "receive": config.lanes}
-    shapes: dict[str, tuple[int, ...]] = {
-        name: (len(entries),) for name in ("duration", "first", "second", "operator")
+    """Return the program with these entries of each node.
+
+    An entry has fields by name; ``codes`` is a dict from outputs to codes, and fields left out
+    are 0, the duration 1. ``ejections`` is a dict from lanes, which count from 1. So may be the
+    addresses and ``receive``; a number is that of lane 1.
+    """
+    entries = [entry for table in tables for entry in table]
+    lanes = range(1, config.lanes + 1)
+    columns: dict[str, Any] = {
+        name: [entry.get(name, 0) for entry in entries] for name in ("first", "second", "operator")
     }
-    shapes |= {name: (len(entries), number) for name, number in lanes.items()}
-    shapes["codes"] = (len(entries), config.topology.ports)
-    shapes["ejections"] = (len(entries), config.lanes if config.all_port else 0)
-    columns = {name: np.zeros(shape, np.int64) for name, shape in shapes.items()}
-    for field, _ in entry_fields(config):
-        name, _, number = field.partition(" ")
-        values = [entry.get(field, 0) for entry in entries]
-        columns[name][(..., int(number) - (name != "codes")) if number else ...] = values
-    first = np.cumsum([0, *counts], dtype=np.int64)
-    return CircuitProgram(config=config, port_model=port_model, first_entry=first, **columns)
+    columns["duration"] = [entry.get("duration", 1) for entry in entries]
+    columns["first_entry"] = np.cumsum([0, *map(len, tables)])
+    arrays = {name: np.array(column, np.int64) for name, column in columns.items()}
+    numbers = dict.fromkeys(LANE_COLUMNS, lanes)
+    numbers |= {
+        "codes": range(config.topology.ports),
+        "ejections": lanes[: len(lanes) * config.all_port],
+    }
+    for name, places in numbers.items():
+        given = [entry.get(name, {}) for entry in entries]
+        rows = [each if isinstance(each, dict) else {1: each} for each in given]
+        column = [[row.get(place, 0) for place in places] for row in rows]
+        arrays[name] = np.array(column, np.int64).reshape(len(entries), len(places))
+    return CircuitProgram(config=config, **{"port_model": "full-duplex"} | arrays | others)
 
 
 def endless(config: NetworkConfig) -> CircuitProgram:
     """Return the longest idle program that a bench needs: it ends long after it is stopped."""
     entries = min(MOST_ENTRIES, config.table_words - 1)
-    return circuit_program(config, {0: [{"duration": LONGEST_RUN}] * entries})
+    return circuit_program(config, _tables(config, {0: [{"duration": LONGEST_RUN}] * entries}))
 
 
 def doorbells(program: CircuitProgram) -> Iterator[tuple[int, int, int]]:
@@ -94,10 +102,10 @@ def failing(config: NetworkConfig, node: int, port: int) -> dict[str, CircuitPro
     hop = config.link_registers + 1
     wait = {"duration": hop}
     last = config.message_words - 1
-    from_last = {f"send_address {_lane(config, port)}": last}
-    to_last = {f"receive_address {_lane(config, back)}": last}
+    from_last = {"send_address": {_lane(config, port): last}}
+    to_last = {"receive_address": {_lane(config, back): last}}
     there, here = {"duration": 2, **_sends(port)}, {"duration": 2, **_takes(config, back)}
-    wrong = {"codes 1": (1 << config.topology.ports.bit_length()) - 1}
+    wrong = {"codes": {1: (1 << config.topology.ports.bit_length()) - 1}}
     made = {
         "A word that no run takes": {node: [there]},
         "A run that takes no word": {neighbor: [here]},
@@ -108,18 +116,26 @@ def failing(config: NetworkConfig, node: int, port: int) -> dict[str, CircuitPro
             neighbor: [wait, here],
         },
     }
-    programs = {name: circuit_program(config, tables) for name, tables in made.items()}
+    programs = {
+        name: circuit_program(config, _tables(config, tables)) for name, tables in made.items()
+    }
     exchange = {
         at: [
             wait | _sends(out),
-            wait | _sends(out) | _takes(config, out),
+            wait | _merged(_sends(out), _takes(config, out)),
             wait | _takes(config, out),
         ]
         for at, out in ((node, port), (neighbor, back))
     }
     name = "A word sent while one arrives, half-duplex"
-    programs[name] = circuit_program(config, exchange, PortModel.HALF_DUPLEX)
+    tables = _tables(config, exchange)
+    programs[name] = circuit_program(config, tables, port_model=PortModel.HALF_DUPLEX)
     return programs
+
+
+def _tables(config: NetworkConfig, tables: Mapping[int, list[Entry]]) -> list[list[Entry]]:
+    """Return the entries of all nodes, of which some have none."""
+    return [tables.get(node, []) for node in range(config.topology.nodes)]
 
 
 def _lane(config: NetworkConfig, port: int) -> int:
@@ -127,12 +143,44 @@ def _lane(config: NetworkConfig, port: int) -> int:
     return port if config.all_port else 1
 
 
-def _sends(port: int) -> dict[str, int]:
+def _sends(port: int) -> Entry:
     """Return the fields by which a node's own word leaves by a link port."""
-    return {f"codes {port}": 1}
+    return {"codes": {port: 1}}
 
 
-def _takes(config: NetworkConfig, port: int) -> dict[str, int]:
+def _takes(config: NetworkConfig, port: int) -> Entry:
     """Return the fields by which the word of a link input is written."""
-    taken = {f"ejections {port}": 1} if config.all_port else {"codes 0": 1 + port}
-    return taken | {f"receive {_lane(config, port)}": 1}
+    taken: Entry = {"ejections": {port: 1}} if config.all_port else {"codes": {0: 1 + port}}
+    return taken | {"receive": {_lane(config, port): 1}}
+
+
+def _merged(sends: Entry, takes: Entry) -> Entry:
+    """Return the fields of both."""
+    return takes | {"codes": takes.get("codes", {}) | sends["codes"]}
+
+
+def losing(config: NetworkConfig) -> Iterator[tuple[int, CircuitProgram]]:
+    """Yield (sender, program) for each node to whose router a neighbor sends a word in vain."""
+    topology = config.topology
+    for node in topology.working_nodes.tolist():
+        for sender, port in np.argwhere(topology.neighbor == node).tolist():
+            if port and sender not in topology.switches:
+                entry = {"duration": 1, **_sends(port)}
+                yield sender, circuit_program(config, _tables(config, {sender: [entry]}))
+                break
+
+
+def lengths(config: NetworkConfig) -> CircuitProgram:
+    """Return the program of two neighbors whose runs have the lengths 1, 2, 4 and so on."""
+    topology = config.topology
+    node, port = next(
+        (node, port)
+        for node, port in np.argwhere(topology.neighbor != NO_LINK).tolist()
+        if port and not {node, int(topology.neighbor[node, port])} & {*topology.switches}
+    )
+    neighbor, back = int(topology.neighbor[node, port]), int(topology.peer[node, port])
+    waits: list[Entry] = [{"duration": 1 << bit} for bit in range(DURATION_BITS)]
+    hop = config.registers_of_links[node, port] + 1
+    sends, takes = {"duration": 2, **_sends(port)}, {"duration": 2, **_takes(config, back)}
+    tables = {node: [*waits, sends], neighbor: [*waits, {"duration": int(hop)}, takes]}
+    return circuit_program(config, _tables(config, tables))

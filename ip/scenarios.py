@@ -23,12 +23,17 @@ from ..model.program.program import Program
 from ..model.program.row import Row
 from ..model.run.run import Prediction
 from . import circuits
+from .circuit_stimulus import circuit_stimuli
+from .stimulus import stimuli
 
 Load = tuple[int, int, Words]
 
-PACKETS = 12
-"""Packets that cross one link in the run with contention."""
+BESIDE = 12
+"""Most words that a tile writes during a run."""
 
+
+RESETS = 3
+"""Of this many covering runs, one is interrupted by a reset, and repeated."""
 
 LIMIT = 40
 """Cycles within which a tile must let a run start that it holds back."""
@@ -49,6 +54,10 @@ class Scenario:
         :class:`.Control`; None without a hold. Meanwhile the tile loads the node's message.
     beside
         A tile's writes during the run, to addresses that no row reads or writes; as ``writes``.
+    reset_after
+        Cycle of a first, incomplete run in which a reset ends it; None: there is none.
+    points
+        Points of the network that this run reaches, and no run of a covering program before it.
     """
 
     name: str
@@ -56,6 +65,8 @@ class Scenario:
     writes: Words
     held: tuple[int, int] | None = None
     beside: Words | None = None
+    reset_after: int | None = None
+    points: int = 0
 
 
 def scenarios(image: Image) -> Iterator[Scenario]:
@@ -66,8 +77,38 @@ def scenarios(image: Image) -> Iterator[Scenario]:
     if config.tile_ports and image.loads:
         yield _held(image)
     for name, made in _trials(image).items():
-        beside = _beside(made) if config.tile_ports else None
-        yield Scenario(name=name, image=made, writes=made.writes, beside=beside)
+        yield Scenario(name=name, image=made, writes=made.writes)
+
+
+def covering(image: Image) -> tuple[list[Scenario], list[str]]:
+    """Return the runs of the programs that cover the network, and the points that none reaches."""
+    config = image.program.config
+    made, left = circuit_stimuli(config) if config.circuits else stimuli(config)
+    runs = []
+    for number, each in enumerate(made):
+        run = replace(
+            image,
+            program=each.program,
+            timing=each.timing,
+            loads=each.loads,
+            predicted=each.predicted,
+            known=each.predicted.memory != each.before,
+            base=0,
+            limit=each.limit,
+        )
+        # Later programs of circuits find the words of earlier ones.
+        resets = number % RESETS == 0 and not (number and config.circuits)
+        runs.append(
+            Scenario(
+                name=each.name,
+                image=run,
+                writes=run.writes,
+                reset_after=each.predicted.cycles // 2 if resets else None,
+                points=len(each.points),
+                beside=_beside(run) if config.tile_ports and number == 1 else None,
+            )
+        )
+    return runs, sorted(left)
 
 
 def reloaded(image: Image) -> Words:
@@ -147,7 +188,7 @@ def _beside(image: Image) -> Words | None:
     if not len(received):
         return None
     node, last = received[-1].tolist()
-    addresses = range(last + 1, min(last + 1 + PACKETS, config.message_words))
+    addresses = range(last + 1, min(last + 1 + BESIDE, config.message_words))
     words = random_words(config, (len(addresses),), seed=1).tolist()
     rows = [(node, Space.MESSAGE, *each) for each in zip(addresses, words, strict=True)]
     return np.array(rows, dtype=np.uint64) if rows else None
@@ -167,13 +208,11 @@ class _Trial(NamedTuple):
 
 
 def _trials(image: Image) -> dict[str, Image]:
-    """Return the programs in which packets wait for each other, and those that must fail."""
+    """Return the programs that must fail."""
     config = image.program.config
     if config.circuits:
         return _failing_circuits(image)
     found = {}
-    if crossing := _crossing(config):
-        found["Packets that wait for each other"] = _image_of(image, crossing)
     for name, trial in (
         ("A word beyond the message memory", _beyond(config)),
         ("A send and a receive in one step, half-duplex", _both_ways(config)),
@@ -239,44 +278,6 @@ def _links(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
         for port, neighbor in enumerate(neighbors):
             if port and neighbor != NO_LINK and not {node, neighbor} & {*topology.switches}:
                 yield node, port, neighbor
-
-
-def _crossing(config: NetworkConfig) -> _Trial | None:
-    """Return self-timed packets of several nodes through one link, each in its own step."""
-    if config.contention_free:
-        return None
-    links = [*_links(config)]
-    best: list[tuple[int, tuple[Segment, ...]]] = []
-    target = entry = 0
-    for middle, port, end in links:
-        out = Segment(port, 1, 0)
-        routes: list[tuple[int, tuple[Segment, ...]]] = [(middle, (out,))]
-        routes += [
-            (node, (Segment(leaves, 1, 0), out))
-            for node, leaves, there in links
-            if there == middle and node != end
-        ]
-        if len(routes) > max(1, len(best)):
-            best, target = routes, end
-            entry = int(config.topology.peer[middle, port])
-    length = min(2 * config.depth + 4, config.message_words)
-    packets = min(PACKETS, config.steps, config.table_words // (config.table.control_words + 4))
-    if not best or packets < len(best):
-        return None
-    rows: dict[int, list[Row]] = {}
-    for step in range(1, packets + 1):
-        node, route = best[step % len(best)]
-        vc = (config.vcs - 1) * (step % 5 == 0)
-        route = tuple(segment._replace(vc=vc) for segment in route)
-        place = (step * length) % (config.message_words // length * length)
-        rows.setdefault(node, []).append(Row(step, route, 0, place, length))
-    places = [row.target_address for each in rows.values() for row in each]
-    return _Trial(
-        rows,
-        {target: [*range(1, packets + 1)]},
-        {target: [entry] * packets},
-        {target: range(min(places), max(places) + length)},
-    )
 
 
 def _beyond(config: NetworkConfig) -> _Trial | None:

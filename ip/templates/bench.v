@@ -58,8 +58,33 @@ module bench;
     end
   endtask
 
+  // A line for each part of the bench, with what was wrong in the part before it.
+  integer faults_before = 0;
+  task begins(input [8*96-1:0] name);
+    begin
+      part_ends;
+      $display("%0s", name);
+    end
+  endtask
+
+  task part_ends;
+    begin
+      if (faults != faults_before) $display("  wrong: %0d faults", faults - faults_before);
+      faults_before = faults;
+    end
+  endtask
+
+  // A point of the network that no run of this bench reaches.
+  task left(input [8*96-1:0] point);
+    begin
+      $display("no run reaches the point: %0s", point);
+      fault;
+    end
+  endtask
+
   task fail;
     begin
+      part_ends;
       $display("FAIL: %0d faults", faults);
       $fatal(1);
     end
@@ -290,6 +315,40 @@ module bench;
     end
   endtask
 
+  // Reset the engine in a cycle of the run: its registers are as after power-on.
+  task reset_in(input integer when);
+    begin
+      while (now < when) @(negedge clk);
+      #1 watched = 0;
+      changing = 1;
+      untold = 0;
+      interrupt_enabled = 0;
+      rst = 1;
+      @(negedge clk);
+      rst = 0;
+      check_reset;
+      changing = 0;
+    end
+  endtask
+
+  task check_reset;
+    begin
+      repeat (4) begin
+        @(negedge clk);
+        check(busy === 0 && done === 0 && error === 0 && interrupt === 0 && cycle === 0,
+              "the engine is not idle after a reset");
+      end
+      read_word(CONTROLLER, 0, IDENTITY_AT, IDENTITY);
+      read_word(CONTROLLER, 1, 0, REVISION);
+      read_word(CONTROLLER, 0, IMAGE_AT, 0);
+      read_word(CONTROLLER, 0, RESULT_AT, 0);
+      read_word(CONTROLLER, 0, CYCLE_AT, 0);
+      read_word(CONTROLLER, 0, QUEUED_AT, 0);
+      read_word(CONTROLLER, 0, ENABLE_AT, 0);
+      read_word(CONTROLLER, 0, REFUSED_AT, 0);
+    end
+  endtask
+
   // Queue the same program after the running one.
   task queue_again;
     begin
@@ -399,13 +458,8 @@ module bench;
     // One cycle of reset is enough, whatever the registers hold after power-on.
     @(negedge clk);
     rst = 0;
-    repeat (4) @(negedge clk);
+    check_reset;
     changing = 0;
-    read_word(CONTROLLER, 0, IDENTITY_AT, IDENTITY);
-    read_word(CONTROLLER, 1, 0, REVISION);
-    read_word(CONTROLLER, 0, IMAGE_AT, 0);
-    read_word(CONTROLLER, 0, REFUSED_AT, 0);
-    read_word(CONTROLLER, 0, ENABLE_AT, 0);
     check_bus;
 @RUNS@
     if (faults == 0) begin

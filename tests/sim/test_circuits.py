@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pytest
 from helpers import drawn_trees
 from helpers.circuits import circuit_program, example
-from helpers.drawn_circuits import drawn_circuits, with_faults
 from helpers.router_page import blocks, host_words, section
 from helpers.switch_networks import SIX_NODES
 from helpers.verified import verified
 
+from eyecast.ip.drawn_circuits import drawn_circuits, with_faults
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.circuits.joining_trees import joining_all_reduce, joining_reduce
 from eyecast.model.collectives.circuits.light_trees import light_broadcast

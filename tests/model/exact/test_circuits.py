@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.circuits import circuit_program
-from helpers.drawn_circuits import drawn_circuits, with_faults
 
 import eyecast as package
+from eyecast.ip.drawn_circuits import drawn_circuits, with_faults
 from eyecast.model.cycle.circuits import run_circuits
 from eyecast.model.exact.circuits import closed_run
 from eyecast.model.exact.declined import Declined

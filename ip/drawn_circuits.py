@@ -1,16 +1,13 @@
 """Drawn programs of circuits: words that fork, join and are handed on, and faults in the tables."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from helpers.circuits import circuit_program
 
-from eyecast.model.network.config import NetworkConfig
-from eyecast.model.network.topology import NO_LINK
-from eyecast.model.program.circuits.program import CircuitProgram
-
-Entry = dict[str, Any]
+from ..model.network.config import NetworkConfig
+from ..model.network.topology import NO_LINK
+from ..model.program.circuits.program import CircuitProgram
+from .circuits import Entry, circuit_program
 
 FORKS = 0.2
 """Chance that a free output takes a word that leaves by another output already."""

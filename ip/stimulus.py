@@ -1,0 +1,268 @@
+"""Programs that cover the hardware of a network of packets, beside the program of a package.
+
+The points of a network are values of fields that steer its hardware, meetings of packets at its
+outputs, and flags. Programs are drawn and predicted by the cycle model; those that reach a new
+point stay, so that a bench with few runs reaches every point.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import chain, permutations, product
+
+import numpy as np
+
+from ..model.base.arrays import Words
+from ..model.base.errors import InvalidInput
+from ..model.cycle.control import Control
+from ..model.cycle.model import run
+from ..model.network.config import NetworkConfig, Timing
+from ..model.network.segment import Segment
+from ..model.network.topology import NO_LINK
+from ..model.program.any_program import AnyProgram
+from ..model.program.payload import empty_memory, random_words
+from ..model.program.program import Program
+from ..model.program.row import Row
+from ..model.run.packets import packets_of, routed
+from ..model.run.run import FLAGS, EndState, Prediction
+from .drawn_packets import culprits, drawn_programs, failures, last_nodes, meetings
+
+DRAWN = 400
+"""Drawn programs before the rest of the points is given up."""
+MOST_CYCLES = 400
+"""Limit of a run: packets on any routes can wait for each other for ever."""
+WITHOUT_NEWS = 150
+"""Drawn programs in a row without a new point, after which drawing ends."""
+
+Points = set[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Stimulus:
+    """A program, the words that are loaded, the memories then, and the points that it adds."""
+
+    name: str
+    program: AnyProgram
+    timing: Timing
+    loads: list[tuple[int, int, Words]]
+    before: Words
+    predicted: Prediction
+    limit: int
+    points: frozenset[str]
+
+    def with_points(self, points: Points) -> "Stimulus":
+        """Return the same with other points."""
+        return replace(self, points=frozenset(points))
+
+
+def stimuli(config: NetworkConfig) -> tuple[list[Stimulus], Points]:
+    """Return the programs that cover a network of packets, and the points that none reaches."""
+    left = wanted_points(config)
+    found: list[Stimulus] = []
+    idle = 0
+    made_for_points = (last_nodes, meetings, failures, culprits)
+    directed = chain.from_iterable(make(config) for make in made_for_points)
+    for name, barrier, program in chain(directed, drawn_programs(config, DRAWN)):
+        made = _predicted(name, program, barrier=barrier)
+        new = reached_points(program, made.predicted) & left if made else set()
+        idle = 0 if new else idle + 1
+        if made and new:
+            found.append(made.with_points(new))
+            left -= new
+        if not left or idle == WITHOUT_NEWS:
+            break
+    return found, left
+
+
+def _predicted(name: str, program: Program, *, barrier: bool) -> Stimulus | None:
+    """Return the program with its prediction; None if the network cannot hold it."""
+    config = program.config
+    timing = Timing.BARRIER if barrier else Timing.SELF_TIMED
+    loads = [*_loads(program)]
+    memory = empty_memory(config)
+    for node, address, words in loads:
+        memory[node, address : address + len(words)] = words
+    try:
+        if int(program.table_sizes.max()) > config.table_words:
+            return None
+        control = Control(limit=MOST_CYCLES)
+        predicted = run(program, memory, timing=timing, control=control)
+    except InvalidInput:
+        return None
+    return Stimulus(name, program, timing, loads, memory, predicted, MOST_CYCLES, frozenset())
+
+
+def _loads(program: Program) -> Iterator[tuple[int, int, Words]]:
+    """Yield the words that rows read, and with operators those that they combine with."""
+    config, used = program.config, empty_memory(program.config).astype(np.bool_)
+    for node in range(program.nodes):
+        for row in program.rows[node]:
+            used[node, row.source_address : row.source_address + row.length] = True
+            if row.operator:
+                # Across, a packet combines with the words of the other half.
+                addresses = np.arange(row.target_address, row.target_address + row.length)
+                both = np.concatenate((addresses, addresses ^ 1 << (config.address_bits - 1)))
+                end = _end_of(config, node, row.route)
+                used[end, both[both < config.message_words]] = True
+    used[list(config.topology.switches)] = False
+    for node in range(program.nodes):
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], used[node], [0])).astype(np.int8)))
+        for begin, end in edges.reshape(-1, 2).tolist():
+            yield node, begin, random_words(config, (end - begin,), seed=4096 * node + begin)
+
+
+def _end_of(config: NetworkConfig, node: int, route: tuple[Segment, ...]) -> int:
+    for port, hops, _ in route:
+        for _ in range(hops):
+            there = int(config.topology.neighbor[node, port])
+            node = there if there != NO_LINK else node
+    return node
+
+
+def turns(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
+    """Yield (node, input, output) of every way through a router; 0 is the node itself."""
+    topology = config.topology
+    for node in topology.working_nodes.tolist():
+        own = [] if node in topology.switches else [0]
+        ports = [*own, *(np.flatnonzero(topology.neighbor[node, 1:] != NO_LINK) + 1).tolist()]
+        yield from ((node, *turn) for turn in permutations(ports, 2))
+
+
+def wanted_points(config: NetworkConfig) -> Points:
+    """Return the points that runs of a network of packets can reach."""
+    header, vcs = config.header, range(config.vcs)
+    ways = {*turns(config)}
+    links = {(node, out) for node, _, out in ways if out}
+    points = {f"link {node}:{out}, VC {vc}" for (node, out), vc in product(links, vcs)}
+    points |= {f"turn {entry} to {out}" for _, entry, out in ways}
+    points |= {f"turn {entry} to {out} on VC {vc}" for _, entry, out in ways if out for vc in vcs}
+    points |= {f"{one} before {two} at output {out}" for one, two, out in _meetings(config, ways)}
+    points |= {f"step {step}" for step in range(1, config.steps + 1)}
+    points |= {f"bit {bit} of {what}" for bit in range(config.address_bits) for what in _FIELDS}
+    points |= {"first source", "last source", "first target", "last target"}
+    points |= {"no words", "one word", "several words"}
+    own = {node for node, _, out in ways if out == 0}
+    points |= {f"node {node} ends a step" for node in own}
+    ends = (EndState.FAILED, EndState.TIMED_OUT)
+    points |= {f"{state} at node {node}" for node, state in product(own, ends)}
+    points |= {f"{left} hops left" for left in range(min(header.reach, _longest(config)))}
+    flags = {"unexpected_receive", "bad_write", "bad_row", "bad_route"}
+    points |= {f"flag {flag}" for flag in flags}
+    if config.operators:
+        points |= {f"operator {number + 1}" for number in range(2 * len(config.operators))}
+    if config.streams:
+        points |= {"stream", "lead"}
+    return points
+
+
+_FIELDS = ("a source", "a target")
+
+
+def _meetings(
+    config: NetworkConfig, turns: set[tuple[int, int, int]]
+) -> Iterator[tuple[int, int, int]]:
+    """Yield (first input, second input, output) of links whose packets can meet at an output.
+
+    With a port for every link, each link has an output to its node of its own.
+    """
+    entries: dict[tuple[int, int], list[int]] = {}
+    for node, entry, out in turns:
+        if entry and (out or not config.all_port):
+            entries.setdefault((node, out), []).append(entry)
+    for (_, out), those in entries.items():
+        yield from ((*pair, out) for pair in permutations(those, 2))
+
+
+def _longest(config: NetworkConfig) -> int:
+    """Return the hops of the longest straight way, or the most that a slot counts."""
+    topology, longest = config.topology, 0
+    for node, port in product(topology.working_nodes.tolist(), range(1, topology.ports)):
+        hops, at, entry = 0, node, 0
+        while topology.neighbor[at, port] != NO_LINK and port != entry:
+            entry = int(topology.peer[at, port])
+            at, hops = int(topology.neighbor[at, port]), hops + 1
+            if hops == config.header.reach:
+                return hops
+        longest = max(longest, hops)
+    return longest
+
+
+def reached_points(program: Program, run_: Prediction) -> Points:
+    """Return the points that the run of a program reaches."""
+    config = program.config
+    points = {*_of_rows(program, run_)} | {*_of_links(config, run_)}
+    points |= {f"flag {FLAGS[bit]}" for bit in FLAGS if (run_.flags >> bit & 1).any()}
+    state, _, culprit = run_.ending
+    if state is not EndState.DONE:
+        points.add(f"{state} at node {culprit}")
+    return points
+
+
+def _of_rows(program: Program, run_: Prediction) -> Iterator[str]:
+    """Yield the points of a finished program's rows."""
+    config, last = program.config, program.config.message_words
+    for rows in program.rows:
+        for row in rows if run_.finished else ():
+            yield f"turn 0 to {row.route[0].port}"
+            yield f"turn 0 to {row.route[0].port} on VC {row.route[0].vc}"
+            yield f"step {row.step}"
+            yield ("no words", "one word", "several words")[min(row.length, 2)]
+            for segment in row.route:
+                yield from (
+                    f"{left} hops left" for left in range(min(segment.hops, config.header.reach))
+                )
+            if row.length:
+                yield from _of_addresses(row, last)
+            if row.operator:
+                yield f"operator {row.operator}"
+            if row.stream:
+                yield "stream"
+            if row.lead:
+                yield "lead"
+    if run_.finished and run_.step_ends is not None:
+        yield from _of_ends(program, run_)
+
+
+def _of_addresses(row: Row, last: int) -> Iterator[str]:
+    for what, address in (("source", row.source_address), ("target", row.target_address)):
+        if address == 0:
+            yield f"first {what}"
+        if address + row.length == last:
+            yield f"last {what}"
+        for bit in range(last.bit_length()):
+            if address >> bit & 1:
+                yield f"bit {bit} of a {what}"
+
+
+def _of_ends(program: Program, run_: Prediction) -> Iterator[str]:
+    """Yield the nodes whose packets are the last of a step."""
+    here = (run_.trace.port == 0) & (run_.trace.kind & 2 != 0)
+    for end in run_.step_ends.tolist():
+        before = np.flatnonzero(here & (run_.trace.cycle <= end))
+        if len(before):
+            last = before[np.argmax(run_.trace.cycle[before])]
+            yield f"node {int(run_.trace.node[last])} ends a step"
+
+
+def _of_links(config: NetworkConfig, run_: Prediction) -> Iterator[str]:
+    """Yield the points of packets on links: links, turns, and meetings at outputs."""
+    packets = packets_of(config, run_.trace)
+    router, front, channel, _ = routed(config, packets)
+    flits, topology = packets.flits, config.topology
+    on_link = (flits.port[packets.begin] != 0) & packets.whole & (front < packets.end)
+    arrivals: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    for place in np.flatnonzero(on_link).tolist():
+        begin, end = int(packets.begin[place]), int(packets.end[place]) - 1
+        node, port, vc = (int(column[begin]) for column in (flits.node, flits.port, flits.vc))
+        yield f"link {node}:{port}, VC {vc}"
+        entry, out = int(topology.peer[node, port]), int(channel[place])
+        if out < 0:
+            continue
+        out_port = out // config.vcs % topology.ports
+        yield f"turn {entry} to {out_port}"
+        yield f"turn {entry} to {out_port} on VC {out % config.vcs}"
+        at = int(router[place]), out_port
+        arrivals.setdefault(at, []).append((int(flits.cycle[begin]), int(flits.cycle[end]), entry))
+    for (_, out), each in arrivals.items():
+        for (first, last, one), (second, _, two) in permutations(each, 2):
+            if one != two and first <= second <= last:
+                yield f"{one} before {two} at output {out}"
