@@ -1,8 +1,8 @@
 """The driver of a package in C, and the image of its program as an array."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
 
 from ..model.base.arrays import Words
 from ..model.image.host_port import Space, entry_stride, table_stride
@@ -13,6 +13,9 @@ from ..model.network.config import NetworkConfig
 from ..model.program.circuits.program import entry_words
 from ..registers.register_map import byte_address
 from .template import filled
+
+MOST = (1 << 16) - 1
+"""Most words of a group of a run, and most groups: each is a number of 16 bits."""
 
 
 def _memories(config: NetworkConfig) -> dict[str, object]:
@@ -43,9 +46,9 @@ def driver_files(image: Image) -> dict[str, str]:
     texts = {name: filled(name, values) for name in ("eyecast.h", "eyecast.c")}
     texts["eyecast_image.h"] = _header(
         "image",
-        "The image of a program: what is written to load it, in this order.",
+        "The image of a program: all words that load it, and runs of addresses that they go to.",
         {"PROGRAM": image.number, "CYCLES": image.predicted.cycles},
-        ("eyecast_write_t", "", "WRITES", _writes(config, image.writes)),
+        *_image(config, image.writes),
     )
     return texts
 
@@ -55,15 +58,15 @@ def workload_file(programs: ProgramsImage, runs: Sequence[tuple[int, str]]) -> s
 
     Each run has the number of its program and a name.
     """
-    writes = _writes(programs.programs[0].config, programs.writes)
+    image = _image(programs.programs[0].config, programs.writes)
     order = [f"  {number} /* {_NO_NAME.sub('_', name)} */" for number, name in runs]
     cycles = [f"  {run.cycles}" for run in programs.predicted]
     return _header(
         "workload",
-        "The programs of a workload: what is written to load them, the cycles of each, and the "
-        "program\n * of each run, in the order of the runs.",
+        "The programs of a workload: all words that load them, the runs of addresses that they go\n"
+        " * to, the cycles of each program, and the program of each run, in the order of the runs.",
         {},
-        ("eyecast_write_t", "", "WRITES", writes),
+        *image,
         ("uint32_t", "_cycles", "PROGRAMS", cycles),
         ("uint8_t", "_order", "RUNS", order),
     )
@@ -95,16 +98,60 @@ def _header(
                 + "\n};\n"
                 for kind, end, size, elements in arrays
             ),
+            f"static const eyecast_image_t eyecast_{name} = {{",
+            f"  eyecast_{name}_parts, {macro}_PARTS, eyecast_{name}_words",
+            "};",
+            "",
             "#endif",
             "",
         ]
     )
 
 
-def _writes(config: NetworkConfig, writes: Words) -> list[str]:
-    """Return the initializers of writes."""
-    end = "u" if bus_data_bits(config) == 32 else "ull"
+class Run(NamedTuple):
+    """Writes to byte addresses that go up: ``groups`` times ``words`` words, ``stride`` apart."""
+
+    address: int
+    words: int
+    groups: int
+    stride: int
+
+
+def runs_of(addresses: Sequence[int], word_bytes: int) -> Iterator[Run]:
+    """Yield the runs of writes to these byte addresses, in order."""
+    parts: list[list[int]] = []
+    for address in addresses:
+        first, words = parts[-1] if parts else (0, MOST)
+        if words < MOST and address == first + words * word_bytes:
+            parts[-1][1] += 1
+        else:
+            parts.append([address, 1])
+    while parts:
+        address, words = parts[0]
+        stride = parts[1][0] - address if len(parts) > 1 else 0
+        groups = 1
+        while (
+            stride > 0
+            and groups < MOST
+            and parts[groups : groups + 1] == [[address + groups * stride, words]]
+        ):
+            groups += 1
+        yield Run(address, words, groups, stride if groups > 1 else 0)
+        del parts[:groups]
+
+
+def _image(config: NetworkConfig, writes: Words) -> list[tuple[str, str, str, Sequence[str]]]:
+    """Return the arrays of an image for :func:`_header`: words, and runs of their addresses."""
+    bits = bus_data_bits(config)
+    end = "u" if bits == 32 else "ull"
+    rows = cast("list[list[int]]", writes.tolist())
+    addresses = [byte_address(config, node, Space(space), at) for node, space, at, _ in rows]
+    runs = [
+        f"  {{{run.address:#x}u, {run.stride:#x}u, {run.words}, {run.groups}}}"
+        for run in runs_of(addresses, bits // 8)
+    ]
+    words = [f"  {word:#x}{end}" for *_, word in rows]
     return [
-        f"  {{{byte_address(config, node, Space(space), address):#x}u, {word:#x}{end}}}"
-        for node, space, address, word in cast(list[list[int]], writes.tolist())
+        ("eyecast_word_t", "_words", "WRITES", words),
+        ("eyecast_run_t", "_parts", "PARTS", runs),
     ]

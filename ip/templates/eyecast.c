@@ -72,17 +72,24 @@ eyecast_status_t eyecast_clear(eyecast_t engine) {
   return after_writes(engine, before);
 }
 
-eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_write_t *image, size_t writes) {
-  size_t number;
+eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_image_t *image) {
+  const eyecast_word_t *words = image->words;
+  const eyecast_run_t *run;
   eyecast_word_t before;
+  uint32_t group, word, address;
 
   if (is_running(engine)) {
     return EYECAST_BUSY;
   }
   before = before_writes(engine);
-  for (number = 0; number < writes; number++) {
-    EYECAST_WRITE(engine, image[number].address, image[number].word);
-    if (image[number].address == CONTROLLER(image) && is_for_another_network(engine)) {
+  for (run = image->runs; run < image->runs + image->number; run++) {
+    for (group = 0; group < run->groups; group++) {
+      address = run->address + group * run->stride;
+      for (word = 0; word < run->words; word++, address += sizeof(eyecast_word_t)) {
+        EYECAST_WRITE(engine, address, *words++);
+      }
+    }
+    if (run->address == CONTROLLER(image) && is_for_another_network(engine)) {
       return EYECAST_OTHER_NETWORK;
     }
   }
@@ -153,6 +160,17 @@ unsigned eyecast_refused(eyecast_t engine, uint32_t *address) {
 
 eyecast_word_t eyecast_read(eyecast_t engine, unsigned node, unsigned address) {
   return EYECAST_READ(engine, MESSAGE(node, address));
+}
+
+eyecast_status_t eyecast_read_words(eyecast_t engine, unsigned node, unsigned address,
+                                    eyecast_word_t *words, size_t number) {
+  const eyecast_word_t before = before_writes(engine);
+  size_t word;
+
+  for (word = 0; word < number; word++) {
+    words[word] = EYECAST_READ(engine, MESSAGE(node, address + word));
+  }
+  return after_writes(engine, before);
 }
 
 eyecast_status_t eyecast_write(eyecast_t engine, unsigned node, unsigned address,

@@ -15,6 +15,10 @@
 
 #include "eyecast_engine.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* A word of the bus. */
 typedef @WORD@ eyecast_word_t;
 
@@ -42,11 +46,19 @@ enum {
   EYECAST_TABLE_STRIDE = @TABLE_STRIDE@
 };
 
-/* A write of an image: the byte address within the engine, and the word. */
+/* A run of an image: `groups` times `words` words, to byte addresses that go up by one word within
+ * a group and by `stride` bytes from group to group. */
 typedef struct {
-  uint32_t address;
-  eyecast_word_t word;
-} eyecast_write_t;
+  uint32_t address, stride;
+  uint16_t words, groups;
+} eyecast_run_t;
+
+/* The image of a program: its runs, and all their words. */
+typedef struct {
+  const eyecast_run_t *runs;
+  size_t number;
+  const eyecast_word_t *words;
+} eyecast_image_t;
 
 typedef enum {
   EYECAST_OK = 0,
@@ -62,9 +74,9 @@ typedef enum {
  * unwritten words look damaged. Nothing is written while a program runs. */
 eyecast_status_t eyecast_clear(eyecast_t engine);
 
-/* Write an image: all its words, in order. Nothing is written while a program runs; only the first
- * word is written if the image is for another network. */
-eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_write_t *image, size_t writes);
+/* Write an image, one bus write for each of its words. Nothing is written while a program runs; only
+ * the first word is written if the image is for another network. */
+eyecast_status_t eyecast_load(eyecast_t engine, const eyecast_image_t *image);
 
 /* Start a loaded program; EYECAST_BUSY if one runs. */
 eyecast_status_t eyecast_start(eyecast_t engine, unsigned program);
@@ -99,8 +111,17 @@ unsigned eyecast_refused(eyecast_t engine, uint32_t *address);
 /* A word of a node's message memory. */
 eyecast_word_t eyecast_read(eyecast_t engine, unsigned node, unsigned address);
 
+/* Read words of a node's message memory, from `address` on. While a program runs, the network comes
+ * first at each memory, and a read can be refused. */
+eyecast_status_t eyecast_read_words(eyecast_t engine, unsigned node, unsigned address,
+                                    eyecast_word_t *words, size_t number);
+
 /* Write words into a node's message memory, from `address` on. */
 eyecast_status_t eyecast_write(eyecast_t engine, unsigned node, unsigned address,
                                const eyecast_word_t *words, size_t number);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

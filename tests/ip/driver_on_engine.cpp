@@ -7,10 +7,8 @@
 #include "axi.h"
 #include "verilated.h"
 
-extern "C" {
 #include "eyecast.h"
 #include "eyecast_image.h"
-}
 
 static Veyecast_engine *engine;
 
@@ -90,18 +88,20 @@ int main(int, char **arguments) {
   require(eyecast_wait(nullptr, 3) == EYECAST_WAITING, "nothing has run");
   require(eyecast_start(nullptr, 0) == EYECAST_REFUSED, "nothing is loaded");
   require(write_answer != 0, "the bus says so too");
-  const eyecast_write_t nowhere = {offsetof(eyecast_engine_t, status), 0};
+  const eyecast_run_t status = {offsetof(eyecast_engine_t, status), 0, 1, 1};
+  const eyecast_word_t zero = 0;
+  const eyecast_image_t nowhere = {&status, 1, &zero};
   for (int time = 0; time < 2; time++) {
-    require(eyecast_load(nullptr, &nowhere, 1) == EYECAST_REFUSED, "status is not written");
+    require(eyecast_load(nullptr, &nowhere) == EYECAST_REFUSED, "status is not written");
     require(eyecast_queue(nullptr, 0) == EYECAST_REFUSED, "nothing is loaded to be queued");
     uint32_t address;
     require(eyecast_refused(nullptr, &address) == 2, "it is the queue that was refused last");
   }
-  eyecast_write_t other = eyecast_image[0];
-  other.word ^= 1;
-  require(eyecast_load(nullptr, &other, 1) == EYECAST_OTHER_NETWORK, "it is for another network");
+  const eyecast_word_t identity = eyecast_image_words[0] ^ 1;
+  const eyecast_image_t other = {eyecast_image_runs, 1, &identity};
+  require(eyecast_load(nullptr, &other) == EYECAST_OTHER_NETWORK, "it is for another network");
   require(eyecast_clear(nullptr) == EYECAST_OK, "every word of every memory is there");
-  require(eyecast_load(nullptr, eyecast_image, EYECAST_IMAGE_WRITES) == EYECAST_OK, "it loads");
+  require(eyecast_load(nullptr, &eyecast_image) == EYECAST_OK, "it loads");
   for (int run = 0; run < 2; run++) {
     run_program();
     for (unsigned node = 1; node < nodes; node++) {
@@ -117,9 +117,9 @@ int main(int, char **arguments) {
   require(eyecast_start(nullptr, EYECAST_IMAGE_PROGRAM) == EYECAST_OK, "it starts");
   require(eyecast_queue(nullptr, EYECAST_IMAGE_PROGRAM) == EYECAST_OK, "it is queued behind itself");
   require(eyecast_wait(nullptr, 1000) == EYECAST_OK, "both runs end");
-  for (unsigned word = 0; word < 2; word++) {
-    require(eyecast_read(nullptr, nodes - 1, word) == more[word], "the last node has the new words");
-  }
+  eyecast_word_t last[2];
+  require(eyecast_read_words(nullptr, nodes - 1, 0, last, 2) == EYECAST_OK, "words are read");
+  require(last[0] == more[0] && last[1] == more[1], "the last node has the new words");
   require(eyecast_start(nullptr, EYECAST_IMAGE_PROGRAM) == EYECAST_OK, "it starts again");
   eyecast_stop(nullptr);
   require(eyecast_wait(nullptr, 3) == EYECAST_WAITING, "it was stopped before its end");

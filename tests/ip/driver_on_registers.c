@@ -38,7 +38,7 @@ static void require(int holds, const char *what) {
 
 static eyecast_status_t load(void) {
   writes = 0;
-  return eyecast_load(NULL, eyecast_image, EYECAST_IMAGE_WRITES);
+  return eyecast_load(NULL, &eyecast_image);
 }
 
 /* Every word of every memory is written once, and nothing else is. */
@@ -56,7 +56,7 @@ static void clear_all(void) {
 }
 
 int main(void) {
-  registers[IDENTITY] = eyecast_image[0].word;
+  registers[IDENTITY] = eyecast_image_words[0];
   clear_all();
   require(load() == EYECAST_OK && writes == EYECAST_IMAGE_WRITES, "an image is loaded");
   for (uint32_t state = 1; state < 3; state++) {
@@ -64,7 +64,7 @@ int main(void) {
     require(load() == EYECAST_BUSY && writes == 0, "nothing is loaded in a run");
   }
   registers[RESULT] = 3 << 8;
-  refuse_address = eyecast_image[1].address;
+  refuse_address = eyecast_image_runs[1].address;
   for (int time = 0; time < 2; time++) {
     uint32_t address;
     require(load() == EYECAST_REFUSED, "a write that is refused is told");

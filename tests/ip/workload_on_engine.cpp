@@ -13,7 +13,7 @@ int main() {
   engine->rst = 1;
   tick();
   engine->rst = 0;
-  require(eyecast_load(nullptr, eyecast_workload, EYECAST_WORKLOAD_WRITES) == EYECAST_OK, "it loads");
+  require(eyecast_load(nullptr, &eyecast_workload) == EYECAST_OK, "it loads");
   for (const uint8_t program : eyecast_workload_order) {
     require(eyecast_start(nullptr, program) == EYECAST_OK, "it starts");
     require(eyecast_wait(nullptr, 1000) == EYECAST_OK, "it ends");
