@@ -1,5 +1,8 @@
 """``eyecast ip``: a network and a program as an IP package for a chip."""
 
+import re
+import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,6 +54,7 @@ from .run import run_of
     metavar="NAME",
     help="Prefix of modules, files, functions and macros; each engine of a chip needs its own.",
 )
+@click.option("--assertions", is_flag=True, help="Add assertions, in SystemVerilog.")
 @file_option(
     *("-o", "--output"),
     metavar="DIR",
@@ -69,6 +73,7 @@ def ip_command(
     bus: str,
     tile: str | None,
     prefix: str,
+    assertions: bool,
     output: str,
     timing: Timing,
     workload: str | None,
@@ -81,9 +86,11 @@ def ip_command(
     and a self-checking Verilog bench with its vectors. The network has a controller for 1 program,
     unless --programs gives another number. With --workload it keeps all programs of a workload, and
     the driver has a table of the order in which they run; bench and image are of the first one.
+    With --assertions the hardware is SystemVerilog, in which parts of routers assert what
+    docs/proofs.md says.
     """
     from ..ip.driver import workload_file
-    from ..ip.package import require_prefix, write_package
+    from ..ip.package import Origin, require_prefix, write_package
 
     folder = Path(output)
     require_prefix(prefix)
@@ -113,7 +120,16 @@ def ip_command(
             kept = programs_image([each.program for each in compiled], timing)
             driver["eyecast_workload.h"] = workload_file(kept, runs)
     with busy("writing the package"):
-        write_package(folder, image, title, host, streams, prefix=prefix, driver=driver)
+        write_package(
+            folder,
+            image,
+            Origin(title, _typed_options()),
+            host,
+            streams,
+            prefix=prefix,
+            assertions=assertions,
+            driver=driver,
+        )
     if room := made_room(wanted.hardware, config):
         say(f"for a network with {room}")
     say(f"wrote {folder}")
@@ -137,3 +153,9 @@ def _of_workload(
     with busy("compiling"):
         schedules, runs = engine_programs(found)
         return compiled_together(found, schedules, wanted.hardware), runs
+
+
+def _typed_options() -> str:
+    """Return the options of this command as typed, without the output folder."""
+    typed = shlex.join(sys.argv[2:])
+    return re.sub(r"(?<!\S)(-o|--output)(=|\s*)('[^']*'|\S)+\s*", "", typed).strip()

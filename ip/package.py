@@ -1,15 +1,21 @@
 """A package for a chip: all files that ``eyecast ip`` writes."""
 
+import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from ..model.base.errors import InvalidInput
 from ..model.base.folders import new_folder
+from ..model.base.version import __version__
+from ..model.image.host_port import latencies
 from ..model.image.image import Image
 from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
-from ..model.program.file import write_program
+from ..model.network.config_file import identity
+from ..model.program.file import program_json, write_program
 from ..registers.register_map import register_map_files
 from ..sim.verilog import ENGINE_MODULE, describe_ports, network_modules
 from .bench import bench_files
@@ -32,6 +38,14 @@ _LOWER = re.compile(r"\beyecast(?=_|\.(?:h|c|core|sdc|lpf|pcf)\b)")
 _UPPER = re.compile(r"\bEYECAST(?=_)")
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The origin of a package: the name of its collective, and the options that made it."""
+
+    collective: str
+    options: str
+
+
 def require_prefix(prefix: str) -> None:
     """Raise :class:`.InvalidInput` for a prefix that is no valid name in Verilog or C."""
     if not _PREFIX.fullmatch(prefix):
@@ -42,23 +56,24 @@ def require_prefix(prefix: str) -> None:
 def write_package(
     folder: Path,
     image: Image,
-    collective: str,
+    origin: Origin,
     host: HostBus,
     tile: TileBus | None,
     *,
     prefix: str = NAME,
+    assertions: bool = False,
     driver: Mapping[str, str] | None = None,
 ) -> None:
     """Write the package of a network and a program into ``folder``, whole or not at all.
 
-    ``collective`` describes the program. ``driver`` has the texts of further files of the driver.
-    All names begin with ``prefix``, so that a chip can contain two packages. Raises
+    All names begin with ``prefix``, so that a chip can contain two packages. With ``assertions``
+    the hardware is SystemVerilog. ``driver`` has the texts of further files of the driver. Raises
     :class:`.InvalidInput` as :func:`require_prefix`, :func:`.new_folder`, :func:`.network_modules`
     and :func:`.register_map_files` do.
     """
     require_prefix(prefix)
     with new_folder(folder) as work:
-        _fill(work, image, collective, host, tile, prefix, driver or {})
+        _fill(work, image, origin, (host, tile), prefix, driver or {}, assertions=assertions)
 
 
 def _renamed(text: str, prefix: str) -> str:
@@ -69,34 +84,111 @@ def _renamed(text: str, prefix: str) -> str:
 def _fill(
     work: Path,
     image: Image,
-    collective: str,
-    host: HostBus,
-    tile: TileBus | None,
+    origin: Origin,
+    buses: tuple[HostBus, TileBus | None],
     prefix: str,
     driver: Mapping[str, str],
+    *,
+    assertions: bool,
 ) -> None:
     """Write all files of a package."""
-    config = image.program.config
+    config, (host, tile) = image.program.config, buses
     core = CORE_NAME.format("" if prefix == NAME else f"{prefix}_")
-    modules = network_modules(config, host=host, tile=tile)
+    modules = network_modules(config, host=host, tile=tile, assertions=assertions)
+    ending = "sv" if assertions else "v"
     title = f"Eyecast engine: {config.topology.label}"
-    texts = {f"rtl/{name}.v": text for name, text in modules.items()}
+    texts = {f"rtl/{name}.{ending}": text for name, text in modules.items()}
     texts |= {f"sim/{name}": text for name, text in bench_files(image, host, tile).items()}
-    texts["sim/Makefile"] = filled("Makefile", {})
+    texts["sim/Makefile"] = filled("Makefile", {"ENDING": ending})
     texts["sim/cocotb_bench.py"] = _cocotb_bench(config, host, tile)
     texts |= {f"driver/{name}": text for name, text in {**driver_files(image), **driver}.items()}
     inputs = {"INPUTS": "\n".join(f"  {name}" for name in _inputs(config, host, tile))}
     texts |= {f"constraints/{name}": filled(name, inputs) for name in CONSTRAINTS}
     texts["contract.html"] = contract_page(config, title)
-    texts["eyecast.core"] = _core(title, core, list(modules))
-    texts["README.md"] = _read_me(title, image, collective, core)
+    texts["eyecast.core"] = _core(title, core, list(modules), ending)
+    texts["README.md"] = _read_me(title, image, origin.collective, core)
+    texts["guarantees.json"] = guarantees(image)
+    lines = _origin_lines(image, origin)
     for path, text in texts.items():
         file = work / _renamed(path, prefix)
         file.parent.mkdir(exist_ok=True)
-        file.write_text(_renamed(text, prefix), "utf-8")
+        file.write_text(with_comment(path, _renamed(text, prefix), lines), "utf-8")
     image.write(work / "image.csv", work / "image.json")
     write_program(image.program, work / "sim" / "program.json")
-    register_map_files(config, work / "driver", prefix=prefix)
+    for made in register_map_files(config, work / "driver", prefix=prefix):
+        if made.is_file():
+            made.write_text(with_comment(made.name, made.read_text("utf-8"), lines), "utf-8")
+
+
+def _origin_lines(image: Image, origin: Origin) -> list[str]:
+    """Return the lines on top of every file that can have comments."""
+    program = sha256(program_json(image.program).encode()).hexdigest()[:16]
+    return [
+        "SPDX-License-Identifier: Apache-2.0",
+        f"Eyecast {__version__}: eyecast ip {origin.options}".rstrip(),
+        f"Network {identity(image.program.config):08x}, program {program}",
+    ]
+
+
+def with_comment(name: str, text: str, lines: list[str]) -> str:
+    """Return the text of a file with some lines on top, as a comment of the file's language.
+
+    Files that have no comments, or none by their format, are returned unchanged. A FuseSoC core has
+    its version in the first line, so that the comment follows it.
+    """
+    ending = name.rpartition(".")[2]
+    first = ""
+    if ending == "core":
+        first, _, text = text.partition("\n")
+        first += "\n"
+    for endings, begin, end in _COMMENTS:
+        if ending in endings:
+            return first + "".join(f"{begin} {line}{end}\n" for line in lines) + text
+    return text
+
+
+_COMMENTS = (
+    (("v", "sv", "rdl"), "//", ""),
+    (("sdc", "lpf", "pcf", "core", "py", "Makefile", "sim/Makefile"), "#", ""),
+    (("c", "h"), "/*", " */"),
+    (("html", "md"), "<!--", " -->"),
+)
+"""Endings of file names, and how a line of comment begins and ends there."""
+
+
+def guarantees(image: Image) -> str:
+    """Return as JSON what the engine guarantees: the run, the bus's answers, reset, interrupt."""
+    config, run = image.program.config, image.predicted
+    late = latencies(config)
+    return (
+        json.dumps(
+            {
+                "format": "eyecast-guarantees",
+                "version": 1,
+                "run": {
+                    "state": run.ending.state,
+                    "cycles": run.cycles,
+                    "from_answer_to_start_to_cycle_0": late["answer_to_cycle_0"],
+                    "from_last_cycle_to_done": late["finished_to_done"],
+                    "same_in_every_run": True,
+                },
+                "bus": {
+                    "most_cycles_of_an_access": late["answer_at_most"],
+                    "most_cycles_a_busy_memory_delays_it": MOST_WAIT,
+                    "then": "the access is refused with 2 (not now)",
+                },
+                "reset": {"least_cycles": 1, "memories": "unchanged", "run": "ends, not done"},
+                "interrupt": "from done or error to the command acknowledge, if enabled",
+                "first_at_a_memory": ["network", "host", "tile"],
+            },
+            indent=1,
+        )
+        + "\n"
+    )
+
+
+MOST_WAIT = 64
+"""Cycles for which the network can keep a request from a memory (docs/router.md, section 16)."""
 
 
 def _inputs(config: NetworkConfig, host: HostBus, tile: TileBus | None) -> list[str]:
@@ -116,14 +208,15 @@ def _cocotb_bench(config: NetworkConfig, host: HostBus, tile: TileBus | None) ->
     )
 
 
-def _core(title: str, core: str, modules: list[str]) -> str:
+def _core(title: str, core: str, modules: list[str], ending: str) -> str:
     """Return the description of the package for FuseSoC, in CAPI2."""
-    sources = "".join(f"      - rtl/{name}.v\n" for name in modules)
+    sources = "".join(f"      - rtl/{name}.{ending}\n" for name in modules)
     values = {
         "NAME": core,
         "TITLE": title,
         "SOURCES": sources.rstrip("\n"),
         "TOP": ENGINE_MODULE,
+        "LANGUAGE": "systemVerilogSource" if ending == "sv" else "verilogSource",
     }
     return filled("eyecast.core", values)
 
