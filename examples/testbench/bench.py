@@ -20,3 +20,7 @@ async def test_every_node_is_delivered(dut):
     await host.start(barrier=image.timing == "barrier", half_duplex=image.half_duplex)
     assert await host.wait(2000, "ns"), "the run is not done"
     scoreboard.check_done(int(dut.cycle.value))
+    assert int(dut.done.value) == 1
+    for node, first, words in image.after:
+        for address, word in enumerate(words, first):
+            assert await host.read(node, 0, address) == word, f"node {node}, word {address}"
