@@ -21,6 +21,7 @@ async def test_every_node_is_delivered(dut):
     assert await host.wait(2000, "ns"), "the run is not done"
     scoreboard.check_done(int(dut.cycle.value))
     assert int(dut.done.value) == 1
+    await host.reset()
     for node, first, words in image.after:
         for address, word in enumerate(words, first):
             assert await host.read(node, 0, address) == word, f"node {node}, word {address}"
