@@ -222,7 +222,9 @@ def meetings(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
         end = middle if not out else int(topology.neighbor[middle, out])
         if len(ways) < 2 or end not in nodes:
             continue
-        for order in (ways, ways[::-1], *permutations(ways, 2)):
+        # Of three that send long packets through an output, two always wait for their turn.
+        own = [(middle, 0, 0)] * (out > 0 and middle in nodes)
+        for order in ([*ways, *own], ways[::-1], *permutations(ways, 2)):
             drawn = _meeting(config, (middle, out, end), order)
             yield f"Packets that meet at output {out} of node {middle}", False, drawn.program()
 
@@ -241,8 +243,9 @@ def _meeting(
         node, port, entry = links[step % len(links)]
         vc = step % config.vcs
         leg = [Segment(out, 1, vc)] if out else []
-        length = step * step % (config.depth + 4)
-        row = Row(step, (Segment(port, 1, vc), *leg), 0, config.message_words // 2, length)
+        length = min(2 * config.depth + 4 + step % 3, config.message_words // 2)
+        there = [Segment(port, 1, vc)] if port else []
+        row = Row(step, (*there, *leg), 0, config.message_words // 2, length)
         drawn.rows.setdefault(node, []).append(row)
         lane = config.all_port * (entered or entry)
         drawn.receives.setdefault(end, []).append((step, lane))
