@@ -5,7 +5,7 @@
     import eyecast
 
     network = eyecast.mesh((8, 8))
-    schedule = eyecast.schedule(network, "eye", source=(2, 2), flits=16)
+    schedule = eyecast.schedule(network, "eye", source=(2, 2), words=16)
     print(eyecast.measures(schedule))                       # steps, TCD, and their lower bounds
     print(eyecast.predict(schedule).cycles)                 # the cycle model
     print(eyecast.verify(schedule).agrees)                  # the simulated hardware

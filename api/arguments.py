@@ -1,6 +1,7 @@
 """Checks of argument types, before a function of the Python interface does any work."""
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -163,14 +164,18 @@ def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Retu
     """Return ``function`` with checked arguments: a wrong kind raises :class:`.InvalidInput`.
 
     A parameter whose default is None accepts None. The TypeError of a missing or an unknown
-    argument names the function.
+    argument names the function. ``flits``, which ``words`` was called once, is taken for it.
     """
     parameters = signature(function).parameters
 
     @wraps(function)
     def check(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
+        named: dict[str, Any] = dict(kwargs)
+        if "flits" in named and "words" in parameters:
+            warnings.warn("flits is now called words", FutureWarning, stacklevel=2)
+            named["words"] = named.pop("flits")
         try:
-            given = signature(function).bind(*args, **kwargs)
+            given = signature(function).bind(*args, **named)
         except TypeError as error:
             raise TypeError(f"{function.__name__}() {error}") from None
         for name, value in given.arguments.items():

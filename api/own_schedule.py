@@ -38,7 +38,7 @@ def schedule_of_sends(
     collective: CollectiveName | Literal["custom"] | None = None,
     source: Node | None = None,
     targets: Iterable[Node] | None = None,
-    flits: int | None = None,
+    words: int | None = None,
     pieces: int = 1,
     operator: OperatorName | Operator | None = None,
     block_words: BlockWords | None = None,
@@ -67,7 +67,7 @@ def schedule_of_sends(
         The root. In a broadcast or multicast, None for the sender of the earliest step.
     targets
         The nodes that get a multicast; None for any other collective.
-    flits
+    words
         Words of each message; None for 16 (1 in a barrier), or for ``block_words``.
     pieces
         Blocks into which each message is cut, as equal as possible. Message m has the blocks
@@ -104,7 +104,7 @@ def schedule_of_sends(
     """
     listed = read_sends(network, sends)
     asked = _Asked(
-        collective, source, targets, flits, pieces, operator, block_words, groups, blocks
+        collective, source, targets, words, pieces, operator, block_words, groups, blocks
     )
     first = min(listed, key=lambda send: send.step).path[0]
     made = Schedule(
@@ -127,7 +127,7 @@ def schedule_of_rounds(
     collective: CollectiveName | Literal["custom"] | None = None,
     source: Node | None = None,
     targets: Iterable[Node] | None = None,
-    flits: int | None = None,
+    words: int | None = None,
     pieces: int = 1,
     operator: OperatorName | Operator | None = None,
     block_words: BlockWords | None = None,
@@ -150,7 +150,7 @@ def schedule_of_rounds(
     rounds
         Lists of sends. A send is a tuple of source, target and blocks: a number, or several. A
         fourth field, True, combines its words with those at the target.
-    collective, source, targets, flits, pieces, operator, block_words, groups, blocks, ports, name
+    collective, source, targets, words, pieces, operator, block_words, groups, blocks, ports, name
         As in :func:`schedule_of_sends`, which says how blocks are numbered.
 
     Returns
@@ -167,7 +167,7 @@ def schedule_of_rounds(
     """
     listed = read_rounds(network, rounds)
     asked = _Asked(
-        collective, source, targets, flits, pieces, operator, block_words, groups, blocks
+        collective, source, targets, words, pieces, operator, block_words, groups, blocks
     )
     promise = asked.promise(network, next(send for each in listed for send in each).source)
     made = of_rounds(
@@ -184,7 +184,7 @@ class _Asked:
     collective: str | None
     source: Node | None
     targets: Iterable[Node] | None
-    flits: int | None
+    words: int | None
     pieces: int
     operator: str | Operator | None
     block_words: BlockWords | None
@@ -205,7 +205,7 @@ class _Asked:
             source=source,
             collective=collective,
             targets=self.targets,
-            flits=self.flits,
+            words=self.words,
             operator=self.operator,
             block_words=self.block_words,
             groups=self.groups,

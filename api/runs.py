@@ -259,7 +259,7 @@ def compare(
     collective: CollectiveName = "broadcast",
     algorithms: Iterable[str] | None = None,
     targets: Iterable[Node] | None = None,
-    flits: int | None = None,
+    words: int | None = None,
     ports: PortsName = "one",
     packet: int | None = None,
     partial: bool = False,
@@ -277,7 +277,7 @@ def compare(
     ----------
     network
         The network.
-    source, collective, targets, flits, ports, packet, partial, order, operator
+    source, collective, targets, words, ports, packet, partial, order, operator
         As in :func:`.schedule`.
     block_words, groups
         As in :func:`.schedule`.
@@ -305,7 +305,7 @@ def compare(
         source=source,
         collective=collective,
         targets=targets,
-        flits=flits,
+        words=words,
         ports=ports,
         packet=packet,
         partial=partial,

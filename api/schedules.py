@@ -12,7 +12,7 @@ from ..model.base.notices import LOG
 from ..model.collectives.notes import landmarks
 from ..model.collectives.registry import algorithms_for
 from ..model.collectives.shown_bounds import least_counts, word_measures
-from ..model.collectives.task import USUAL_FLITS
+from ..model.collectives.task import USUAL_WORDS
 from ..model.compare.answer import answer
 from ..model.compare.cycles import schedule_cycles
 from ..model.network.operators import Operator
@@ -72,7 +72,7 @@ def schedule(
     source: Node | None = None,
     collective: CollectiveName = "broadcast",
     targets: Iterable[Node] | None = None,
-    flits: int | None = None,
+    words: int | None = None,
     ports: PortsName = "one",
     packet: int | None = None,
     partial: bool = False,
@@ -97,7 +97,7 @@ def schedule(
         The collective's name.
     targets
         The nodes that get a multicast; None for any other collective.
-    flits
+    words
         Words of the message of a broadcast or multicast, otherwise of each block. None for 16 (1 in
         a barrier), or for the lengths in ``block_words``.
     ports
@@ -118,7 +118,7 @@ def schedule(
     block_words
         Words of unequal blocks: a number for each node. For an all-to-all: a row for each source,
         with a number for each target. 0 for a node without a block. None if all blocks have
-        ``flits`` words.
+        ``words`` words.
     groups
         "rows", "columns" or boxes such as "submesh 4x4": each group runs the collective, rooted at
         the node at the same position as ``source`` in its own group. Or a file, or a list such as
@@ -146,7 +146,7 @@ def schedule(
         source=source,
         collective=collective,
         targets=targets,
-        flits=flits,
+        words=words,
         ports=ports,
         packet=packet,
         partial=partial,
@@ -196,14 +196,14 @@ def transmit(network: Topology, *, seconds: float = 30) -> Findings:
 
 
 @checked
-def transmit_schedule(plan: Plan, /, *, flits: int = USUAL_FLITS) -> Schedule:
+def transmit_schedule(plan: Plan, /, *, words: int = USUAL_WORDS) -> Schedule:
     """Make the schedule of a host's plan, and prove it.
 
     Parameters
     ----------
     plan
         A plan of :func:`transmit`, such as its ``best``.
-    flits
+    words
         Words of the message.
 
     Returns
@@ -222,7 +222,7 @@ def transmit_schedule(plan: Plan, /, *, flits: int = USUAL_FLITS) -> Schedule:
     """
     from ..model.papers.transmit.schedule import transmit_schedule as make  # noqa: PLC0415 - seldom needed
 
-    made = make(plan, flits)
+    made = make(plan, words)
     made.check()
     return made
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ..model.base.errors import InvalidInput, one_of, require_range
-from ..model.collectives.task import MOST_FLITS
+from ..model.collectives.task import MOST_BLOCK_WORDS
 from ..model.network.operators import BUILT_IN, Operator
 from ..model.network.topology import Topology
 from ..model.schedule.blocks import NO_OWNER, Blocks
@@ -100,7 +100,7 @@ def _read_block(
     network: Topology, name: str, block: Block
 ) -> tuple[int, Nodes | None, int, Nodes | None, str | None]:
     """Return the columns of a block; errors call it ``name``."""
-    words = _integer(f"{name}.words", block.words, 0, MOST_FLITS)
+    words = _integer(f"{name}.words", block.words, 0, MOST_BLOCK_WORDS)
     owed = None if block.owed is None else _nodes(network, f"{name}.owed", block.owed)
     if (block.owner is None) == (block.operator is None):
         allowed = "a block with an owner, or with an operator and no owner"
@@ -162,7 +162,7 @@ def _read_send(network: Topology, place: int, send: SendLike) -> ReadSend:
     if len(vcs) != links:
         allowed = f"{links} long, a VC for each link of its path"
         raise InvalidInput.of(f"{name}.vcs", allowed, len(vcs))
-    blocks = _integers(f"{name}.blocks", given.blocks, MOST_FLITS, 1)
+    blocks = _integers(f"{name}.blocks", given.blocks, MOST_BLOCK_WORDS, 1)
     if not blocks:
         raise InvalidInput.of(f"{name}.blocks", "one or more", "none")
     step = _integer(f"{name}.step", given.step, 1, LARGEST_STEP)
@@ -190,7 +190,7 @@ def _read_round_send(network: Topology, name: str, send: RoundSendLike) -> Round
     if not isinstance(send, Sequence) or len(send) not in (3, 4):
         raise InvalidInput.of(name, "a tuple of source, target, blocks and maybe combine", send)
     ends = _nodes(network, f"{name}: ends", send[:2])
-    blocks = _integers(f"{name}: blocks", send[2], MOST_FLITS, 1)
+    blocks = _integers(f"{name}: blocks", send[2], MOST_BLOCK_WORDS, 1)
     if not blocks:
         raise InvalidInput.of(f"{name}: blocks", "one or more", "none")
     if ends[0] == ends[1]:

@@ -72,7 +72,7 @@ ARBITRATES = {"vcs", "depth"}
 def _broadcast(side: int, parameters: dict[str, Any], algorithm: str) -> Case:
     ports = "all" if parameters.get("all_port") else "one"
     made = eyecast.schedule(
-        eyecast.mesh((side, side)), algorithm, source=0, flits=FLITS, ports=ports
+        eyecast.mesh((side, side)), algorithm, source=0, words=FLITS, ports=ports
     )
     return _case(made, "barrier", parameters)
 

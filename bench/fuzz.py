@@ -125,7 +125,7 @@ WRITTEN = {
     "grid-small.toml": (
         'format = "eyecast-sweep"\nversion = 1\n[[grid]]\nkind = "collective"\n'
         'network = ["mesh 2x2", "torus 3x3"]\nsource = "0,0"\nalgorithm = ["eye", "tree"]\n'
-        'flits = [1, 4]\n[[grid]]\nkind = "traffic"\nnetwork = "mesh 2x2"\nrate = [0.1, 0.2]\n'
+        'words = [1, 4]\n[[grid]]\nkind = "traffic"\nnetwork = "mesh 2x2"\nrate = [0.1, 0.2]\n'
         "cycles = 100\nseed = { first = 1, last = 2 }\n"
     ),
     "liberty-tiny.lib": (

@@ -33,21 +33,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 equivalence = import_module("helpers.equivalence")
 
 NETWORKS = {
-    "mesh, 1 VC": "--mesh 3x2 --source 0,0 --algorithm tree --flits 6",
-    "mesh, 2 VCs, tile ports": "--mesh 2x2 --vcs 2 --source 0,0 --flits 6 --tile-ports",
-    "torus": "--torus 3x3 --vcs 2 --collective all-gather --algorithm ring --flits 4",
-    "ring, registers": "--ring 4 --vcs 2 --source 0 --algorithm tree --flits 4 --link-registers 1"
+    "mesh, 1 VC": "--mesh 3x2 --source 0,0 --algorithm tree --words 6",
+    "mesh, 2 VCs, tile ports": "--mesh 2x2 --vcs 2 --source 0,0 --words 6 --tile-ports",
+    "torus": "--torus 3x3 --vcs 2 --collective all-gather --algorithm ring --words 4",
+    "ring, registers": "--ring 4 --vcs 2 --source 0 --algorithm tree --words 4 --link-registers 1"
     " --barrier-registers 3 --programs 3",
-    "all ports": "--hypercube 2 --collective all-gather --ports all --flits 4",
-    "operators": "--mesh 2x2 --collective all-reduce --flits 8",
+    "all ports": "--hypercube 2 --collective all-gather --ports all --words 4",
+    "operators": "--mesh 2x2 --collective all-reduce --words 8",
     "operators, parity": "--mesh 2x2 --collective all-reduce --operators add,max --parity"
-    " --flits 4 --bus wishbone",
-    "streams": "--line 4 --source 0 --algorithm chain --flits 8",
-    "circuits": "--circuits --mesh 3x2 --source 0,0 --algorithm tree --flits 6",
-    "circuits, operators": "--circuits --mesh 2x2 --collective all-reduce --flits 6"
+    " --words 4 --bus wishbone",
+    "streams": "--line 4 --source 0 --algorithm chain --words 8",
+    "circuits": "--circuits --mesh 3x2 --source 0,0 --algorithm tree --words 6",
+    "circuits, operators": "--circuits --mesh 2x2 --collective all-reduce --words 6"
     " --algorithm joining-tree --parity --tile-ports --bus wishbone",
     "circuits, all ports": "--circuits --mesh 2x2 --ports all --algorithm light-tree --source 0,0",
-    "AXI-Stream, Wishbone": "--mesh 2x2 --source 0,0 --algorithm tree --flits 4 --tile-ports"
+    "AXI-Stream, Wishbone": "--mesh 2x2 --source 0,0 --algorithm tree --words 4 --tile-ports"
     " --tile axi-stream --bus wishbone",
 }
 """Options of ``eyecast ip`` by the name of the configuration."""

@@ -1,6 +1,6 @@
 """``make soak``: compare model and hardware on random networks and traffic for a given time.
 
-    python bench/soak.py [--minutes 10] [--flits 1000000000] [--by traces] [--longer 50]
+    python bench/soak.py [--minutes 10] [--words 1000000000] [--by traces] [--longer 50]
     python bench/soak.py --draw 17
 
 A case is checked ``--by`` traces, signatures or rules (``By`` of ``helpers.soak.soak``). Each has a
@@ -53,7 +53,7 @@ BEGIN = {"next_draw": 0, "networks": 0, "cases": 0, "flits": 0, "seconds": 0.0, 
     show_default=True,
     callback=lambda _context, _option, value: By(value),
 )
-@click.option("--flits", "wanted", type=int, help="Stop also at this number of flits.")
+@click.option("--words", "wanted", type=int, help="Stop also at this number of flits.")
 @click.option("--longer", default=1, show_default=True, help="Traffic lasts so many times longer.")
 @click.option("--packets", default=1, show_default=True, help="Packets are so many times longer.")
 @click.option("--large", is_flag=True, help="Draw 8x8 meshes, 8x8 tori and hypercubes of 64 nodes.")

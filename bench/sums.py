@@ -50,7 +50,7 @@ def changed(topology: Topology, algorithm: str, words: int, order: str | None) -
     messages = drawn(topology.working_nodes.size, words)
     try:
         made = eyecast.schedule(
-            topology, algorithm, collective="all-reduce", flits=words, operator=BFLOAT16_ADD,
+            topology, algorithm, collective="all-reduce", words=words, operator=BFLOAT16_ADD,
             order=order,
         )  # fmt: skip
     except eyecast.InvalidInput:

@@ -104,7 +104,7 @@ class Call:
             topology=topology,
             collective=COLLECTIVES[self.name],
             source=self.last,
-            flits=None if self.name == "barrier" else self.words,
+            words=None if self.name == "barrier" else self.words,
             operator=self.operator,
         )
         return answer(task, BEST, room).schedule

@@ -37,7 +37,7 @@ LAYOUT = ("router.def", "router.png")
 
 @command(
     "asic",
-    "eyecast asic --mesh 4x4 --vcs 2 --source 0,0 --flits 64 --run",
+    "eyecast asic --mesh 4x4 --vcs 2 --source 0,0 --words 64 --run",
     "eyecast asic --mesh 4x4 --contention-free --route -o routed",
 )
 @schedule_options(network_options, hardware_options, collective_options, schedule_file_option)

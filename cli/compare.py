@@ -49,7 +49,7 @@ BOUND = "lower bound"
 @command(
     "compare",
     "eyecast compare --mesh 8x8 --source 1,0 -o compare.svg",
-    "eyecast compare --torus 8x8 --collective all-reduce --flits 256",
+    "eyecast compare --torus 8x8 --collective all-reduce --words 256",
 )
 @schedule_options(network_options, request_options, hardware_options)
 @force_option
@@ -59,7 +59,7 @@ BOUND = "lower bound"
 @click.option(
     "--lengths",
     metavar="N,N,...",
-    help="Compare cycles for these numbers of flits; -o draws them.",
+    help="Compare cycles for these numbers of words; -o draws them.",
 )
 @click.option("--why", is_flag=True, help="Print why an algorithm does not serve the network.")
 @output_option("the picture, .svg or .png,")
@@ -116,14 +116,14 @@ def compare_command(
 
 def _tasks(wanted: ScheduleOptions, lengths: str) -> list[Task]:
     """Return a task for each of ``lengths``."""
-    refused = ("--rtl", "--report", "--why", "--flits", "--block-words")
+    refused = ("--rtl", "--report", "--why", "--words", "--block-words")
     refuse_beside("--lengths", refused, "it is about cycles")
     counts = sorted({*integers("--lengths", "numbers such as 4,16,64", lengths, ",")})
     require_range("--lengths", counts[0], 1)
     task = wanted.task(wanted.network.topology(SizeLimit.COMPARISON))
     if task.collectives == {Collective.BARRIER}:
         raise InvalidInput("--lengths must be left out with barrier: it has 1 word")
-    return [replace(task, flits=count) for count in counts]
+    return [replace(task, words=count) for count in counts]
 
 
 def _compared(task: Task, room: Room, *, keep: bool = False) -> SideBySide:
@@ -145,7 +145,7 @@ def _compare_lengths(
         Network and seed of a JSON result; None to print a table.
     """
     series = _series(comparisons)
-    words = [comparison.task.words for comparison in comparisons]
+    words = [comparison.task.block_length for comparison in comparisons]
     first = comparisons[0]
     title = f"{first.task.topology.label}, {first.task.title}, fewest cycles over words"
     if output is not None:
@@ -169,7 +169,7 @@ def _series(comparisons: Sequence[SideBySide]) -> dict[str, dict[int, int]]:
     """Return the cycles with the better timing by words: the bound first, then each algorithm."""
     series: dict[str, dict[int, int]] = {BOUND: {}}
     for comparison in comparisons:
-        words = comparison.task.words
+        words = comparison.task.block_length
         series[BOUND][words] = comparison.least["cycles"]
         for entry in comparison.entries:
             found = series.setdefault(entry.label, {})

@@ -13,7 +13,7 @@ from ..model.collectives.declared.request import Ports
 from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, say, say_written
-from .options.collective import flits_option
+from .options.collective import words_option
 from .options.hardware import ports_option
 from .options.network import NetworkOptions, network_options
 from .options.output import json_option, require_output_files
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..formats.format import Content, Format
 
 
-_OF_SCHEDULES = (ports_option, flits_option)
+_OF_SCHEDULES = (ports_option, words_option)
 
 
 @command(
@@ -46,7 +46,7 @@ _OF_SCHEDULES = (ports_option, flits_option)
 )
 @network_options
 @ports_option
-@flits_option
+@words_option
 @drawing_options
 @json_option
 def convert_command(
@@ -56,13 +56,13 @@ def convert_command(
     to_format: str | None,
     network: NetworkOptions,
     ports: Ports,
-    flits: int,
+    words: int,
     drawing: DrawingOptions,
     as_json: bool,
 ) -> None:
     """Convert a file of a network, a schedule or traffic to another format.
 
-    If FROM names ranks but no network, give the network as an option, with --ports and --flits.
+    If FROM names ranks but no network, give the network as an option, with --ports and --words.
     """
     from ..formats.registry import format_named, require_format_of
 
@@ -73,7 +73,7 @@ def convert_command(
     origin = given or require_format_of(file)
     with busy("reading, checking, writing"):
         content, target = _target(origin, wanted, to_file)
-        reader = ScheduleReader(network, ports, flits, SizeLimit.SCHEDULE)
+        reader = ScheduleReader(network, ports, words, SizeLimit.SCHEDULE)
         omits = _convert(reader, drawing, file, origin, content, target, Path(to_file))
     if as_json:
         print_json({"from": origin.name, "to": target.name, "content": content, "omits": omits})

@@ -166,10 +166,22 @@ def _no_line_before() -> Iterator[None]:
         raise click.Abort from None
 
 
+def _present_name(name: str) -> str:
+    """Return the name of an option that is typed; say so if it has a new one."""
+    if name != "flits":
+        return name
+    click.echo("eyecast: --flits is now called --words", err=True)
+    return "words"
+
+
 @click.group(
     cls=_Commands,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "token_normalize_func": _present_name,
+    },
 )
 @click.version_option(__version__)
 @click.pass_context

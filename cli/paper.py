@@ -18,7 +18,7 @@ from .options.values import float_option, integer_option, recorded, refuse_besid
 if TYPE_CHECKING:
     from ..model.papers.items.item import Item, Paper, Setting
 
-_FORMULAS = ("--dimension", "--flits", "--packet", "--tau", "--tc")
+_FORMULAS = ("--dimension", "--words", "--packet", "--tau", "--tc")
 """Options of Johnsson & Ho alone."""
 
 _SHORTEST_TIME, _LONGEST_TIME = 1e-100, 1e9
@@ -38,7 +38,7 @@ class FormulaOptions:
     """The parameters of Johnsson & Ho's formulas."""
 
     dimension: int
-    flits: int
+    words: int
     packet: int
     tau: float
     tc: float
@@ -49,7 +49,7 @@ class FormulaOptions:
         from ..model.papers.items.johnsson_ho import LARGEST_DIMENSION
 
         require_range("--dimension", self.dimension, 2, LARGEST_DIMENSION)
-        require_range("--flits", self.flits, 1, 1 << 31)
+        require_range("--words", self.words, 1, 1 << 31)
         require_range("--packet", self.packet, 1, 1 << 31)
         for option, time in (("--tau", self.tau), ("--tc", self.tc)):
             if time != 0 and not _SHORTEST_TIME <= time <= _LONGEST_TIME:
@@ -64,7 +64,7 @@ class FormulaOptions:
 @command(
     "paper",
     "eyecast paper cang-wu-1998 -o figures",
-    "eyecast paper johnsson-ho-1986 table-4 table-5 --dimension 3 --flits 12 --packet 2",
+    "eyecast paper johnsson-ho-1986 table-4 table-5 --dimension 3 --words 12 --packet 2",
 )
 @click.argument("name", required=False, metavar="[PAPER]", shell_complete=_complete)
 @click.argument("chosen", nargs=-1, metavar="[ITEM]...", shell_complete=_complete)
@@ -73,7 +73,7 @@ class FormulaOptions:
     "formulas",
     FormulaOptions,
     integer_option("--dimension", 4, "n: dimension of the hypercube."),
-    integer_option("--flits", 16, "M: words of the message, or of each block."),
+    integer_option("--words", 16, "M: words of the message, or of each block."),
     integer_option("--packet", 4, "B: the most words of a packet."),
     float_option("--tau", 8e-3, "τ: time of a start-up; the default is the iPSC's, in seconds."),
     float_option("--tc", 0.8e-6, "t_c: time of a word."),

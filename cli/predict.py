@@ -80,8 +80,8 @@ subject_options = schedule_options(
 
 @command(
     "predict",
-    "eyecast predict --mesh 8x8 --source 0,0 --flits 16",
-    "eyecast predict --mesh 8x8 --source 0,0 --flits 1024 --algorithm best --report watch.html",
+    "eyecast predict --mesh 8x8 --source 0,0 --words 16",
+    "eyecast predict --mesh 8x8 --source 0,0 --words 1024 --algorithm best --report watch.html",
 )
 @subject_options
 @run_options

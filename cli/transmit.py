@@ -11,7 +11,7 @@ from ..model.compare.answer import Answer
 from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import busy, print_json, print_table, say, say_written
-from .options.collective import flits_option, require_flits, schedule_facts
+from .options.collective import require_words, schedule_facts, words_option
 from .options.network import NetworkOptions, network_options
 from .options.output import json_option, output_option, require_output_files
 from .options.values import file_option, float_option
@@ -30,7 +30,7 @@ PLANS = ("best", "paper")
     "eyecast transmit --star-tree 3x12 --faulty-node 0",
 )
 @network_options
-@flits_option
+@words_option
 @float_option("--seconds", 30, "Limit of the search for a better plan and for a proof.")
 @click.option(
     "--plan",
@@ -45,7 +45,7 @@ PLANS = ("best", "paper")
 @json_option
 def transmit_command(
     network: NetworkOptions,
-    flits: int,
+    words: int,
     seconds: float,
     which: str,
     picture: str | None,
@@ -75,7 +75,7 @@ def transmit_command(
     if picture is not None:
         require_picture_suffix(picture)
     require_output_files(output, picture)
-    require_flits(flits)
+    require_words(words)
     # The network of a file is known only after it is read.
     known = network.kind in (*SCHEMES, "graph")
     topology = network.topology(SizeLimit.SCHEDULE if known else SizeLimit.SEARCH)
@@ -84,7 +84,7 @@ def transmit_command(
     with busy("searching"):
         findings = transmit(topology, seconds)
         plan = findings.best if which == "best" else _of_paper(findings)
-        schedule = transmit_schedule(plan, flits)
+        schedule = transmit_schedule(plan, words)
         schedule.check()
         figure = None if picture is None else draw_picture(plan_picture(plan))
     if output is not None:

@@ -51,7 +51,7 @@ SIGNALS = "signals.vcd"
 @command(
     "verify",
     "eyecast verify --mesh 8x8 --source 0,0",
-    "eyecast verify --mesh 4x4 --all-sources --flits 64 --vcs 2",
+    "eyecast verify --mesh 4x4 --all-sources --words 64 --vcs 2",
 )
 @compiled_options
 @run_options

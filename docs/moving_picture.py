@@ -62,7 +62,7 @@ def main() -> None:
     """Write both pictures."""
     if lack := missing():
         sys.exit(lack)
-    schedule = eyecast.schedule(eyecast.mesh((8, 8)), "eye", source=(0, 0), flits=8)
+    schedule = eyecast.schedule(eyecast.mesh((8, 8)), "eye", source=(0, 0), words=8)
     for colors in ("light", "dark"):
         write_moving_picture(DOCS / f"eye-{colors}.webp", colors, schedule)
 

@@ -25,7 +25,7 @@ from pathlib import PurePath
 from ..model.base.errors import InvalidInput, one_of, require_range
 from ..model.base.files import InputFile, input_name
 from ..model.collectives.promise import promise_of
-from ..model.collectives.task import MOST_FLITS, Task
+from ..model.collectives.task import MOST_BLOCK_WORDS, Task
 from ..model.schedule.collective import Collective
 from ..model.schedule.rounds import RoundSend, schedule_of_rounds
 from ..model.schedule.rules import LARGEST_STEP
@@ -83,7 +83,7 @@ def _add(rounds: dict[int, list[RoundSend]], cells: list[str], nodes: int) -> No
     )
     if source == target:
         raise InvalidInput.of("target", "another node than the source", target)
-    blocks = _numbers("blocks", cells[3], MOST_FLITS)
+    blocks = _numbers("blocks", cells[3], MOST_BLOCK_WORDS)
     (combine,) = _numbers("combine", cells[4] or "0", 1, 1)
     rounds[number].append(RoundSend(source, target, blocks, bool(combine)))
 
@@ -119,10 +119,10 @@ def _schedule(
         collective=given["collective"],
         source=nodes["source"][0] if "source" in nodes else None,
         targets=tuple(nodes["targets"]) if "targets" in nodes else None,
-        flits=None if given["collective"] == Collective.BARRIER else setting.words,
+        words=None if given["collective"] == Collective.BARRIER else setting.words,
         operator=given.get("operator"),
     )
-    (pieces,) = _numbers("pieces", given.get("pieces", "1"), MOST_FLITS, 1)
+    (pieces,) = _numbers("pieces", given.get("pieces", "1"), MOST_BLOCK_WORDS, 1)
     return schedule_of_rounds(
         topology,
         rounds=rounds,

@@ -16,7 +16,7 @@ from ..model.base.errors import InvalidInput, one_of, require_range
 from ..model.base.files import InputFile
 from ..model.collectives.declared.request import Ports
 from ..model.collectives.registry import algorithms_for, find_algorithm
-from ..model.collectives.task import MOST_FLITS, require_ends
+from ..model.collectives.task import MOST_BLOCK_WORDS, require_ends
 from ..model.network.config import MOST_MEMORY_WORDS, PARAMETERS, Timing
 from ..model.network.kinds import GRAPH
 from ..model.network.network_text import SizeLimit, node_in_words
@@ -194,7 +194,7 @@ _CHECKS: dict[str, Check] = {
     "random_faults": _between(0, 1, "0 to less than 1", below=True),
     "seed": _within(0, _LARGEST_SEED),
     "collective": _read_by(algorithms_for, "collective"),
-    "flits": _within(1, MOST_FLITS),
+    "words": _within(1, MOST_BLOCK_WORDS),
     "operator": _named(BUILT_IN),
     "operators": _read_by(as_operators, "operators"),
     "ports": _named(each.value for each in Ports),

@@ -72,7 +72,7 @@ def _schedule(values: dict[str, Any]) -> Schedule:
         collective=values["collective"],
         source=_source(topology, values),
         targets=_targets(topology, values),
-        flits=None if barrier else values["flits"],
+        words=None if barrier else values["words"],
         ports=values["ports"],
         operator=values["operator"],
     )

@@ -10,7 +10,7 @@
     network = ["mesh 8x8", "torus 8x8"]
     algorithm = ["eye", "u-mesh"]
     source = "0,0"
-    flits = [1, 16, 256]
+    words = [1, 16, 256]
     timing = ["barrier", "self-timed"]
 
 :data:`.layout.FIELDS` has the kinds of grids; :mod:`.checks` has the limits of their values.
@@ -28,7 +28,7 @@ import msgspec
 from ..model.base.errors import InvalidInput
 from ..model.base.files import STANDARD_INPUT, input_name, read_input
 from ..model.base.json_file import place_first
-from .layout import FIELDS, Header, Span, SweepLayout
+from .layout import COLLECTIVE, FIELDS, Header, Span, SweepLayout
 
 FORMAT, VERSION = "eyecast-sweep", 1
 LARGEST_FILE = 1 << 20
@@ -83,10 +83,19 @@ def grids_of(description: Mapping[str, Any]) -> list[Grid]:
             raise InvalidInput.of("format", FORMAT, repr(header.format))
         if header.version != VERSION:
             raise InvalidInput.of("version", str(VERSION), header.version)
+        _refuse_old_names(description)
         sweep: Any = msgspec.convert(description, SweepLayout)
     except msgspec.ValidationError as error:
         raise InvalidInput(place_first(error)) from error
     return [_grid(grid, f"grid[{number}]") for number, grid in enumerate(sweep.grid)]
+
+
+def _refuse_old_names(description: Mapping[str, Any]) -> None:
+    """Raise :class:`.InvalidInput` for the name that ``words`` had in sweeps of collectives."""
+    grids = description.get("grid")
+    for number, grid in enumerate(grids if isinstance(grids, list) else ()):
+        if isinstance(grid, Mapping) and grid.get("kind") == COLLECTIVE and "flits" in grid:
+            raise InvalidInput(f"grid[{number}].flits is now called words")
 
 
 def folder_of(path: str | Path) -> Path:

@@ -10,7 +10,7 @@ import msgspec
 
 from ..formats.format import WorkloadSetting
 from ..model.collectives.declared.request import Ports
-from ..model.collectives.task import USUAL_FLITS
+from ..model.collectives.task import USUAL_WORDS
 from ..model.network.config import PARAMETERS, Timing
 from ..model.schedule.collective import Collective
 from ..model.workload.costs import MEMORY_WORDS
@@ -94,7 +94,7 @@ FIELDS: dict[str, tuple[Field, ...]] = {
         ("algorithm", _TEXT),
         ("source", _TEXT | None, None),
         ("targets", _TEXT | None, None),
-        ("flits", _INTEGER, USUAL_FLITS),
+        ("words", _INTEGER, USUAL_WORDS),
         ("operator", _TEXT | None, None),
         ("ports", _TEXT, Ports.ONE.value),
         *_parameters(for_traffic=False),

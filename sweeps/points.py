@@ -81,7 +81,7 @@ def _combinations(grids: Iterable[Grid]) -> Iterator[tuple[str, dict[str, Any]]]
             values = dict(zip(grid.axes, combination, strict=True))
             values |= {name: [*each] for name, each in values.items() if isinstance(each, range)}
             if grid.kind == COLLECTIVE:
-                values["flits"] = words_of(values["collective"], values["flits"])
+                values["words"] = words_of(values["collective"], values["words"])
             if values.get("algorithm") != ALL:
                 yield grid.kind, values
                 continue

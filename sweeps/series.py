@@ -28,7 +28,7 @@ _OF_LOADS = (
 )
 _WAYS = ("algorithm", "ports", "timing", *_HARDWARE, "on")
 _OF_COLLECTIVES = ("network", *_FAULTS, "collective", "operator", *_WAYS)
-_WORK = ("network", *_FAULTS, "collective", "operator", "flits")
+_WORK = ("network", *_FAULTS, "collective", "operator", "words")
 
 
 _OF_WORKLOADS = (
@@ -88,7 +88,7 @@ Series = dict[str, list[tuple[int, float]]]
 
 def cycles_series(rows: Iterable[Row]) -> Series:
     """Return cycles over words of a block, for each algorithm and network."""
-    return _series(rows, COLLECTIVE, _OF_COLLECTIVES, over="flits", value="cycles")
+    return _series(rows, COLLECTIVE, _OF_COLLECTIVES, over="words", value="cycles")
 
 
 def exposed_series(rows: Iterable[Row]) -> Series:

@@ -20,7 +20,7 @@ COLUMNS: dict[str, type] = {
     **{"version": str, "sources": str, "key": str, "kind": str, "status": str, "error": str},
     **{"on": str, "network": str, "faulty_nodes": str, "faulty_links": str},
     **{"random_faults": float, "seed": int},
-    **{"collective": str, "algorithm": str, "source": str, "targets": str, "flits": int},
+    **{"collective": str, "algorithm": str, "source": str, "targets": str, "words": int},
     **{"operator": str, "ports": str, "timing": str},
     **{"pattern": str, "rate": float, "packet_flits": int, "burst": int, "reply_flits": int},
     "back_pressure": float,

@@ -12,11 +12,11 @@ from ...model.collectives.group_choice import named_groups
 from ...model.collectives.registry import ALGORITHMS
 from ...model.collectives.task import (
     BEST,
-    MOST_FLITS,
+    MOST_BLOCK_WORDS,
     MOST_NODES,
     STRAIGHT,
     USUAL_ALGORITHMS,
-    USUAL_FLITS,
+    USUAL_WORDS,
     Task,
 )
 from ...model.compare.answer import Answer, answer
@@ -45,7 +45,7 @@ source_option = click.option(
     callback=given_once,
     help="The root: the node that has the message, or that gets the blocks or the result.",
 )
-flits_option = integer_option("--flits", USUAL_FLITS, "Length of the message, or of each block.")
+words_option = integer_option("--words", USUAL_WORDS, "Length of the message, or of each block.")
 
 
 def _usual_algorithms() -> str:
@@ -73,7 +73,7 @@ class CollectiveOptions:
     packet: str | None
     operator: str | None
     ports: Ports
-    flits: int
+    words: int
     block_words: str | None
     group: str | None
     algorithm: str | None = None
@@ -96,7 +96,7 @@ class CollectiveOptions:
             collective=self.collective,
             source=source,
             targets=targets or None,
-            flits=self.flits if was_typed("flits") else None,
+            words=self.words if was_typed("words") else None,
             ports=self.ports,
             packet=self._most_words,
             order=self.order,
@@ -113,9 +113,9 @@ class CollectiveOptions:
         """The most words of a send; None for any number."""
         if self.packet is None:
             return None
-        (packet, *more) = integers("--packet", "a number of flits", self.packet, ",")
+        (packet, *more) = integers("--packet", "a number of words", self.packet, ",")
         if more:
-            raise InvalidInput.of("--packet", "a number of flits", repr(self.packet))
+            raise InvalidInput.of("--packet", "a number of words", repr(self.packet))
         return packet
 
     def _require_built(self, task: Task, room: Room) -> None:
@@ -156,10 +156,10 @@ class CollectiveOptions:
         return found
 
 
-def require_flits(flits: int) -> int:
+def require_words(words: int) -> int:
     """Return the length of a message in words; refuse one out of range."""
-    require_range("--flits", flits, 1, MOST_FLITS)
-    return flits
+    require_range("--words", words, 1, MOST_BLOCK_WORDS)
+    return words
 
 
 _request_group = option_group(
@@ -178,7 +178,7 @@ _request_group = option_group(
         multiple=True,
         help="A target of a multicast; repeatable.",
     ),
-    click.option("--packet", metavar="N", help="The most flits of a send."),
+    click.option("--packet", metavar="N", help="The most words of a send."),
     click.option(
         "--operator",
         metavar="NAME",
@@ -186,10 +186,10 @@ _request_group = option_group(
         help="The operator of a reduction; the default is add (in a barrier: and).",
     ),
     ports_option,
-    flits_option,
+    words_option,
     file_option(
         "--block-words",
-        help="Unequal blocks, instead of --flits: the words of each node, or of each pair.",
+        help="Unequal blocks, instead of --words: the words of each node, or of each pair.",
     ),
     file_option(
         "--group",

@@ -20,7 +20,7 @@ from ...model.program.compiler import Compiled
 from ...model.program.deadlock import certify
 from ...model.program.program import Program
 from ...model.schedule.schedule import Schedule
-from .collective import CollectiveOptions, collective_options, require_flits
+from .collective import CollectiveOptions, collective_options, require_words
 from .hardware import HARDWARE_NAMES, config_of, hardware_options, with_ports
 from .network import NETWORK_NAMES, NetworkFacts, NetworkOptions, network_options
 from .values import Decorator, file_option, option_group, option_names, recorded, refuse_beside
@@ -55,7 +55,7 @@ REPLACED_BY_PROGRAM_FILE = ("--schedule", *REPLACED_BY_SCHEDULE_FILE, *HARDWARE_
 """Options refused beside ``--program``."""
 
 REPLACED_BY_RANKS = tuple(
-    name for name in option_names(collective_options) if name not in ("--ports", "--flits")
+    name for name in option_names(collective_options) if name not in ("--ports", "--words")
 )
 """Options refused beside a file of ranks, which needs a network from the options."""
 
@@ -99,7 +99,7 @@ class ScheduleOptions:
         """
         if self.schedule_file is not None:
             file = InputFile.read(self.schedule_file)
-            words, ports = self.collective.flits, self.collective.ports
+            words, ports = self.collective.words, self.collective.ports
             reader = ScheduleReader(self.network, ports, words, limit, require)
             return Answer(reader.read(file, None, "--schedule"))
         topology = self.network.topology(limit)
@@ -136,7 +136,7 @@ class ScheduleReader:
 
     network: NetworkOptions
     ports: Ports
-    flits: int
+    words: int
     limit: SizeLimit
     require: Require = _any_network
 
@@ -155,7 +155,7 @@ class ScheduleReader:
             schedule = self._allowed(form.read_schedule(file))
         elif form.read_schedule_in is not None and not self.network.sizes:
             refuse_beside(option, (*NETWORK_NAMES, *REPLACED_BY_RANKS))
-            wishes = Wishes(ports=self._port_model, words=require_flits(self.flits))
+            wishes = Wishes(ports=self._port_model, words=require_words(self.words))
             schedule = self._allowed(form.read_schedule_in(file, wishes))
         else:
             assert form.read_schedule_on is not None
@@ -166,7 +166,7 @@ class ScheduleReader:
                 )
             topology = self.network.topology(self.limit)
             self.require(topology)
-            words = require_flits(self.flits)
+            words = require_words(self.words)
             setting = Setting(topology=topology, ports=self._port_model, words=words)
             schedule = form.read_schedule_on(file, setting)
         try:

@@ -167,7 +167,7 @@ def _number_option(
 OPTIONS = {
     "source": "--source",
     "targets": "--target",
-    "flits": "--flits",
+    "words": "--words",
     "ports": "--ports",
     "packet": "--packet",
     "order": "--order",

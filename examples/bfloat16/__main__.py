@@ -20,7 +20,7 @@ def all_reduce(width: int, height: int, algorithm: str, flits: int) -> tuple[Any
     """
     mesh = eyecast.mesh((width, height))
     schedule = eyecast.schedule(
-        mesh, algorithm, collective="all-reduce", flits=flits, operator=BFLOAT16_ADD
+        mesh, algorithm, collective="all-reduce", words=flits, operator=BFLOAT16_ADD
     )
     result = eyecast.verify(schedule, operators=[BFLOAT16_ADD])
     payload, memory = result.case.payload, result.measured.memory
@@ -45,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m examples.bfloat16")
     parser.add_argument("--mesh", default="2x2", help="the nodes (default 2x2)")
     parser.add_argument("--algorithm", default="eye", help="of an all-reduce (default eye)")
-    parser.add_argument("--flits", type=int, default=64, help="words, of two numbers each")
+    parser.add_argument("--words", type=int, default=64, help="words, of two numbers each")
     given = parser.parse_args()
     width, height = (int(side) for side in given.mesh.split("x"))
     result, count, right, by_number = all_reduce(width, height, given.algorithm, given.flits)

@@ -23,7 +23,7 @@ def drawn(form: Format, nodes: int, count: int) -> np.ndarray:
 def all_reduced(topology: eyecast.Topology, algorithm: str, form: Format, codes: np.ndarray):
     """Run an all-reduce of ``codes`` on the hardware; return the sums, and whether it agrees."""
     count = codes.shape[1]
-    made = eyecast.schedule(topology, algorithm, collective="all-reduce", flits=count)
+    made = eyecast.schedule(topology, algorithm, collective="all-reduce", words=count)
     compiled = compile_certified(made, {"flit_width": form.width})
     words = form.to_fixed(codes.ravel()).reshape(codes.shape)
     case = Case.of(compiled, timing=Timing.BARRIER, seed=0, messages=words)

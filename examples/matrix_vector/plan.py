@@ -65,8 +65,8 @@ def software(width: int, height: int, rows_of_node: int) -> Software:
     size = topology.nodes * rows_of_node
     plan = Plan(size, rows_of_node, vector=0, result=size, matrix=2 * size)
     schedules = [
-        eyecast.schedule(topology, "tree", source=0, flits=size),
-        eyecast.schedule(topology, "ring", collective="all-gather", flits=rows_of_node),
+        eyecast.schedule(topology, "tree", source=0, words=size),
+        eyecast.schedule(topology, "ring", collective="all-gather", words=rows_of_node),
     ]
     wanted = NetworkConfig(
         topology=topology, programs=2, tile_ports=True, message_words=plan.words, table_words=32

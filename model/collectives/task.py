@@ -27,9 +27,9 @@ from .group_file import Group
 from .groups import Nodes
 from .registry import algorithms_for, find_algorithm
 
-USUAL_FLITS = 16
+USUAL_WORDS = 16
 """Default words of each block."""
-MOST_FLITS = (1 << 31) - 1
+MOST_BLOCK_WORDS = (1 << 31) - 1
 
 BEST = "best"
 """A name in place of an algorithm's: the fastest of all that serve the request."""
@@ -75,7 +75,7 @@ class Task:
         The collective of all nodes, or of the groups that name none.
     source
         The root; None for a collective without a root, and for groups that name theirs.
-    flits
+    words
         Words of each block, in a broadcast of the message; None for 16, in a barrier for 1.
     operator
         The operator of a reduction, or its name; None for the default.
@@ -90,7 +90,7 @@ class Task:
     collective: str = Collective.BROADCAST
     source: int | None = None
     targets: tuple[int, ...] | None = None
-    flits: int | None = None
+    words: int | None = None
     ports: str = Ports.ONE
     packet: int | None = None
     order: str | None = None
@@ -114,13 +114,13 @@ class Task:
     def _require_words(self) -> None:
         """Raise :class:`.InvalidInput` for words out of range, or given twice."""
         beside = "with block words, which say how long blocks are"
-        for name, count in (("flits", self.flits), ("packet", self.packet)):
+        for name, count in (("words", self.words), ("packet", self.packet)):
             if count is not None:
                 if self.block_words is not None:
                     raise InvalidInput.must_be(name, "left out", beside)
-                require_range(name, count, 1, MOST_FLITS)
-        if self.flits is not None and self.collectives == {Collective.BARRIER}:
-            raise InvalidInput.must_be("flits", "left out", "with barrier: it has 1 word")
+                require_range(name, count, 1, MOST_BLOCK_WORDS)
+        if self.words is not None and self.collectives == {Collective.BARRIER}:
+            raise InvalidInput.must_be("words", "left out", "with barrier: it has 1 word")
         if self._grouping is None and self.block_words is not None:
             require_block_words(self.block_words, self.collective, self.topology)
 
@@ -143,9 +143,9 @@ class Task:
         return f"{CUSTOM} collective" if others else one
 
     @property
-    def words(self) -> int:
+    def block_length(self) -> int:
         """Words of each block, unless a group or a table gives others."""
-        return words_of(self.title, self.flits or USUAL_FLITS)
+        return words_of(self.title, self.words or USUAL_WORDS)
 
     @property
     def operator_name(self) -> str | None:
@@ -244,7 +244,7 @@ class Task:
         """Return the request of a group on its own network, for any algorithm."""
         return Request(
             topology=topology,
-            words=group.words or self.flits or USUAL_FLITS,
+            words=group.words or self.words or USUAL_WORDS,
             source=group.root,
             targets=group.targets,
             partial=self.partial,

@@ -98,7 +98,7 @@ def _say_quicker(task: Task, made: Schedule, timing: Timing, *, circuits: bool) 
         return
     if network.nodes > MOST_TRIED or timing != Timing.BARRIER or task.packet is not None:
         return
-    request = Request(topology=network, words=task.words, source=task.source)
+    request = Request(topology=network, words=task.block_length, source=task.source)
     with suppress(InvalidInput):
         other = find_algorithm(made.collective, QUICK[circuits]).generate(request)
         slow, quick = (_about(each, circuits=circuits) for each in (made, other))

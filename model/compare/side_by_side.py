@@ -174,16 +174,16 @@ class SideBySide:
 
     @property
     def _message(self) -> str:
-        """The length of the message, or of all blocks: " of 1 flit", " of 0 to 16 flits"."""
+        """The length of the message, or of all blocks: " of 1 word", " of 0 to 16 words"."""
         groups = () if self.task.groups is None else self.task.groups.groups
         if any(group.words is not None or group.block_words is not None for group in groups):
             return ""
-        least = most = self.task.words
+        least = most = self.task.block_length
         if self.task.block_words is not None:
             words = np.array(self.task.block_words)
             least, most = int(words.min()), int(words.max())
         numbers = str(most) if least == most else f"{least} to {most}"
-        return " of 1 flit" if numbers == "1" else f" of {numbers} flits"
+        return " of 1 word" if numbers == "1" else f" of {numbers} words"
 
     @property
     def least(self) -> dict[str, int]:
@@ -220,7 +220,7 @@ class SideBySide:
         return {
             "collective": task.title,
             "source": node_coordinates(task.topology, task.source),
-            "flits": task.words if task.block_words is None else None,
+            "words": task.block_length if task.block_words is None else None,
             "block_words": task.block_words,
             "group": None if task.groups is None else task.groups.name,
             **({"operator": task.combining} if task.combining else {}),

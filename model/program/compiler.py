@@ -96,7 +96,7 @@ def _require_memory(layout: Layout, config: NetworkConfig) -> None:
     """Refuse a layout that does not fit in the message memories."""
     if layout.fits(config):
         return
-    raise InvalidInput.of("flits", layout.limit(config), layout.size)
+    raise InvalidInput.of("words", layout.limit(config), layout.size)
 
 
 def require_circuits(schedule: Schedule, *, circuits: bool) -> None:

@@ -102,7 +102,7 @@ class Blocks:
     @classmethod
     def of_broadcast(cls, root: int, words: int) -> Blocks:
         """Return one block of ``words`` words that ``root`` owes to every node."""
-        require_range("flits", words, 1)
+        require_range("words", words, 1)
         return cls(np.array([root], np.int32), (None,), np.array([words], np.int32))
 
     @classmethod
@@ -112,6 +112,6 @@ class Blocks:
         """Return blocks to which every node contributes, each owed to the nodes of ``owed``."""
         lengths = np.broadcast_to(np.asarray(words, np.int32), (len(owed),))
         for length in lengths[lengths < 0][:1]:
-            require_range("flits", int(length), 0)
+            require_range("words", int(length), 0)
         owner = np.full(len(owed), NO_OWNER, np.int32)
         return cls(owner, owed, lengths, (None,) * len(owed), (operator,) * len(owed))

@@ -76,16 +76,16 @@ def test_a_program_has_room_and_cannot_deadlock():
 
 def test_all_algorithms_are_compared_or_those_named():
     network = eyecast.mesh((4, 4))
-    entries = eyecast.compare(network, source=0, flits=4)
+    entries = eyecast.compare(network, source=0, words=4)
     served = {entry.name for entry in entries}
     assert {"eye", "minimum", "u-mesh"} <= served < {a.name for a in algorithms_for("broadcast")}
-    (eye,) = eyecast.compare(network, source=0, flits=4, algorithms=["eye"])
+    (eye,) = eyecast.compare(network, source=0, words=4, algorithms=["eye"])
     assert eye.cycles == next(entry.cycles for entry in entries if entry.name == "eye")
     assert eyecast.algorithms("gather")[:1] == ["ring"]
 
 
 def test_the_hardware_agrees_and_the_picture_is_drawn(here):
-    small = eyecast.schedule(eyecast.mesh((2, 2)), "eye", source=0, flits=4)
+    small = eyecast.schedule(eyecast.mesh((2, 2)), "eye", source=0, words=4)
     compared = eyecast.verify(small)
     assert compared.agrees
     assert compared.measured.cycles == eyecast.predict(small).cycles
@@ -177,7 +177,7 @@ def test_a_graph_of_networkx_may_have_further_switches():
 def test_a_host_transmits_to_all():
     found = eyecast.transmit(eyecast.line(9), seconds=0)
     assert (found.best.cost, found.bound, found.proved) == ((3, 3), (3, 3), True)
-    made = eyecast.transmit_schedule(found.best, flits=4)
+    made = eyecast.transmit_schedule(found.best, words=4)
     assert (made.steps, made.root) == (3, 9)
     assert eyecast.predict(made).finished
     with pytest.raises(eyecast.InvalidInput, match="seconds must be 0 or more, not -1"):

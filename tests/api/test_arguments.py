@@ -10,7 +10,7 @@ import eyecast
 import eyecast.api as face
 
 NETWORK = eyecast.mesh((2, 2))
-MADE = eyecast.schedule(NETWORK, "eye", source=0, flits=2)
+MADE = eyecast.schedule(NETWORK, "eye", source=0, words=2)
 SEND = (1, [0, 1])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.command import Command, printed_result
+from helpers.refusals import refusal_of
 
 import eyecast as python
 from eyecast.cli.options.values import in_options
@@ -56,7 +57,7 @@ def drawn_task(seed: int) -> tuple[list[str], dict[str, Any]]:
         asked["block_words"] = words
         typed += ["--block-words", "words.json"]
     elif draw.integers(4):
-        ask("flits", int(draw.choice([1, 3, 17, 200])))
+        ask("words", int(draw.choice([1, 3, 17, 200])))
     if draw.integers(4) == 0:
         ask("ports", str(draw.choice(["all", "half-duplex", "full-duplex"])))
     if collective in REDUCING and draw.integers(2):
@@ -95,3 +96,17 @@ def test_both_faces_compare_drawn_tasks_alike(
     eyecast: Command, here: Path, seeds: range, refused: range
 ) -> None:
     assert sum(refused_alike(eyecast, seed) for seed in seeds) in refused
+
+
+def test_the_old_name_of_words_is_named(eyecast: Command) -> None:
+    """An option and an argument are taken for the new ones; a sweep file is refused."""
+    typed = ("compare", "--mesh", "2x2", "--source", "0,0", "--json")
+    new, old = eyecast(*typed, "--words", "3"), eyecast(*typed, "--flits", "3")
+    assert (old.output, old.errors) == (new.output, "eyecast: --flits is now called --words\n")
+    network = python.mesh((2, 2))
+    with pytest.warns(FutureWarning, match="^flits is now called words$"):
+        made = python.schedule(network, "tree", source=0, flits=3)  # type: ignore[call-arg]
+    assert made.blocks.words.tolist() == [3]
+    grid = {"kind": "collective", "network": "mesh 2x2", "algorithm": "tree", "flits": 3}
+    sweep = {"format": "eyecast-sweep", "version": 1, "grid": [grid]}
+    assert refusal_of(python.sweep, sweep) == "grid[0].flits is now called words"

@@ -35,7 +35,7 @@ def wrote(made: eyecast.Schedule, given: dict[str, Any]) -> Any:
 
 Call = Callable[[eyecast.Schedule, dict[str, Any]], Any]
 CALLS: dict[str, Call] = {
-    "compare": lambda _, given: eyecast.compare(NETWORK, source=0, flits=2, **given),
+    "compare": lambda _, given: eyecast.compare(NETWORK, source=0, words=2, **given),
     "compile": lambda made, given: eyecast.compile(made, **given),
     "draw": lambda made, _: eyecast.draw(made, "x.svg"),
     "measures": lambda made, _: eyecast.measures(made),

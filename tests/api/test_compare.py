@@ -14,7 +14,7 @@ GATHER = {"collective": "gather", "source": 1}
 
 
 def test_all_ports_are_those_of_the_schedules_and_of_the_bound() -> None:
-    asked = {"source": 0, "collective": "gather", "flits": 4, "ports": "all"}
+    asked = {"source": 0, "collective": "gather", "words": 4, "ports": "all"}
     entries = eyecast.compare(CUBE, **asked)
     assert {str(entry.schedule.port_model) for entry in entries} == {"all-port"}
     assert all(min(entry.cycles.values()) >= entry.bound.value for entry in entries)
@@ -31,7 +31,7 @@ def test_all_ports_are_those_of_the_schedules_and_of_the_bound() -> None:
     ],
 )
 def test_what_is_asked_of_one_is_asked_of_each(algorithm: str, asked: dict[str, Any]) -> None:
-    asked |= {"source": 0, "flits": 8}
+    asked |= {"source": 0, "words": 8}
     (entry,) = eyecast.compare(CUBE, algorithms=[algorithm], **asked)
     made = eyecast.schedule(CUBE, entry.name, **asked)
     assert entry.schedule.path_nodes.tolist() == made.path_nodes.tolist()

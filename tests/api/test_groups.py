@@ -69,8 +69,8 @@ def test_what_a_node_has_for_itself_does_not_travel(network: eyecast.Topology, n
 
 
 def test_all_algorithms_are_compared_on_the_same_groups() -> None:
-    entries = eyecast.compare(NETWORK, collective="all-gather", groups="rows", flits=3)
-    alone = eyecast.schedule(NETWORK, "ring", collective="all-gather", groups="rows", flits=3)
+    entries = eyecast.compare(NETWORK, collective="all-gather", groups="rows", words=3)
+    alone = eyecast.schedule(NETWORK, "ring", collective="all-gather", groups="rows", words=3)
     cycles = {entry.name: entry.cycles["barrier"] for entry in entries}
     assert cycles["ring"] == eyecast.predict(alone).cycles
     assert {"ring", "recursive-doubling"} <= {*cycles}
@@ -91,16 +91,16 @@ def schedule(algorithm: str = "ring", **asked: object) -> Callable[[], eyecast.S
         ),
         (schedule(groups="rows"), "source must be given with broadcast"),
         (
-            schedule(collective="all-gather", flits=4, block_words=[1] * 8),
-            "flits must be left out with block words, which say how long blocks are",
+            schedule(collective="all-gather", words=4, block_words=[1] * 8),
+            "words must be left out with block words, which say how long blocks are",
         ),
         (
-            schedule("tree", collective="barrier", flits=4),
-            "flits must be left out with barrier: it has 1 word",
+            schedule("tree", collective="barrier", words=4),
+            "words must be left out with barrier: it has 1 word",
         ),
         (
-            schedule("tree", collective="barrier", flits=4, groups="rows"),
-            "flits must be left out with barrier: it has 1 word",
+            schedule("tree", collective="barrier", words=4, groups="rows"),
+            "words must be left out with barrier: it has 1 word",
         ),
         (
             schedule(groups=3),

@@ -112,5 +112,5 @@ def test_every_limit_is_tried() -> None:
 def test_python_has_the_limits_of_the_command_line(
     call: Callable[[eyecast.Schedule], object], sides: int, line: str
 ) -> None:
-    made = eyecast.schedule(eyecast.mesh((sides, sides)), "eye", source=0, flits=1)
+    made = eyecast.schedule(eyecast.mesh((sides, sides)), "eye", source=0, words=1)
     assert refusal_of(call, made) == f"nodes of the {sides}x{sides} mesh must be {line}"

@@ -13,7 +13,7 @@ def difference(there, coming, _bits):
 
 
 OWN = eyecast.Operator("difference", meaning=difference)
-REDUCED = {"collective": "all-reduce", "flits": 2}
+REDUCED = {"collective": "all-reduce", "words": 2}
 
 
 @pytest.mark.parametrize("groups", [None, "rows"])

@@ -56,11 +56,11 @@ def made(collective: str, **others: object) -> Schedule:
 
 @pytest.mark.parametrize("collective", CASES)
 def test_each_collective_is_made_and_runs(collective, here):
-    words = {} if collective == "barrier" else {"flits": 5}
+    words = {} if collective == "barrier" else {"words": 5}
     own = made(collective, **words)
     (request,) = own.requests
     assert (own.collective, request.collective, own.algorithm) == (collective, collective, "own")
-    assert request.words == {*own.blocks.words.tolist()}.pop() == words.get("flits", 1)
+    assert request.words == {*own.blocks.words.tolist()}.pop() == words.get("words", 1)
     assert eyecast.predict(own).finished
     eyecast.write_schedule(own, here / "own.json")
     again = eyecast.read_schedule(here / "own.json")
@@ -77,7 +77,7 @@ def test_a_collective_without_its_last_send_is_refused(collective):
 
 @pytest.mark.slow
 def test_the_hardware_carries_out_an_own_all_reduce():
-    assert eyecast.verify(made("all-reduce", flits=3)).agrees
+    assert eyecast.verify(made("all-reduce", words=3)).agrees
 
 
 def sends_of(given: Schedule) -> list[Send]:
@@ -118,11 +118,11 @@ def blocks_of(given: Schedule) -> list[Block]:
         (eyecast.hypercube(3), "sbt", {"source": 0, "collective": "scatter"}),
         (RING, "ring", {"collective": "all-gather", "block_words": [3, 0, 5, 1]}),
         (RING, "ring", {"collective": "all-reduce", "operator": "xor"}),
-        (eyecast.mesh((3, 3)), "direct", {"collective": "all-to-all", "flits": 2}),
-        (eyecast.mesh((3, 3)), "chain", {"source": 4, "flits": 64}),
+        (eyecast.mesh((3, 3)), "direct", {"collective": "all-to-all", "words": 2}),
+        (eyecast.mesh((3, 3)), "chain", {"source": 4, "words": 64}),
         (eyecast.mesh((4, 2)), "ring", {"collective": "all-gather", "groups": "submesh 2x2"}),
-        (eyecast.mesh((4, 2)), "direct", {"collective": "gather", "source": 0, "flits": 2}),
-        (eyecast.torus((3, 3)), "ring", {"collective": "reduce-scatter", "flits": 9}),
+        (eyecast.mesh((4, 2)), "direct", {"collective": "gather", "source": 0, "words": 2}),
+        (eyecast.torus((3, 3)), "ring", {"collective": "reduce-scatter", "words": 9}),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -153,7 +153,7 @@ def test_any_schedule_can_be_written_as_sends(network, algorithm, asked):
 
 
 def test_a_root_or_a_multicast_need_not_be_named():
-    own = eyecast.schedule_of_sends(LINE, [(2, [0, 1]), (1, [0, 1, 2])], flits=4)
+    own = eyecast.schedule_of_sends(LINE, [(2, [0, 1]), (1, [0, 1, 2])], words=4)
     assert (own.root, own.steps, own.tcd, own.collective) == (0, 2, 3, "broadcast")
     assert own.step.tolist() == [2, 1]
     assert eyecast.predict(own).finished
@@ -163,7 +163,7 @@ def test_a_root_or_a_multicast_need_not_be_named():
 def test_messages_are_cut_into_pieces():
     """A streamed chain: node 1 sends piece 0 on while piece 1 arrives."""
     sends = [(1, [0, 1], 0), Send(2, [0, 1], 1), Send(2, [1, 2], 0), Send(3, [1, 2], 1)]
-    own = eyecast.schedule_of_sends(LINE, sends, pieces=2, flits=5, ports="full-duplex")
+    own = eyecast.schedule_of_sends(LINE, sends, pieces=2, words=5, ports="full-duplex")
     assert own.blocks.words.tolist() == [3, 2]
     all_gather = eyecast.schedule_of_sends(
         eyecast.line(2),
@@ -178,9 +178,9 @@ def test_messages_are_cut_into_pieces():
 
 def test_a_send_may_stream_and_have_channels():
     sends = [Send(1, [0, 1]), Send(1, [1, 2], stream=True, vcs=1)]
-    own = eyecast.schedule_of_sends(LINE, sends, flits=32, ports="full-duplex")
+    own = eyecast.schedule_of_sends(LINE, sends, words=32, ports="full-duplex")
     assert (own.stream.tolist(), own.vcs.tolist()) == ([False, True], [0, 1])
-    apart = eyecast.schedule_of_sends(LINE, [(1, [0, 1]), (2, [1, 2])], flits=32)
+    apart = eyecast.schedule_of_sends(LINE, [(1, [0, 1]), (2, [1, 2])], words=32)
     assert eyecast.predict(own).cycles < eyecast.predict(apart).cycles
 
 
@@ -258,13 +258,13 @@ REDUCED = Block(words=1, operator="add")
             "ports must be half-duplex, exchange, full-duplex or all, not two",
         ),
         (ONE, {"pieces": 0}, "pieces must be 1 to 16, not 0"),
-        (ONE, {"pieces": 4, "flits": 3}, "pieces must be 1 to 3, not 4"),
+        (ONE, {"pieces": 4, "words": 3}, "pieces must be 1 to 3, not 4"),
         (ONE, {"pieces": 2, "blocks": [REDUCED]}, "pieces must be left out with blocks"),
         (ONE, {"collective": "custom"}, "blocks must be given with custom"),
         (
             ONE,
-            {"collective": "custom", "blocks": [REDUCED], "flits": 3},
-            "flits must be left out with custom: blocks say it",
+            {"collective": "custom", "blocks": [REDUCED], "words": 3},
+            "words must be left out with custom: blocks say it",
         ),
         (
             ONE,

@@ -22,7 +22,7 @@ def right(root: Node = (0, 0)) -> None:
     eyecast.graph(networkx.DiGraph([(0, 1)]))
     faulty = eyecast.with_faults(network, [(1, 1), 7], [((0, 0), 1)])
     eyecast.with_random_faults(eyecast.hypercube(4), 0.1, keep=faulty.working_nodes)
-    made = eyecast.schedule(network, "eye", source=root, flits=16)
+    made = eyecast.schedule(network, "eye", source=root, words=16)
     assert_type(made, eyecast.Schedule)
     eyecast.schedule(network, "ring", collective="all-reduce", ports="full-duplex", operator="max")
     own = eyecast.Operator("saturating-add", latency=1)

@@ -224,9 +224,9 @@ def port():
     os.close(far)
 
 
-RUN = ("--mesh", "2x1", "--source", "0,0", "--flits", "2", "--flit-width", "16")
+RUN = ("--mesh", "2x1", "--source", "0,0", "--words", "2", "--flit-width", "16")
 RUN += ("--algorithm", "tree", "--timing", "self-timed")
-ALL_REDUCE = ("--mesh", "2x1", "--collective", "all-reduce", "--flits", "5")
+ALL_REDUCE = ("--mesh", "2x1", "--collective", "all-reduce", "--words", "5")
 ALL_REDUCE += ("--algorithm", "recursive-doubling", "--operators", "max,add")
 
 

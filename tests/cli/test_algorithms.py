@@ -63,7 +63,7 @@ def best(eyecast: Command, case: MeasuredCase) -> tuple[int, set[str]]:
     source = () if case.collective in ROOTLESS else ("--source", "0,0")
     if source and "hypercube" in case.network:
         source = ("--source", "0,0,0,0,0,0")
-    words = () if case.collective == Collective.BARRIER else ("--flits", str(case.words))
+    words = () if case.collective == Collective.BARRIER else ("--words", str(case.words))
     asked = (*case.network.split(), "--collective", case.collective, "--ports", case.ports)
     made = eyecast("schedule", *asked, *source, *words, "--algorithm", "best", "--json")
     cycles = printed_result(made.output)["best"]["cycles"]

@@ -11,7 +11,7 @@ from helpers.waves import flits_in, read_waves
 import eyecast as package
 from eyecast.model.run.trace import Trace
 
-EYE = ("--mesh", "4x4", "--source", "0,0", "--flits", "4", "--circuits")
+EYE = ("--mesh", "4x4", "--source", "0,0", "--words", "4", "--circuits")
 
 
 def test_predict_has_cycles_and_no_steps(eyecast: Command, here: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_program_file_runs_as_its_schedule_does(eyecast: Command, here: Path) 
 
 
 def test_compare_and_best_take_circuits(eyecast: Command) -> None:
-    task = ("--mesh", "2x2", "--source", "0,0", "--flits", "2", "--circuits")
+    task = ("--mesh", "2x2", "--source", "0,0", "--words", "2", "--circuits")
     cycles = {
         each["algorithm"]: each["cycles"]["barrier"]
         for each in result(eyecast("compare", *task, "--json"))["algorithms"]
@@ -59,7 +59,7 @@ def test_compare_and_best_take_circuits(eyecast: Command) -> None:
 
 def test_compare_has_one_column_of_cycles(eyecast: Command, here: Path) -> None:
     printed = eyecast("compare", *EYE, "--report", "r.html").output
-    assert printed.startswith("4x4 mesh, circuits, broadcasts of 4 flits from (0,0)\n")
+    assert printed.startswith("4x4 mesh, circuits, broadcasts of 4 words from (0,0)\n")
     assert "barrier" not in printed
     assert "cycles, barrier" not in (here / "r.html").read_text()
 
@@ -76,7 +76,7 @@ def test_a_page_has_every_word_and_the_run_tables(eyecast: Command, here: Path) 
     page = read_file(here / "r.html")
     assert trace_text(page) == (here / "trace.csv").read_text()
     (run,) = page["runs"]
-    made = package.schedule(package.mesh((4, 4)), "eye", source=(0, 0), flits=4)
+    made = package.schedule(package.mesh((4, 4)), "eye", source=(0, 0), words=4)
     program = package.compile(made, circuits=True)
     for name in ("first_entry", "duration", "codes", "send_address", "receive_address", "receive"):
         assert run["run_tables"][name] == getattr(program, name).ravel().tolist(), name
@@ -136,7 +136,7 @@ def test_a_trace_is_checked_word_for_word(eyecast: Command, here: Path) -> None:
 
 
 def test_python_takes_circuits() -> None:
-    made = package.schedule(package.mesh((4, 4)), "eye", source=(0, 0), flits=4)
+    made = package.schedule(package.mesh((4, 4)), "eye", source=(0, 0), words=4)
     assert package.predict(made, circuits=True).finished
     assert package.compile(made, circuits=True).table_sizes.max() > 2
 

@@ -141,7 +141,7 @@ def test_a_program_that_does_not_finish_is_a_failure(eyecast: Command, here: Pat
 
 def test_room_that_is_made_is_said(eyecast: Command, here: Path) -> None:
     more = ("program", "--torus", "4x4", "--source", "0,0", "--algorithm", "u-torus")
-    answer = eyecast(*more, "--flits", "300", "-o", "p.json")
+    answer = eyecast(*more, "--words", "300", "-o", "p.json")
     assert "for a network with --vcs 2 --message-words 512\n" in answer.output
     config = read_program(here / "p.json").config
     assert (config.vcs, config.message_words, config.table_words) == (2, 512, 64)

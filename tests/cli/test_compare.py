@@ -46,8 +46,8 @@ def lines_of(answer: Answer) -> list[list[str]]:
 
 
 def test_every_number_is_what_other_commands_say(eyecast: Command) -> None:
-    found = result(eyecast(*COMPARE_8X8, "--flits", "5", "--json"))
-    assert (found["source"], found["flits"]) == ([1, 0], 5)
+    found = result(eyecast(*COMPARE_8X8, "--words", "5", "--json"))
+    assert (found["source"], found["words"]) == ([1, 0], 5)
     assert found["least"] == {"steps": 1, "tcd": 63, "cycles": 18}
     served = [entry["algorithm"] for entry in found["algorithms"]]
     assert {*served, *found["not_serving"]} == {
@@ -55,7 +55,7 @@ def test_every_number_is_what_other_commands_say(eyecast: Command) -> None:
     }
     assert {"eye", "minimum", "rectangle"} <= set(served)
     for entry in found["algorithms"]:
-        options = (*COMPARE_8X8[1:], "--algorithm", entry["algorithm"], "--flits", "5", "--json")
+        options = (*COMPARE_8X8[1:], "--algorithm", entry["algorithm"], "--words", "5", "--json")
         schedule = result(eyecast("schedule", *options))
         assert (entry["steps"], entry["tcd"]) == (schedule["steps"], schedule["tcd"])
         for timing in entry["cycles"]:
@@ -69,7 +69,7 @@ def test_every_number_is_what_other_commands_say(eyecast: Command) -> None:
 def test_the_table_has_the_bounds_first_and_then_what_json_has(eyecast: Command) -> None:
     answer = eyecast(*COMPARE_8X8)
     assert (answer.status, answer.errors) == (0, "")
-    assert answer.output.startswith("8x8 mesh, broadcasts of 16 flits from (1,0)\n")
+    assert answer.output.startswith("8x8 mesh, broadcasts of 16 words from (1,0)\n")
     found = result(eyecast(*COMPARE_8X8, "--json"))
     bounds, *rows = [row for row in lines_of(answer) if row[1]]
     assert bounds == ["lower bound", "1", "63", "29", "29", "", ""]
@@ -91,7 +91,7 @@ def test_the_table_has_the_bounds_first_and_then_what_json_has(eyecast: Command)
     ],
 )
 def test_the_bounds_hold_for_what_streams_too(eyecast: Command, options: tuple[str, ...]) -> None:
-    found = result(eyecast("compare", "--mesh", "4x4", *options, "--flits", "4", "--json"))
+    found = result(eyecast("compare", "--mesh", "4x4", *options, "--words", "4", "--json"))
     for entry in found["algorithms"]:
         assert found["least"]["steps"] <= entry["least"]["steps"] <= entry["steps"]
         assert found["least"]["tcd"] <= entry["tcd"]
@@ -143,7 +143,7 @@ def test_a_schedule_that_cannot_be_compiled_has_no_cycles(
 
 
 @pytest.mark.parametrize(
-    "arguments", ["--mesh 4x4 --source 0,0 --flits 1024", "--torus 5x5 --source 1,0"]
+    "arguments", ["--mesh 4x4 --source 0,0 --words 1024", "--torus 5x5 --source 1,0"]
 )
 def test_room_is_made_for_all(eyecast: Command, arguments: str) -> None:
     for entry in result(eyecast("compare", *arguments.split(), "--json"))["algorithms"]:
@@ -231,7 +231,7 @@ def test_cycles_over_words(eyecast: Command, here: Path) -> None:
     assert found["words"] == [4, 64]
     assert found["least"]["cycles"] == {"4": 6 + 4, "64": 6 + 64}
     for algorithm in ("eye", "chain"):
-        options = ("--algorithm", algorithm, "--flits", "64", "--json")
+        options = ("--algorithm", algorithm, "--words", "64", "--json")
         barrier = result(eyecast("predict", *network, *options))["cycles"]
         assert 70 < found["cycles"][algorithm]["64"] <= barrier
     answer = eyecast(*command, "-o", "lines.svg")
@@ -240,7 +240,7 @@ def test_cycles_over_words(eyecast: Command, here: Path) -> None:
 
 
 def test_the_best_is_the_first_of_a_comparison(eyecast: Command) -> None:
-    network = ("--mesh", "4x4", "--source", "0,0", "--flits", "64")
+    network = ("--mesh", "4x4", "--source", "0,0", "--words", "64")
     best = eyecast("schedule", *network, "--algorithm", "best", "--json")
     assert best.errors.startswith("best is chain (125 cycles), next best minimum (2")
     assert best.output.split('"algorithm": "')[1].startswith("chain")
@@ -257,7 +257,7 @@ BAD_OPTIONS = {
     f"{MESH} --source 1,1 --faulty-node 1,1": (
         "--source must be a node that is not faulty, not 1,1"
     ),
-    f"{MESH} --source 0,0 --flits 257 --message-words 256": (
+    f"{MESH} --source 0,0 --words 257 --message-words 256": (
         "flits of the message must be at most 256, the message memory (--message-words raises it), "
         "not 257"
     ),

@@ -19,7 +19,7 @@ ROWS = [("sbt", 2147483648, 1099511627776, "ok"), ("a long name", None, 42949672
 NUMBERS = ("2,147,483,648", "1,099,511,627,776", "4,294,967,296")
 
 COSTS = ("paper", "johnsson-ho-1986", "table-4", "--dimension", "16", "--packet", "1")
-COSTS += ("--flits", "2147483648")
+COSTS += ("--words", "2147483648")
 LARGEST = "34359738368"
 """Number of start-ups: 16 for each of 2147483648 one-flit packets."""
 

@@ -17,7 +17,7 @@ def ring(here: Path) -> str:
 
 
 def test_from_a_foreign_file_to_ours_and_back(eyecast: Command, here: Path, ring: str) -> None:
-    answer = eyecast("convert", ring, "s.json", "--mesh", "2x2", "--flits", "5")
+    answer = eyecast("convert", ring, "s.json", "--mesh", "2x2", "--words", "5")
     assert answer.output.splitlines() == [
         "a schedule of ring.xml, MSCCL XML, as Eyecast schedule",
         "wrote s.json",
@@ -44,8 +44,8 @@ def test_from_a_foreign_file_to_ours_and_back(eyecast: Command, here: Path, ring
 def test_commands_take_foreign_schedules_as_they_are(eyecast: Command, ring: str) -> None:
     found = result(eyecast("predict", "--schedule", ring, "--mesh", "2x2", "--json"))
     assert (found["finished"], found["algorithm"]) == (True, "mine")
-    # Each block has as many words as --flits.
-    longer = eyecast("predict", "--schedule", ring, "--mesh", "2x2", "--flits", "64", "--json")
+    # Each block has as many words as --words.
+    longer = eyecast("predict", "--schedule", ring, "--mesh", "2x2", "--words", "64", "--json")
     assert result(longer)["cycles"] > found["cycles"]
 
 

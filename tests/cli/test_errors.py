@@ -137,12 +137,12 @@ BAD_OPTIONS = {
         "Got unexpected extra argument (0) (see eyecast schedule --help)"
     ),
     # The message
-    f"schedule --mesh 8x8 {CORNER} --flits 0": "--flits must be 1 to 2147483647, not 0",
-    f"schedule --mesh 8x8 {CORNER} --flits 3000000000": (
-        "--flits must be 1 to 2147483647, not 3000000000"
+    f"schedule --mesh 8x8 {CORNER} --words 0": "--words must be 1 to 2147483647, not 0",
+    f"schedule --mesh 8x8 {CORNER} --words 3000000000": (
+        "--words must be 1 to 2147483647, not 3000000000"
     ),
-    f"schedule --mesh 8x8 {CORNER} --flits abc": "--flits must be an integer, not 'abc'",
-    f"verify --mesh 4x4 {CORNER} --flits 257 --message-words 256": (
+    f"schedule --mesh 8x8 {CORNER} --words abc": "--words must be an integer, not 'abc'",
+    f"verify --mesh 4x4 {CORNER} --words 257 --message-words 256": (
         "flits of the message must be at most 256, the message memory (--message-words raises it), "
         "not 257"
     ),
@@ -174,7 +174,7 @@ BAD_OPTIONS = {
         f"--partial must be left out with eye broadcast {TREE}"
     ),
     f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",
-    f"schedule --mesh 8x8 {CORNER} --packet 1,2": "--packet must be a number of flits, not '1,2'",
+    f"schedule --mesh 8x8 {CORNER} --packet 1,2": "--packet must be a number of words, not '1,2'",
     f"schedule --mesh 8x8 {CORNER} --algorithm eye --ports all": (
         "--ports all must be left out with eye broadcast (packed-trees serves it)"
     ),
@@ -365,7 +365,7 @@ def test_a_folder_that_turns_read_only(
     ("arguments", "option"),
     [
         ("predict --schedule s.json --mesh 4x4", "--mesh"),
-        ("predict --schedule s.json --flits 16", "--flits"),
+        ("predict --schedule s.json --words 16", "--words"),
         ("traffic --mesh 4x4 --traffic-file t.csv --cycles 5", "--cycles"),
     ],
 )

@@ -60,14 +60,14 @@ def test_unequal_blocks(eyecast: Command) -> None:
     by_name = result(eyecast("predict", *command, "--algorithm", "ring", "--json"))
     assert again["cycles"] == by_name["cycles"]
     compared = result(eyecast("compare", *command, "--json"))
-    assert (compared["flits"], compared["block_words"]) == (None, WORDS)
+    assert (compared["words"], compared["block_words"]) == (None, WORDS)
     cycles = {entry["algorithm"]: entry["cycles"]["barrier"] for entry in compared["algorithms"]}
     assert cycles["ring"] == again["cycles"]
     assert "must be at least 1, not 0" in compared["not_serving"]["stream-ring"]
 
 
 def test_groups_are_compared(eyecast: Command) -> None:
-    command = ("--mesh", "4x2", "--collective", "all-gather", "--flits", "4")
+    command = ("--mesh", "4x2", "--collective", "all-gather", "--words", "4")
     compared = result(eyecast("compare", *command, "--group", "rows", "--json"))
     assert compared["group"] == "rows"
     cycles = {entry["algorithm"]: entry["cycles"]["barrier"] for entry in compared["algorithms"]}
@@ -77,8 +77,8 @@ def test_groups_are_compared(eyecast: Command) -> None:
     title = eyecast("compare", *NETWORK, "--group", "groups.json").output.splitlines()[0]
     assert title == "4x4 mesh, custom collectives, in groups: groups.json"
     command = ("--collective", "all-reduce", "--operator", "max", "--group", "rows")
-    title = eyecast("compare", *NETWORK, *command, "--flits", "4").output.splitlines()[0]
-    assert title == "4x4 mesh, all-reduces of 4 flits by max, in groups: rows"
+    title = eyecast("compare", *NETWORK, *command, "--words", "4").output.splitlines()[0]
+    assert title == "4x4 mesh, all-reduces of 4 words by max, in groups: rows"
 
 
 def test_groups_of_standard_input_are_compared_over_lengths(
@@ -121,8 +121,8 @@ REFUSED = {
     f"schedule --mesh 4x4 {ALL_GATHER} --faulty-node 2,1 --algorithm best": (
         "block words of node 6 must be 0, as it takes no part, not 30"
     ),
-    f"schedule --mesh 4x4 {ALL_GATHER} --flits 3": (
-        "--flits must be left out with block words, which say how long blocks are"
+    f"schedule --mesh 4x4 {ALL_GATHER} --words 3": (
+        "--words must be left out with block words, which say how long blocks are"
     ),
     f"compare --mesh 4x4 {ALL_GATHER} --lengths 3,4": (
         "--block-words must be left out with --lengths: it is about cycles"
@@ -157,7 +157,7 @@ def test_what_was_found_of_the_best_is_kept(
     monkeypatch.setattr(cycles, "exact_run", lambda *a, **b: predicted.append(1) or run(*a, **b))
     again = []
     monkeypatch.setattr(arithmetic, "run", lambda *a, **b: again.append(1) or run(*a, **b))
-    command = ("predict", *NETWORK, "--source", "0,0", "--flits", "64", "--json")
+    command = ("predict", *NETWORK, "--source", "0,0", "--words", "64", "--json")
     answer = eyecast(*command, "--algorithm", "best", "-o", "best.csv")
     assert (len(compiled), again) == (len(predicted), [])
     found = printed_result(answer.output)
@@ -194,10 +194,10 @@ def test_what_there_was_no_time_for_is_said(eyecast: Command) -> None:
 
 FALLS_BACK = {
     # A chain streams, and needs a barrier after each step.
-    "predict --mesh 4x4 --source 0,0 --flits 64 --algorithm best --timing self-timed": "chain",
-    "predict --mesh 4x4 --group rows --source 0,0 --flits 64 --timing self-timed": "chain",
+    "predict --mesh 4x4 --source 0,0 --words 64 --algorithm best --timing self-timed": "chain",
+    "predict --mesh 4x4 --group rows --source 0,0 --words 64 --timing self-timed": "chain",
     # A direct all-to-all is timed, and no image can hold it.
-    "program --mesh 2x2 --collective all-to-all --flits 4 --algorithm best --image i.csv": "direct",
+    "program --mesh 2x2 --collective all-to-all --words 4 --algorithm best --image i.csv": "direct",
 }
 
 
@@ -225,7 +225,7 @@ def test_the_best_is_predicted_with_the_timing_asked_for(eyecast: Command) -> No
 
 def test_one_of_a_thing_is_said_as_one(eyecast: Command) -> None:
     two, one = ("--mesh", "2x1", "--source", "0,0"), ("--mesh", "1x1", "--collective", "all-reduce")
-    answer = eyecast("schedule", *two, "--flits", "1", "--algorithm", "tree")
+    answer = eyecast("schedule", *two, "--words", "1", "--algorithm", "tree")
     assert "node (1,0), 1 hop away, must get 1 word through one port" in answer.output
     answer = eyecast("schedule", *one, "--algorithm", "ring", "-o", "one.json")
     assert "\nnothing has to be sent\n" in answer.output

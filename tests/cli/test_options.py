@@ -38,7 +38,7 @@ VALUES: dict[str, str | None] = {
     "--random-faults": "0.3", "--keep": "0,0", "--seed": "7",
     # Collectives.
     "--source": "1,1", "--collective": "scatter", "--target": "1,1", "--packet": "2",
-    "--operator": "max", "--ports": "all", "--flits": "3", "--block-words": "blocks.json",
+    "--operator": "max", "--ports": "all", "--words": "3", "--block-words": "blocks.json",
     "--group": "rows", "--algorithm": "tree", "--seconds": "5", "--partial": FLAG,
     "--order": "canonical", "--schedule": "schedule.json", "--program": "program.json",
     # Hardware. Memories are too small.
@@ -75,7 +75,7 @@ NETWORK = "describes the network; this run, or these rules, do not depend on it"
 GIVEN = "holds already"
 
 HARDWARE = dict.fromkeys(("--vcs", "--steps", "--contention-free"), NETWORK)
-CORNER = "--mesh 2x2 --source 0,0 --flits 4"
+CORNER = "--mesh 2x2 --source 0,0 --words 4"
 LINES: dict[str, dict[str, str]] = {
     f"schedule {CORNER} -o out": {},
     f"predict {CORNER} -o out": {**HARDWARE, "--force": NO_DEADLOCK},
@@ -115,7 +115,7 @@ LINES: dict[str, dict[str, str]] = {
     ),
     "verilog --mesh 2x1 -o out.v": {},
     "verilog --circuits --mesh 2x1 -o out.v": {},
-    "ip --mesh 2x1 --collective all-gather --flits 2 -o out": {
+    "ip --mesh 2x1 --collective all-gather --words 2 -o out": {
         "--force": NO_DEADLOCK,
         "--seconds": LIMIT,
         "--programs": GIVEN,
@@ -200,7 +200,7 @@ def make_inputs(eyecast: Command) -> None:
         f"program --programs 1 {CORNER} -o resident.json",
         f"predict {CORNER} -o trace.csv",
         "traffic --mesh 2x2 --cycles 100 --on model -o drawn",
-        "schedule --mesh 2x2 --collective all-gather --flits 2 -o ranks.json",
+        "schedule --mesh 2x2 --collective all-gather --words 2 -o ranks.json",
         "convert ranks.json ranks.xml",
     ):
         assert eyecast(*line.split()).status == 0, line

@@ -19,7 +19,7 @@ def test_the_papers_are_listed(eyecast: Command) -> None:
 
 
 def test_an_item_as_table_and_as_json(eyecast: Command) -> None:
-    options = ("paper", "johnsson-ho-1986", "table-4", "--dimension", "3", "--flits", "6")
+    options = ("paper", "johnsson-ho-1986", "table-4", "--dimension", "3", "--words", "6")
     found = result(eyecast(*options, "--json"))
     (item,) = found["items"]
     rows = PAPERS["johnsson-ho-1986"].items["table-4"](Setting(dimension=3, words=6)).rows
@@ -65,7 +65,7 @@ BAD = {
     ),
     "johnsson-ho-1986 table-1 --dimension 11": "dimension must be 2 to 10, not 11",
     "johnsson-ho-1986 --dimension 1": "--dimension must be 2 to 16, not 1",
-    "johnsson-ho-1986 --flits 0": "--flits must be 1 to 2147483648, not 0",
+    "johnsson-ho-1986 --words 0": "--words must be 1 to 2147483648, not 0",
     "johnsson-ho-1986 --packet 0": "--packet must be 1 to 2147483648, not 0",
     "johnsson-ho-1986 --tc 1e-320": "--tc must be 0, or 1e-100 to 1e+09, not 1e-320",
     "johnsson-ho-1986 --tau -1": "--tau must be 0, or 1e-100 to 1e+09, not -1.0",

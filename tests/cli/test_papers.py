@@ -24,7 +24,7 @@ def test_ports_that_send_or_receive_and_ports_that_do_both(
 ) -> None:
     """P = 4 packets: BRG takes 2 P + N - 3 or P + N - 2 steps; nESBT 2 P + n - 1 (Theorem 4.3)."""
     for ports, steps in (("half-duplex", half), ("full-duplex", full)):
-        options = ("--algorithm", graph, "--ports", ports, "--flits", "8", "--packet", "2")
+        options = ("--algorithm", graph, "--ports", ports, "--words", "8", "--packet", "2")
         assert result(eyecast(*CUBE, *options))["steps"] == steps
         assert json.loads((here / "s.json").read_text())["port_model"] == ports
 
@@ -63,7 +63,7 @@ def test_best_names_the_option_that_nothing_heeds(
 
 
 def test_formulas_of_these_ports_beside_what_is_counted(eyecast: Command) -> None:
-    options = ("--hypercube", "3", "--source", "0,1,0", "--flits", "6", "--ports", "half-duplex")
+    options = ("--hypercube", "3", "--source", "0,1,0", "--words", "6", "--ports", "half-duplex")
     found = result(eyecast("compare", *options, "--json"))["algorithms"]
     made = {entry["algorithm"] for entry in found}
     # Some algorithms make half-duplex schedules; the chain makes full-duplex ones.
@@ -74,7 +74,7 @@ def test_formulas_of_these_ports_beside_what_is_counted(eyecast: Command) -> Non
 
 def test_the_scatter_in_the_order_of_the_gray_code(eyecast: Command, here: Path) -> None:
     """The source crosses dimensions 0, 1, 0, 2, 0, 1, 0, 3 ..."""
-    options = ("--collective", "scatter", "--algorithm", "sbt-gray", "--flits", "1")
+    options = ("--collective", "scatter", "--algorithm", "sbt-gray", "--words", "1")
     assert result(eyecast(*CUBE, *options))["steps"] == 15
     schedule = read_schedule(here / "s.json")
     first = schedule.source == schedule.root
@@ -86,7 +86,7 @@ def test_the_scatter_in_the_order_of_the_gray_code(eyecast: Command, here: Path)
 @pytest.mark.parametrize("order", ORDERS)
 def test_orders_of_an_all_to_all(eyecast: Command, here: Path, order: str) -> None:
     """Check the steps of Theorems 7.3 and 7.4."""
-    options = ("--collective", "all-to-all", "--algorithm", "sbt", "--ports", "all", "--flits", "2")
+    options = ("--collective", "all-to-all", "--algorithm", "sbt", "--ports", "all", "--words", "2")
     cube = ("schedule", "--hypercube", "3", *options, "-o", "s.json", "--json")
     result(eyecast(*cube, "--order", order))
     made = generated("all-to-all", "sbt", hypercube(3), words=2, all_port=True, order=order)
@@ -97,7 +97,7 @@ def test_orders_of_an_all_to_all(eyecast: Command, here: Path, order: str) -> No
 
 
 def test_orders_make_a_difference(eyecast: Command, here: Path) -> None:
-    options = ("--collective", "all-to-all", "--algorithm", "sbt", "--ports", "all", "--flits", "2")
+    options = ("--collective", "all-to-all", "--algorithm", "sbt", "--ports", "all", "--words", "2")
     texts = []
     for order in ORDERS:
         eyecast("schedule", "--hypercube", "3", *options, "-o", "s.json", "--order", order)

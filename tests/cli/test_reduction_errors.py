@@ -64,9 +64,9 @@ BAD_OPTIONS = {
         "--operator must be left out with best: no algorithm for all-gather on a 2x2 mesh heeds it"
     ),
     # The words of a barrier
-    "predict --mesh 2x2 --collective barrier --flits 4": BARRIER.format("flits"),
-    "verify --mesh 2x2 --collective barrier --group rows --flits 16": BARRIER.format("flits"),
-    "compare --mesh 2x2 --collective barrier --flits 1": BARRIER.format("flits"),
+    "predict --mesh 2x2 --collective barrier --words 4": BARRIER.format("words"),
+    "verify --mesh 2x2 --collective barrier --group rows --words 16": BARRIER.format("words"),
+    "compare --mesh 2x2 --collective barrier --words 1": BARRIER.format("words"),
     "compare --mesh 2x2 --collective barrier --lengths 1,4": BARRIER.format("lengths"),
     # A float
     "predict --mesh 2x2 --collective all-reduce --operator bfloat16-add": (
@@ -104,7 +104,7 @@ def test_over_links_that_work_one_way_who_cannot_reach_the_root_is_named() -> No
 
 def edited(eyecast: Command, command: str, **changes: Any) -> None:
     """Write an all-reduce to a.json with some values replaced."""
-    line = f"{command} --mesh 2x2 --collective all-reduce --algorithm ring --flits 2 -o a.json"
+    line = f"{command} --mesh 2x2 --collective all-reduce --algorithm ring --words 2 -o a.json"
     eyecast(*line.split())
     content = json.loads(Path("a.json").read_text())
     for name, value in changes.items():
@@ -149,7 +149,7 @@ def test_a_program_of_an_operator_of_which_only_the_name_is_known(eyecast: Comma
 
 
 def test_an_all_reduce_of_floats_in_a_foreign_file(eyecast: Command) -> None:
-    made = schedule(mesh((2, 2)), "ring", collective="all-reduce", flits=4)
+    made = schedule(mesh((2, 2)), "ring", collective="all-reduce", words=4)
     write_msccl(made, Path("a.xml"))
     text = Path("a.xml").read_text()
     Path("a.xml").write_text(text.replace("<algo ", '<algo redop="float-sum" '))
@@ -165,7 +165,7 @@ def half(there: Any, coming: Any, _bits: Any) -> Any:
 
 def test_a_float_of_an_operator_of_ones_own() -> None:
     operator = Operator("half", meaning=half)
-    made = schedule(mesh((2, 2)), "eye", collective="all-reduce", operator=operator, flits=1)
+    made = schedule(mesh((2, 2)), "eye", collective="all-reduce", operator=operator, words=1)
     complaint = (
         "^meaning of operator half must be one that makes an integer, the bits of a word, "
         "not float64$"

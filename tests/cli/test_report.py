@@ -8,7 +8,7 @@ from helpers.report_page import flits, read_file, trace_text
 
 import eyecast as face
 
-TINY = ("--mesh", "2x2", "--source", "0,0", "--flits", "4")
+TINY = ("--mesh", "2x2", "--source", "0,0", "--words", "4")
 
 
 def test_a_prediction_has_the_trace_that_is_written(eyecast: Command, here: Path) -> None:
@@ -165,7 +165,7 @@ def test_pages_of_what_cannot_be_shown_are_refused(eyecast: Command, here: Path)
 
 
 def test_the_page_is_offered_in_python(here: Path) -> None:
-    made = face.schedule(face.mesh((2, 2)), "eye", source=0, flits=4)
+    made = face.schedule(face.mesh((2, 2)), "eye", source=0, words=4)
     face.write_report(made, "page.html", timing="self-timed", depth=4)
     (run,) = read_file("page.html")["runs"]
     assert (run["name"], run["timing"], run["cycles"]) == (

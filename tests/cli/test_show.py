@@ -52,7 +52,7 @@ def test_the_regions_of_a_3d_source_are_drawn_in_every_plane() -> None:
 
     With k = 3 the eye is at 2 and a_2 is 1: no node is between an eye and half of a_2.
     """
-    made = package.schedule(mesh((8, 8, 8)), "eye", source=(0, 0, 0), flits=1)
+    made = package.schedule(mesh((8, 8, 8)), "eye", source=(0, 0, 0), words=1)
     figure = draw_schedule(made, layers=("eye-regions",))
     shades = [each for each in figure.axes[0].patches if isinstance(each, Rectangle)]
     texts = [

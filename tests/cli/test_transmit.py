@@ -116,7 +116,7 @@ def test_graph_files(eyecast: Command, here: Path) -> None:
 
 
 def test_the_schedule_is_that_of_the_plan(eyecast: Command, here: Path) -> None:
-    network = ("transmit", "--line", "8", "--flits", "5")
+    network = ("transmit", "--line", "8", "--words", "5")
     for which, sends in (("best", 2), ("paper", 3)):
         answer = eyecast(*network, "--plan", which, "-o", "s.json", "--picture", "p.svg")
         assert answer.output.splitlines()[-2:] == ["wrote s.json", "wrote p.svg"]
@@ -177,7 +177,7 @@ BAD = {
     "--mesh 3x3 --plan paper": "--plan must be best, as the paper has no plan for this network",
     "--line 4 --seconds -1": "--seconds must be 0 to 1000000, not -1.0",
     "--line 4 --seconds nan": "--seconds must be a number, not 'nan'",
-    "--line 4 --flits 0": "--flits must be 1 to 2147483647, not 0",
+    "--line 4 --words 0": "--words must be 1 to 2147483647, not 0",
     "--line 4 --picture p.gif": "suffix of picture p.gif must be .svg or .png, not .gif",
     "--graph apart.json": (
         "network to transmit on must be connected, not a graph of 4, where nothing links node 2 "

@@ -9,7 +9,7 @@ from helpers.waves import flits_in, read_waves
 from eyecast.model.network.topology import Topology, mesh, torus
 from eyecast.model.run.trace import Trace
 
-SMALL = "--mesh 2x2 --source 1,0 --flits 4"
+SMALL = "--mesh 2x2 --source 1,0 --words 4"
 VIEWS = {"waves.vcd", "waves.gtkw", "waves.sucl"}
 
 

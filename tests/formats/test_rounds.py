@@ -43,7 +43,7 @@ def test_a_file_is_what_python_makes() -> None:
         rounds[int(number) - 1].append(send)
     made = eyecast.schedule_of_rounds(
         *(eyecast.mesh((2, 2)), rounds),
-        **{"collective": "all-reduce", "pieces": 4, "flits": 8, "name": "halving"},
+        **{"collective": "all-reduce", "pieces": 4, "words": 8, "name": "halving"},
     )
     found = read(HALVING + BACK + LAST + REST)
     found.check()

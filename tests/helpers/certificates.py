@@ -102,7 +102,7 @@ def damaged(program: Program, draw: np.random.Generator) -> Program:
 
 
 def compiled(algorithm: str = "eye", request: dict[str, Any] | None = None) -> Compiled:
-    options = {"flits": 4} | (request or {"source": 0})
+    options = {"words": 4} | (request or {"source": 0})
     made = package.schedule(package.mesh((4, 4)), algorithm, **options)
     return Room().compile_one(made)
 

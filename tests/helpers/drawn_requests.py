@@ -76,16 +76,16 @@ def draw_asked(draw: np.random.Generator, network: Topology) -> Asked:
             asked["targets"] = sorted(draw.choice(working, count, replace=False).tolist())
         if asked["collective"] in ("broadcast", "reduce") and draw.integers(6) == 0:
             asked["partial"] = True
-        if "flits" in asked and asked["collective"] == "barrier":
-            del asked["flits"]
+        if "words" in asked and asked["collective"] == "barrier":
+            del asked["words"]
         asked["algorithm"] = _draw_algorithm(draw, asked["collective"])
         return asked
     groups = []
     for nodes in _draw_groups(draw, network, working):
         group = _draw_collective(draw, nodes, len(nodes), of_groups=True)
         group["algorithm"] = _draw_algorithm(draw, group["collective"])
-        if "flits" in group:
-            group["words"] = group.pop("flits")
+        if "words" in group:
+            group["words"] = group.pop("words")
         if "source" in group:
             group["root"] = group.pop("source")
         groups.append({"nodes": nodes, **group})
@@ -120,7 +120,7 @@ def _draw_collective(
                 table[:, idle] = 0
         asked["block_words"] = table.tolist()
     else:
-        asked["flits"] = int(draw.choice([1, 2, 3, 7, 16, 31, 64, int(draw.integers(1, 200))]))
+        asked["words"] = int(draw.choice([1, 2, 3, 7, 16, 31, 64, int(draw.integers(1, 200))]))
     return asked
 
 
@@ -167,7 +167,7 @@ def owed_words(asked: Asked, unserved: set[int]) -> Pairs:
         return _of_group(asked, nodes, lambda node: node, table)
     every: Pairs = Counter()
     for group in asked["groups"]:
-        words = {"flits": group.get("words", 16), "source": group.get("root")}
+        words = {"words": group.get("words", 16), "source": group.get("root")}
         every += _of_group(
             {**group, **words}, group["nodes"], group["nodes"].index, group.get("block_words")
         )
@@ -178,7 +178,7 @@ def _of_group(
     asked: Asked, nodes: list[int], place: Callable[[int], int], table: list[Any] | None
 ) -> Pairs:
     name, root = asked["collective"], asked.get("source")
-    flits = 1 if name == "barrier" else asked.get("flits")
+    flits = 1 if name == "barrier" else asked.get("words")
 
     def words(*ends: int) -> int:
         row: Any = flits if table is None else table
@@ -227,7 +227,7 @@ def as_asked(asked: Asked, schedule: Schedule) -> bool:
     """Tell whether a schedule promises exactly the requested words."""
     if asked["algorithm"] == COPYING:
         # Whole copies; every node gets at least one.
-        copies = {*schedule.blocks.words.tolist()} == {asked["flits"]}
+        copies = {*schedule.blocks.words.tolist()} == {asked["words"]}
         return copies and owed_words(asked, set()).keys() == moved_words(schedule).keys()
     may = asked.get("partial") or asked["algorithm"] == LEAVING_OUT
     may |= any(group.get("algorithm") == LEAVING_OUT for group in asked.get("groups", ()))

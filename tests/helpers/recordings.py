@@ -8,7 +8,7 @@ from eyecast.model.network.topology import mesh
 from eyecast.model.run.trace import Trace
 from eyecast.waves.recorded_trace import DONE, RESET, recorded_signals
 
-NETWORK = ("--mesh", "2x2", "--source", "0,0", "--flits", "4")
+NETWORK = ("--mesh", "2x2", "--source", "0,0", "--words", "4")
 CONFIG = NetworkConfig(topology=mesh((2, 2)))
 CYCLES = 17
 WIDTHS = recorded_signals(CONFIG)

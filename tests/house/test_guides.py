@@ -231,7 +231,7 @@ def test_signals_are_what_the_guide_says(here: Path, eyecast: Command) -> None:
 
 
 def test_waveforms_are_what_the_guide_says(here: Path, eyecast: Command) -> None:
-    run_command("eyecast schedule --mesh 2x2 --source 0,0 --flits 4 -o corner.json", eyecast)
+    run_command("eyecast schedule --mesh 2x2 --source 0,0 --words 4 -o corner.json", eyecast)
     run_command("eyecast predict --schedule corner.json --waves -o trace.csv", eyecast)
     shown = read_waves(here / "waves.vcd")
     _, table = FIRST_HOUR.read_text().split("signal of `network`")

@@ -110,7 +110,7 @@ def test_a_missing_part_is_one_line(
 @pytest.mark.parametrize("kind", PACKAGES)
 def test_the_cocotb_bench_fails_where_the_network_is_broken(eyecast: Command, kind: str) -> None:
     network = ("--mesh", "3x2", "--depth", "2", "--source", "0,0", "--algorithm", "tree")
-    done = eyecast("ip", *network, "--flits", "6", *PACKAGES[kind], "-o", "package")
+    done = eyecast("ip", *network, "--words", "6", *PACKAGES[kind], "-o", "package")
     assert done.status == 0, done.errors
     status, said = make_cocotb(Path("package"))
     assert status == 0, said
@@ -157,7 +157,7 @@ async def test_chip(dut):
 @needs_all
 def test_monitors_of_the_guide_work_deep_in_a_chip(eyecast: Command) -> None:
     """Run the lines of the guide on an engine two modules below the top."""
-    options = ("--mesh", "2x2", "--source", "0,0", "--flits", "4")
+    options = ("--mesh", "2x2", "--source", "0,0", "--words", "4")
     assert eyecast("ip", *options, "-o", "package").status == 0
     guide = (ROUTER_PAGE.parent / "guides" / "into-a-chip.md").read_text()
     found = re.search(r"(?:^    .*\n|^\n)*^    scoreboard\.watch.*\n", guide, re.MULTILINE)

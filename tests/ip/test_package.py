@@ -265,7 +265,7 @@ def test_opensta_reads_the_constraints(eyecast: Command, here: Path, more: tuple
 BUSES = {
     "axi4-lite": (("--bus", "axi4-lite", "--tile", "axi-stream", "--parity"), IN_BOTH | OF_AXI),
     "wishbone": (("--bus", "wishbone"), OF_WISHBONE),
-    "circuits": (("--bus", "wishbone", "--circuits", "--parity", "--flits", "40"), OF_CIRCUITS),
+    "circuits": (("--bus", "wishbone", "--circuits", "--parity", "--words", "40"), OF_CIRCUITS),
 }
 """Further options of a package, and the faults that its bench must detect."""
 
@@ -276,7 +276,7 @@ BUSES = {
 def test_each_fault_of_an_engine_is_seen(eyecast: Command, bus: str) -> None:
     """Buffers are small and packets wait for each other, so that credits and turns matter."""
     more, faults = BUSES[bus]
-    network = ("--mesh", "3x2", "--tile-ports", "--flits", "6", *more)
+    network = ("--mesh", "3x2", "--tile-ports", "--words", "6", *more)
     options = (*network, "--source", "0,0", "--algorithm", "tree")
     done = eyecast("ip", *options, "-o", "package")
     assert done.status == 0, done.errors
@@ -297,13 +297,13 @@ def test_each_fault_of_an_engine_is_seen(eyecast: Command, bus: str) -> None:
     "network",
     [
         ("--line", "3", "--algorithm", "tree", "--source", "0", "--flit-width", "40"),
-        ("--hypercube", "2", "--collective", "all-gather", "--ports", "all", "--flits", "4"),
-        ("--mesh", "2x2", "--collective", "all-reduce", "--flits", "8", "--parity"),
+        ("--hypercube", "2", "--collective", "all-gather", "--ports", "all", "--words", "4"),
+        ("--mesh", "2x2", "--collective", "all-reduce", "--words", "8", "--parity"),
         (
             *("--ring", "4", "--vcs", "2", "--collective", "all-gather", "--algorithm", "ring"),
             *("--link-registers", "1", "--barrier-registers", "3", "--programs", "3"),
         ),
-        ("--mesh", "3x2", "--circuits", *JOINING, "--flits", "6", "--parity"),
+        ("--mesh", "3x2", "--circuits", *JOINING, "--words", "6", "--parity"),
         (
             *("--mesh", "2x2", "--circuits", "--ports", "all", "--algorithm", "light-tree"),
             *("--source", "0,0", "--link-registers", "1", "--barrier-registers", "3"),
@@ -371,7 +371,7 @@ UNUSED = {
 @pytest.mark.parametrize("fault", UNUSED)
 def test_a_fault_beside_the_program_is_seen(eyecast: Command, fault: str) -> None:
     """The program's packets cross one or two links at a time."""
-    assert eyecast("ip", "--mesh", "4x1", *LINE[2:], "--flits", "2", "-o", "package").status == 0
+    assert eyecast("ip", "--mesh", "4x1", *LINE[2:], "--words", "2", "-o", "package").status == 0
     UNUSED[fault].plant(Path("package"))
     status, said = run_icarus(Path("package"), Path("run"), warnings=True)
     assert status != 0
@@ -384,7 +384,7 @@ def test_a_fault_beside_the_program_is_seen(eyecast: Command, fault: str) -> Non
 @needs_icarus
 def test_a_package_of_circuits_passes_and_has_only_its_registers(eyecast: Command) -> None:
     options = ("--line", "2", "--circuits", "--source", "0", "--algorithm", "light-tree")
-    done = eyecast("ip", *options, "--flits", "2", "--tile-ports", "-o", "package")
+    done = eyecast("ip", *options, "--words", "2", "--tile-ports", "-o", "package")
     assert done.status == 0, done.errors
     status, said = run_icarus(Path("package"), Path("run"))
     assert status == 0, said

@@ -164,7 +164,7 @@ def test_what_is_not_drawn(topology: Topology, marked: list[int], message: str) 
 def test_a_tree_has_an_arrow_for_each_link_that_it_crosses(
     algorithm: str, asked: dict[str, object], tmp_path: Path
 ) -> None:
-    made = eyecast.schedule(mesh((4, 4)), algorithm, flits=2, **asked)
+    made = eyecast.schedule(mesh((4, 4)), algorithm, words=2, **asked)
     assert made.tcd < made.hops
     save_picture(draw_schedule(made), tmp_path / "tree.svg")
     assert numbers(tmp_path / "tree.svg", "send") == list(range(made.tcd))
@@ -203,7 +203,7 @@ def test_faulty_and_disabled_nodes_look_different_below_a_wrapped_title() -> Non
 
 def test_no_name_of_an_axis_is_cut() -> None:
     """Without a legend below them, pictures of cubes had cut the name of their second axis."""
-    figure = draw_schedule(eyecast.schedule(hypercube(3), "sbt", collective="all-to-all", flits=1))
+    figure = draw_schedule(eyecast.schedule(hypercube(3), "sbt", collective="all-to-all", words=1))
     figure.draw_without_rendering()
     names = [each for each in figure.axes[0].texts if each.get_text().startswith("bit")]
     boxes = [each.get_window_extent() for each in names]
@@ -229,7 +229,7 @@ def test_layers_are_the_fault_blocks_and_what_is_between_them() -> None:
 
 def test_a_cube_s_broadcast_is_drawn_as_its_trees_with_names() -> None:
     """Of the n trees of the nESBT each has every node once, below its parent in the cube."""
-    figure = draw_trees(eyecast.schedule(hypercube(3), "nesbt", source=5, flits=6))
+    figure = draw_trees(eyecast.schedule(hypercube(3), "nesbt", source=5, words=6))
     assert len(figure.axes) == 3
     for axes in figure.axes:
         texts = {text.get_text(): text.get_position() for text in axes.texts}

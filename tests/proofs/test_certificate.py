@@ -21,7 +21,7 @@ TASKS = (
     ("eye", {"source": 0}),
     ("tree", {"source": 5}),
     ("recursive-doubling", {"collective": "all-reduce"}),
-    ("ring", {"collective": "reduce-scatter", "flits": 16}),
+    ("ring", {"collective": "reduce-scatter", "words": 16}),
 )
 ROUTES = ("no link leaves", "the channels do not rise", "the route has no hop")
 """What the Python checker says of routes that the theorem is about."""

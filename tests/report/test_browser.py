@@ -74,7 +74,7 @@ def opened(chromium: Any, tmp_path: Path) -> Iterator[Opened]:
 
 
 def broadcast(flits: int = 6) -> Report:
-    return report_case(predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=flits)))
+    return report_case(predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, words=flits)))
 
 
 def crowded() -> Report:
@@ -135,7 +135,7 @@ def test_flits_that_never_go_on_are_there_at_the_end(opened: Opened) -> None:
 
 
 def test_it_opens_on_movement_and_stops_when_the_first_message_is_there(opened: Opened) -> None:
-    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=6))
+    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, words=6))
     tail = min(each.cycle for each in case.predicted.trace if not each.port and each.kind & 2)
     page = opened(report_case(case), at="")
     wait_until(page, "document.getElementById('play').ariaPressed === 'true'")
@@ -180,7 +180,7 @@ NETWORKS = {
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
 def test_names_are_legible_and_nothing_is_cut(opened: Opened, network: Any) -> None:
     """Every name of up to 64 nodes has nine pixels, and the movement fits one screen."""
-    case = predicted(eyecast.schedule(network, "tree", source=0, flits=4))
+    case = predicted(eyecast.schedule(network, "tree", source=0, words=4))
     page = opened(report_case(case), viewport={"width": 1280, "height": 900})
     sizes = page.locator("#network .node text").evaluate_all(
         "all => all.map(e => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a)"
@@ -193,7 +193,7 @@ def test_names_are_legible_and_nothing_is_cut(opened: Opened, network: Any) -> N
 
 
 def test_contributions_fill_the_nodes_of_a_reduction(opened: Opened) -> None:
-    made = eyecast.schedule(mesh((4, 4)), "eye", collective="reduce", source=5, flits=6)
+    made = eyecast.schedule(mesh((4, 4)), "eye", collective="reduce", source=5, words=6)
     page = opened(report_case(predicted(made, operators=("add",))))
     page.locator('[data-node="5"]').click()
     assert "1 of 16 contributions combined" in page.inner_text("#selected .state")
@@ -204,7 +204,7 @@ def test_contributions_fill_the_nodes_of_a_reduction(opened: Opened) -> None:
     assert page.locator("#network .node.full").count() == 1
     go(page, 0)
     assert page.inner_text("#now").endswith("(1,1) has 1 of 16 contributions.")
-    made = eyecast.schedule(mesh((4, 4)), "ring", collective="all-reduce", flits=16)
+    made = eyecast.schedule(mesh((4, 4)), "ring", collective="all-reduce", words=16)
     page = opened(report_case(predicted(made, operators=("add",))))
     assert page.inner_text("#now").endswith("0 of 16 nodes have all contributions.")
 
@@ -225,7 +225,7 @@ def test_a_word_on_circuits_has_the_contributions_that_it_sums(
     """If all words are 1 at the start, each word on the way is the number of its contributions."""
     network, algorithm, asked = COUNTED[name]
     collective = name if name.startswith("reduce") else "all-reduce"
-    made = eyecast.schedule(network, algorithm, collective=collective, flits=3, **asked)
+    made = eyecast.schedule(network, algorithm, collective=collective, words=3, **asked)
     registers = 2 if name == "with link registers" else 0
     case = predicted(made, circuits=True, operators=("add",), link_registers=registers)
     ones = case.payload.memory(case.program.config)
@@ -248,7 +248,7 @@ def test_a_word_on_circuits_has_the_contributions_that_it_sums(
 
 
 def test_forks_of_circuits_are_counted_and_drawn(opened: Opened) -> None:
-    made = eyecast.schedule(mesh((4, 4)), "light-tree", source=5, flits=4)
+    made = eyecast.schedule(mesh((4, 4)), "light-tree", source=5, words=4)
     case = predicted(made, circuits=True)
     trace = case.predicted.trace
     page = opened(report_case(case))
@@ -442,7 +442,7 @@ def injection_table(case: Case, node: int) -> list[list[str]]:
 
 def late_trace() -> Report:
     """Return the page of a recorded broadcast in which node 15's packet arrives a cycle late."""
-    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=6))
+    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, words=6))
     whole = case.predicted.trace
     late = [
         each._replace(cycle=each.cycle + (each.node == 15 and each.port == 0)) for each in whole
@@ -475,7 +475,7 @@ def test_a_recorded_trace_shows_its_first_difference(opened: Opened, tmp_path: P
 @pytest.mark.parametrize("size", [(1280, 900), (1024, 768)])
 def test_the_injection_table_is_shown_whole(opened: Opened, size: tuple[int, int]) -> None:
     """Nothing is cut off, even with remarks, routes of two segments and three-digit addresses."""
-    made = eyecast.schedule(mesh((8, 8)), "eye", collective="reduce", source=0, flits=200)
+    made = eyecast.schedule(mesh((8, 8)), "eye", collective="reduce", source=0, words=200)
     case = predicted(made, operators=("add",), message_words=1024)
     page = opened(report_case(case), viewport={"width": size[0], "height": size[1]})
     turning = [n for n in range(64) for line in case.program.table(n) if "," in line.route]
@@ -487,7 +487,7 @@ def test_the_injection_table_is_shown_whole(opened: Opened, size: tuple[int, int
 
 
 def test_a_node_shows_its_memory_its_table_and_its_arrivals(opened: Opened, tmp_path: Path) -> None:
-    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=6))
+    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=5, words=6))
     page = opened(report_case(case))
     node = next(n for n in range(16) if n != 5 and case.program.rows[n])
     page.locator(f'[data-node="{node}"]').click()
@@ -588,10 +588,10 @@ def side_by_side() -> Report:
     from eyecast.model.collectives.task import Task
     from eyecast.report.reports import report_comparison
 
-    task = Task(topology=mesh((4, 4)), flits=4, source=0)
+    task = Task(topology=mesh((4, 4)), words=4, source=0)
     entries = []
     for name in ("eye", "tree"):
-        entry = Entry(eyecast.schedule(task.topology, name, source=0, flits=4))
+        entry = Entry(eyecast.schedule(task.topology, name, source=0, words=4))
         for timing in ("barrier", "self-timed"):
             entry.note(predicted(entry.schedule, timing), keep=True)
         entries.append(entry)

@@ -92,23 +92,23 @@ class Shown:
 
 
 SCHEDULES = {
-    "eye": Shown(lambda: eyecast.schedule(mesh((4, 4)), "eye", source=5, flits=5)),
+    "eye": Shown(lambda: eyecast.schedule(mesh((4, 4)), "eye", source=5, words=5)),
     "long headers": Shown(
-        lambda: eyecast.schedule(mesh((9, 2)), "tree", source=0, flits=3),
+        lambda: eyecast.schedule(mesh((9, 2)), "tree", source=0, words=3),
         "self-timed",
         {"flit_width": 16, "depth": 1, "link_registers": 2},
     ),
     "all-gather": Shown(
-        lambda: eyecast.schedule(torus((4, 3)), "ring", collective="all-gather", flits=2)
+        lambda: eyecast.schedule(torus((4, 3)), "ring", collective="all-gather", words=2)
     ),
     "all ports": Shown(
         lambda: eyecast.schedule(
-            hypercube(3), "sbnt", source=0, collective="scatter", ports="all", flits=3
+            hypercube(3), "sbnt", source=0, collective="scatter", ports="all", words=3
         )
     ),
     "faults": Shown(
         lambda: eyecast.schedule(
-            eyecast.with_faults(mesh((4, 4)), [5], [(0, 1)]), "tree", source=0, flits=2
+            eyecast.with_faults(mesh((4, 4)), [5], [(0, 1)]), "tree", source=0, words=2
         )
     ),
 }
@@ -189,7 +189,7 @@ def smallest(algorithm: Algorithm) -> eyecast.Schedule:
 def test_a_flit_is_on_a_slow_link_for_the_latency_of_that_link() -> None:
     """A packet that nothing holds up leaves each router as soon as it has crossed the link."""
     chiplets = eyecast.chiplets((3, 1), (1, 1), latency=5, rate=3)
-    page = page_of(predicted(eyecast.schedule(chiplets, "tree", source=0, flits=1)))
+    page = page_of(predicted(eyecast.schedule(chiplets, "tree", source=0, words=1)))
     moving = [each for each in flits(page) if each["port"]]
     heads = [each for each in moving if each["kind"] == 1]
     assert len(heads) >= 2 and {each["stay"] - each["stalled"] for each in heads} == {5}
@@ -233,12 +233,12 @@ def table_texts(run: dict) -> list[str]:
 WITH_REMARKS = {
     "reduction": Shown(
         lambda: eyecast.schedule(
-            hypercube(2), "sbt", source=0, collective="reduce", operator="max", flits=2
+            hypercube(2), "sbt", source=0, collective="reduce", operator="max", words=2
         ),
         parameters={"operators": ("max",)},
     ),
     "stream": Shown(
-        lambda: eyecast.schedule(mesh((3, 3)), "chain", source=0, flits=9),
+        lambda: eyecast.schedule(mesh((3, 3)), "chain", source=0, words=9),
         parameters={"streams": True},
     ),
 }
@@ -258,7 +258,7 @@ def test_a_page_has_the_injection_tables(name: str) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_a_damaged_trace_is_shown_as_it_is(seed: int, here: Path) -> None:
-    case = predicted(eyecast.schedule(mesh((3, 2)), "tree", source=0, flits=3))
+    case = predicted(eyecast.schedule(mesh((3, 2)), "tree", source=0, words=3))
     draw, whole = random.Random(seed), list(case.predicted.trace)
     damaged = [flit for flit in whole if draw.random() > 0.1]
     for place in draw.sample(range(len(damaged)), 6):
@@ -343,7 +343,7 @@ def test_a_packet_that_never_goes_on_waits_to_the_end() -> None:
 
 
 def test_too_many_flits_are_counted_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=0, flits=9))
+    case = predicted(eyecast.schedule(mesh((4, 4)), "eye", source=0, words=9))
     trace = case.predicted.trace
     monkeypatch.setattr(contents, "MOST_FLITS", len(trace) - 1)
     page = page_of(case)
@@ -429,7 +429,7 @@ def test_a_column_has_numbers_that_a_browser_has(values: list[int]) -> None:
 
 
 def test_a_network_that_is_too_large_to_be_seen_is_refused() -> None:
-    case = predicted(eyecast.schedule(eyecast.line(65), "tree", source=0, flits=1))
+    case = predicted(eyecast.schedule(eyecast.line(65), "tree", source=0, words=1))
     with pytest.raises(InvalidInput, match="sides of a drawn line must be at most 64, not 65"):
         report_case(case)
 
@@ -459,7 +459,7 @@ def test_a_run_that_differs_is_beside_the_prediction(tmp_path: Path) -> None:
 @pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
 def test_groups_have_their_blocks_at_the_same_addresses(circuits: bool) -> None:
     """A page knows the owner of each row's words (packets), and all contributions (circuits)."""
-    made = eyecast.schedule(mesh((4, 2)), "ring", collective="all-reduce", groups="rows", flits=8)
+    made = eyecast.schedule(mesh((4, 2)), "ring", collective="all-reduce", groups="rows", words=8)
     (run,) = page_of(predicted(made, circuits=circuits))["runs"]
     if circuits:
         shown = run["contributions"]
@@ -484,7 +484,7 @@ def test_the_line_of_a_broadcast_from_a_corner() -> None:
 
 
 def test_a_line_without_a_reason_and_without_a_box() -> None:
-    line = first_target(eyecast.schedule(eyecast.ring(5), "tree", source=0, flits=4))
+    line = first_target(eyecast.schedule(eyecast.ring(5), "tree", source=0, words=4))
     said = r"Node 0 sends first to node (\d)\. By way of node \1 the message reaches \d nodes?\."
     assert re.fullmatch(said, line)
 
@@ -508,7 +508,7 @@ def test_the_first_target_is_the_nearest_eye_of_the_half_that_it_serves(network:
     """The reason that the line gives, by the eyes of a network as large as the half."""
     algorithm = "eye" if len(set(network.dims)) == 1 else "rectangle"
     for source in range(network.nodes):
-        made = eyecast.schedule(network, algorithm, source=source, flits=1)
+        made = eyecast.schedule(network, algorithm, source=source, words=1)
         first = int(made.target[made.step == 1][0])
         reached = {first}
         for sender, target in zip(made.source.tolist(), made.target.tolist(), strict=True):

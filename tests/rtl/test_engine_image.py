@@ -18,7 +18,7 @@ def test_two_images_are_loaded_and_run(
 ) -> None:
     """Each run ends with the memories and in the cycle that its description states."""
     network = ("--mesh", "2x2", "--vcs", "1", "--programs", "2", "--message-words", "8")
-    network += ("--barrier-registers", str(registers), "--flits", "3")
+    network += ("--barrier-registers", str(registers), "--words", "3")
     for number, more in enumerate(("--source 0,0", "--source 1,1 --timing self-timed --base 6")):
         options = (*more.split(), "--number", str(number), "--image", f"{number}.csv")
         assert eyecast("program", *network, *options).errors == ""

@@ -61,7 +61,7 @@ def case_of(topology: Any, collective: str, algorithm: str, root: int | None, wo
         algorithm,
         collective=collective,
         source=root,
-        flits=words,
+        words=words,
         operator=BFLOAT16_ADD,
         order="canonical",
     )
@@ -112,7 +112,7 @@ def test_the_model_has_the_same_bits_and_another_order_has_others() -> None:
     for sums in sums_in(case.payload, case, case.predicted.memory):
         assert (sums == expected).all()
     other = eyecast.schedule(
-        topology, "ring", collective="all-reduce", flits=words, operator=BFLOAT16_ADD
+        topology, "ring", collective="all-reduce", words=words, operator=BFLOAT16_ADD
     )
     compiled = compile_certified(other, {"operators": (BFLOAT16_ADD,), "message_words": 4096})
     ring = Case.of(compiled, timing=Timing.BARRIER, seed=0, messages=messages(words))

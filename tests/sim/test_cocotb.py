@@ -47,7 +47,7 @@ needs_icarus = needs("iverilog")
 
 def exchange(flits: int) -> Schedule:
     """Return an all-to-all on the smallest mesh, in which each output carries several packets."""
-    return schedule(mesh((2, 2)), "row-column", collective="all-to-all", flits=flits)
+    return schedule(mesh((2, 2)), "row-column", collective="all-to-all", words=flits)
 
 
 @pytest.fixture
@@ -75,10 +75,10 @@ def test_the_sentences_hold_on_circuits(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("topology", "algorithm", "asked", "parameters"),
     [
-        (mesh((4, 4)), "eye", {"source": (1, 2), "flits": 16}, {}),
+        (mesh((4, 4)), "eye", {"source": (1, 2), "words": 16}, {}),
         (mesh((4, 4)), "eye", {"source": (0, 0)}, {"vcs": 2, "depth": 4, "link_registers": 1}),
-        (mesh((3, 3)), "minimum", {"source": (0, 2), "flits": 5}, {"flit_width": 16}),
-        (torus((4, 4)), "ring", {"collective": "all-gather", "flits": 2}, {"vcs": 2}),
+        (mesh((3, 3)), "minimum", {"source": (0, 2), "words": 5}, {"flit_width": 16}),
+        (torus((4, 4)), "ring", {"collective": "all-gather", "words": 2}, {"vcs": 2}),
         (with_faults(mesh((4, 3)), faulty_nodes=[5]), "tree", {"source": 0}, {}),
         (mesh((8, 8)), "eye", {"source": (2, 2)}, {}),
     ],
@@ -105,21 +105,21 @@ def test_the_sentences_hold(
         (
             mesh((3, 2)),
             "minimum",
-            {"source": (0, 0), "flits": 5},
+            {"source": (0, 0), "words": 5},
             {"depth": 1, "link_registers": 1, "flit_width": 16},
             Timing.SELF_TIMED,
         ),
         (
             torus((4, 4)),
             "ring",
-            {"collective": "all-gather", "flits": 2},
+            {"collective": "all-gather", "words": 2},
             {"vcs": 2},
             Timing.SELF_TIMED,
         ),
         (
             mesh((3, 2)),
             "stream-ring",
-            {"collective": "all-reduce", "flits": 12, "operator": "add"},
+            {"collective": "all-reduce", "words": 12, "operator": "add"},
             {"message_words": 64},
             Timing.BARRIER,
         ),
@@ -127,7 +127,7 @@ def test_the_sentences_hold(
         (
             hypercube(2),
             "hamiltonian",
-            {"collective": "all-gather", "flits": 2, "ports": "all"},
+            {"collective": "all-gather", "words": 2, "ports": "all"},
             {},
             Timing.BARRIER,
         ),
@@ -157,7 +157,7 @@ def test_monitors_see_what_the_hardware_prints(
 @pytest.mark.slow
 @pytest.mark.usefixtures("_covered")
 def test_the_sentences_hold_on_icarus(tmp_path: Path) -> None:
-    write_run(tmp_path, schedule(mesh((3, 2)), "minimum", source=(0, 0), flits=4), vcs=2)
+    write_run(tmp_path, schedule(mesh((3, 2)), "minimum", source=(0, 0), words=4), vcs=2)
     assert failures(tmp_path, "icarus") == dict.fromkeys(SENTENCES)
 
 
@@ -304,7 +304,7 @@ def test_a_fault_in_the_exported_verilog_breaks_the_right_sentences(
     made = exchange(4)
     if fault == "a barrier too early":
         # All nodes end each step of the exchange in the same cycle.
-        made = schedule(mesh((2, 2)), "eye", source=(0, 0), flits=4)
+        made = schedule(mesh((2, 2)), "eye", source=(0, 0), words=4)
     write_run(tmp_path, made, vcs=1 if circuits else 2, circuits=circuits)
     replaced, broken = (FAULTS | CIRCUIT_FAULTS)[fault]
     text = verilog_of(tmp_path)
@@ -327,7 +327,7 @@ def test_the_guide_shows_the_example() -> None:
 @needs_icarus
 @pytest.mark.slow
 def test_the_example_passes_and_finds_the_fault_of_the_guide(tmp_path: Path) -> None:
-    write_run(tmp_path, schedule(mesh((2, 2)), "eye", source=(0, 0), flits=4))
+    write_run(tmp_path, schedule(mesh((2, 2)), "eye", source=(0, 0), words=4))
     for file in EXAMPLE.iterdir():
         shutil.copy(file, tmp_path)
     places = str(Path(sys.executable).parent), os.environ["PATH"]

@@ -59,7 +59,7 @@ def test_icarus_runs_a_program_twice(
 ) -> None:
     network = (*options, "--message-words", "16", "--programs", "2")
     assert eyecast("verilog", *network, "-o", "network.v").status == 0
-    assert eyecast("program", *network, *collective, "--flits", "2", "-o", "p.json").status == 0
+    assert eyecast("program", *network, *collective, "--words", "2", "-o", "p.json").status == 0
     program = read_program("p.json")
     base = Program.from_rows(
         replace(program.config, programs=0), program.port_model, program.rows, program.receives

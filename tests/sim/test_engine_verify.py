@@ -123,7 +123,7 @@ def test_a_run_that_fails_or_hangs_says_why_and_the_next_one_is_as_ever(timing: 
 
 
 def test_commands_and_python(eyecast: Command) -> None:
-    line = ("--mesh", "2x1", "--source", "0,0", "--algorithm", "tree", "--flits", "3")
+    line = ("--mesh", "2x1", "--source", "0,0", "--algorithm", "tree", "--words", "3")
     line += ("--programs", "2", "--tile-ports", "--parity", "--message-words", "16")
     held = ("--hold", "0,0:30")
     early = result(eyecast("predict", *line, "--json"))["cycles"]
@@ -139,7 +139,7 @@ def test_commands_and_python(eyecast: Command) -> None:
 
 
 def test_python_holds_tiles() -> None:
-    made = eyecast.schedule(eyecast.mesh((2, 1)), "tree", source=0, flits=3)
+    made = eyecast.schedule(eyecast.mesh((2, 1)), "tree", source=0, words=3)
     result = eyecast.verify(made, hold={(0, 0): 30}, **LIMITS)
     assert result.agrees
     assert result.measured.cycles == eyecast.predict(made, **LIMITS).cycles + 29

@@ -39,10 +39,10 @@ PAIR = {"kind": "graph", "neighbor": [[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]], "sw
 STREAMS = (*TORUS[:4], "--message-words", "64", "--flit-width", "16", "--streams")
 """A network in which ``window`` is in a later control word than ``source_address``."""
 
-TREE = ("--source", "0", "--algorithm", "tree", "--flits", "5")
-BROADCAST = ("--source", "0,0", "--flits", "5")
-ALL_GATHER = ("--collective", "all-gather", "--algorithm", "recursive-doubling", "--flits", "1")
-RINGS = ("--collective", "all-gather", "--algorithm", "stream-ring", "--flits", "4")
+TREE = ("--source", "0", "--algorithm", "tree", "--words", "5")
+BROADCAST = ("--source", "0,0", "--words", "5")
+ALL_GATHER = ("--collective", "all-gather", "--algorithm", "recursive-doubling", "--words", "1")
+RINGS = ("--collective", "all-gather", "--algorithm", "stream-ring", "--words", "4")
 
 
 def loads(program: Program) -> list[str]:

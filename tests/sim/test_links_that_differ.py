@@ -21,7 +21,7 @@ def test_drawn_links_are_as_predicted_flit_for_flit(side: int) -> None:
         link_rate_of=draw.integers(1, 4, mesh.neighbor.shape) if side == 3 else None,
     )
     for algorithm, asked in (("tree", {"source": 0}), ("ring", {"collective": "all-gather"})):
-        made = eyecast.schedule(drawn, algorithm, flits=4, **asked)
+        made = eyecast.schedule(drawn, algorithm, words=4, **asked)
         require_agreement(eyecast.verify(made, depth=4, message_words=256 if side == 8 else 64))
 
 
@@ -40,5 +40,5 @@ def test_four_chiplets_are_as_predicted_flit_for_flit(
     collective: str, algorithm: str, flits: int, asked: dict[str, Any]
 ) -> None:
     four = eyecast.chiplets((2, 2), (4, 4), latency=8, rate=4)
-    made = eyecast.schedule(four, algorithm, collective=collective, flits=flits, **asked)
+    made = eyecast.schedule(four, algorithm, collective=collective, words=flits, **asked)
     require_agreement(eyecast.verify(made, depth=4))

@@ -66,7 +66,7 @@ def verilator(file: str, macros: list[str]) -> bool:
 def test_every_recording_of_a_run_has_its_trace(network: tuple[str, ...], eyecast: Command) -> None:
     assert eyecast("verilog", *network, "-o", "network.v").status == 0
     timing = () if "--circuits" in network else ("--timing", "self-timed")
-    asked = (*network, "--collective", "all-gather", "--algorithm", "ring", "--flits", "3", *timing)
+    asked = (*network, "--collective", "all-gather", "--algorithm", "ring", "--words", "3", *timing)
     assert eyecast("program", *asked, "-o", "program.json", "--image", "image.csv").status == 0
     assert eyecast("verify", *asked, "-o", "printed").status == 0
     shutil.copy("printed/trace-hardware.csv", "printed.csv")

@@ -41,11 +41,11 @@ def test_series_are_named_by_what_differs() -> None:
 
 
 def test_cycles_over_words() -> None:
-    rows = face.sweep(sweep_of(BROADCAST | {"flits": [4, 1], "source": ["0,0", "1,1"]}))
+    rows = face.sweep(sweep_of(BROADCAST | {"words": [4, 1], "source": ["0,0", "1,1"]}))
     (points,) = cycles_series(rows).values()
     assert [words for words, _ in points] == [1, 4]
     for words, cycles in points:
-        both = [each["cycles"] for each in rows if each["flits"] == words]
+        both = [each["cycles"] for each in rows if each["words"] == words]
         assert cycles == sum(both) / 2
     axes = draw_cycles(cycles_series(rows)).axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
@@ -53,7 +53,7 @@ def test_cycles_over_words() -> None:
 
 def test_an_operator_is_said_once() -> None:
     sums = {"kind": "collective", "network": "mesh 2x2", "algorithm": "ring"}
-    sums |= {"collective": "all-reduce", "operator": ["max", "xor"], "flits": [4, 8]}
+    sums |= {"collective": "all-reduce", "operator": ["max", "xor"], "words": [4, 8]}
     assert list(cycles_series(face.sweep(sweep_of(sums)))) == ["max", "xor"]
 
 
@@ -74,14 +74,14 @@ def test_a_front_has_what_nothing_is_better_than() -> None:
 
 def test_costs_of_one_work_are_together_and_those_without_luts_are_left_out() -> None:
     rows = [
-        row(kind="collective", flits=flits, vcs=vcs, configuration=f"c{vcs}", cycles=flits * 10)
+        row(kind="collective", words=flits, vcs=vcs, configuration=f"c{vcs}", cycles=flits * 10)
         for flits in (1, 2)
         for vcs in (1, 2, 4)
     ]
     found = costs(rows, {"c1": 100, "c2": 200})
     assert found == {
-        "flits 1": [Cost("vcs 1", 100, 10), Cost("vcs 2", 200, 10)],
-        "flits 2": [Cost("vcs 1", 100, 20), Cost("vcs 2", 200, 20)],
+        "words 1": [Cost("vcs 1", 100, 10), Cost("vcs 2", 200, 10)],
+        "words 2": [Cost("vcs 1", 100, 20), Cost("vcs 2", 200, 20)],
     }
 
 

@@ -44,9 +44,9 @@ def test_rows_say_what_the_commands_say(six_points: list[Point], eyecast: Comman
     rows = rows_of(six_points)
     assert [row["status"] for row in rows] == ["done"] * 2 + ["refused"] * 2 + ["done"] * 2
     for row, flits in zip(rows, (1, 4), strict=False):
-        arguments = ("--mesh", "2x2", "--source", "0,0", "--flits", str(flits), "--json")
+        arguments = ("--mesh", "2x2", "--source", "0,0", "--words", str(flits), "--json")
         predicted = result(eyecast("predict", *arguments))
-        assert (row["cycles"], row["flits"]) == (predicted["cycles"], flits)
+        assert (row["cycles"], row["words"]) == (predicted["cycles"], flits)
         assert row["steps"] == len(predicted["steps"])
     for row, rate in zip(rows[4:], ("0.1", "0.3"), strict=True):
         arguments = ("--mesh", "2x2", "--rate", rate, "--cycles", "100", "--json")
@@ -102,10 +102,10 @@ def test_operators_are_those_of_the_commands(eyecast: Command) -> None:
 
 def test_a_barrier_has_one_word(eyecast: Command) -> None:
     asked = {"kind": "collective", "network": "mesh 2x2", "algorithm": "eye", "source": None}
-    (row,) = rows_of(points_of(asked | {"collective": "barrier", "flits": [1, 16, 256]}))
+    (row,) = rows_of(points_of(asked | {"collective": "barrier", "words": [1, 16, 256]}))
     command = ("predict", "--mesh", "2x2", "--collective", "barrier", "--algorithm", "eye")
     predicted = result(eyecast(*command, "--json"))
-    assert (row["flits"], row["cycles"]) == (1, predicted["cycles"])
+    assert (row["words"], row["cycles"]) == (1, predicted["cycles"])
 
 
 def test_every_value_of_a_row_has_a_column(six_points: list[Point]) -> None:
@@ -156,8 +156,8 @@ def test_a_point_that_fails_is_a_row_that_says_why(monkeypatch: pytest.MonkeyPat
 
 def test_a_key_tells_every_value_and_only_values() -> None:
     one = points_of(BROADCAST)
-    assert one == points_of(BROADCAST | {"flits": 16, "on": "model"})
-    others = ({"flits": 17}, {"timing": "self-timed"}, {"seed": 2}, {"depth": 2}, {"vcs": 1})
+    assert one == points_of(BROADCAST | {"words": 16, "on": "model"})
+    others = ({"words": 17}, {"timing": "self-timed"}, {"seed": 2}, {"depth": 2}, {"vcs": 1})
     keys = {points_of(BROADCAST | other)[0].key for other in others}
     assert len(keys | {one[0].key}) == 6
     assert points_of(BROADCAST, BROADCAST) == one
@@ -190,7 +190,7 @@ def test_points_on_hardware_that_may_share_a_simulator_are_together() -> None:
         {"max"},
         {"xor"},
     ]
-    grid = BROADCAST | {"network": ["mesh 2x2", "mesh 2x1"], "flits": [1, 2], "depth": [2, 4]}
+    grid = BROADCAST | {"network": ["mesh 2x2", "mesh 2x1"], "words": [1, 2], "depth": [2, 4]}
     groups = groups_of(points_of(grid | {"on": ["hardware", "model"]}))
     assert sorted(map(len, groups)) == [1] * 8 + [2] * 4
     for group in (group for group in groups if len(group) == 2):
@@ -198,8 +198,8 @@ def test_points_on_hardware_that_may_share_a_simulator_are_together() -> None:
 
 
 def test_the_face_writes_a_table_and_returns_its_rows(here: Path) -> None:
-    rows = face.sweep(sweep_of(BROADCAST | {"flits": [1, 4]}), here / "t.csv")
-    small = face.schedule(face.mesh((2, 2)), "eye", source=0, flits=4)
+    rows = face.sweep(sweep_of(BROADCAST | {"words": [1, 4]}), here / "t.csv")
+    small = face.schedule(face.mesh((2, 2)), "eye", source=0, words=4)
     assert rows[1]["cycles"] == face.predict(small).cycles
     lines = (here / "t.csv").read_text().splitlines()
     assert lines[0].split(",") == list(COLUMNS)

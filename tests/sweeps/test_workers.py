@@ -50,7 +50,7 @@ def all_of(points: Sequence[Point], count: int) -> list[tuple[str, list[Row]]]:
 
 
 def test_processes_do_what_this_one_does() -> None:
-    points = points_of(BROADCAST | {"flits": [1, 2, 4, 8], "algorithm": ["eye", "u-torus"]})
+    points = points_of(BROADCAST | {"words": [1, 2, 4, 8], "algorithm": ["eye", "u-torus"]})
     done = all_of(points, 2)
     here = dict(run_here(groups_of(points)))
     assert len(done) == len(points)

@@ -210,7 +210,7 @@ def counted(program: Program, predicted: Prediction) -> Coverage:
 
 def test_packets_are_counted_where_a_trace_tells_them_apart() -> None:
     """A trace of all ports has the packets of several ejection ports in one."""
-    schedule = eyecast.schedule(eyecast.mesh((2, 2)), "eye", source=(0, 0), flits=4)
+    schedule = eyecast.schedule(eyecast.mesh((2, 2)), "eye", source=(0, 0), words=4)
     made, predicted = eyecast.compile(schedule), eyecast.predict(schedule)
     counts = points_of(made.config, predicted)
     assert counts[AWAITED] == 3
@@ -337,7 +337,7 @@ def test_files_add_up_runs(tmp_path: Path) -> None:
 
 
 def test_the_guide_shows_the_table_of_its_run(tmp_path: Path) -> None:
-    broadcast = eyecast.schedule(eyecast.mesh((2, 2)), "eye", source=(0, 0), flits=4)
+    broadcast = eyecast.schedule(eyecast.mesh((2, 2)), "eye", source=(0, 0), words=4)
     file = tmp_path / "coverage.json"
     counted(eyecast.compile(broadcast), eyecast.predict(broadcast)).merge_into(file)
     begin = "\n".join(coverage_table(file).splitlines()[:5])

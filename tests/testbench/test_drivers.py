@@ -31,7 +31,7 @@ FAULTS: dict[str, tuple[dict[str, str], set[str]]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_drivers(tmp_path: Path, fault: str) -> None:
     parameters = {"programs": 1, "tile_ports": True, "message_words": 8}
-    write_run(tmp_path, schedule(mesh((2,)), "tree", source=0, flits=3), **parameters)
+    write_run(tmp_path, schedule(mesh((2,)), "tree", source=0, words=3), **parameters)
     text = verilog_of(tmp_path)
     replaced, broken = FAULTS[fault]
     for old, new in replaced.items():
@@ -45,6 +45,6 @@ def test_the_drivers(tmp_path: Path, fault: str) -> None:
 @pytest.mark.parametrize("circuits", [False, True])
 def test_the_monitor_of_an_interface(tmp_path: Path, circuits: bool) -> None:
     algorithm = "light-tree" if circuits else "tree"
-    write_run(tmp_path, schedule(mesh((2, 2)), algorithm, source=0, flits=3), circuits=circuits)
+    write_run(tmp_path, schedule(mesh((2, 2)), algorithm, source=0, words=3), circuits=circuits)
     said = failures(tmp_path, "icarus", module="helpers.interface_monitor_tests")
     assert [*said.values()] == [None], said

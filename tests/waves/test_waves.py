@@ -21,7 +21,7 @@ from eyecast.waves.registers import Change, Register, RegisterChanges
 from eyecast.waves.view import write_gtkwave, write_surfer
 
 MESH = eyecast.mesh((4, 4))
-EYE = eyecast.schedule(MESH, "eye", source=(1, 2), flits=4)
+EYE = eyecast.schedule(MESH, "eye", source=(1, 2), words=4)
 
 
 def written(folder: Path, config: NetworkConfig, run: Run, **seen: RegisterChanges) -> Waves:
@@ -54,15 +54,15 @@ def rows(trace: Trace) -> list[tuple[int, ...]]:
         (EYE, {}),
         (EYE, {"link_registers": 2, "depth": 6, "vcs": 3}),
         (EYE, {"flit_width": 16}),
-        (eyecast.schedule(eyecast.ring(5), "ring", collective="all-gather", flits=2), {}),
-        (eyecast.schedule(eyecast.mesh((2, 2, 2)), "eye", source=0, flits=1), {}),
+        (eyecast.schedule(eyecast.ring(5), "ring", collective="all-gather", words=2), {}),
+        (eyecast.schedule(eyecast.mesh((2, 2, 2)), "eye", source=0, words=1), {}),
         (
             eyecast.schedule(
-                eyecast.hypercube(3), "sbnt", source=0, collective="scatter", ports="all", flits=3
+                eyecast.hypercube(3), "sbnt", source=0, collective="scatter", ports="all", words=3
             ),
             {},
         ),
-        (eyecast.schedule(eyecast.binary_tree(7), "tree", source=2, flits=2), {}),
+        (eyecast.schedule(eyecast.binary_tree(7), "tree", source=2, words=2), {}),
     ],
     ids=lambda value: value.topology.label if isinstance(value, Schedule) else None,
 )
@@ -80,7 +80,7 @@ def test_a_switch_has_links_alone(tmp_path):
     table = [[-1] + [a + b - node for a, b in links if node in (a, b)] for node in range(7)]
     width = max(map(len, table))
     tree = eyecast.graph([row + [-1] * (width - len(row)) for row in table], switches=(4, 5, 6))
-    made = eyecast.schedule(tree, "tree", source=0, flits=2)
+    made = eyecast.schedule(tree, "tree", source=0, words=2)
     predicted, waves = broadcast(tmp_path, made)
     assert sorted(flits_in(waves, tree)) == rows(predicted.trace)
     scopes = {tuple(name.split(".")[1:3]) for name in waves.changes if name.count(".") > 2}
@@ -114,7 +114,7 @@ def test_both_ends_of_a_link_have_its_waves(tmp_path):
 
 
 def test_a_packet_carries_its_step_and_address(tmp_path):
-    made = eyecast.schedule(MESH, "ring", collective="all-gather", flits=3)
+    made = eyecast.schedule(MESH, "ring", collective="all-gather", words=3)
     program = eyecast.compile(made)
     _, waves = broadcast(tmp_path, made)
     shown = []
@@ -136,7 +136,7 @@ def test_a_packet_carries_its_step_and_address(tmp_path):
 @pytest.mark.parametrize("flit_width", [16, 32])
 def test_on_its_way_a_packet_has_the_step_that_it_is_sent_in(flit_width, tmp_path):
     """Its delivery is behind the slots of its route, in the same flit or in the next one."""
-    made = eyecast.schedule(eyecast.mesh((8, 8)), "eye", source=(0, 0), flits=4)
+    made = eyecast.schedule(eyecast.mesh((8, 8)), "eye", source=(0, 0), words=4)
     assert made.distances.max() > 6
     _, waves = broadcast(tmp_path, made, vcs=2, flit_width=flit_width)
     shown = []

@@ -32,7 +32,7 @@ def light_ring(topology: Topology, words: int) -> Schedule:
 
     Raises :class:`.InvalidInput` if no ring visits every node just once.
     """
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     require_no_switches(topology, NAME)
     hops, blocks = ring_of_all(NAME, topology)
     if any(len(hop) != 2 for hop in hops):

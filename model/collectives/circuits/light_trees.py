@@ -124,7 +124,7 @@ def light_broadcast(
         return of_trees(
             topology, Collective.BROADCAST, blocks, [light_tree(topology, root, targets)]
         )
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     pieces, trees = _shared(topology, root, targets, words)
     owners, lengths = np.full(len(pieces), root, np.int32), np.array(pieces, np.int32)
     blocks = Blocks(owners, (None,) * len(pieces), lengths)
@@ -221,7 +221,7 @@ def light_multicast(
     Raises :class:`.InvalidInput` as :func:`light_broadcast`.
     """
     topology.require_working("source", root)
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     wanted = tuple(sorted({*(targets or ())} - {root}))
     for target in wanted:
         topology.require_working("target", target)

@@ -39,7 +39,7 @@ def nesbt_copies(topology: Topology, source: int, words: int) -> Schedule:
     if topology.kind != "hypercube":
         raise InvalidInput.of("topology for nesbt", "a hypercube", with_article(topology.label))
     require_range("source", source, 0, topology.nodes - 1)
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     trees = spanning_graph("nesbt", len(topology.dims), source).trees
     reached = np.stack([_reached(tree, topology) for tree in trees])
     alive = np.ones(topology.nodes, np.bool_)

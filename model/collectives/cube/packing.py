@@ -78,7 +78,7 @@ def require_cube(topology: Topology, graph: str, words: int, packet: int | None)
         raise InvalidInput.of(
             f"topology for {graph}", "a hypercube without faults", with_article(topology.label)
         )
-    require_range("flits", words, 1, LARGEST_MESSAGE)
+    require_range("words", words, 1, LARGEST_MESSAGE)
     if packet is not None:
         require_range("packet", packet, 1)
     return len(topology.dims)

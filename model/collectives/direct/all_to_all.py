@@ -53,7 +53,7 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
     # Compiled code takes long to import, and few commands need it.
     from ...schedule.packing import Packets, pack, steps_of  # noqa: PLC0415
 
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     working = topology.working_nodes
     require_range("nodes for direct", len(working), 2)
     source, target = (column.ravel() for column in np.meshgrid(working, working, indexing="ij"))

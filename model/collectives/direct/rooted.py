@@ -49,7 +49,7 @@ def direct_gather(topology: Topology, root: int, words: int) -> Schedule:
 def _nodes(topology: Topology, root: int, words: int) -> Nodes:
     """Return the working nodes; raise :class:`.InvalidInput` for arguments that are not served."""
     topology.require_working("source", root)
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     return topology.working_nodes.astype(np.int32)
 
 

@@ -42,7 +42,7 @@ def symmetric_all_to_all(topology: Topology, words: int) -> Schedule:
 
     Raises :class:`.InvalidInput` for messages without words, and for a torus without a known plan.
     """
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     known = known_paths()
     side = topology.dims[0] if topology.dims else 0
     whole = topology.whole_grid and topology.dims == (side, side) and len(topology.wrapped) == 2

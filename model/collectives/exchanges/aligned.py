@@ -40,7 +40,7 @@ def aligned_broadcast(topology: Topology, root: int, words: int) -> Schedule:
     Raises :class:`.InvalidInput` for a root that is faulty, a message without words, and a node
     that no path leads to.
     """
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     topology.require_working("source", root)
     nodes = topology.working_nodes.tolist()
     rounds = [

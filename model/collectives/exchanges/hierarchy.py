@@ -45,7 +45,7 @@ def hierarchical_all_gather(topology: Topology, words: int, *, all_port: bool = 
     Raises :class:`.InvalidInput` for blocks without words, and for a network without slower links,
     or with parts of different sizes.
     """
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     levels = _Levels.of(topology)
     halves = [share for share in even_shares(words, 2 if all_port else 1).tolist() if share]
     nodes = sorted(levels.place)

@@ -37,7 +37,7 @@ def all_gather_of_rounds(
     the nodes in this ``order``, by default in that of their numbers, unless another one is better.
     Raises :class:`.InvalidInput` for blocks without words, and for a target that no path leads to.
     """
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     nodes = np.array(topology.working_nodes if order is None else order, np.int32)
     number = {node: block for block, node in enumerate(nodes.tolist())}
     sends = [

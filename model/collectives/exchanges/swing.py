@@ -54,7 +54,7 @@ def exchanged_all_reduce(
     Raises :class:`.InvalidInput` as ``partners`` does, and for a message without words.
     """
     name, found = partners(topology)
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     rounds = [
         [RoundSend(node, other, [0], combine=True) for node, other in enumerate(each.tolist())]
         for each in found

@@ -45,7 +45,7 @@ def trivance_all_reduce(topology: Topology, words: int, operator: str) -> Schedu
     require_ring("trivance-whole", topology)
     if operator not in BUILT_IN:
         raise InvalidInput.of("operator for trivance-whole", one_of(BUILT_IN), operator)
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     for side in topology.dims:
         if 3**7 % side:
             raise topology.refusal("trivance-whole", "of sides that are powers of three")

@@ -60,7 +60,7 @@ class GridCollective:
             raise InvalidInput.of("source", f"given with {self.name}", self.source)
         if self.source is not None:
             require_range("source", self.source, 0, self.topology.nodes - 1)
-        require_range("flits", self.words, 1)
+        require_range("words", self.words, 1)
 
     @property
     def rooted(self) -> bool:

@@ -46,7 +46,7 @@ class Broadcast:
 
     def __post_init__(self) -> None:
         require_range("source", self.source, 0, self.topology.nodes - 1)
-        require_range("flits", self.words, 1)
+        require_range("words", self.words, 1)
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def scattered_all_reduce(reduce_scatter: Schedule, all_gather: Schedule, words: 
     equal = joined(reduce_scatter, all_gather, name, reduce_scatter.blocks)
     if words < nodes and equal.stream.any():
         allowed = f"at least {nodes} for {all_gather.algorithm}"
-        raise InvalidInput.of("flits", allowed, words)
+        raise InvalidInput.of("words", allowed, words)
     blocks = replace(
         reduce_scatter.blocks,
         owed=(None,) * len(reduce_scatter.blocks),

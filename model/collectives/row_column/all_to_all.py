@@ -32,7 +32,7 @@ def row_column_all_to_all(topology: Topology, words: int, *, all_port: bool = Fa
     With one port, or with all ports. Raises :class:`.InvalidInput` unless the topology is a mesh
     or torus of two axes without faults.
     """
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     sides, wrapped = topology.dims, topology.wrapped
     if not topology.whole_grid or len(sides) != 2 or min(sides) < 2:
         raise topology.refusal("row-column", "a mesh or torus of two axes without faults")

@@ -73,7 +73,7 @@ def combs_all_reduce(topology: Topology, words: int, operator: str) -> Schedule:
     Raises :class:`.InvalidInput` unless the topology is a line or a mesh of two axes without
     faults.
     """
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     sides = (*topology.dims, 1)[:2]
     if not topology.whole_grid or topology.wrapped or len(topology.dims) > 2:
         raise topology.refusal("combs", "a mesh of one or two axes without faults")

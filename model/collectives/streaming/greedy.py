@@ -71,7 +71,7 @@ def greedy_all_gather(
     # Compiled code takes long to import, and few commands need it.
     from .passing import links_past  # noqa: PLC0415
 
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     working = topology.working_nodes
     links = links_past(topology, int(working[0]), working[1:])
     if block_words is None:
@@ -94,7 +94,7 @@ def greedy_broadcast(topology: Topology, root: int, words: int) -> Schedule:
     from .passing import links_past  # noqa: PLC0415 - loads compiled code
 
     topology.require_working("source", root)
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     if not topology.links_differ:
         raise topology.refusal(PACED, "one whose links differ")
     working = topology.working_nodes

@@ -109,7 +109,7 @@ def overlapped_all_reduce(topology: Topology, words: int, operator: str) -> Sche
     Raises :class:`.InvalidInput` if all links have the same rate, or if links that lead both ways
     do not join all nodes.
     """
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     graph = _graph(topology)
     few, busiest = _trees(graph, min(FEW, words))
     levels = max(tree.levels for tree in few)

@@ -89,7 +89,7 @@ def packed_chains(
     faulty or a switch, for one node, and for nodes without a path.
     """
     topology.require_working("source", root)
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     forwards = against(topology) if gather else topology
     others = np.setdiff1d(topology.working_nodes, [root])
     (hops,) = hops_from(forwards, np.array([root]))

@@ -88,7 +88,7 @@ def _turns(
     topology: Topology, words: int, *, combine: bool, windows: bool
 ) -> tuple[SendList, PortModel]:
     """Return the sends of the rings of all axes, or of one ring of all nodes, and their ports."""
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     if not (windows and turns_in_windows(topology, words)):
         return _turn_of_all(topology, combine=combine), PortModel.FULL_DUPLEX
     sends = SendList()
@@ -147,7 +147,7 @@ def closed_ring(topology: Topology, words: int) -> Schedule:
 
     Raises :class:`.InvalidInput` if no ring is found, for example because nodes cannot be reached.
     """
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     sends, (paths, blocks) = SendList(), ring_of_all("ring", topology)
     for step in range(1, len(paths)):
         for place, path in enumerate(paths):
@@ -198,7 +198,7 @@ def _turns_of_cycles(
     topology: Topology, words: int, *, combine: bool, streams: bool
 ) -> tuple[SendList, list[int], Numbers]:
     """Return the sends of all cycles, and the owners and lengths of the pieces of blocks."""
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     ways = [way for cycle in _cycles(topology) for way in (cycle, cycle[::-1])]
     count = topology.nodes
     lengths = [length for length in even_shares(words, len(ways)).tolist() if length]

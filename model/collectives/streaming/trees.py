@@ -57,7 +57,7 @@ def _packed_trees(topology: Topology, root: int, targets: list[int] | None, word
     from .passing import links_past  # noqa: PLC0415
 
     topology.require_working("source", root)
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     for node in targets or ():
         topology.require_working("target", node)
     everyone = topology.working_nodes if targets is None else np.array(targets, np.int64)

@@ -33,7 +33,7 @@ def transmit_schedule(plan: Plan, words: int) -> Schedule:
     message by then is left out. Its links are those that it uses. Raises :class:`.InvalidInput` for
     a plan that leaves a node out and for a message without words.
     """
-    require_range("flits", words, 1)
+    require_range("words", words, 1)
     require_range("time of the plan", plan.time, 1)
     arrival = plan.arrival
     useful = [(step, node) for step, node in plan.sends if arrival[node] == step]

@@ -49,7 +49,7 @@ def compiled(
     if ports == "all":
         request = request | {"ports": ports}
     try:
-        made = package.schedule(NETWORKS[network], algorithm, flits=words, **request)
+        made = package.schedule(NETWORKS[network], algorithm, words=words, **request)
     except package.InvalidInput:
         return None
     room = {"circuits": True, "link_registers": link_registers, "all_port": ports == "all"}

@@ -107,7 +107,7 @@ def test_words_that_are_sent_on_as_they_come_are_late_by_no_more(
     algorithm: str, asked: dict[str, Any]
 ) -> None:
     one = Room(TILES).compile_one(
-        package.schedule(package.mesh((4, 3)), algorithm, flits=9, **asked)
+        package.schedule(package.mesh((4, 3)), algorithm, words=9, **asked)
     )
     assert isinstance(one.program, Program)
     assert one.program.stream.any()
@@ -119,7 +119,7 @@ def test_words_that_are_sent_on_as_they_come_are_late_by_no_more(
 
 def test_a_program_whose_packets_pass_each_other_has_no_guarantee() -> None:
     """Some tiles late by at most 50 cycles are worse here than all tiles late by 50."""
-    made = package.schedule(package.hypercube(4), "sbt", flits=4, collective="all-gather")
+    made = package.schedule(package.hypercube(4), "sbt", words=4, collective="all-gather")
     one = Room(TILES).compile_one(made)
     assert isinstance(one.program, Program)
     draw, late = np.random.default_rng(1), lateness(one.program, Timing.SELF_TIMED, 50)
@@ -132,7 +132,7 @@ def test_a_program_whose_packets_pass_each_other_has_no_guarantee() -> None:
 
 def test_groups_that_start_by_themselves_do_not_move_each_other() -> None:
     made = package.schedule(
-        package.mesh((4, 3)), "ring", flits=4, collective="all-gather", groups="rows"
+        package.mesh((4, 3)), "ring", words=4, collective="all-gather", groups="rows"
     )
     one = Room(TILES).compile_one(made)
     assert parts(one, Timing.BARRIER) == 1

@@ -34,7 +34,7 @@ def test_damaged_programs_are_refused_unless_they_work() -> None:
     tasks = (
         ("eye", {"source": 0}),
         ("recursive-doubling", {"collective": "all-reduce"}),
-        ("ring", {"collective": "reduce-scatter", "flits": 16}),
+        ("ring", {"collective": "reduce-scatter", "words": 16}),
     )
     seen = compare_damaged([(compiled(*task), Timing.BARRIER) for task in tasks], 20)
     assert seen["refused, wrong"] > 40
@@ -104,7 +104,7 @@ def test_no_word_is_replaced_by_itself_while_it_may_be_read(
     topology: package.Topology, request_of: dict[str, Any], sender: int
 ) -> None:
     """A longer message brings, once more, words that its target sends in the same step."""
-    made = package.schedule(topology, "ring", flits=4, **request_of)
+    made = package.schedule(topology, "ring", words=4, **request_of)
     one = Room().compile_one(made)
     assert isinstance(one.program, Program)
     certificate = json.loads(certificate_json(one, Timing.BARRIER))
@@ -156,7 +156,7 @@ def test_an_operator_that_the_network_lacks_is_refused() -> None:
 
 
 def test_packets_in_a_circle_have_no_certificate() -> None:
-    made = package.schedule(package.ring(5), "direct", flits=16, collective="all-to-all")
+    made = package.schedule(package.ring(5), "direct", words=16, collective="all-to-all")
     one = Room().compile_one(made)
     assert isinstance(one.program, Program)
     routes = replace(one.program.routes, vc=np.zeros_like(one.program.routes.vc))
@@ -170,7 +170,7 @@ def test_packets_in_a_circle_have_no_certificate() -> None:
     [("message_words", "no memory has so many words"), ("route", "the channels do not rise")],
 )
 def test_numbers_that_no_network_has_are_refused_at_once(place: str, why: str) -> None:
-    one = Room().compile_one(package.schedule(package.ring(5), "chain", source=0, flits=4))
+    one = Room().compile_one(package.schedule(package.ring(5), "chain", source=0, words=4))
     changed = json.loads(program_json(one.program))
     if place == "route":
         changed["nodes"][0]["rows"][0]["route"][0][1] = 1 << 64

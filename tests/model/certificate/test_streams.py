@@ -39,10 +39,10 @@ NETWORKS = package.mesh((4, 4)), package.torus((4, 4)), package.ring(8), package
 HELD = "its waits do not rise in the order of streams"
 MISSING = "it is not in the order of streams"
 TASKS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("chain", {"source": 5, "flits": 4}),
-    ("combs", {"collective": "all-reduce", "flits": 4, "ports": "all"}),
-    ("stream-ring", {"collective": "all-gather", "flits": 3}),
-    ("packed-trees", {"collective": "all-reduce", "flits": 8, "ports": "all"}),
+    ("chain", {"source": 5, "words": 4}),
+    ("combs", {"collective": "all-reduce", "words": 4, "ports": "all"}),
+    ("stream-ring", {"collective": "all-gather", "words": 3}),
+    ("packed-trees", {"collective": "all-reduce", "words": 8, "ports": "all"}),
 )
 
 

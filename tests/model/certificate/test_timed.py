@@ -51,7 +51,7 @@ def drawn(kind: str) -> Iterator[tuple[Program, Compiled]]:
     """Timed programs of a network, with header flits of several numbers and with link registers."""
     for width, registers, flits in product((16, 32), (0, 1), (1, 4)):
         topology = TOPOLOGIES[kind]
-        made = package.schedule(topology, "direct", flits=flits, collective="all-to-all")
+        made = package.schedule(topology, "direct", words=flits, collective="all-to-all")
         config = NetworkConfig(
             topology=topology,
             flit_width=width,
@@ -122,7 +122,7 @@ def test_damaged_timed_programs_are_refused_unless_they_work_in_the_said_cycles(
     ],
 )
 def test_a_network_in_which_flits_wait_is_refused(change: dict[str, int], why: str) -> None:
-    one = compiled("direct", {"collective": "all-to-all", "flits": 1})
+    one = compiled("direct", {"collective": "all-to-all", "words": 1})
     certificate = json.loads(certificate_json(one, Timing.SELF_TIMED))
     assert isinstance(one.program, Program)
     config = replace(one.program.config, **change)
@@ -146,7 +146,7 @@ def test_a_row_without_a_start_is_refused_only_among_timed_rows(mixed: bool) -> 
 @pytest.mark.parametrize("kind", TOPOLOGIES)
 def test_lengths_of_packets_and_rows_are_those_of_the_program(kind: str) -> None:
     topology = TOPOLOGIES[kind]
-    made = package.schedule(topology, "direct", flits=1, collective="all-to-all")
+    made = package.schedule(topology, "direct", words=1, collective="all-to-all")
     for width, vcs, steps in product((16, 17, 19, 23, 24, 31, 32, 33, 39, 48, 64), (2, 5), (1, 15)):
         config = NetworkConfig(
             topology=topology, flit_width=width, vcs=vcs, steps=steps, timed_rows=True
@@ -176,7 +176,7 @@ def test_a_word_is_sent_on_from_the_cycle_after_it_was_written(start: int, why: 
 
 def test_in_a_network_with_a_port_that_no_link_shows_no_words_are_owed() -> None:
     tree = package.binary_tree(2)
-    made = package.schedule(tree, "direct", flits=1, collective="all-to-all")
+    made = package.schedule(tree, "direct", words=1, collective="all-to-all")
     one = fit(NetworkConfig(topology=tree, timed_rows=True), [made])[1][0]
     assert isinstance(one.program, Program)
     text = program_json(one.program).encode()

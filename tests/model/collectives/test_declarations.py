@@ -181,7 +181,7 @@ def test_nodes_outside_and_messages_without_words_are_refused(algorithm: Algorit
     asked = request(algorithm, topology, Ports(algorithm.ports[0]))
     algorithm.generate(asked)
     number, there = topology.nodes, f"must be 0 to {topology.nodes - 1}"
-    wrong = {"flits must be (at least 1|1 to 2147483647), not 0": replace(asked, words=0)}
+    wrong = {"words must be (at least 1|1 to 2147483647), not 0": replace(asked, words=0)}
     if asked.source is not None:
         wrong |= {f"source {there}, not {n}": replace(asked, source=n) for n in (-1, number)}
     if asked.targets is not None:

@@ -369,7 +369,7 @@ REFUSED = {
     "1 faulty link": lambda: all_reduce(
         "packed-trees", with_faults(mesh((3, 3)), [4], [(0, 1)]), words=16, all_port=True
     ),
-    "flits must be at least 16 for stream-ring, not 15": lambda: all_reduce(
+    "words must be at least 16 for stream-ring, not 15": lambda: all_reduce(
         "stream-ring", mesh((4, 4)), words=15
     ),
     # Streams.
@@ -413,7 +413,7 @@ REFUSED = {
     "source must be 0 to 15, not 16": lambda: tree_broadcast(BROKEN, 16, 1),
     "source must be 0 to 15, not -1": lambda: partial_tree_broadcast(BROKEN, -1, 1),
     "source must be a node that is not faulty, not 5": lambda: partial_tree_broadcast(BROKEN, 5, 1),
-    "flits must be at least 1, not 0": lambda: tree_broadcast(BROKEN, 0, 0),
+    "words must be at least 1, not 0": lambda: tree_broadcast(BROKEN, 0, 0),
     "network for a broadcast from node 0 must be one in which it reaches all nodes, not a line of "
     "3 with 1 faulty link, where "
     "no path leads to node 2": lambda: tree_broadcast(with_faults(line(3), [], [(1, 2)]), 0, 1),

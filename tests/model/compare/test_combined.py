@@ -55,7 +55,7 @@ def test_memories_are_what_the_schedule_combines(
     network: Topology, algorithm: str, ports: str
 ) -> None:
     made = eyecast.schedule(
-        network, algorithm, collective="all-reduce", ports=ports, operator=ODD, flits=7
+        network, algorithm, collective="all-reduce", ports=ports, operator=ODD, words=7
     )
     case = case_of(made)
     assert wrong_nodes(case) == 0
@@ -76,7 +76,7 @@ def beyond_64_bits(there: Any, coming: Any, _bits: Any) -> Any:
 def test_integers_of_python_are_words_of_so_many_bits(meaning: Any) -> None:
     """Numba computes with 64 bits, but Python's integers have no limit."""
     own = Operator("odd", meaning=meaning)
-    made = eyecast.schedule(MESH, "eye", collective="all-reduce", operator=own, flits=7)
+    made = eyecast.schedule(MESH, "eye", collective="all-reduce", operator=own, words=7)
     assert wrong_nodes(case_of(made, operators=[own])) == 0
 
 

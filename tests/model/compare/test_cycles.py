@@ -204,7 +204,7 @@ def test_the_cycles_of_up_to_2_to_the_18_hops_are_counted(targets: int, hops: in
     assert schedule_cycles(schedule).estimated == (hops > 1 << 18)
 
 
-SHARING = "--torus 8 --collective all-gather --algorithm recursive-doubling --flits 16"
+SHARING = "--torus 8 --collective all-gather --algorithm recursive-doubling --words 16"
 """Options of an all-gather in whose last step four sends share a link."""
 
 

@@ -76,7 +76,7 @@ def test_a_slow_broadcast_says_so(
     Where it is close to 1.5 times, estimates may err: there the line is free.
     """
     caplog.set_level(logging.INFO, "eyecast")
-    task, room = Task(topology=topology, source=0, flits=words), Room({"circuits": circuits})
+    task, room = Task(topology=topology, source=0, words=words), Room({"circuits": circuits})
     usual = answer(task, None, room).schedule
     said = [line for line in caplog.messages if line.startswith("eye, the default, takes about")]
     best = answer(task, BEST, room).choices[None].candidates[0].cycles

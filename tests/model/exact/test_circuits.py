@@ -84,7 +84,7 @@ def test_compiled_programs_run_as_in_the_cycle_model_and_damaged_ones(
     algorithm: str, asked: dict[str, Any]
 ) -> None:
     draw, seen = np.random.default_rng(6), Counter[str]()
-    made = package.schedule(package.torus((3, 2)), algorithm, flits=4, **asked)
+    made = package.schedule(package.torus((3, 2)), algorithm, words=4, **asked)
     program = package.compile(made, circuits=True)
     assert isinstance(program, CircuitProgram)
     require_alike(program, seen)

@@ -24,9 +24,9 @@ from eyecast.sim.loading import job_of
 
 NETWORKS = {
     "mesh": "--mesh 4x2 --algorithm tree --source 1,1 --vcs 2",
-    "long masks": "--mesh 4x4 --source 0,0 --steps 100 --flits 9",
-    "every port": "--hypercube 3 --source 0,0,0 --ports all --algorithm nesbt --flits 6",
-    "all-to-all": "--mesh 3x3 --collective all-to-all --algorithm ring --flits 2",
+    "long masks": "--mesh 4x4 --source 0,0 --steps 100 --words 9",
+    "every port": "--hypercube 3 --source 0,0,0 --ports all --algorithm nesbt --words 6",
+    "all-to-all": "--mesh 3x3 --collective all-to-all --algorithm ring --words 2",
 }
 
 
@@ -71,13 +71,13 @@ def test_an_image_in_reset_writes_what_the_simulator_is_loaded_with(
     eyecast: Command, here: Path
 ) -> None:
     topology = mesh((4, 4))
-    schedule = api.schedule(topology, "eye", source=(1, 2), flits=5)
+    schedule = api.schedule(topology, "eye", source=(1, 2), words=5)
     case = Case.of(
         Compiled.of(schedule, NetworkConfig(topology=topology, vcs=2)),
         timing=Timing.BARRIER,
         seed=0,
     )
-    options = ("--mesh", "4x4", "--source", "1,2", "--flits", "5", "--vcs", "2")
+    options = ("--mesh", "4x4", "--source", "1,2", "--words", "5", "--vcs", "2")
     assert eyecast("program", *options, "--image", "image.csv").status == 0
     writes, described = read_image(here / "image.csv")
     assert sorted(writes) == sorted(tuple(row) for row in job_of(case).writes.tolist())
@@ -90,10 +90,10 @@ def test_an_image_of_circuits_writes_what_the_simulator_is_loaded_with(
     eyecast: Command, here: Path, operators: str, width: int
 ) -> None:
     topology = mesh((3, 2))
-    schedule = api.schedule(topology, "chain", source=(1, 1), flits=5)
+    schedule = api.schedule(topology, "chain", source=(1, 1), words=5)
     config = NetworkConfig(topology=topology, circuits=True, operators=operators, flit_width=width)
     case = Case.of(Compiled.of(schedule, config), timing=Timing.BARRIER, seed=0)
-    options = f"--mesh 3x2 --circuits --source 1,1 --flits 5 --algorithm chain --flit-width {width}"
+    options = f"--mesh 3x2 --circuits --source 1,1 --words 5 --algorithm chain --flit-width {width}"
     more = ("--operators", operators) if operators else ()
     answer = eyecast("program", *options.split(), *more, "--image", "image.csv", "-o", "p.json")
     assert answer.status == 0
@@ -155,7 +155,7 @@ def test_programs_lie_one_behind_the_other() -> None:
     topology = mesh((2, 2))
     config = NetworkConfig(topology=topology, programs=3, steps=100, table_words=64)
     programs = [
-        Compiled.of(api.schedule(topology, "eye", source=source, flits=4), config).program
+        Compiled.of(api.schedule(topology, "eye", source=source, words=4), config).program
         for source in ((0, 0), (1, 0), (1, 1))
     ]
     sizes = [int(each.table_sizes.max()) for each in programs]
@@ -192,7 +192,7 @@ def test_the_words_in_front_of_a_table_count_for_its_room() -> None:
 
 # ---- Images of several programs ---------------------------------------------------------------
 
-ENGINE = ("--mesh", "2x2", "--programs", "3", "--message-words", "16", "--flits", "3")
+ENGINE = ("--mesh", "2x2", "--programs", "3", "--message-words", "16", "--words", "3")
 
 
 def write_programs(eyecast: Command, *more: str) -> None:
@@ -253,7 +253,7 @@ def test_an_image_says_where_the_results_of_a_reduction_are(
     eyecast: Command, here: Path, collective: str, nodes: list[int]
 ) -> None:
     """The results are the sums of the words that the image writes to the memories."""
-    network = "--line 4 --algorithm tree --flits 5 --programs 1"
+    network = "--line 4 --algorithm tree --words 5 --programs 1"
     options = f"{network} --collective {collective} --image image.csv".split()
     assert eyecast("program", *options).status == 0
     writes, described = read_image(here / "image.csv")

@@ -30,7 +30,7 @@ COLUMNS = [
     ],
 )
 def test_a_program_is_read_back_as_written(request_of: dict[str, Any], tmp_path: Path) -> None:
-    made = package.schedule(package.mesh((3, 3)), flits=3, **request_of)
+    made = package.schedule(package.mesh((3, 3)), words=3, **request_of)
     operators = "add" if "reduce" in request_of.get("collective", "") else ""
     program = package.compile(made, circuits=True, operators=operators)
     assert isinstance(program, CircuitProgram)
@@ -110,7 +110,7 @@ def test_a_join_has_two_inputs_and_own_words_in_memory(
     change: dict[str, int], why: str, tmp_path: Path
 ) -> None:
     made = package.schedule(
-        package.mesh((2, 2)), "joining-tree", collective="reduce", source=0, flits=2
+        package.mesh((2, 2)), "joining-tree", collective="reduce", source=0, words=2
     )
     described = json.loads(program_json(package.compile(made, circuits=True, operators="add")))
     runs = (run for node in described["nodes"] for run in node["runs"] if "second" in run)

@@ -39,7 +39,7 @@ def test_a_run_table_says_what_each_entry_does() -> None:
 def test_a_run_table_says_what_is_joined() -> None:
     """In a square node 1 adds its words to those of node 3, and node 0 its own to two sums."""
     made = package.schedule(
-        package.mesh((2, 2)), "joining-tree", collective="reduce", source=0, flits=2
+        package.mesh((2, 2)), "joining-tree", collective="reduce", source=0, words=2
     )
     program = package.compile(made, circuits=True, operators="add")
     root, side = (astuple(run_table(program, node)[-1])[:-1] for node in (0, 1))

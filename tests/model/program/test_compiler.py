@@ -98,7 +98,7 @@ def test_every_word_lands_in_its_place(message_words: int) -> None:
 def test_memories_too_small_for_what_a_node_has_are_refused() -> None:
     schedule = exchange(3, 4)
     config = NetworkConfig(topology=schedule.topology, message_words=79)
-    with pytest.raises(InvalidInput, match="flits must be at most 79, the message memory, not 80"):
+    with pytest.raises(InvalidInput, match="words must be at most 79, the message memory, not 80"):
         compile_schedule(schedule, config)
 
 
@@ -186,7 +186,7 @@ def test_schedules_that_are_fitted_are_laid_out_and_compiled_once(
 def test_what_is_fixed_does_not_grow() -> None:
     schedule = exchange(3, 4)
     config = NetworkConfig(topology=schedule.topology, message_words=64, table_words=8, steps=1)
-    with pytest.raises(InvalidInput, match="flits must be at most 64, the message memory, not 80"):
+    with pytest.raises(InvalidInput, match="words must be at most 64, the message memory, not 80"):
         fit(config, [schedule], fixed=("message_words",))
     with pytest.raises(InvalidInput, match="table of node 0 must be at most 8 words long"):
         fit(config, [schedule], fixed=("table_words",))

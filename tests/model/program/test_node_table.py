@@ -52,7 +52,7 @@ def test_everything_else_that_a_row_says() -> None:
 
 
 def test_the_command(eyecast: Command) -> None:
-    network = ("program", "--mesh", "2x2", "--source", "1,0", "--flits", "3")
+    network = ("program", "--mesh", "2x2", "--source", "1,0", "--words", "3")
     assert "node (1,0), receives in steps: none" in eyecast(*network, "--node", "1,0").output
     found = printed_result(eyecast(*network, "--all", "--json").output)["tables"]
     assert [table["node"] for table in found] == [0, 1, 2, 3]

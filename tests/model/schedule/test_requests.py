@@ -312,7 +312,7 @@ def less(monkeypatch: pytest.MonkeyPatch) -> None:
 
 SABOTAGED = ("all-reduce", "circulant")
 LESS = "words of the all-reduce must be 6, as requested, not 5"
-ASKED = ("--mesh", "3x2", "--collective", "all-reduce", "--flits", "6")
+ASKED = ("--mesh", "3x2", "--collective", "all-reduce", "--words", "6")
 
 
 @pytest.mark.usefixtures("less")
@@ -342,14 +342,14 @@ def test_no_group_takes_less_than_was_asked(eyecast: Command) -> None:
 def test_python_takes_no_less_than_was_asked() -> None:
     for algorithm in ("circulant", "best"):
         with pytest.raises(ScheduleError, match=LESS):
-            api.schedule(MESH, algorithm, collective="all-reduce", flits=6)
+            api.schedule(MESH, algorithm, collective="all-reduce", words=6)
     with pytest.raises(ScheduleError, match=LESS):
-        api.compare(MESH, collective="all-reduce", flits=6)
+        api.compare(MESH, collective="all-reduce", words=6)
 
 
 @pytest.mark.usefixtures("less")
 def test_no_sweep_takes_less_than_was_asked() -> None:
-    grid = {"kind": "collective", "network": "mesh 3x2", "algorithm": "circulant", "flits": 6}
+    grid = {"kind": "collective", "network": "mesh 3x2", "algorithm": "circulant", "words": 6}
     (point,) = points_of({**grid, "collective": "all-reduce"})
     with pytest.raises(ScheduleError, match=LESS):
         prepare(point.values)

@@ -23,7 +23,7 @@ def test_unrolled_schedules_are_right(collective: str, algorithm: str, flits: in
     if algorithm == "combs":
         options = {"ports": "all"}
     network = eyecast.mesh((4, 4))
-    streamed = eyecast.schedule(network, algorithm, collective=collective, flits=flits, **options)
+    streamed = eyecast.schedule(network, algorithm, collective=collective, words=flits, **options)
     assert streamed.stream.any()
     plain = unrolled(streamed)
     plain.check()

@@ -52,7 +52,7 @@ def test_all_ports_and_one_carry_it_out(network: str, collective: str) -> None:
 )
 def test_one_port_between_chiplets(chiplet: tuple[int, int], words: int, cycles: int) -> None:
     network = chiplets((2, 2), chiplet, 8, 4)
-    made = eyecast.schedule(network, "hierarchy", collective="all-reduce", flits=words)
+    made = eyecast.schedule(network, "hierarchy", collective="all-reduce", words=words)
     assert eyecast.predict(made, depth=8).cycles == cycles
 
 

@@ -146,7 +146,7 @@ def test_what_reaches_its_bound(topology: Topology) -> None:
 )
 def test_sends_carry_adjacent_words(topology: Topology, algorithm: str, ports: str) -> None:
     made = eyecast.schedule(
-        topology, collective="reduce-scatter", algorithm=algorithm, ports=ports, flits=7
+        topology, collective="reduce-scatter", algorithm=algorithm, ports=ports, words=7
     )
     made.check()
     sends = range(made.sends)

@@ -214,4 +214,4 @@ def test_the_check_notices_a_link_that_works_the_other_way_only() -> None:
 
 
 def test_messages_without_words_are_refused() -> None:
-    assert refusal_of(transmit_schedule, path_plan(line(4)), 0) == "flits must be at least 1, not 0"
+    assert refusal_of(transmit_schedule, path_plan(line(4)), 0) == "words must be at least 1, not 0"
