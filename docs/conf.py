@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy.typing
+from pygments.lexers.special import TextLexer
 from sphinx.application import Sphinx
 from sphinx.ext.napoleon import Config, NumpyDocstring
 
@@ -100,6 +101,7 @@ SECTIONS = Config(
 
 def setup(app: Sphinx) -> None:
     """Mend docstrings and signatures, and build the table of algorithms each time."""
+    app.add_lexer("csv", TextLexer)
     app.connect("autodoc-process-docstring", add_limits)
     app.connect("autodoc-process-docstring", read_sections)
     app.connect("autodoc-process-signature", name_defaults)

@@ -68,7 +68,7 @@ def route(
     ``vcs`` is the network's number of VCs. With two or more, wrapped axes use VCs 0 and 1 as their
     dateline classes; no route uses the others.
 
-    Raises :class:`InvalidInput` for a node that does not exist and for a target that no path
+    Raises :class:`.InvalidInput` for a node that does not exist and for a target that no path
     reaches.
     """
     require_range("vcs", vcs, 1)
@@ -213,7 +213,7 @@ def balanced_vcs(
     * from VC 0 to VC 1 of an axis: across the wrap link; no run goes from VC 1 to VC 0.
 
     So the channel dependency graph has no cycle (Dally & Seitz, Theorem 1;
-    :mod:`..program.deadlock`). Disjoint copies of the graph, which lanes of VCs make, have no cycle
+    ``model.program.deadlock``). Disjoint copies of the graph, which lanes of VCs make, have no cycle
     either.
     """
     run, wraps = _dateline(topology, path_offsets, path_nodes)
@@ -245,7 +245,7 @@ def segments_of_paths(
 ) -> Routes:
     """Return all paths of :func:`route` as segments; a segment has one port and one VC.
 
-    Raises :class:`InvalidInput` if a path does not follow links.
+    Raises :class:`.InvalidInput` if a path does not follow links.
     """
     begins, ports, first = _links(topology, path_offsets, path_nodes)
     turns = first.copy()

@@ -108,7 +108,7 @@ def certify(program: Program) -> None:
     """Raise :class:`DeadlockError` unless ``program`` is free of deadlock.
 
     The theorem and its assumptions are at the top of this module. ``program`` must keep the limits
-    of its network (:func:`.checks.check_program`). Raises :class:`InvalidInput` for a route that
+    of its network (``check_program``). Raises :class:`.InvalidInput` for a route that
     leaves the network or has a segment of no hops.
     """
     cycle = find_cycle(program)
@@ -128,7 +128,7 @@ def find_cycle(program: Program) -> list[Channel]:
     """Return a cycle of the channel dependency graph of ``program``, from its lowest channel on.
 
     Each channel depends on the next one, and the last on the first. The list is empty without a
-    cycle. Raises :class:`InvalidInput` as :func:`certify` does.
+    cycle. Raises :class:`.InvalidInput` as :func:`.certify` does.
     """
     numbers = find_circle(dependencies(program))
     lines, vcs = np.divmod(numbers, program.config.vcs)

@@ -94,7 +94,7 @@ def packed_schedule(
     they are the routes, and VCs are those of :func:`.layered_vcs`. A unit takes its rows of
     ``other_paths`` instead if these are free in an earlier step. The result is deterministic.
 
-    Raises :class:`CircleError` if sends wait in a circle, and :class:`InvalidInput` if no path
+    Raises :class:`CircleError` if sends wait in a circle, and :class:`.InvalidInput` if no path
     leads to a target. :meth:`.Schedule.check` proves that the sends carry out the collective.
     """
     source, target = np.array(sends.source, np.int32), np.array(sends.target, np.int32)

@@ -8,7 +8,7 @@ must wait for others (:func:`ordered_by_rounds`)::
     round 2   c: 0 -> 2 replaces block 0          c waits for b, which changes the block at node 0
     round 3   d: 2 -> 3 carries block 1           d waits for no one
 
-:func:`schedule_of_rounds` then finds routes and steps (:mod:`.ordered`): a later round may begin
+:func:`.schedule_of_rounds` then finds routes and steps (:mod:`.ordered`): a later round may begin
 before an earlier one has ended. Routes are the usual ones, or ones that share links evenly where
 these are free earlier; their VCs close no circle. Blocks stand in an order in which sends carry
 adjacent words (:mod:`.adjacent`). Of several ways the one with the fewest expected cycles is taken.
