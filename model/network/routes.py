@@ -213,7 +213,7 @@ def balanced_vcs(
     * from VC 0 to VC 1 of an axis: across the wrap link; no run goes from VC 1 to VC 0.
 
     So the channel dependency graph has no cycle (Dally & Seitz, Theorem 1;
-    ``model.program.deadlock``). Disjoint copies of the graph, which lanes of VCs make, have no cycle
+    ``model.program.deadlock``). Disjoint copies of the graph, which lanes of VCs make, have none
     either.
     """
     run, wraps = _dateline(topology, path_offsets, path_nodes)
