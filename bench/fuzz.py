@@ -183,7 +183,10 @@ READING = {
         "predict --mesh 2x2 --collective all-gather --block-words {}",
         "ip --mesh 2x2 --collective all-gather --block-words {} -o package",
     ),
-    "workload": ("run {} --mesh 2x2", "run {} --mesh 2x2 --circuits"),
+    "workload": (
+        *("run {} --mesh 2x2", "run {} --mesh 2x2 --circuits"),
+        "ip --workload {} --mesh 2x2 -o package",
+    ),
     "mapping": ("run workload-small.csv --mesh 2x2 --mapping {}",),
     "ranks": ("run gather-chakra.0.et --ring 6 --comm-group {}",),
     "foreign": (

@@ -27,7 +27,6 @@ import numpy as np
 from ..base.errors import require_range
 from ..base.graph_cycles import strong_parts
 from ..network.port_model import PortModel
-from ..network.spread_routes import spread_paths
 from ..network.topology import Topology
 from .adjacent import adjacent_order
 from .blocks import Blocks
@@ -167,6 +166,9 @@ def _spread(topology: Topology, rounds: Rounds) -> list[list[int]] | None:
         found[tuple((send.source, send.target) for send in each)] = []
     if len(found) * topology.nodes**2 > MOST_SPREAD:
         return None
+    # Import late: it loads the compiler of loops, which most commands do without.
+    from ..network.spread_routes import spread_paths  # noqa: PLC0415
+
     for pairs in filter(None, found):
         source, target = np.array(pairs, np.int64).T
         offsets, nodes = spread_paths(topology, source, target)

@@ -64,7 +64,7 @@ int main(void) {
     require(load() == EYECAST_BUSY && writes == 0, "nothing is loaded in a run");
   }
   registers[RESULT] = 3 << 8;
-  refuse_address = eyecast_image_runs[1].address;
+  refuse_address = eyecast_image_parts[1].address;
   for (int time = 0; time < 2; time++) {
     uint32_t address;
     require(load() == EYECAST_REFUSED, "a write that is refused is told");
