@@ -166,7 +166,10 @@ def losing(config: NetworkConfig) -> Iterator[tuple[int, CircuitProgram]]:
         for sender, port in np.argwhere(topology.neighbor == node).tolist():
             if port and sender not in topology.switches:
                 entry = {"duration": 1, **_sends(port)}
-                yield sender, circuit_program(config, _tables(config, {sender: [entry]}))
+                # The run must not end before the word is there.
+                waits = {"duration": int(config.registers_of_links[sender, port]) + 2}
+                tables = _tables(config, {sender: [entry], node: [waits]})
+                yield sender, circuit_program(config, tables)
                 break
 
 

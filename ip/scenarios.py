@@ -30,7 +30,8 @@ Load = tuple[int, int, Words]
 
 BESIDE = 12
 """Most words that a tile writes during a run."""
-
+PACKETS = 12
+"""Packets that cross one link in the run with contention."""
 
 RESETS = 3
 """Of this many covering runs, one is interrupted by a reset, and repeated."""
@@ -77,7 +78,8 @@ def scenarios(image: Image) -> Iterator[Scenario]:
     if config.tile_ports and image.loads:
         yield _held(image)
     for name, made in _trials(image).items():
-        yield Scenario(name=name, image=made, writes=made.writes)
+        beside = _beside(made) if config.tile_ports else None
+        yield Scenario(name=name, image=made, writes=made.writes, beside=beside)
 
 
 def covering(image: Image) -> tuple[list[Scenario], list[str]]:
@@ -208,11 +210,13 @@ class _Trial(NamedTuple):
 
 
 def _trials(image: Image) -> dict[str, Image]:
-    """Return the programs that must fail."""
+    """Return the programs in which packets wait for each other, and those that must fail."""
     config = image.program.config
     if config.circuits:
         return _failing_circuits(image)
     found = {}
+    if crossing := _crossing(config):
+        found["Packets that wait for each other"] = _image_of(image, crossing)
     for name, trial in (
         ("A word beyond the message memory", _beyond(config)),
         ("A send and a receive in one step, half-duplex", _both_ways(config)),
@@ -278,6 +282,44 @@ def _links(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
         for port, neighbor in enumerate(neighbors):
             if port and neighbor != NO_LINK and not {node, neighbor} & {*topology.switches}:
                 yield node, port, neighbor
+
+
+def _crossing(config: NetworkConfig) -> _Trial | None:
+    """Return self-timed packets of several nodes through one link, each in its own step."""
+    if config.contention_free:
+        return None
+    links = [*_links(config)]
+    best: list[tuple[int, tuple[Segment, ...]]] = []
+    target = entry = 0
+    for middle, port, end in links:
+        out = Segment(port, 1, 0)
+        routes: list[tuple[int, tuple[Segment, ...]]] = [(middle, (out,))]
+        routes += [
+            (node, (Segment(leaves, 1, 0), out))
+            for node, leaves, there in links
+            if there == middle and node != end
+        ]
+        if len(routes) > max(1, len(best)):
+            best, target = routes, end
+            entry = int(config.topology.peer[middle, port])
+    length = min(2 * config.depth + 4, config.message_words)
+    packets = min(PACKETS, config.steps, config.table_words // (config.table.control_words + 4))
+    if not best or packets < len(best):
+        return None
+    rows: dict[int, list[Row]] = {}
+    for step in range(1, packets + 1):
+        node, route = best[step % len(best)]
+        vc = (config.vcs - 1) * (step % 5 == 0)
+        route = tuple(segment._replace(vc=vc) for segment in route)
+        place = (step * length) % (config.message_words // length * length)
+        rows.setdefault(node, []).append(Row(step, route, 0, place, length))
+    places = [row.target_address for each in rows.values() for row in each]
+    return _Trial(
+        rows,
+        {target: [*range(1, packets + 1)]},
+        {target: [entry] * packets},
+        {target: range(min(places), max(places) + length)},
+    )
 
 
 def _beyond(config: NetworkConfig) -> _Trial | None:
