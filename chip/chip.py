@@ -102,7 +102,7 @@ class ChipRun:
             ]
             run = [
                 cycles
-                for (_, program), cycles in zip(self.outcome.runs, self._run_cycles(), strict=True)
+                for (_, program), cycles in zip(self.outcome.runs, self._run_cycles(), strict=False)
                 if program == number
             ]
             times = [cycles for of_node in taken for cycles in of_node]
@@ -184,14 +184,17 @@ def _failure(made: Made, outcome: Outcome) -> str | None:
     names = [served.call.shown for served in made.programs.served]
     if outcome.mistake is not None:
         _, node, event, value = outcome.mistake
-        where = made.binary.name_of(value)
+        # The core has fetched the next instruction, too.
+        where = made.binary.name_of(value - 4)
         program = names[value] if event == Event.OTHER_CALL else ""
         told = _MISTAKES[event].format(where=where, value=value, program=program)
         called = names[outcome.open[node][0]] if node in outcome.open else None
         beside = f" (tile {node} is in {called})" if called else ""
         return f"tile {node} {told}{beside}"
     if outcome.open:
-        waiting = [f"tile {node} for {names[each]}" for node, (each, _) in outcome.open.items()]
+        waiting = [
+            f"tile {node} for {names[each]}" for node, (each, _) in sorted(outcome.open.items())
+        ]
         ended = sorted(outcome.exits)
         others = f"; ended: tiles {', '.join(map(str, ended))}" if ended else ""
         return f"waiting for ever: {', '.join(waiting)}{others}"

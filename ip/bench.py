@@ -515,6 +515,8 @@ class _Runs:
         """Yield runs with a wrong parity bit in a message, then in a table, and a good run."""
         node, address = sent_word(self._image)
         yield self._begins("Words that are damaged, read by the bus and by the network")
+        # A reset before it may have disabled the interrupt.
+        yield "enable_interrupt(1);"
         yield self._load(first.writes)
         yield f"damage(MESSAGE, {node}, {address});"
         word = next(

@@ -117,7 +117,7 @@ def test_json_and_timelines(eyecast: Command, here: Path) -> None:
             return 0;
         }
     """
-    result: Any = printed_result(run(eyecast, here, body, "--check", "--json"))
+    result: Any = printed_result(run(eyecast, here, body, "--check", "--json").output)
     assert {each["line"] for each in result["console"]} == {"-6 8 c c text -1.500000 %"}
     assert [each["collective"] for each in result["collectives"]] == ["allreduce 4 int sum"]
     assert result["checked"]["collectives"] == 1
