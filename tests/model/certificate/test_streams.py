@@ -92,7 +92,7 @@ def test_damaged_streams_are_refused_unless_they_work() -> None:
 def test_many_damaged_streams_are_refused_unless_they_work() -> None:
     streamed = (
         each
-        for seed in range(100, 180)
+        for seed in range(100, 260)
         for each in drawn(seed)
         if isinstance(each[0].program, Program) and each[0].program.stream.any()
     )
