@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,8 +23,6 @@ from .timeline import bars, trace_events
 
 NEEDED = (COMPILER, "pythondata_cpu_picorv32", "elftools")
 """Modules of the extra ``chip``."""
-TIMELINES = (".perfetto.json", ".svg", ".png")
-"""Suffixes of timelines."""
 
 
 def require_tools() -> None:
@@ -42,9 +41,15 @@ class Made:
     programs: Programs
     binary: Binary
 
-    def make_simulator(self) -> Path:
-        """Return the chip's simulator, which is built once for a network."""
+    @cached_property
+    def simulator(self) -> Path:
+        """The chip's simulator, which is built once for a network."""
         return simulator_of(self.programs.config)
+
+    @property
+    def names(self) -> list[str]:
+        """The collectives by the numbers of their programs, as tables show them."""
+        return [served.call.shown for served in self.programs.served]
 
 
 def build(source: Path, topology: Topology, folder: Path, *, circuits: bool, checked: bool) -> Made:
@@ -55,6 +60,7 @@ def build(source: Path, topology: Topology, folder: Path, *, circuits: bool, che
     """
     if source.suffix != ".c":
         raise InvalidInput.of("the program", "a file that ends in .c", input_name(source))
+    # Refuse a file that cannot be read in our own words.
     read_input(source)
     wanted = compile_source(source, folder)
     calls = calls_of(wanted, topology.nodes, circuits=circuits)
@@ -64,7 +70,7 @@ def build(source: Path, topology: Topology, folder: Path, *, circuits: bool, che
 
 def run(made: Made, *, checked: bool) -> ChipRun:
     """Run a program; ``checked`` compares it with the cycle model."""
-    lines = run_chip(made.make_simulator(), made.binary)
+    lines = run_chip(made.simulator, made.binary)
     outcome = Outcome.read(lines, made.topology.nodes)
     failure = _failure(made, outcome)
     check = check_run(made.programs, outcome) if checked and failure is None else None
@@ -94,17 +100,13 @@ class ChipRun:
         Of a run from its cycle 0 on; of a call of a tile the least and the most, with its wait for
         others.
         """
-        rows = []
+        rows, runs = [], self._runs()
         for number, served in enumerate(self.made.programs.served):
             taken = [
                 [each.end - each.begin for each in calls if each.program == number]
                 for calls in self.outcome.calls
             ]
-            run = [
-                cycles
-                for (_, program), cycles in zip(self.outcome.runs, self._run_cycles(), strict=False)
-                if program == number
-            ]
+            run = [cycles for program, _, cycles in runs if program == number]
             times = [cycles for of_node in taken for cycles in of_node]
             spread = (run[0], min(times), max(times)) if run and times else ("", "", "")
             algorithm = served.compiled.schedule.algorithm
@@ -125,35 +127,32 @@ class ChipRun:
 
     def write_timeline(self, path: str) -> None:
         """Write the timeline as the suffix says: for Perfetto, or as a picture."""
-        names = [served.call.shown for served in self.made.programs.served]
-        drawn = list(bars(self.outcome, names))
-        if path.endswith(TIMELINES[0]):
+        drawn = list(bars(self.outcome, self.made.names))
+        if path.endswith(".perfetto.json"):
             write_bytes_atomically(path, trace_events(drawn))
             return
-
         title = (
             f"{self.made.name} on the {self.made.topology.label}: {self.outcome.cycles:,} cycles"
         )
         save_picture(draw_chip(title, drawn), path)
 
-    def _run_cycles(self) -> list[int]:
-        """Return the cycles of each run, from its cycle 0 to the last node's end."""
+    def _runs(self) -> list[tuple[int, int, int]]:
+        """Return program, cycle 0, and cycles to the last node's end, of each run that ended."""
         taken = zip(*self.outcome.calls, strict=False)
         ends = [max(each.end for each in of_run) for of_run in taken]
-        begins = [begin for begin, _ in self.outcome.runs]
-        return [end - begin for begin, end in zip(begins, ends, strict=False)]
+        runs = zip(self.outcome.runs, ends, strict=False)
+        return [(program, begin, end - begin) for (begin, program), end in runs]
 
     def to_json(self) -> dict[str, object]:
         """Return the result as JSON values."""
         outcome = self.outcome
-        names = [served.call.shown for served in self.made.programs.served]
-        cycles = self._run_cycles()
+        names = self.made.names
         return {
             "cycles": outcome.cycles,
             "console": [{"tile": tile, "line": line} for tile, line in outcome.console()],
             "collectives": [
                 {"collective": names[program], "begin": begin, "cycles": taken}
-                for (begin, program), taken in zip(outcome.runs, cycles, strict=False)
+                for program, begin, taken in self._runs()
             ],
             "tiles": [
                 {
@@ -181,7 +180,7 @@ _MISTAKES = {
 
 def _failure(made: Made, outcome: Outcome) -> str | None:
     """Say why the program did not end well; None if it did."""
-    names = [served.call.shown for served in made.programs.served]
+    names = made.names
     if outcome.mistake is not None:
         _, node, event, value = outcome.mistake
         # The core has fetched the next instruction, too.

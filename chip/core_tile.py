@@ -6,7 +6,7 @@
               │ ┌──────────┐  load,   ┌────────────────────────────────────┐ │
               │ │ PicoRV32 │  store   │ own memory                         │ │
               │ │          │◄────────►│ message words ◄────────────────────┼─┼──► tile port
-              │ └──────────┘          │ registers: rank, console, call ... │ │    words, hold
+              │ └──────────┘          │ registers: rank, console, call ... │ │    words
               │                       └────────────────────────────────────┘ │
               └───────────────────────── node 0: the host's requests ────────┘──► request port
 
@@ -34,8 +34,8 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.network.config import NetworkConfig
-from ..rtl.parts.host_map import CONTROLLER_SPACE
-from ..rtl.parts.host_port import RequestPort
+from ..rtl.parts.host_map import CONTROLLER_SPACE, Command, ControllerWord
+from ..rtl.parts.host_port import Refusal, RequestPort
 from ..rtl.parts.table import PROGRAM_BITS
 from ..rtl.parts.tile_port import TilePort
 from .memory_map import MEMORY_WORDS, MISTAKES, Event, Place, Register
@@ -49,8 +49,6 @@ OPTIONS = {
     "STACKADDR": 4 * MEMORY_WORDS,
 }
 """Parameters of the core that are not its defaults."""
-COMMAND, START, NOT_NOW = 2, 1, 2
-"""Address of the controller's command, a start, and a refusal (docs/router.md, section 16)."""
 RANK_BITS = 16
 
 BUS = data.StructLayout(
@@ -298,20 +296,20 @@ class CoreTile(Component):
             host.valid.eq(~under_way & Mux(starts, self.all_ask, written(Register.HOST_DATA))),
             host.node.eq(Mux(starts, 0, place)),
             host.space.eq(Mux(starts, CONTROLLER_SPACE, space)),
-            host.address.eq(Mux(starts, COMMAND, address)),
-            host.write_data.eq(Mux(starts, Cat(Const(START, 8), program), value)),
+            host.address.eq(Mux(starts, ControllerWord.COMMAND, address)),
+            host.write_data.eq(Mux(starts, Cat(Const(Command.START, 8), program), value)),
         ]
         with m.If(host.valid & host.ready):
             m.d.sync += [under_way.eq(1), is_start.eq(starts)]
         with m.If(host.answered):
             m.d.sync += under_way.eq(0)
-            with m.If((host.refusal == 0) & is_start):
+            with m.If((host.refusal == Refusal.NONE) & is_start):
                 m.d.sync += starts.eq(0)
-            with m.If((host.refusal == 0) & ~is_start):
+            with m.If((host.refusal == Refusal.NONE) & ~is_start):
                 m.d.comb += answered.eq(1)
                 m.d.sync += address.eq(address + 1)
-        refused = host.answered & (host.refusal != 0) & (host.refusal != NOT_NOW)
-        self._report(m, refused, Event.REFUSED, Mux(is_start, COMMAND, address))
+        refused = host.answered & (host.refusal != Refusal.NONE) & (host.refusal != Refusal.NOT_NOW)
+        self._report(m, refused, Event.REFUSED, Mux(is_start, ControllerWord.COMMAND, address))
         with m.If(written(Register.CALL) & (self.rank == 0)):
             m.d.sync += [starts.eq(1), program.eq(value)]
         with m.If(written(Register.HOST_PLACE)):

@@ -1,18 +1,18 @@
 """The chip in Verilator: built once for a network, run with a C program, and what its tiles say."""
 
 import json
-import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from ..model.base import processes
 from ..model.network.config import NetworkConfig
-from ..sim.build import BuildError
+from ..model.network.config_file import network_to_json
+from ..sim.build import BUILT_FROM, runtime_objects, verilate
 from ..sim.build_worker import VERILATOR_OPTIONS
-from ..sim.cache import cached_folder, digest
-from ..sim.compilation import THOROUGH_LEVEL
+from ..sim.cache import cached_folder, digest, source_digest
+from ..sim.compilation import THOROUGH_LEVEL, TILE_APART_OPTIONS
 from ..sim.run_worker import LOG, start_bench
 from ..sim.toolchain import environment, tool_versions
 from .hardware import CHIP, chip_verilog
@@ -20,6 +20,7 @@ from .memory_map import Event
 from .source import Binary, core_verilog
 
 BENCH = "eyecast.chip.bench"
+OPTIONS = [*VERILATOR_OPTIONS, *TILE_APART_OPTIONS]
 CONTROL = f"""\
 `verilator_config
 hier_block -module "eyecast_tile"
@@ -43,21 +44,19 @@ class Line(NamedTuple):
 
 def simulator_of(config: NetworkConfig) -> Path:
     """Return the chip's simulator, which is built once for a network."""
-    text, core, variables = chip_verilog(config), core_verilog(), environment()
+    core, variables = core_verilog().read_text(), environment()
 
     def make(folder: Path) -> None:
-        (folder / "chip.v").write_text(text + core.read_text())
-        (folder / "control.vlt").write_text(CONTROL)
-        build = folder / "build"
+        source, control, build = folder / "chip.v", folder / "control.vlt", folder / "build"
+        source.write_text(chip_verilog(config) + core)
+        control.write_text(CONTROL)
         build.mkdir()
-        builder = [sys.executable, "-P", "-m", "eyecast.sim.build_worker", CHIP, str(build)]
-        options = [json.dumps([*VERILATOR_OPTIONS, "--hierarchical"]), THOROUGH_LEVEL, "no-waves"]
-        files = [str(folder / "control.vlt"), str(folder / "chip.v")]
-        log = folder / "build.log"
-        if processes.run([*builder, *options, *files], log, variables=variables):
-            raise BuildError(log.read_text(errors="replace"))
+        with runtime_objects(build):
+            verilate([control, source], build, variables, OPTIONS, THOROUGH_LEVEL, top=CHIP)
 
-    key = digest("chip", text, core.read_text(), CONTROL, *tool_versions())
+    description = json.dumps(network_to_json(config), sort_keys=True)
+    made = source_digest(*BUILT_FROM, "chip/*.py", "chip/sources/*.v"), version("amaranth")
+    key = digest("chip", description, core, *OPTIONS, *made, *tool_versions())
     folder = cached_folder(key, f"simulator of a chip of {config.topology.label}", make)
     return folder / "build" / CHIP
 

@@ -139,8 +139,8 @@ void ey_run_program(const struct ey_program *program, const unsigned *from, unsi
 
 def _program_lines(programs: Programs) -> Iterator[str]:
     """Yield the lines of ``programs.c``."""
+    yield '#include "ey.h"'
     yield '#include "programs.h"'
-    yield "#define REGISTER(number) (((volatile unsigned *)0x20000000)[number])"
     yield f"const unsigned ey_image[] = {{{', '.join(map(str, _image(programs)))}}};"
     for number, served in enumerate(programs.served):
         yield from _call_lines(number, served)
@@ -179,8 +179,8 @@ def _call_lines(number: int, served: Served) -> Iterator[str]:
     yield f"void {call.symbol}(const unsigned *from, unsigned *to) {{"
     if place is not None and _stays(served, place):
         yield f"    if (!from && (unsigned)to == {_address(place):#x}u) {{"
-        yield f"        REGISTER(EY_AT_CALL) = {number};"
-        yield "        (void)REGISTER(EY_AT_WAIT);"
+        yield f"        EY_REGISTER_(EY_AT_CALL) = {number};"
+        yield "        (void)EY_REGISTER_(EY_AT_WAIT);"
         yield "        return;"
         yield "    }"
     yield f"    ey_run_program(&program_{number}, from, to);"

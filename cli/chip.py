@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..model.base.errors import InvalidInput, one_of
 from ..model.network.network_text import SizeLimit
 from .command import command
 from .console import BUILDING, busy, print_json, print_table, say, say_written
 from .options.hardware import circuits_option
 from .options.network import NetworkOptions, network_options
-from .options.output import json_option, output_option, require_output_files
+from .options.output import json_option, output_option, require_timeline
 from .options.values import option_group
 
 if TYPE_CHECKING:
@@ -55,13 +54,11 @@ def chip_command(
     program calls collectives as in MPI (ey.h); Eyecast finds the best program for each call.
     Needs pip install 'eyecast[chip]'.
     """
-    from ..chip.chip import TIMELINES, build, require_tools, run
+    from ..chip.chip import build, require_tools, run
     from ..chip.source import NoProgram
 
     require_tools()
-    if output is not None and not output.endswith(TIMELINES):
-        raise InvalidInput.of("suffix of -o", one_of(TIMELINES), repr(Path(output).suffix))
-    require_output_files(output)
+    require_timeline(output)
     topology = network.topology(SizeLimit.HARDWARE)
     circuits = bool(hardware.parameters["circuits"])
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
@@ -72,7 +69,7 @@ def chip_command(
             click.echo(error.lines, err=True)
             raise
         with busy(BUILDING):
-            made.make_simulator()
+            _ = made.simulator
         with busy("running"):
             found = run(made, checked=checked)
     if output is not None:

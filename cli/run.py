@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ..model.base.errors import InvalidInput, one_of
+from ..model.base.errors import InvalidInput
 from ..model.base.files import write_bytes_atomically
 from ..model.network.network_text import SizeLimit
 from .command import command
@@ -19,8 +18,8 @@ from .options.output import (
     json_option,
     output_option,
     report_option,
-    require_output_files,
     require_seen,
+    require_timeline,
 )
 from .options.values import integer_option, option_group
 from .options.workload import WorkloadOptions, workload_options
@@ -77,7 +76,7 @@ def run_command(
     """
     from ..model.workload.tables import cycles_table, links_table, path_table
 
-    _require_output(output, report)
+    require_timeline(output, report)
     if verify is None and first is not None:
         raise InvalidInput("--from must be left out without --verify")
     topology = network.topology(SizeLimit.PROGRAM)
@@ -163,19 +162,9 @@ def _print_verified(results: Sequence[Verification]) -> None:
         )
 
 
-def _require_output(output: str | None, report: str | None) -> None:
-    """Refuse a timeline of another suffix, and files that cannot be written."""
-    if output is not None and not output.endswith(_TIMELINES):
-        raise InvalidInput.of("suffix of -o", one_of(_TIMELINES), repr(Path(output).suffix))
-    require_output_files(output, report)
-
-
-_TIMELINES = (".perfetto.json", ".svg", ".png")
-
-
 def _write(found: WorkloadRun, output: str) -> None:
     """Write the timeline as its suffix says."""
-    if output.endswith(_TIMELINES[0]):
+    if output.endswith(".perfetto.json"):
         from ..model.workload.trace_events import trace_events
 
         write_bytes_atomically(output, trace_events(found))

@@ -109,7 +109,7 @@ def build_simulator(
         build_folder = folder / BUILD_FOLDER
         build_folder.mkdir()
         with runtime_objects(build_folder, waves=waves):
-            _verilate([control, source], build_folder, variables, options, level, waves=waves)
+            verilate([control, source], build_folder, variables, options, level, waves=waves)
         _keep_only(build_folder, TOP_MODULE)
 
     kinds = {
@@ -154,17 +154,21 @@ def _own_operators(config: NetworkConfig) -> str:
     return own_operators_text(config)
 
 
-def _verilate(
+def verilate(
     sources: list[Path],
     folder: Path,
     variables: Mapping[str, str],
     options: Sequence[str],
     level: str,
     *,
-    waves: bool,
+    top: str = TOP_MODULE,
+    waves: bool = False,
 ) -> None:
-    """Run Verilator and the compiler; keep their log if they fail."""
-    builder = [sys.executable, "-m", "eyecast.sim.build_worker", TOP_MODULE, str(folder)]
+    """Run Verilator and the compiler for the module ``top``; keep their log if they fail.
+
+    Raises :class:`BuildError`, which says where the log is.
+    """
+    builder = [sys.executable, "-m", "eyecast.sim.build_worker", top, str(folder)]
     command = [*builder, json.dumps(options), level, "waves" if waves else "no-waves"]
     log = folder.with_suffix(".log")
     status = processes.run([*command, *map(str, sources)], log, variables=variables)

@@ -1,10 +1,9 @@
-/* What every tile does before main and around a call. memory_map.h and programs.h are generated. */
+/* What every tile does before main and around a call. programs.h is generated. */
 #include <stdarg.h>
 
 #include "ey.h"
 #include "programs.h"
 
-#define REGISTER(number) (((volatile unsigned *)0x20000000)[number])
 #define MESSAGES ((volatile unsigned *)0x10000000)
 
 int main(void);
@@ -12,21 +11,21 @@ int main(void);
 /* The image: node and space, address, count, words ...; a count of 0 ends it. */
 static void load(const unsigned *image) {
     for (; image[2]; image += 3 + image[2]) {
-        REGISTER(EY_AT_HOST_PLACE) = image[0];
-        REGISTER(EY_AT_HOST_ADDRESS) = image[1];
-        for (unsigned word = 0; word < image[2]; word++) REGISTER(EY_AT_HOST_DATA) = image[3 + word];
+        EY_REGISTER_(EY_AT_HOST_PLACE) = image[0];
+        EY_REGISTER_(EY_AT_HOST_ADDRESS) = image[1];
+        for (unsigned word = 0; word < image[2]; word++) EY_REGISTER_(EY_AT_HOST_DATA) = image[3 + word];
     }
 }
 
 __attribute__((section(".start"), noreturn)) void _start(void) {
     if (ey_rank() == 0) {
         load(ey_image);
-        REGISTER(EY_AT_BEGIN) = 0;
+        EY_REGISTER_(EY_AT_BEGIN) = 0;
     }
-    (void)REGISTER(EY_AT_BEGIN);
-    REGISTER(EY_AT_EXIT) = main();
+    (void)EY_REGISTER_(EY_AT_BEGIN);
+    EY_REGISTER_(EY_AT_EXIT) = main();
     for (int word = 0; word < EY_CHECKED; word++) (void)MESSAGES[word];
-    REGISTER(EY_AT_STOP) = 0;
+    EY_REGISTER_(EY_AT_STOP) = 0;
     for (;;);
 }
 
@@ -48,15 +47,15 @@ static void receive(const struct ey_run *run, unsigned *buffer) {
 void ey_run_program(const struct ey_program *program, const unsigned *from, unsigned *to) {
     int rank = ey_rank();
     send(program->sent[rank], from ? from : to + program->in_place * rank);
-    REGISTER(EY_AT_CALL) = program->number;
-    (void)REGISTER(EY_AT_WAIT);
+    EY_REGISTER_(EY_AT_CALL) = program->number;
+    (void)EY_REGISTER_(EY_AT_WAIT);
     receive(program->received[rank], to);
     if (from && (program->own_at < 0 || program->own_at == rank))
         for (unsigned word = 0; word < program->own_words; word++)
             to[program->own_to * rank + word] = from[program->own_from * rank + word];
 }
 
-static void put(char letter) { REGISTER(EY_AT_CONSOLE) = letter; }
+static void put(char letter) { EY_REGISTER_(EY_AT_CONSOLE) = letter; }
 
 static void put_text(const char *text) {
     while (*text) put(*text++);

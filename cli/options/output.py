@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from ...model.base.errors import InvalidInput
+from ...model.base.errors import InvalidInput, one_of
 from ...model.base.files import is_standard_output, require_writable
 from ...model.network.topology import Topology
 from .values import Decorator, file_option, option_group
@@ -114,3 +114,14 @@ def require_output_files(*outputs: str | Path | None) -> None:
             if path in taken:
                 raise InvalidInput(f"output file {output} must be another file than {taken[path]}")
             taken[path] = "the first output"
+
+
+TIMELINES = (".perfetto.json", ".svg", ".png")
+"""Endings of the names of timelines."""
+
+
+def require_timeline(output: str | None, *others: str | None) -> None:
+    """Refuse a timeline of another suffix, and outputs that cannot be written."""
+    if output is not None and not output.endswith(TIMELINES):
+        raise InvalidInput.of("suffix of -o", one_of(TIMELINES), repr(Path(output).suffix))
+    require_output_files(output, *others)
