@@ -179,7 +179,7 @@ def schedule_of_rounds(
 
 @dataclass(frozen=True)
 class _Asked:
-    """What custom sends must carry out: parameters of :func:`schedule_of_sends`."""
+    """The promise of custom sends, as parameters of :func:`schedule_of_sends`."""
 
     collective: str | None
     source: Node | None

@@ -1,7 +1,7 @@
 """The collectives that a C program calls, read from the names that its object file wants.
 
 ``ey_allreduce(send, receive, 16, EY_INT, EY_SUM)`` wants ``ey__allreduce__16__int__sum``: the table
-of calls is that of the linker, so it has what is called and nothing else.
+of calls is that of the linker, so it lists the program's calls and no others.
 """
 
 from collections.abc import Iterable, Iterator

@@ -20,7 +20,7 @@ _LOW = (1 << 32) - 1
 
 @dataclass(frozen=True)
 class Check:
-    """What was compared, and the first difference, as a sentence; None if there is none.
+    """The result of a comparison; ``difference`` tells the first one, None if there is none.
 
     ``cycles`` has the predicted cycles of each run, ``words`` counts the words that were compared.
     """
@@ -70,7 +70,7 @@ class _Core:
     _place: int = 0
 
     def follow(self, memory: Words) -> str | None:
-        """Follow the core to its next call: store in ``memory``, and compare what it loads."""
+        """Follow the core to its next call: store in ``memory``, and compare the words it loads."""
         while self._place < len(self.accesses):
             event, value = self.accesses[self._place]
             self._place += 1

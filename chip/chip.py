@@ -81,7 +81,7 @@ def run(made: Made, *, checked: bool) -> ChipRun:
 
 @dataclass(frozen=True)
 class ChipRun:
-    """What a C program did on a chip.
+    """The run of a C program on a chip.
 
     check
         The comparison with the cycle model; None if it was not asked for, or after a failure.

@@ -1,4 +1,4 @@
-"""What a core sees at which address, and what its tile reports: shared by hardware and software.
+"""Addresses that a core sees, and events that its tile reports, for hardware and software.
 
 ::
 
@@ -51,7 +51,7 @@ class Register(IntEnum):
 
 
 class Event(IntEnum):
-    """What a tile reports in a line of the simulator: cycle, node, event, value."""
+    """Events that a tile reports, in lines of the simulator: cycle, node, event, value."""
 
     CONSOLE = 0
     """A character."""

@@ -1,4 +1,4 @@
-"""What the tiles of a chip have done: their calls, their console, and their mistakes."""
+"""The outcome of a chip's run: calls, console and mistakes of its tiles."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ class Taken(NamedTuple):
 
 @dataclass
 class Outcome:
-    """What the tiles of a chip have done.
+    """The outcome of a chip's run.
 
     lines
         All that the tiles say, in order.

@@ -36,7 +36,7 @@ _setting_options = recorded(
 
 @dataclass(frozen=True)
 class WorkloadOptions:
-    """How a workload is read, and how it runs, as typed."""
+    """Typed options of reading and running a workload."""
 
     setting: WorkloadSetting
     mapping: str
