@@ -108,6 +108,10 @@ WRITTEN = {
         '{"directed": false, "nodes": [{"id": "a"}, {"id": "b"}, {"id": "s", "switch": true}],'
         ' "edges": [{"source": "a", "target": "s"}, {"source": "b", "target": "s"}]}'
     ),
+    "ring-rounds.csv": (
+        "collective,broadcast\nsource,0\nround,source,target,blocks,combine\n"
+        "1,0,1,0,\n1,0,5,0,\n2,1,2,0,\n2,5,4,0,\n3,2,3,0,\n"
+    ),
     "trees-forestcoll.xml": (
         '<Algo nchunkspernode="1">'
         '<tree root="(0, \'GPU\', 0)" index="0" nchunks="1" height="1">'

@@ -166,7 +166,7 @@ def test_pyright_refuses_wrong_uses_alone(checkout):
 @pytest.mark.parametrize(
     ("typed", "completed"),
     [
-        ("eyecast.schedule_of", {"schedule_of_sends"}),
+        ("eyecast.schedule_of", {"schedule_of_rounds", "schedule_of_sends"}),
         ("eyecast.Pred", {"Prediction"}),
         ("eyecast.schedule(network, 'eye', so", {"source="}),
         ("network.faulty_", {"faulty_links", "faulty_nodes"}),

@@ -20,7 +20,10 @@ from helpers.processes import run_program
 from eyecast.sim.cache import CACHE_VARIABLE
 
 # A small network builds fast, and a long message, loaded and read word by word, runs long.
-VERIFY = ("verify", "--mesh", "2x2", "--source", "0,0", "--message-words", "65536", "--words")
+VERIFY = (
+    *("verify", "--mesh", "2x2", "--source", "0,0", "--algorithm", "eye"),
+    *("--message-words", "65536", "--words"),
+)
 LONG, SHORT = "65536", "1"
 VERILATOR, COMPILER = "/verilator_bin ", "/cc1plus "
 SIMULATOR = "/build/eyecast_network"
