@@ -121,7 +121,14 @@ class Operator:
         return InvalidInput.of(f"meaning of operator {self.name}", allowed, made)
 
     def reduce(self, contributions: Words, bits: int) -> Words:
-        """Combine ``contributions``, shape (contributors, words), one after the other."""
+        """Combine ``contributions``, shape (contributors, words), one after the other.
+
+        A built-in operator has the same result in any order, so halves are combined.
+        """
+        while self.built_in and len(contributions) > 1:
+            half, odd = divmod(len(contributions), 2)
+            pairs = self.combine(contributions[:half], contributions[half : 2 * half], bits)
+            contributions = np.concatenate((pairs, contributions[2 * half :])) if odd else pairs
         result: Words = contributions[0]
         for contribution in contributions[1:]:
             result = self.combine(result, contribution, bits)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Words
+from ..base.arrays import Numbers, Words
+from ..base.ragged import offsets_of, portions, ranges
 from ..network.config import NetworkConfig
 from ..network.topology import Topology
 from ..schedule.blocks import NO_OWNER, Blocks
@@ -71,30 +74,47 @@ class Payload:
         block changes halves an odd number of times, the value is in the upper half of the memory
         instead; if the block has copies, it is in each of them.
         """
-        owned = [
-            (owner, self.layout.address(owner, block), self._block(block))
-            for block, owner in enumerate(self.blocks.owner.tolist())
-            if owner != NO_OWNER
+        return [
+            (node, address, words[begin : begin + length])
+            for nodes, addresses, lengths, words in self._loads(config)
+            for node, address, length, begin in zip(
+                nodes.tolist(),
+                addresses.tolist(),
+                lengths.tolist(),
+                (np.cumsum(lengths) - lengths).tolist(),
+                strict=True,
+            )
         ]
+
+    def _loads(self, config: NetworkConfig) -> Iterator[tuple[Numbers, Numbers, Numbers, Words]]:
+        """Yield nodes, addresses and lengths of pieces, shape (pieces,), and their words in turn.
+
+        First the blocks with an owner, then the values of each reduced block, then the tokens.
+        """
+        owned = np.flatnonzero(self.blocks.owner != NO_OWNER)
+        owners, lengths = self.blocks.owner[owned].astype(np.int64), self.blocks.words[owned]
+        begins = self.layout.starts[owned]
+        words = self.words[ranges(begins, lengths)]
+        yield owners, self.layout.addresses(owners, owned), lengths, words
         apart, halves = self.layout.apart(config), self.layout.halves
-        for block, nodes in self.holders.items():
-            every = np.array(nodes)
-            highest = halves.place(every, np.full(len(nodes), block), np.zeros(1, np.int64))
-            own = zip(nodes, highest.tolist(), self.contributions[block], strict=True)
-            owned += [
-                (node, self.layout.address(node, block) + apart * place, words)
-                for node, high, words in own
-                for place in range(0 if halves.copied else high, high + 1)
-            ]
+        for block, holders in self.holders.items():
+            nodes, blocks = np.array(holders, np.int64), np.full(len(holders), block)
+            highest = halves.place(nodes, blocks, np.zeros(1, np.int64))
+            addresses, values = self.layout.addresses(nodes, blocks), self.contributions[block]
+            for place in range(int(highest.max(initial=0)) + 1):
+                there = highest >= place if halves.copied else highest == place
+                lengths = np.full(np.count_nonzero(there), values.shape[1])
+                yield nodes[there], addresses[there] + apart * place, lengths, values[there].ravel()
         if self.layout.token is not None:
-            owned += [(node, self.layout.token, np.zeros(1, np.uint64)) for node in self.tokens]
-        return owned
+            every = np.ones(len(self.tokens), np.int64)
+            nodes, words = np.array(self.tokens, np.int64), np.zeros(len(self.tokens), np.uint64)
+            yield nodes, every * self.layout.token, every, words
 
     def memory(self, config: NetworkConfig) -> Words:
         """Return the message memories before the start, (nodes, message words); others are 0."""
         memory = empty_memory(config)
-        for node, address, words in self.loads(config):
-            memory[node, address : address + len(words)] = words
+        for nodes, addresses, lengths, words in self._loads(config):
+            memory[np.repeat(nodes, lengths), ranges(addresses, lengths)] = words
         return memory
 
     def delivered(self, memory: Words, topology: Topology) -> npt.NDArray[np.bool_]:
@@ -103,18 +123,30 @@ class Payload:
         ``memory`` has shape (nodes, at least layout.size).
         """
         everyone = topology.working_nodes.tolist()
+        owed = [everyone if nodes is None else nodes for nodes in self.blocks.owed]
         served = np.zeros(len(memory), dtype=bool)
-        whole = np.ones(len(memory), dtype=bool)
-        for block, owed in enumerate(self.blocks.owed):
-            nodes = everyone if owed is None else owed
-            served[list(nodes)] = True
-            # No send brings a block of no words, and it need not have an address.
-            for node in nodes if self.blocks.words[block] else ():
-                words = self.results.get((node, block), self._block(block))
-                address = self.layout.address(node, block)
-                held = memory[node, address : address + len(words)]
-                whole[node] &= bool((held == words).all())
-        return served & whole
+        served[[*self.blocks.served(topology)]] = True
+        counts = np.array([*map(len, owed)], np.int64)
+        # No send brings a block of no words, and it need not have an address.
+        counts[self.blocks.words == 0] = 0
+        for first, end in portions(offsets_of(counts * self.blocks.words)):
+            blocks = np.repeat(np.arange(first, end), counts[first:end])
+            lists = (owed[block] for block in range(first, end) if counts[block])
+            nodes = np.fromiter(chain.from_iterable(lists), np.int64, len(blocks))
+            lengths = self.blocks.words[blocks]
+            places = ranges(self.layout.addresses(nodes, blocks), lengths)
+            every = np.repeat(nodes, lengths)
+            expected = self._expected(nodes, blocks, lengths)
+            served[every[memory[every, places] != expected]] = False
+        return served
+
+    def _expected(self, nodes: Numbers, blocks: Numbers, lengths: npt.NDArray[np.int32]) -> Words:
+        """Return the words that ``nodes`` must hold of ``blocks`` at the end, pair after pair."""
+        if not self.results:
+            return self.words[ranges(self.layout.starts[blocks], lengths)]
+        pairs = zip(nodes.tolist(), blocks.tolist(), strict=True)
+        each = (self.results.get((node, block), self._block(block)) for node, block in pairs)
+        return np.concatenate((self.words[:0], *each))
 
     def _block(self, block: int) -> Words:
         return self.words[self.layout.starts[block] : self.layout.starts[block + 1]]
