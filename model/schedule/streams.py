@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -60,11 +61,22 @@ def check_streams(schedule: SendTable) -> None:
         _require_no_circle(schedule, streams_of(schedule))
 
 
+_KNOWN: WeakKeyDictionary[SendTable, Streams] = WeakKeyDictionary()
+"""Streams of the tables in use: checks, the order of moves, layout and compiler ask for them."""
+
+
 def streams_of(schedule: SendTable) -> Streams:
     """Return the feeder and the lead of every send that streams.
 
     Raises :class:`.ScheduleError` if a send has no feeder, or would leave before its words arrive.
     """
+    if schedule not in _KNOWN:
+        _KNOWN[schedule] = _found_streams(schedule)
+    return _KNOWN[schedule]
+
+
+def _found_streams(schedule: SendTable) -> Streams:
+    """Match all sends that stream with their feeders."""
     streaming = np.flatnonzero(schedule.stream)
     if not len(streaming):
         return NO_STREAMS
