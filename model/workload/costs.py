@@ -273,7 +273,7 @@ class Costs:
                 request.collective, asked, self._room.compile_one, circuits=self.circuits
             ).schedule
         except InvalidInput:
-            if request.collective != Collective.ALL_TO_ALL:
+            if Collective(request.collective).reduces:
                 raise
             return _packed(topology, request)
 
@@ -293,12 +293,12 @@ def _key(call: Call, members: tuple[int, ...]) -> _Key:
 
 
 PACKED = "packed"
-"""The algorithm of a message, and of an all-to-all that no other serves: each block is sent
-straight to its target, in the earliest step with free ports and links."""
+"""The algorithm of a message, and of a collective that combines nothing and that no other serves:
+each block is sent straight to its targets, in the earliest step with free ports and links."""
 
 
 def _packed(topology: Topology, request: Requested) -> Schedule:
-    """Return the checked schedule of straight sends of a message's or an all-to-all's blocks."""
+    """Return the checked schedule of straight sends of a message, or of uncombined blocks."""
     blocks = blocks_of(topology, (request,), (), 1)
     working = topology.working_nodes.tolist()
     pairs = [

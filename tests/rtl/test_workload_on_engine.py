@@ -1,6 +1,7 @@
 """The programs of a workload, queued on one engine: its cycles, flits and memories on RTL."""
 
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from eyecast.model.cycle.model import run
 from eyecast.model.network.config import Timing
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.program import Program
+from eyecast.model.schedule.collective import ROOTLESS
 from eyecast.model.workload.costs import LAUNCH
 from eyecast.model.workload.run import run_workload
 from eyecast.model.workload.window import cases
-from eyecast.model.workload.workload import MESSAGE, Call, Rows
+from eyecast.model.workload.workload import KINDS, MESSAGE, Call, Rows
 from eyecast.sim.verify import verify
 
 
@@ -95,3 +97,30 @@ def test_tiles_that_compute_hold_their_nodes(circuits: bool) -> None:
     assert first.hold.tolist() == [max(0, each - 40 - before) for each in compute]
     assert second.hold.tolist() == [max(0, 5 * rank - before) for rank in members]
     assert all(result.agrees for result in verify([first, second]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("circuits", [False, True])
+def test_windows_of_ten_drawn_calls_run_as_predicted(circuits: bool) -> None:
+    draw, rows, ranks, calls = Random(1), Rows(), 6, 20
+    last: list[list[int]] = [[] for _ in range(ranks)]
+    for number in range(calls):
+        kind = draw.choice(KINDS)
+        members = draw.sample(range(ranks), 2 if kind == MESSAGE else draw.randint(2, ranks))
+        words = 1 if kind == "barrier" else draw.randint(1, 40)
+        root = None if kind in (*ROOTLESS, MESSAGE) else members[0]
+        call = Call(kind, tuple(members), words, f"{kind}{number}", root)
+        for rank in call.callers:
+            computed = rows.compute(rank, draw.randint(1, 90), "c")
+            row = rows.take_part(rank, number, call)
+            rows.after[computed] += last[rank]
+            rows.after[row].append(computed)
+            last[rank] = [row]
+    workload = rows.workload("w", mesh((3, 2)), range(ranks))
+    # Memories of 128 words: some of the calls travel in pieces.
+    found = run_workload(workload, circuits=circuits, memory_words=128)
+    starts, rows_of = found.engine.timeline.start, workload.rows_of_calls
+    order = sorted(range(calls), key=lambda call: int(starts[rows_of[call][0]]))
+    for first in order[::10]:
+        window = cases(found, workload.calls[first].name, 10)
+        assert all(result.agrees for result in verify(window))

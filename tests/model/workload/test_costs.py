@@ -12,11 +12,12 @@ from eyecast.model.network.config import Timing
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
 from eyecast.model.program.certified import Room
 from eyecast.model.program.payload import empty_memory
+from eyecast.model.schedule.collective import ROOTLESS
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.workload.costs import LAUNCH, PACKED, Costs
 from eyecast.model.workload.run import run_workload
 from eyecast.model.workload.window import cases
-from eyecast.model.workload.workload import MESSAGE, Call, Rows
+from eyecast.model.workload.workload import KINDS, MESSAGE, Call, Rows
 
 
 @pytest.mark.parametrize("circuits", [False, True])
@@ -49,9 +50,14 @@ def test_groups_that_share_a_program_take_the_cycles_of_one(
 @pytest.mark.parametrize("network", [mesh((4, 4)), torus((4, 4)), hypercube(4)], ids=str)
 def test_a_group_with_nodes_between_its_members_uses_their_routers(network: Topology) -> None:
     costs = Costs(network)
-    for kind in ("all-reduce", "all-to-all", "reduce-scatter", "barrier"):
-        groups = (0, 2, 8, 10), (1, 3, 9, 11)
-        first, second = costs.find([(Call(kind, nodes, 8, kind), nodes) for nodes in groups])
+    groups = (0, 2, 8, 10), (1, 3, 9, 11)
+    for kind in (each for each in KINDS if each != MESSAGE):
+        first, second = costs.find(
+            [
+                (Call(kind, nodes, 8, kind, None if kind in ROOTLESS else nodes[0]), nodes)
+                for nodes in groups
+            ]
+        )
         assert first.cycles >= first.bound
         assert first.flits.sum() > 0
         if network.kind == "mesh":
