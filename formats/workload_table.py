@@ -14,7 +14,8 @@ Each line is one operation; every rank that it names has a part of it.
 id      a name of its own
 rank    ``all``, or ranks such as ``0 2 5-7``; a message goes from a rank to another, ``0>5``;
         ``/`` stands between groups of a collective, and between messages
-what    ``compute``, ``operations``, ``message`` or a collective; a root is the first rank
+what    ``compute``, ``operations``, ``message`` or a collective, with an operator if it reduces:
+        ``all-reduce max``; a root is the first rank
 amount  cycles, operations (divided by the rate), or words of the message or of each block
 after   the operations that must end first, apart by blanks; each must name all ranks of this one
 ======= ============================================================================================
@@ -123,18 +124,19 @@ class _Reader:
         if not line.id or len(line.id.split()) != 1 or line.id in self._rows_of:
             allowed = "one word, and another than before"
             raise InvalidInput.of("id", allowed, quoted(line.id))
+        kind, _, operator = line.what.partition(" ")
         words = (COMPUTE, OPERATIONS, *KINDS)
-        if line.what not in words:
+        if kind not in words or (operator and kind in (COMPUTE, OPERATIONS, MESSAGE)):
             raise InvalidInput.unknown("what", words, printable(line.what))
         text = str(line.rank)
-        if line.what == MESSAGE:
+        if kind == MESSAGE:
             self._rows_of[line.id] = self._messages(line, text.split("/"))
-        elif line.what in KINDS:
+        elif kind in KINDS:
             groups = [self._ranks(part) for part in text.split("/")]
-            self._rows_of[line.id] = self._collective(line, groups)
+            self._rows_of[line.id] = self._collective(line, kind, operator, groups)
         else:
             cycles = line.amount
-            if line.what == OPERATIONS:
+            if kind == OPERATIONS:
                 cycles = self._setting.cycles_of_operations(line.amount)
             self._rows_of[line.id] = {
                 rank: self._rows.compute(rank, cycles, line.id) for rank in self._ranks(text)
@@ -178,13 +180,15 @@ class _Reader:
             self._sources[line.id].append(source)
         return rows
 
-    def _collective(self, line: _Operation, groups: Sequence[tuple[int, ...]]) -> dict[int, int]:
+    def _collective(
+        self, line: _Operation, kind: str, operator: str, groups: Sequence[tuple[int, ...]]
+    ) -> dict[int, int]:
         """Add a collective of each group; return the row of each rank."""
-        rooted = line.what not in ROOTLESS
-        words = 1 if line.what == Collective.BARRIER else line.amount
+        words = 1 if kind == Collective.BARRIER else line.amount
         rows: dict[int, int] = {}
         for number, ranks in enumerate(groups):
-            call = Call(line.what, ranks, words, line.id, ranks[0] if rooted else None)
+            root = None if kind in ROOTLESS else ranks[0]
+            call = Call(kind, ranks, words, line.id, root, operator or None)
             for rank in ranks:
                 if rank in rows:
                     raise InvalidInput.of("rank", "in one group", rank)

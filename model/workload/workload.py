@@ -29,7 +29,7 @@ from ..base.graph_cycles import circle_ahead, peeling_rounds
 from ..base.ragged import offsets_of
 from ..network.operators import BUILT_IN
 from ..network.topology import Topology
-from ..schedule.collective import COLLECTIVES, ROOTLESS, Collective
+from ..schedule.collective import COLLECTIVES, REDUCTIONS, ROOTLESS, Collective
 
 MESSAGE = "message"
 """The kind of a call from one rank to another."""
@@ -79,8 +79,12 @@ class Call:
         if rooted != (self.root is not None) or (rooted and self.root not in self.ranks):
             allowed = "a rank of its group" if rooted else "left out"
             raise InvalidInput.of(f"{self.name}: root", allowed, self.root)
-        if self.operator is not None and self.operator not in BUILT_IN:
-            raise InvalidInput.unknown(f"{self.name}: operator", BUILT_IN, self.operator)
+        if self.operator is not None:
+            if self.kind not in REDUCTIONS:
+                allowed = f"left out of {self.kind}, which combines nothing"
+                raise InvalidInput.of(f"{self.name}: operator", allowed, self.operator)
+            if self.operator not in BUILT_IN:
+                raise InvalidInput.unknown(f"{self.name}: operator", BUILT_IN, self.operator)
 
     @property
     def callers(self) -> tuple[int, ...]:

@@ -28,6 +28,7 @@ def test_csv_and_json_tell_the_same_workload() -> None:
         send, 0>3, message, 64, sum
         use, 3, operations, 1001, sum send
         cast, 3 0 1, broadcast, 8, layer
+        most, 0 1, all-reduce max, 8, layer
         meet, all, barrier, , layer
     """
     found = read(HEAD + lines)
@@ -43,13 +44,14 @@ def test_csv_and_json_tell_the_same_workload() -> None:
             Call("all-reduce", (2, 3), 256, "sum"),
             Call("message", (0, 3), 64, "send"),
             Call("broadcast", (3, 0, 1), 8, "cast", 3),
+            Call("all-reduce", (0, 1), 8, "most", operator="max"),
             Call("barrier", (0, 1, 2, 3), 1, "meet"),
         )
         assert each.cycles[each.names.index("use")] == 11
         # The row of the message's arrival is after its row at the source.
         assert each.after[each.after_offsets[9] :][0] == 8
         assert each.rank.tolist()[8:11] == [0, 3, 3]
-        assert each.longest_path([10, 10, 10, 10, 10]).max() == 20 + 10 + 10 + 11
+        assert each.longest_path([10] * 6).max() == 20 + 10 + 10 + 11
 
 
 WRONG = {
@@ -58,6 +60,9 @@ WRONG = {
     HEAD + "a,0,compute\n": "w.csv, line 2: must have 5 columns, not 3",
     HEAD + "a,0,compute,1.5,\n": "w.csv, line 2: amount must be a whole number, not '1.5'",
     HEAD + "a,0,sum,1,\n": "w.csv, operation 'a': what must be compute, operations, broadcast",
+    HEAD + "a,0,compute max,1,\n": "operation 'a': what must be compute, operations, broadcast",
+    HEAD + "a,0 1,all-gather max,1,\n": "a: operator must be left out of all-gather",
+    HEAD + "a,0 1,all-reduce most,1,\n": "a: operator must be add, ",
     HEAD + "a,4,compute,1,\n": "'a': rank must be all, or ranks from 0 to 3, not '4'",
     HEAD + "a,1 1,compute,1,\n": "rank must be all, or ranks such as 0 2 5-7, once each, not '1 1'",
     HEAD + "a,0,compute,1,\na,1,compute,1,\n": "id must be one word, and another than before",
