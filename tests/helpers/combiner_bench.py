@@ -1,15 +1,13 @@
-"""A combiner alone, with random words, and the words that it must write.
+"""A combiner and its shared memory, with drawn words, beside a host that writes.
 
 The expected words are computed one by one, from docs/router.md, section 19, with Python's numbers.
 """
 
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from amaranth.hdl import Module
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import connect
 
 from eyecast.model.network.config import NetworkConfig
@@ -43,9 +41,8 @@ MEANINGS: dict[str, Callable[[int, int], int]] = {
 }
 
 
-@dataclass(frozen=True)
-class Word:
-    """A word at a lane: its index, its operator (0: none), and the index that it reads."""
+class Word(NamedTuple):
+    """An arriving word: its address, its operator (0: none), and the address that it reads."""
 
     address: int
     word: int
@@ -54,133 +51,51 @@ class Word:
 
 
 class Bench:
-    """A combiner, its memory, and the memory's expected content."""
+    """A combiner, its shared memory, and the memory's expected content."""
 
-    def __init__(
-        self,
-        *operators: Operator | str,
-        seed: int = 1,
-        **limits: Any,
-    ) -> None:
-        self.config = NetworkConfig(
-            topology=mesh((2, 2)),
-            flit_width=WIDTH,
-            message_words=WORDS,
-            steps=3,
-            operators=operators,
-            **limits,
+    def __init__(self, *operators: Operator | str) -> None:
+        limits: dict[str, Any] = {"flit_width": WIDTH, "message_words": WORDS, "steps": 3}
+        self.config = config = NetworkConfig(
+            topology=mesh((2, 2)), operators=operators, vcs=2, programs=1, **limits
         )
-        self.combiner = Combiner(self.config)
-        self.draw = random.Random(seed)
-        self.memory = [self.draw.getrandbits(WIDTH) for _ in range(WORDS)]
-        self.late = 1 + self.config.operator_latency
-        self.written: list[list[tuple[int, int]]] = [[] for _ in range(self.late)]
-        if self.config.programs:
-            self.memory = [0] * WORDS
-            self.module = self._module_of_programs()
-        else:
-            self.module = self._module()
-
-    def _module(self) -> Module:
-        m = Module()
-        m.submodules.combiner = combiner = self.combiner
-        m.submodules.memory = memory = Memory(shape=WIDTH, depth=WORDS, init=self.memory)
-        for write, read, stored in zip(
-            combiner.writes, combiner.reads, combiner.stored, strict=True
-        ):
-            port, source = memory.write_port(), memory.read_port()
-            m.d.comb += [
-                port.en.eq(write.enable),
-                port.addr.eq(write.address),
-                port.data.eq(write.word),
-                stored.enable.eq(write.enable),
-                stored.address.eq(write.address),
-                stored.word.eq(write.word),
-                source.addr.eq(read.address),
-                read.word.eq(source.data),
-            ]
-        return m
-
-    def _module_of_programs(self) -> Module:
-        """Return the bench with a shared memory, which host and tiles do not use."""
-        m = Module()
-        m.submodules.combiner = combiner = self.combiner
-        m.submodules.memory = self.shared = SharedMemory(self.config)
-        for mine, theirs in (
-            (combiner.writes, self.shared.writes),
-            (combiner.reads, self.shared.reads_to_combine),
-            (self.shared.stored, combiner.stored),
-        ):
-            for one, other in zip(mine, theirs, strict=True):
-                connect(m, one, other)
+        self.draw, self.memory = random.Random(1), [0] * WORDS
+        self.module = m = Module()
+        m.submodules.combiner = self.combiner = combiner = Combiner(config)
+        m.submodules.memory = self.shared = shared = SharedMemory(config)
+        connect(m, combiner.writes[0], shared.writes[0])
+        connect(m, combiner.reads[0], shared.reads_to_combine[0])
+        connect(m, shared.stored[0], combiner.stored[0])
         m.d.comb += [
-            self.shared.stores.eq(combiner.stores[0]),
-            self.shared.combines.eq(combiner.combines[0]),
+            shared.stores.eq(combiner.stores[0]),
+            shared.combines.eq(combiner.combines[0]),
         ]
-        return m
 
-    def drawn(self) -> Word:
-        """Draw a word for any index, by any operator."""
+    def drawn(self) -> Word | None:
+        """Draw a word for any address, by any operator, or None."""
+        if self.draw.random() > 0.8:
+            return None
         operator = self.draw.randrange(len(self.config.operators) + 1)
         address = self.draw.randrange(WORDS)
         source = self.draw.choice([address, address ^ WORDS // 2]) if operator else address
         return Word(address, self.draw.getrandbits(WIDTH), operator, source)
 
-    def take(self, words: list[Word | None]) -> None:
-        """Carry out a cycle as the page says: a higher lane combines with a lower lane's word."""
-        written = []
-        for word in filter(None, words):
-            result = word.word
-            if word.operator:
-                operator = self.config.operators[word.operator - 1]
-                result = MEANINGS[operator.name](self.memory[word.source], word.word)
-            self.memory[word.address] = result
-            written.append((word.address, result))
-        self.written.append(written)
-
-    def must_write(self) -> dict[int, int]:
-        """Return the words to write in this cycle; for an index, the highest lane's word."""
-        return dict(self.written.pop(0))
-
-    async def require_writes(self, ctx: Any) -> None:
-        """Require that the memory's ports write the expected words, and no word twice."""
-        ports = self.combiner.stored if self.config.programs else self.combiner.writes
-        writes = [port for port in ports if ctx.get(port.enable)]
-        places = [ctx.get(write.address) for write in writes]
-        assert len(set(places)) == len(places)
-        words = [ctx.get(write.word) for write in writes]
-        assert dict(zip(places, words, strict=True)) == self.must_write()
-
-    def offer(self, ctx: Any, lane: int, word: Word | None) -> None:
-        port = self.combiner.words[lane]
+    def offer(self, ctx: Any, word: Word | None) -> None:
+        """Let a word arrive, and carry it out as the page says."""
+        port = self.combiner.words[0]
         ctx.set(port.leaves, word is not None)
         ctx.set(port.enable, word is not None)
-        if word is not None:
-            for name in ("address", "word", "operator", "source"):
-                ctx.set(getattr(port, name), getattr(word, name))
+        if word is None:
+            return
+        for name, value in word._asdict().items():
+            ctx.set(getattr(port, name), value)
+        result = word.word
+        if word.operator:
+            operator = self.config.operators[word.operator - 1]
+            result = MEANINGS[operator.name](self.memory[word.source], word.word)
+        self.memory[word.address] = result
 
 
-def draw_words(bench: Bench) -> Iterator[list[Word | None]]:
-    """Draw words for the lanes; some lanes get none."""
-    for _ in range(CYCLES):
-        yield [bench.drawn() if bench.draw.random() < 0.8 else None for _ in bench.combiner.words]
-
-
-def run(bench: Bench) -> None:
-    """Require that the combiner writes all words of a cycle 1 + D cycles later."""
-
-    async def testbench(ctx: Any) -> None:
-        for words in draw_words(bench):
-            for lane, word in enumerate(words):
-                bench.offer(ctx, lane, word)
-            bench.take(words)
-            await bench.require_writes(ctx)
-            await ctx.tick()
-
-    simulate(bench.module, testbench)
-
-
-def run_beside_host(bench: Bench) -> int:
+def lost_writes(bench: Bench) -> int:
     """Require that later words include a host's write, unless it is lost; count the lost writes.
 
     A write is lost if a word with its address arrived in one of the D cycles before.
@@ -197,11 +112,11 @@ def run_beside_host(bench: Bench) -> int:
     async def testbench(ctx: Any) -> None:
         nonlocal lost
         left: list[int | None] = []
-        for drawn, *_ in draw_words(bench):
+        for _ in range(CYCLES):
             under_way = left[len(left) - latency :]
-            waits = drawn is not None and drawn.operator and drawn.source in under_way
-            word = None if waits else drawn
-            bench.offer(ctx, 0, word)
+            word = bench.drawn()
+            if word is not None and word.operator and word.source in under_way:
+                word = None
             address, data = draw.randrange(WORDS), draw.getrandbits(WIDTH)
             writes = ctx.get(shared.write_free) and draw.random() < 0.8
             ctx.set(shared.host_writes, writes)
@@ -210,12 +125,12 @@ def run_beside_host(bench: Bench) -> int:
             lost += writes and address in under_way
             if writes and address not in under_way:
                 bench.memory[address] = data
-            bench.take([word])
+            bench.offer(ctx, word)
             left.append(None if word is None else word.address)
             await hold(ctx)
-        bench.offer(ctx, 0, None)
+        bench.offer(ctx, None)
         ctx.set(shared.host_writes, 0)
-        for _ in range(bench.late):
+        for _ in range(1 + latency):
             await hold(ctx)
 
     simulate(bench.module, testbench)

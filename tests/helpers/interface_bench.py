@@ -22,6 +22,9 @@ from .whole_interface import STATES, Interface
 CYCLES = 160
 """Cycles of a run."""
 
+READ_CYCLES = 3
+"""Cycles until the host has a word that it reads without a controller, at most."""
+
 STEPS = 6
 """Steps of a drawn program."""
 
@@ -55,6 +58,7 @@ class Bench:
                 await run.load()
                 for _ in range(CYCLES):
                     await run.cycle()
+                await run.require_memory()
                 self.rows_seen |= run.page.rows_seen
                 self.flags_seen |= run.page.flags
 
@@ -71,7 +75,7 @@ class DrawnRun:
         self.draw = random.Random(seed)
         self.mischief = (0.0, 0.03, 0.15)[seed % 3]
         # Probabilities of a credit from the router, and of a flit at port 0; both are low at times.
-        self.credit_rate, self.flit_rate = (self.draw.choice([0.15, 0.7]) for _ in range(2))
+        self.credit_rate, self.flit_rate = (self.draw.choice([0.15, 0.9]) for _ in range(2))
         self.hold_rate = self.draw.choice([0.1, 0.6])
         config, draw = self.config, self.draw
         lanes = range(config.lanes)
@@ -89,6 +93,7 @@ class DrawnRun:
         self.awaited = draw.randrange(6) if config.timed_rows else 0
         self.refusal = draw.getrandbits(16) & draw.getrandbits(16) if config.timed_rows else 0
         self.half_duplex = draw.random() < 3 * self.mischief
+        self.quiet = False
         self.page = Interface(
             config,
             self.tables,
@@ -211,17 +216,36 @@ class DrawnRun:
         ctx.set(host.address, address)
         ctx.set(host.write_data, word)
         ctx.set(host.write, 1)
+        await self._carry_out(cycles=1)
+        ctx.set(host.write, 0)
+
+    async def _carry_out(self, cycles: int) -> int:
+        """Return the word read; without a controller a request takes this many cycles."""
+        ctx, host = self.ctx, self.interface.host
         if not self.config.programs:
-            await ctx.tick()
-            ctx.set(host.write, 0)
-            return
+            for _ in range(cycles):
+                await ctx.tick()
+            return ctx.get(host.read_data)
         ctx.set(host.valid, 1)
         await ctx.tick()
         while not ctx.get(host.answered):
             await ctx.tick()
+        word = ctx.get(host.read_data)
         ctx.set(host.valid, 0)
-        ctx.set(host.write, 0)
         await ctx.tick()
+        return word
+
+    async def require_memory(self) -> None:
+        """Let the last words be written; then require the page's memory in reset."""
+        ctx, host = self.ctx, self.interface.host
+        self.quiet = True
+        for _ in range(2 + self.config.operator_latency):
+            await self.cycle()
+        ctx.set(self.reset, 1)
+        ctx.set(host.space, HostSpace.MESSAGE)
+        for address, word in enumerate(self.page.memory):
+            ctx.set(host.address, address)
+            assert await self._carry_out(READ_CYCLES) == word, address
 
     def _status(self, seen: Seen) -> dict[int, int]:
         """Return the status words by address (docs/router.md, sections 6 and 14)."""
@@ -274,7 +298,7 @@ class DrawnRun:
     def _leaving(self, lane: int, accept: bool) -> Leaving | None:
         """Draw the output of an ejection port: a flit of a packet under way, or of a new packet."""
         draw, config = self.draw, self.config
-        if not accept or draw.random() > self.flit_rate:
+        if self.quiet or not accept or draw.random() > self.flit_rate:
             return None
         vc = draw.randrange(config.vcs)
         word = draw.getrandbits(config.flit_width)
@@ -301,7 +325,7 @@ class DrawnRun:
         if due and draw.random() < 0.7:
             chosen = draw.choice(due)
             self.promised[lane] &= ~(1 << chosen)
-        elif draw.random() < 0.2:
+        elif draw.random() < (0.8 if config.operators else 0.2):
             chosen = 0
         elif self._misdone():
             chosen = draw.randrange(1, 1 + STEPS)

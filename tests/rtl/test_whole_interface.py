@@ -3,12 +3,16 @@
 from typing import Any
 
 import pytest
+from amaranth.hdl import C
 from helpers.interface_bench import Bench
 from helpers.own_operator import TWICE
 from helpers.whole_interface import RECEIVER, SENDER
 
 from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.operators import BUILT_IN
 from eyecast.model.network.topology import line
+from eyecast.rtl.parts import operators
+from eyecast.rtl.parts.combiner import Combiner
 
 SMALL = {"message_words": 16, "table_words": 64, "steps": 6}
 NETWORKS: dict[str, dict[str, Any]] = {
@@ -21,7 +25,13 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "streaming": {"streams": True, "flit_width": 18},
     "all-port": {"all_port": True, "vcs": 2},
     "controlled": {"programs": 1, "steps": 40},
-    "tile": {"programs": 1, "tile_ports": True, "operators": "add", "parity": True},
+    "tile": {
+        "programs": 1,
+        "tile_ports": True,
+        "operators": tuple(BUILT_IN),
+        "parity": True,
+        "vcs": 2,
+    },
     "tile-streams": {"programs": 1, "tile_ports": True, "streams": True},
     "all": {"all_port": True, "streams": True, "operators": "add", "programs": 1},
 }
@@ -48,6 +58,20 @@ def test_drawn_programs_do_what_the_page_says(name: str) -> None:
 @pytest.mark.parametrize("name", AHEAD[:2])
 def test_an_interface_that_fetches_words_ahead(name: str) -> None:
     bench_of(name, look_ahead=True).run(1, 2, 3)
+
+
+def test_an_update_is_lost_where_two_words_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fault: a stored word is read in the cycle in which it is written."""
+    monkeypatch.setattr(Combiner, "_hits", lambda *_: C(0))
+    with pytest.raises(AssertionError):
+        bench_of("tile").run(0, 1, 2)
+
+
+@pytest.mark.parametrize(("name", "wrong"), [("add", "xor"), ("min-signed", "min"), ("and", "or")])
+def test_a_wrong_operator(monkeypatch: pytest.MonkeyPatch, name: str, wrong: str) -> None:
+    monkeypatch.setitem(operators.BUILT_IN, name, operators.BUILT_IN[wrong])
+    with pytest.raises(AssertionError):
+        bench_of("tile").run(*range(6))
 
 
 @pytest.mark.slow
