@@ -22,10 +22,13 @@ SMALL = f"{TIGHT} --contention-free"
 NARROW = "--flit-width 11 --steps 7 --message-words 32 --contention-free --no-signature"
 LARGE = f"{SMALL} --vcs 2 --barrier-registers 5"
 RUNS = "--circuits --message-words 512 --table-words 512"
+SHORT = "--flit-width 16 --circuits --message-words 8 --table-words 16 --no-signature"
 NETWORKS = (
     ("icebreaker", "--mesh 2x2 --flit-width 16"),
     ("icebreaker", "--mesh 2x2 --flit-width 16 --contention-free"),
     ("icebreaker", f"--mesh 3x3 {SMALL} --no-signature"),
+    ("icebreaker", "--mesh 2x2 --flit-width 16 --circuits"),
+    ("icebreaker", f"--mesh 3x3 {SHORT}"),
     ("ice40-hx8k", "--mesh 2x2 --flit-width 16"),
     ("ice40-hx8k", "--mesh 3x2 --flit-width 16"),
     ("ice40-hx8k", f"--mesh 3x3 {TIGHT} --no-signature"),
@@ -34,12 +37,14 @@ NETWORKS = (
     ("ice40-hx8k", f"--mesh 4x4 {NARROW}"),
     ("ice40-hx8k", "--mesh 2x2 --flit-width 16 --circuits"),
     ("ice40-hx8k", "--mesh 4x2 --flit-width 16 --circuits"),
+    ("ice40-hx8k", f"--mesh 3x3 {SHORT}"),
     ("icepi-zero", "--mesh 2x2"),
     ("icepi-zero", "--mesh 4x4 --flit-width 16"),
     ("icepi-zero", f"--mesh 2x2 {RUNS}"),
     ("icepi-zero", f"--mesh 4x4 --flit-width 16 {RUNS}"),
     ("ulx3s-85f", "--mesh 4x4"),
     ("ulx3s-85f", f"--mesh 4x4 {SMALL}"),
+    ("ulx3s-85f", f"--mesh 4x4 --flit-width 16 {RUNS}"),
     ("ulx3s-85f", f"--mesh 8x8 {LARGE}"),
     ("ulx3s-85f", f"--mesh 8x8 {LARGE} --link-registers 1 --depth 4"),
     ("ulx3s-85f", f"--mesh 8x8 --flit-width 16 {RUNS} --barrier-registers 5"),
