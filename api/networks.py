@@ -1,7 +1,6 @@
 """Making networks from Python."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from ..model.network import chiplets as grids_of_chiplets
 from ..model.network import faults, named_graphs, neighbor_table, topology_file
@@ -22,6 +21,7 @@ binary_tree = checked(named_graphs.binary_tree)
 star_tree = checked(named_graphs.star_tree)
 diagonal_mesh = checked(named_graphs.diagonal_mesh)
 de_bruijn = checked(named_graphs.de_bruijn)
+read_network = checked(topology_file.read_network)
 
 
 @checked
@@ -59,28 +59,6 @@ def graph(
     if isinstance(neighbor, NetworkxGraph):
         return from_networkx(neighbor, switches)
     return neighbor_table.graph(neighbor, switches)
-
-
-@checked
-def read_network(path: str | Path) -> Topology:
-    """Read a network from a JSON file.
-
-    Parameters
-    ----------
-    path
-        A file with the network's description, or with a graph as networkx writes it (node-link).
-
-    Returns
-    -------
-    Topology
-        The network.
-
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be read, or a key or value is wrong; the line names file and place.
-    """
-    return topology_file.read_topology(path)
 
 
 @checked

@@ -3,7 +3,7 @@
 import msgspec
 
 from ..model.base.files import write_atomically
-from ..model.network.topology_file import read_topology, topology_to_json
+from ..model.network.topology_file import read_network, topology_to_json
 from ..model.schedule.file import FORMAT, read_schedule, write_schedule
 from ..model.traffic.traffic import HEADER, read_traffic, write_traffic
 from .format import Format, json_keys
@@ -21,7 +21,7 @@ NETWORK = Format(
     title="Eyecast network",
     suffixes=(".json",),
     looks=lambda content: "kind" in json_keys(content),
-    read_network=read_topology,
+    read_network=read_network,
     write_network=lambda topology, path: write_atomically(
         path, msgspec.json.encode(topology_to_json(topology)).decode() + "\n"
     ),

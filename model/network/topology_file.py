@@ -130,10 +130,23 @@ def topology_from_json(fields: dict[str, object]) -> Topology:
     return _topology(kind, lambda layout: msgspec.convert(fields, layout))
 
 
-def read_topology(path: str | Path | InputFile) -> Topology:
-    """Read a topology from a JSON file with only its description, in our form or networkx's.
+def read_network(path: str | Path | InputFile) -> Topology:
+    """Read a network from a JSON file.
 
-    Raises :class:`InvalidInput` with one line that names the file and the fault.
+    Parameters
+    ----------
+    path
+        A file with the network's description, or with a graph as networkx writes it (node-link).
+
+    Returns
+    -------
+    Topology
+        The network.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read, or a key or value is wrong; the line names file and place.
     """
     return read_json(path, _from_text)
 

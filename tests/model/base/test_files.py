@@ -17,7 +17,7 @@ from eyecast.model.base.files import read_input, require_writable, write_atomica
 from eyecast.model.base.folders import new_folder
 from eyecast.model.collectives.halving.eye import eye_broadcast
 from eyecast.model.network.topology import mesh
-from eyecast.model.network.topology_file import read_topology
+from eyecast.model.network.topology_file import read_network
 from eyecast.model.schedule.file import schedule_json, write_schedule
 
 DEVICE = Path("/dev/zero")
@@ -114,12 +114,12 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     os.close(write)
     with os.fdopen(read) as pipe:
         monkeypatch.setattr(sys, "stdin", pipe)
-        assert read_topology("-").label == "line of 3"
+        assert read_network("-").label == "line of 3"
         with pytest.raises(InvalidInput, match=r"^standard input: Input data was truncated$"):
-            read_topology("-")
+            read_network("-")
     monkeypatch.setattr(sys, "stdin", None)
     with pytest.raises(InvalidInput, match=r"^standard input: cannot be read: it is closed$"):
-        read_topology("-")
+        read_network("-")
 
 
 def test_a_schedule_from_standard_input(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_what_is_read_is_not_searched_for_rubbish(
     gc.callbacks.append(lambda *_: runs.append(1))
     try:
         with pytest.raises(InvalidInput, match=r"neighbor\[0\]\[2\] must be another node or -1"):
-            read_topology(path)
+            read_network(path)
     finally:
         gc.callbacks.pop()
     # One collection at the end, when it is enabled again: its start and its end.

@@ -23,7 +23,7 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import line, mesh
 from eyecast.model.network.topology_file import (
-    read_topology,
+    read_network,
     topology_from_json,
     topology_to_json,
 )
@@ -53,7 +53,7 @@ def test_a_file_keeps_the_links_and_faults_remove_them(tmp_path: Path) -> None:
     assert described["links"] == [[1, 1, 7, 4], [2, 2, 7, 4], [5, 1, 7, 4], [6, 2, 7, 4]]
     path = tmp_path / "slow.json"
     path.write_text(json.dumps(described))
-    again = read_topology(path)
+    again = read_network(path)
     assert topology_to_json(again) == described
     assert (again.rates == broken.rates).all()
     assert "links" not in topology_to_json(mesh((4, 2)))

@@ -23,7 +23,7 @@ from eyecast.model.network.named_graphs import (
 )
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, torus
-from eyecast.model.network.topology_file import read_topology, topology_from_json, topology_to_json
+from eyecast.model.network.topology_file import read_network, topology_from_json, topology_to_json
 
 TWO_WAY = [
     *map(binary_tree, (1, 2, 6, 15, 31)),
@@ -203,7 +203,7 @@ def test_node_link_files_of_old_and_new_networkx(tmp_path: Path) -> None:
     for name in ("edges", "links"):
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps({**head, name: edges}))
-        topology = read_topology(path)
+        topology = read_network(path)
         assert topology.label == "graph of 4"
         assert topology.neighbor.tolist() == [
             [-1, 1, 2, 3],
@@ -255,7 +255,7 @@ def test_node_link_files_that_are_wrong(
 ) -> None:
     path = tmp_path / "g.json"
     path.write_text(json.dumps(fields))
-    assert refusal_of(read_topology, path) == f"{path}: {message}"
+    assert refusal_of(read_network, path) == f"{path}: {message}"
 
 
 def test_a_faulty_node_has_no_links_into_it_where_links_are_one_way() -> None:

@@ -15,7 +15,7 @@ from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.node_link import decode_node_link
 from eyecast.model.network.topology import Topology
-from eyecast.model.network.topology_file import read_topology, topology_from_json, topology_to_json
+from eyecast.model.network.topology_file import read_network, topology_from_json, topology_to_json
 
 PATH = [[-1, 1, -1], [-1, 0, 2], [-1, 1, -1]]
 NETWORKS = [switch_star(4), switch_tree(), switch_mesh(3, 2, 2), fat_tree(4)]
@@ -119,7 +119,7 @@ def test_what_is_no_switch(switches: list[int], message: str) -> None:
 def test_wrong_files_are_one_line(fields: dict[str, object], message: str, tmp_path: Path) -> None:
     path = tmp_path / "network.json"
     path.write_text(json.dumps(fields))
-    assert refusal_of(read_topology, path) == f"{path}: {message}"
+    assert refusal_of(read_network, path) == f"{path}: {message}"
 
 
 def test_what_a_switch_is_asked_for() -> None:

@@ -17,7 +17,7 @@ from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_
 from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.network.topology_file import read_topology, topology_from_json, topology_to_json
+from eyecast.model.network.topology_file import read_network, topology_from_json, topology_to_json
 from eyecast.model.program.file import program_json, read_program
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
@@ -139,4 +139,4 @@ def test_a_file_that_nests_too_deeply_is_one_line(tmp_path: Path) -> None:
     path.write_text('{"a":' + "[" * 100_000)
     message = f"^{re.escape(f'{path}: must be JSON that nests less deeply')}$"
     with pytest.raises(InvalidInput, match=message):
-        read_topology(path)
+        read_network(path)
