@@ -66,15 +66,3 @@ def test_a_program_that_waits_is_refused(monkeypatch):
     monkeypatch.setattr(case_module, "run_any", waiting)
     with pytest.raises(InvalidInput, match="flits that wait must be none in a contention-free"):
         Case.of(Compiled.of(eye_broadcast(TOPOLOGY, 0, 5), CONFIG), timing="barrier", seed=0)
-
-
-@pytest.mark.parametrize(
-    ("limits", "line"),
-    [
-        ({"timed_rows": True}, "timed rows must be left out of a contention-free network"),
-        ({"link_registers": 1}, "depth must be at least 4 in a contention-free network, not 2"),
-    ],
-)
-def test_what_needs_buffers_is_refused(limits, line):
-    with pytest.raises(InvalidInput, match=line):
-        dataclasses.replace(CONFIG, **limits)
