@@ -18,6 +18,7 @@ from ..model.network.topology import NO_LINK, Topology
 from ..model.program.certified import Room
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
+from ..model.workload.workload import MESSAGE
 from .float_adder import FLOAT_ADD, FLOAT_ADD_AT_ONCE
 
 PREFIX, SEPARATOR, PLACE = "ey__", "__", "place"
@@ -64,6 +65,11 @@ class Call:
     words: int
     operator: str | Operator | None = None
     last: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the call in a workload."""
+        return COLLECTIVES[self.name].value if self.name in COLLECTIVES else MESSAGE
 
     @property
     def shown(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -10,16 +11,22 @@ from pathlib import Path
 from ..model.base.errors import InvalidInput
 from ..model.base.files import input_name, read_input, write_bytes_atomically
 from ..model.network.topology import Topology
+from ..model.workload.chart import COMPUTE, WAIT, Chart
+from ..model.workload.tables import Table
+from ..model.workload.trace_events import trace_events
 from ..picture.file import save_picture
+from ..picture.workload import draw_charts
+from ..report.contents import Report
+from ..report.machines import ShownMachine
+from ..report.reports import report_chip
 from .calls import calls_of
+from .chart import chart_of, cycles_by_name
 from .check import Check, check_run
-from .drawing import draw_chip
 from .memory_map import Event
 from .outcome import Outcome
 from .programs import Programs, programs_of
 from .simulation import run_chip, simulator_of
 from .source import COMPILER, Binary, compile_source, link
-from .timeline import bars, trace_events
 
 NEEDED = (COMPILER, "pythondata_cpu_picorv32", "elftools")
 """Modules of the extra ``chip``."""
@@ -94,47 +101,72 @@ class ChipRun:
     check: Check | None
     failure: str | None
 
-    def calls_table(self) -> tuple[str, tuple[str, ...], list[tuple[object, ...]]]:
+    @property
+    def title(self) -> str:
+        """The program, the network and the cycles."""
+        return f"{self.made.name} on the {self.made.topology.label}"
+
+    @cached_property
+    def chart(self) -> Chart:
+        """What each tile does from cycle to cycle."""
+        return chart_of(self.outcome, [served.call for served in self.made.programs.served])
+
+    def calls_table(self) -> Table:
         """Return a row for each collective of the source: how often, and in how many cycles.
 
         Of a run from its cycle 0 on; of a call of a tile the least and the most, with its wait for
         others.
         """
-        rows, runs = [], self._runs()
+        rows: list[tuple[object, ...]] = []
+        runs = self._runs()
         for number, served in enumerate(self.made.programs.served):
             taken = [
-                [each.end - each.begin for each in calls if each.program == number]
+                each.end - each.begin
                 for calls in self.outcome.calls
+                for each in calls
+                if each.program == number
             ]
             run = [cycles for program, _, cycles in runs if program == number]
-            times = [cycles for of_node in taken for cycles in of_node]
-            spread = (run[0], min(times), max(times)) if run and times else ("", "", "")
+            spread = (run[0], min(taken), max(taken)) if run and taken else ("", "", "")
             algorithm = served.compiled.schedule.algorithm
             rows.append((served.call.shown, algorithm, len(run), *spread))
         columns = ("collective", "algorithm", "runs", "cycles", "least in a call", "most")
-        return f"{self.made.topology.label}, collectives", columns, rows
+        return Table(f"{self.title}, collectives", columns, rows)
 
-    def tiles_table(self) -> tuple[str, tuple[str, ...], list[tuple[object, ...]]]:
-        """Return a row for each tile: what it computed, and how long it was in calls."""
-        rows: list[tuple[object, ...]] = []
-        for node in range(self.outcome.nodes):
-            end, status = self.outcome.exits.get(node, (None, None))
-            within = self.outcome.in_calls(node)
-            computed = None if end is None else end - within
-            rows.append((node, end, computed, within, status))
-        title = f"{self.outcome.cycles:,} cycles"
-        return title, ("tile", "ends in cycle", "computes", "in collectives", "status"), rows
+    def tiles_table(self) -> Table:
+        """Return the cycles of tiles: a row for what they do, over all tiles."""
+        tiles = cycles_by_name(self.chart)
+        names = (COMPUTE, WAIT, *dict.fromkeys(self.made.names))
+        rows = {_WORDS.get(name, name): [each[name] for each in tiles] for name in names}
+        rows["exposed communication"] = [self.outcome.in_calls(node) for node in range(len(tiles))]
+        columns = ("tiles", "mean", "least", "at tile", "most", "at tile")
+        return Table(
+            f"{self.title}, {self.outcome.cycles:,} cycles",
+            columns,
+            [
+                (name, f"{sum(row) / len(row):,.1f}", *_extreme(row, min), *_extreme(row, max))
+                for name, row in rows.items()
+            ],
+        )
 
     def write_timeline(self, path: str) -> None:
         """Write the timeline as the suffix says: for Perfetto, or as a picture."""
-        drawn = list(bars(self.outcome, self.made.names))
         if path.endswith(".perfetto.json"):
-            write_bytes_atomically(path, trace_events(drawn))
-            return
-        title = (
-            f"{self.made.name} on the {self.made.topology.label}: {self.outcome.cycles:,} cycles"
-        )
-        save_picture(draw_chip(title, drawn), path)
+            write_bytes_atomically(path, trace_events([self.chart]))
+        else:
+            save_picture(draw_charts(self.title, [self.chart]), path)
+
+    def report(self) -> Report:
+        """Return a page that shows the run.
+
+        Raises :class:`.InvalidInput` for a network that is too large to draw.
+        """
+        programs = self.made.programs
+        runs = [(program, begin, begin + cycles) for program, begin, cycles in self._runs()]
+        about = "A run of a program starts when all tiles have called it."
+        tables = self.calls_table(), self.tiles_table()
+        shown = ShownMachine(self.chart, about, tables, programs.link_flits, runs)
+        return report_chip(self.title, programs.config, shown, good=self.failure is None)
 
     def _runs(self) -> list[tuple[int, int, int]]:
         """Return program, cycle 0, and cycles to the last node's end, of each run that ended."""
@@ -146,7 +178,7 @@ class ChipRun:
     def to_json(self) -> dict[str, object]:
         """Return the result as JSON values."""
         outcome = self.outcome
-        names = self.made.names
+        names, tiles = self.made.names, cycles_by_name(self.chart)
         return {
             "cycles": outcome.cycles,
             "console": [{"tile": tile, "line": line} for tile, line in outcome.console()],
@@ -159,15 +191,28 @@ class ChipRun:
                     "tile": node,
                     "end": outcome.exits[node][0] if node in outcome.exits else None,
                     "status": outcome.exits[node][1] if node in outcome.exits else None,
-                    "in_collectives": outcome.in_calls(node),
+                    "computes": taken[COMPUTE],
+                    "waits": taken[WAIT],
+                    "collectives": {name: taken[name] for name in names},
+                    "exposed": outcome.in_calls(node),
                 }
-                for node in range(outcome.nodes)
+                for node, taken in enumerate(tiles)
             ],
             "checked": None
             if self.check is None
             else {"collectives": len(self.check.cycles), "words": self.check.words},
             "failure": self.failure,
         }
+
+
+_WORDS = {COMPUTE: "computation", WAIT: "waiting for other tiles"}
+"""Names of rows of the table of tiles; others are those of collectives."""
+
+
+def _extreme(row: list[int], which: Callable[[list[int]], int]) -> tuple[int, int]:
+    """Return the least or the most of a row, and its first tile."""
+    found = which(row)
+    return found, row.index(found)
 
 
 _MISTAKES = {

@@ -27,8 +27,8 @@ from ..sim.verilog import network_verilog
 from .core_tile import CoreSignature, CoreTile
 
 CHIP, TILE = "chip", "core_tile"
-PATIENCE = 1 << 20
-"""Cycles in which every core waits or has ended, after which the chip is stuck."""
+PATIENCE = 1 << 12
+"""Cycles without a run in which every core waits or has ended, after which the chip is stuck."""
 
 
 class Chip(Component):
@@ -66,7 +66,8 @@ class Chip(Component):
         m.d.comb += [each.all_ask.eq(all_ask) for each in cores]
         ended, wrong = Cat(each.ended for each in cores), Cat(each.wrong for each in cores)
         idle, waited = ended | Cat(each.waits for each in cores), Signal(range(PATIENCE + 1))
-        m.d.sync += waited.eq(Mux(idle.all(), waited + 1, 0))
+        rests = idle.all() & ~cores[0].port.running
+        m.d.sync += waited.eq(Mux(rests, waited + 1, 0))
         m.d.sync += self.stopped.eq(ended.all() | wrong.any() | (waited == PATIENCE))
         return m
 

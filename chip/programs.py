@@ -13,8 +13,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput
+from ..model.cycle.any_run import run_any
 from ..model.image.programs import ProgramsImage
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.operators import as_operators
@@ -22,14 +24,16 @@ from ..model.network.topology import Topology
 from ..model.program.certified import Room
 from ..model.program.compiler import Compiled, compile_all, make_room
 from ..model.program.memory.layout import Layout, power_for
+from ..model.program.payload import empty_memory
 from ..model.run.run import Prediction
 from .calls import Call
 
 MOST_PROGRAMS = 15
 """Most programs that a controller keeps."""
 WORD_BITS = 32
-FEWEST_WORDS = 1024
-"""Words of memories that most programs need, so that their chips have one simulator."""
+FEWEST_WORDS, DEFAULT_OPERATOR = 1024, "add"
+"""Words of memories that most programs need, and the operator of a network whose program has none:
+most programs run on the same chip, and so on one simulator."""
 
 
 class Run(NamedTuple):
@@ -78,6 +82,15 @@ class Programs:
         last = max(each.compiled.layout.size for each in self.served)
         return self.config.message_words if halves else last
 
+    @property
+    def link_flits(self) -> list[npt.NDArray[np.int64]]:
+        """For each program, the flits that leave each node by each port: shape (nodes, ports)."""
+        memory, topology = empty_memory(self.config), self.config.topology
+        return [
+            run_any(each.compiled.program, memory, timing=Timing.BARRIER).link_flits(topology)
+            for each in self.served
+        ]
+
     @cached_property
     def image(self) -> ProgramsImage:
         """The words that load the programs, for a host."""
@@ -105,7 +118,8 @@ def programs_of(calls: Sequence[Call], topology: Topology, *, circuits: bool) ->
         own = as_operators(filter(None, (call.operator,)))
         room = Room({**parameters, "operators": own})
         schedules.append(call.schedule(topology, room))
-    operators = as_operators({each.operator: None for each in calls if each.operator is not None})
+    wanted = {each.operator: None for each in calls if each.operator is not None}
+    operators = as_operators(wanted or {DEFAULT_OPERATOR: None})
     config = NetworkConfig(topology=topology, operators=operators, **parameters)
     config, layouts = make_room(config, schedules)
     moved, end = [], 0

@@ -1,7 +1,8 @@
 """The C program of a chip: compiled, asked for its calls, and linked with the programs of these.
 
-``programs.c`` and ``programs.h`` are made for the linker: the image that node 0 loads, and for each
-call a function that copies a node's words, takes part in the program, and copies what has come.
+``map.h`` has the addresses of a core. ``programs.c`` and ``programs.h`` are made for the linker:
+the image that node 0 loads, and for each call a function that copies a node's words, takes part in
+the program, and copies what has come.
 """
 
 import sys
@@ -57,6 +58,7 @@ def compile_source(source: Path, folder: Path) -> list[str]:
     # The compiler cannot read all names of folders in the list of files that it writes.
     for name, there in (("source", source.resolve().parent), (RUNTIME, SOURCES)):
         (folder / name).symlink_to(there, target_is_directory=True)
+    (folder / "map.h").write_text(_map())
     _compile(folder, "-c", f"source/{source.name}", "-o", "app.o")
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - an extra
 
@@ -119,13 +121,20 @@ def _read(path: Path) -> Binary:
     return Binary(words, functions)
 
 
+def _map() -> str:
+    """Return ``map.h``: the addresses of a core for ``ey.h``."""
+    places = (
+        f"#define EY_{each.name} ((volatile unsigned *){each.value << 28:#x})" for each in Place
+    )
+    registers = (f"#define EY_AT_{each.name} {each.value}" for each in Register)
+    return "\n".join((*places, *registers, ""))
+
+
 def _header(programs: Programs, *, checked: bool) -> str:
-    """Return ``programs.h``: numbers of registers, and what ``boot.c`` knows of programs."""
-    registers = "\n".join(f"#define EY_AT_{each.name} {each.value}" for each in Register)
+    """Return ``programs.h``: the tables of programs for ``boot.c``."""
     nodes = programs.config.topology.nodes
     words = programs.used_words if checked else 0
-    return f"""{registers}
-#define EY_CHECKED {words}
+    return f"""#define EY_CHECKED {words}
 struct ey_run {{ unsigned short address, offset, words; }};
 struct ey_program {{
     int number, own_at;
@@ -159,6 +168,10 @@ def _image(programs: Programs) -> Iterator[int]:
 def _call_lines(number: int, served: Served) -> Iterator[str]:
     """Yield the tables of a call, its function, and the place of its words."""
     call, place = served.call, served.place
+    takes_part = f"EY_REGISTERS[EY_AT_CALL] = {number}; (void)EY_REGISTERS[EY_AT_WAIT];"
+    if call.name == "barrier":
+        yield f"void {call.symbol}(void) {{ {takes_part} }}"
+        return
     nodes = len(served.sent)
     for name, of_nodes in (("sent", served.sent), ("received", served.received)):
         lines = (f"{{ {_runs(runs)} {{0, 0, 0}} }}" for runs in of_nodes)
@@ -177,12 +190,7 @@ def _call_lines(number: int, served: Served) -> Iterator[str]:
     root = -1 if call.last is None else call.last
     yield f"    {{{number}, {root}, {lists}, {', '.join(map(str, words))}}};"
     yield f"void {call.symbol}(const unsigned *from, unsigned *to) {{"
-    if place is not None and _stays(served, place):
-        yield f"    if (!from && (unsigned)to == {_address(place):#x}u) {{"
-        yield f"        EY_REGISTER_(EY_AT_CALL) = {number};"
-        yield "        (void)EY_REGISTER_(EY_AT_WAIT);"
-        yield "        return;"
-        yield "    }"
+    yield f"    if ({_copies_nothing(served)}) {{ {takes_part} return; }}"
     yield f"    ey_run_program(&program_{number}, from, to);"
     yield "}"
     if place is not None:
@@ -195,14 +203,19 @@ def _address(word: int) -> int:
     return (Place.MESSAGES << 28) + 4 * word
 
 
-def _stays(served: Served, place: int) -> bool:
-    """Tell whether the words at the place are those that are sent, so that none is copied."""
-    part = served.call.words * (served.call.name == "allgather")
-    return all(
+def _copies_nothing(served: Served) -> str:
+    """Return the condition in C under which a call copies no words.
+
+    Its buffer is the place of its words, and the words that are sent are there, too.
+    """
+    call, place = served.call, served.place
+    part = call.words * (call.name == "allgather")
+    stays = place is not None and all(
         run.address - run.offset == place + node * part
         for node, runs in enumerate(served.sent)
         for run in runs
     )
+    return f"!from && (unsigned)to == {_address(place):#x}u" if place is not None and stays else "0"
 
 
 def _runs(runs: Sequence[Run]) -> str:

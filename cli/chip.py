@@ -13,7 +13,13 @@ from .command import command
 from .console import BUILDING, busy, print_json, print_table, say, say_written
 from .options.hardware import circuits_option
 from .options.network import NetworkOptions, network_options
-from .options.output import json_option, output_option, require_timeline
+from .options.output import (
+    json_option,
+    output_option,
+    report_option,
+    require_seen,
+    require_timeline,
+)
 from .options.values import option_group
 
 if TYPE_CHECKING:
@@ -39,6 +45,7 @@ if TYPE_CHECKING:
     heading="Run",
 )
 @output_option("the timeline: .perfetto.json for Perfetto, .svg or .png for a picture")
+@report_option
 @json_option
 def chip_command(
     file: str,
@@ -46,6 +53,7 @@ def chip_command(
     hardware: Room,
     checked: bool,
     output: str | None,
+    report: str | None,
     as_json: bool,
 ) -> None:
     """Compile FILE.c for a chip, run it on every tile, and say what its collectives cost.
@@ -58,8 +66,9 @@ def chip_command(
     from ..chip.source import NoProgram
 
     require_tools()
-    require_timeline(output)
+    require_timeline(output, report)
     topology = network.topology(SizeLimit.HARDWARE)
+    require_seen(report, topology)
     circuits = bool(hardware.parameters["circuits"])
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
         try:
@@ -74,17 +83,20 @@ def chip_command(
             found = run(made, checked=checked)
     if output is not None:
         found.write_timeline(output)
+    if report is not None:
+        with busy("writing the page"):
+            found.report().write(report)
     if as_json:
         print_json(found.to_json(), **network.facts(topology))
     else:
         _print(found)
-        say_written(output)
+        say_written(output, report)
     if found.failure is not None:
         raise RuntimeError(found.failure)
 
 
 def _print(found: ChipRun) -> None:
-    """Print the console, a row for each call of the source, and one for each tile."""
+    """Print the console, a row for each call of the source, and the cycles of tiles."""
     for node, line in found.outcome.console():
         click.echo(f"tile {node}: {line}")
     print_table(*found.calls_table())

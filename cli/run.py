@@ -167,7 +167,7 @@ def _write(found: WorkloadRun, output: str) -> None:
     if output.endswith(".perfetto.json"):
         from ..model.workload.trace_events import trace_events
 
-        write_bytes_atomically(output, trace_events(found))
+        write_bytes_atomically(output, trace_events(run.chart for _, run in found.machines))
         return
     from ..picture.file import save_picture
     from ..picture.workload import draw_workload

@@ -1,16 +1,18 @@
-"""Timelines of workloads: a line for each rank, what it computes in grey, its calls in colours."""
+"""Charts as pictures: a line for each rank, what it computes in grey, its calls in colours."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from ..model.workload.run import MachineRun, WorkloadRun
-from ..model.workload.workload import KINDS, NO_CALL
-from .style import CATEGORIES, HOLDER, INK, QUIET
+from ..model.workload.chart import COMPUTE, WAIT, Chart
+from ..model.workload.run import WorkloadRun
+from ..model.workload.workload import KINDS
+from .style import CATEGORIES, FAINT, HOLDER, INK, QUIET
 
 _ROW_HEIGHT, _AROUND, _MOST_HEIGHT = 0.16, 1.6, 24
 """Inches: height of a rank's line, of title and legend, and of the largest picture."""
@@ -20,45 +22,50 @@ _BAR = 0.84
 
 
 def draw_workload(found: WorkloadRun) -> Figure:
-    """Draw both machines' timelines on one axis of cycles, with the lower bound."""
-    height = min(_MOST_HEIGHT, 2 * _ROW_HEIGHT * found.workload.ranks + _AROUND)
+    """Draw both machines' charts on one axis of cycles, with the lower bound."""
+    charts = [run.chart for _, run in found.machines]
+    title = f"{found.workload.name} on the {found.workload.topology.label}"
+    return draw_charts(title, charts, found.bound)
+
+
+def draw_charts(title: str, charts: Sequence[Chart], bound: int | None = None) -> Figure:
+    """Draw charts below each other on one axis of cycles, with a lower bound."""
+    ranks = sum(chart.ranks for chart in charts)
+    height = min(_MOST_HEIGHT, _ROW_HEIGHT * ranks + _AROUND)
     figure = Figure(figsize=(10, height), layout="constrained", facecolor="white")
-    topology = found.workload.topology.label
-    figure.suptitle(
-        f"{found.workload.name} on the {topology}", x=0.01, ha="left", weight="bold", color=INK
-    )
-    longest = max(run.cycles for _, run in found.machines)
-    for number, (name, run) in enumerate(found.machines):
-        axes = figure.add_subplot(2, 1, number + 1)
-        _draw_machine(axes, run)
-        axes.axvline(found.bound, color=INK, lw=1, ls="--")
+    figure.suptitle(title, x=0.01, ha="left", weight="bold", color=INK)
+    longest = max(chart.cycles for chart in charts)
+    for number, chart in enumerate(charts):
+        axes = figure.add_subplot(len(charts), 1, number + 1)
+        _draw_chart(axes, chart)
+        if bound is not None:
+            axes.axvline(bound, color=INK, lw=1, ls="--")
         axes.set_xlim(0, max(1, longest) * 1.01)
-        axes.set_ylabel(f"{name}: rank")
-        axes.set_title(f"{name}: {run.cycles:,} cycles", loc="left", fontsize="medium")
-    axes.set_xlabel(f"cycles; dashed: lower bound, {found.bound:,}")
-    kinds = sorted({call.kind for call in found.workload.calls}, key=KINDS.index)
-    handles = [Patch(color=HOLDER, label="compute")]
-    handles += [Patch(color=_color(kind), label=kind) for kind in kinds]
+        axes.set_ylabel(f"{chart.machine}: rank")
+        heading = f"{chart.machine}: {chart.cycles:,} cycles"
+        axes.set_title(heading, loc="left", fontsize="medium")
+    axes.set_xlabel("cycles" if bound is None else f"cycles; dashed: lower bound, {bound:,}")
+    shown = {kind for chart in charts for kind in chart.kinds}
+    kinds = [COMPUTE, *(kind for kind in (*KINDS, WAIT) if kind in shown)]
+    handles = [Patch(color=_color(kind), label=kind) for kind in kinds]
     figure.legend(handles=handles, frameon=False, loc="outside lower center", ncols=len(handles))
     return figure
 
 
 def _color(kind: str) -> str:
-    return CATEGORIES[KINDS.index(kind) % len(CATEGORIES)]
+    if kind in KINDS:
+        return CATEGORIES[KINDS.index(kind) % len(CATEGORIES)]
+    return HOLDER if kind == COMPUTE else FAINT
 
 
-def _draw_machine(axes: Axes, run: MachineRun) -> None:
-    """Draw a bar for each row that takes time; calls lie in the lower half of a line."""
-    workload = run.workload
-    bars: defaultdict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
-    for row, rank, begin, end in run.bars:
-        number = int(workload.call[row])
-        kind = "" if number == NO_CALL else workload.calls[number].kind
-        bars[kind, rank].append((begin, end - begin))
-    for (kind, rank), spans in bars.items():
-        top = rank - _BAR / 2 if not kind else rank
-        color = _color(kind) if kind else HOLDER
-        axes.broken_barh(spans, (top, _BAR / 2), facecolors=color, linewidth=0)
-    axes.set_ylim(workload.ranks - 0.5, -0.5)
+def _draw_chart(axes: Axes, chart: Chart) -> None:
+    """Draw the bars; those of calls lie in the lower half of a line."""
+    spans: defaultdict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+    for bar in chart.bars:
+        spans[bar.kind, bar.rank].append((bar.begin, bar.end - bar.begin))
+    for (kind, rank), listed in spans.items():
+        top = rank - _BAR / 2 if kind == COMPUTE else rank
+        axes.broken_barh(listed, (top, _BAR / 2), facecolors=_color(kind), linewidth=0)
+    axes.set_ylim(chart.ranks - 0.5, -0.5)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=QUIET)

@@ -34,8 +34,9 @@ port 0 is delivery::
                       last one shown), stalled (cycles of the stay at the buffer's front)
     loads             null, or instead of a trace: rows, width (cycles of a bin), bins, lines,
                       counts (bins x lines), steps (null, or steps x lines)
-    timeline          null, or of a workload: ranks, names and kinds (texts), and by bar columns:
-                      rank, begin, cycles, name (its number), kind (from 1; 0: it computes)
+    timeline          null, or of a workload or a chip: ranks, names and kinds (texts), and by
+                      bar columns: rank, begin, cycles, name (its number), kind (from 1; 0: it
+                      computes)
     stalled, flags    null, or stalled flits of each node; {node: [names]}
     waiting, notes    lines of text: why the run did not end well; parts left out of the page
     program           null, or columns: first_row, first_receive (offsets by node); of rows step,
@@ -78,10 +79,9 @@ from ..model.network.config import NetworkConfig
 from ..model.run.measures import measure_steps
 from ..model.run.run import Prediction
 from ..model.run.trace import Difference
-from ..model.workload.run import MachineRun, WorkloadRun
 from .drawing import pack_network
 from .flits import MOST_FLITS
-from .machines import pack_machine
+from .machines import ShownMachine, pack_machine
 from .packing import Pack
 from .page import player_text, write_page
 from .runs import Watched, pack_run
@@ -121,7 +121,7 @@ class Contents:
     def __init__(self, title: str, config: NetworkConfig) -> None:
         self._pack = Pack()
         self._title = title
-        self._circuits = config.circuits
+        self._circuits, self._nodes = config.circuits, config.topology.nodes
         self._network = pack_network(self._pack, config)
         self._runs: list[dict[str, Any]] = []
         self._room = MOST_FLITS
@@ -138,9 +138,9 @@ class Contents:
         )
         return len(self._runs) - 1
 
-    def add_machine(self, found: WorkloadRun, name: str, run: MachineRun) -> None:
-        """Add a workload's run on one machine, called ``name``."""
-        self._runs.append(pack_machine(self._pack, found, name, run))
+    def add_machine(self, machine: ShownMachine) -> None:
+        """Add a run of a workload or a chip."""
+        self._runs.append(pack_machine(self._pack, machine, self._nodes))
 
     def note_difference(
         self, run: int, difference: Difference | None, model: int | None = None

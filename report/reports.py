@@ -28,6 +28,7 @@ from ..model.workload.run import WorkloadRun
 from ..model.workload.tables import title_of
 from .contents import Contents, Report
 from .following import moving_cycles
+from .machines import ShownMachine, machine_of
 from .runs import Watched
 
 if TYPE_CHECKING:
@@ -206,10 +207,21 @@ def report_workload(found: WorkloadRun) -> Report:
     config = found.config or NetworkConfig(topology=found.workload.topology)
     contents = Contents(title_of(found), config)
     for name, run in found.machines:
-        contents.add_machine(found, name, run)
+        contents.add_machine(machine_of(found, name, run))
     cycles = ", ".join(f"{name} {run.cycles:,}" for name, run in found.machines)
     text = f"{cycles}, lower bound {found.bound:,} cycles"
     return contents.report({"good": None, "text": text})
+
+
+def report_chip(title: str, config: NetworkConfig, machine: ShownMachine, good: bool) -> Report:
+    """Return the page of a chip's run; ``good`` tells whether its program has ended well.
+
+    Raises :class:`.InvalidInput` for a network that is too large to draw.
+    """
+    contents = Contents(title, config)
+    contents.add_machine(machine)
+    text = f"{machine.chart.cycles:,} cycles"
+    return contents.report({"good": good, "text": text})
 
 
 def report_comparison(comparison: SideBySide) -> Report:

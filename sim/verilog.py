@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth.lib.wiring import Out
+from amaranth.lib.wiring import Out, Signature
 
 from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
@@ -99,9 +99,10 @@ def verilator_control(
     corner) share their C++. The same holds for several words of tiles.
     """
     kinds = tile_modules(config)
+    shared = shared_tiles(config, trace=trace) if tiles is Tiles.WHOLE else []
     modules = {
         Tiles.APART: [f'hier_block -module "{name}"' for name in kinds],
-        Tiles.WHOLE: [f'no_inline -module "{name}"' for name in kinds],
+        Tiles.WHOLE: shared,
         # A single word module has no copy to share its code with.
         Tiles.TOGETHER: [
             f'no_inline -module "{name}"'
@@ -110,16 +111,28 @@ def verilator_control(
         ],
     }
     ports = [(TOP_MODULE, port["name"], "rw") for port in describe_ports(config)]
-    for name, switch in kinds.items() if tiles is Tiles.WHOLE else ():
-        tile = tile_signature(config, trace=trace, switch=switch)
-        # Read-only: signals that could be written from outside are evaluated at every edge.
-        paths = [path for path, _, _ in tile.flatten(tile.create())]
-        ports += [(name, _verilog_name(path), "rd") for path in paths]
     if monitored:
         ports += [(name, "rst", "rd") for name in kinds]
         ports += [(module, name, "rd") for module, name in interface_signals(config)]
     lines = [f'public_flat_{use} -module "{module}" -var "{name}"' for module, name, use in ports]
     return "\n".join(["`verilator_config", *modules[tiles], *lines, ""])
+
+
+def shared_tiles(config: NetworkConfig, *, trace: bool) -> list[str]:
+    """List the lines of a control file after which tiles with equal links share their C++."""
+    made = (
+        shared_module(name, tile_signature(config, trace=trace, switch=switch))
+        for name, switch in tile_modules(config).items()
+    )
+    return [line for lines in made for line in lines]
+
+
+def shared_module(name: str, signature: Signature) -> list[str]:
+    """List the lines of a control file after which equal copies of a module share their C++."""
+    # Read-only: signals that could be written from outside are evaluated at every edge.
+    ports = (_verilog_name(path) for path, _, _ in signature.flatten(signature.create()))
+    shown = (f'public_flat_rd -module "{name}" -var "{port}"' for port in ports)
+    return [f'no_inline -module "{name}"', *shown]
 
 
 def interface_signals(config: NetworkConfig) -> list[tuple[str, str]]:

@@ -4,58 +4,49 @@
 #include "ey.h"
 #include "programs.h"
 
-#define MESSAGES ((volatile unsigned *)0x10000000)
-
 int main(void);
 
 /* The image: node and space, address, count, words ...; a count of 0 ends it. */
 static void load(const unsigned *image) {
     for (; image[2]; image += 3 + image[2]) {
-        EY_REGISTER_(EY_AT_HOST_PLACE) = image[0];
-        EY_REGISTER_(EY_AT_HOST_ADDRESS) = image[1];
-        for (unsigned word = 0; word < image[2]; word++) EY_REGISTER_(EY_AT_HOST_DATA) = image[3 + word];
+        EY_REGISTERS[EY_AT_HOST_PLACE] = image[0];
+        EY_REGISTERS[EY_AT_HOST_ADDRESS] = image[1];
+        for (unsigned word = 0; word < image[2]; word++) EY_REGISTERS[EY_AT_HOST_DATA] = image[3 + word];
     }
 }
 
 __attribute__((section(".start"), noreturn)) void _start(void) {
     if (ey_rank() == 0) {
         load(ey_image);
-        EY_REGISTER_(EY_AT_BEGIN) = 0;
+        EY_REGISTERS[EY_AT_BEGIN] = 0;
     }
-    (void)EY_REGISTER_(EY_AT_BEGIN);
-    EY_REGISTER_(EY_AT_EXIT) = main();
-    for (int word = 0; word < EY_CHECKED; word++) (void)MESSAGES[word];
-    EY_REGISTER_(EY_AT_STOP) = 0;
+    (void)EY_REGISTERS[EY_AT_BEGIN];
+    EY_REGISTERS[EY_AT_EXIT] = main();
+    for (int word = 0; word < EY_CHECKED; word++) (void)EY_MESSAGES[word];
+    EY_REGISTERS[EY_AT_STOP] = 0;
     for (;;);
 }
 
-/* Copy words between a buffer and the message memory, unless the buffer is there. */
-static void send(const struct ey_run *run, const unsigned *buffer) {
-    for (; run->words; run++)
-        if (MESSAGES + run->address != buffer + run->offset)
-            for (unsigned word = 0; word < run->words; word++)
-                MESSAGES[run->address + word] = buffer[run->offset + word];
-}
-
-static void receive(const struct ey_run *run, unsigned *buffer) {
-    for (; run->words; run++)
-        if (MESSAGES + run->address != buffer + run->offset)
-            for (unsigned word = 0; word < run->words; word++)
-                buffer[run->offset + word] = MESSAGES[run->address + word];
+static void copy(volatile unsigned *to, const volatile unsigned *from, unsigned words) {
+    if (to == from) return;
+#pragma clang loop unroll_count(4)
+    for (unsigned word = 0; word < words; word++) to[word] = from[word];
 }
 
 void ey_run_program(const struct ey_program *program, const unsigned *from, unsigned *to) {
     int rank = ey_rank();
-    send(program->sent[rank], from ? from : to + program->in_place * rank);
-    EY_REGISTER_(EY_AT_CALL) = program->number;
-    (void)EY_REGISTER_(EY_AT_WAIT);
-    receive(program->received[rank], to);
+    const unsigned *words = from ? from : to + program->in_place * rank;
+    for (const struct ey_run *run = program->sent[rank]; run->words; run++)
+        copy(EY_MESSAGES + run->address, words + run->offset, run->words);
+    EY_REGISTERS[EY_AT_CALL] = program->number;
+    (void)EY_REGISTERS[EY_AT_WAIT];
+    for (const struct ey_run *run = program->received[rank]; run->words; run++)
+        copy(to + run->offset, EY_MESSAGES + run->address, run->words);
     if (from && (program->own_at < 0 || program->own_at == rank))
-        for (unsigned word = 0; word < program->own_words; word++)
-            to[program->own_to * rank + word] = from[program->own_from * rank + word];
+        copy(to + program->own_to * rank, from + program->own_from * rank, program->own_words);
 }
 
-static void put(char letter) { EY_REGISTER_(EY_AT_CONSOLE) = letter; }
+static void put(char letter) { EY_REGISTERS[EY_AT_CONSOLE] = letter; }
 
 static void put_text(const char *text) {
     while (*text) put(*text++);

@@ -10,6 +10,8 @@
 #ifndef EY_H
 #define EY_H
 
+#include "map.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,19 +29,14 @@ extern "C" {
 #define EY_OR or
 #define EY_XOR xor
 
-#define EY_REGISTER_(number) (((volatile unsigned *)0x20000000)[number])
-
-static inline int ey_rank(void) { return EY_REGISTER_(0); }
-static inline int ey_size(void) { return EY_REGISTER_(1); }
+static inline int ey_rank(void) { return (int)EY_REGISTERS[EY_AT_RANK]; }
+static inline int ey_size(void) { return (int)EY_REGISTERS[EY_AT_SIZE]; }
 /* Cycles since all tiles began, modulo 2^32. */
-static inline unsigned ey_wtime(void) { return EY_REGISTER_(2); }
+static inline unsigned ey_wtime(void) { return EY_REGISTERS[EY_AT_CYCLE]; }
 /* Text for the console: each line appears with the number of its tile. */
 void ey_print(const char *format, ...);
-
-#define EY_DECLARE_(name) \
-    ({ extern void name(const void *, void *); &name; })
-#define EY_PLACE_(name) \
-    ({ extern unsigned name##__place[]; name##__place; })
+/* The function of ey_barrier(). */
+void ey__barrier__1(void);
 
 #define EY_NAME1_(call, count) ey__##call##__##count
 #define EY_NAME2_(call, count, last) ey__##call##__##count##__##last
@@ -49,30 +46,42 @@ void ey_print(const char *format, ...);
 #define EY_NAME_(...) \
     EY_PICK_(__VA_ARGS__, EY_NAME4_, EY_NAME3_, EY_NAME2_, EY_NAME1_, 0)(__VA_ARGS__)
 #define EY_NAME(...) EY_NAME_(__VA_ARGS__)
-#define EY_CALL_(name) EY_DECLARE_(name)
-#define EY_CALL(...) EY_CALL_(EY_NAME(__VA_ARGS__))
-#define EY_AT_(name) EY_PLACE_(name)
+/* The function of a call is declared where it is called. Its label is its name in C++, too. */
+#define EY_CALL_(name, send, receive)                         \
+    do {                                                      \
+        extern void name(const void *, void *) __asm__(#name); \
+        name(send, receive);                                  \
+    } while (0)
+#define EY_CALL(name, send, receive) EY_CALL_(name, send, receive)
+#define EY_AT_(name) \
+    __extension__({ extern unsigned name##__place[]; name##__place; })
+#define EY_PLACE_(name) EY_AT_(name)
 
 /* The place of a call's words: EY_WORDS(bcast, COUNT, ROOT), EY_WORDS(allreduce, COUNT, TYPE, OP),
    EY_WORDS(allgather, COUNT), EY_WORDS(alltoall, COUNT), EY_WORDS(scatter, COUNT, ROOT), ... */
-#define EY_WORDS(...) EY_AT_(EY_NAME(__VA_ARGS__))
+#define EY_WORDS(...) EY_PLACE_(EY_NAME(__VA_ARGS__))
 
-#define ey_barrier() EY_CALL(barrier, 1)(EY_IN_PLACE, 0)
-#define ey_bcast(buffer, count, type, root) EY_CALL(bcast, count, root)(EY_IN_PLACE, buffer)
+#define ey_barrier() ey__barrier__1()
+#define ey_bcast(buffer, count, type, root) \
+    EY_CALL(EY_NAME(bcast, count, root), EY_IN_PLACE, buffer)
 #define ey_reduce(send, receive, count, type, op, root) \
-    EY_CALL(reduce, count, type, op, root)(send, receive)
+    EY_CALL(EY_NAME(reduce, count, type, op, root), send, receive)
 #define ey_allreduce(send, receive, count, type, op) \
-    EY_CALL(allreduce, count, type, op)(send, receive)
-#define ey_allgather(send, count, type, receive) EY_CALL(allgather, count)(send, receive)
-#define ey_alltoall(send, count, type, receive) EY_CALL(alltoall, count)(send, receive)
-#define ey_scatter(send, count, type, receive, root) EY_CALL(scatter, count, root)(send, receive)
-#define ey_gather(send, count, type, receive, root) EY_CALL(gather, count, root)(send, receive)
+    EY_CALL(EY_NAME(allreduce, count, type, op), send, receive)
+#define ey_allgather(send, count, type, receive) EY_CALL(EY_NAME(allgather, count), send, receive)
+#define ey_alltoall(send, count, type, receive) EY_CALL(EY_NAME(alltoall, count), send, receive)
+#define ey_scatter(send, count, type, receive, root) \
+    EY_CALL(EY_NAME(scatter, count, root), send, receive)
+#define ey_gather(send, count, type, receive, root) \
+    EY_CALL(EY_NAME(gather, count, root), send, receive)
 
-/* A block of `count` words to each neighbour and one from each: block 0 goes up axis 0 (to the larger
-   coordinate), 1 down it, 2 up axis 1, 3 down it. What no neighbour sends stays as it was. */
-#define ey_neighbours(send, count, type, receive) EY_CALL(neighbours, count)(send, receive)
+/* A block of `count` words to each neighbour and one from each: block 0 goes up axis 0 (to the
+   larger coordinate), 1 down it, 2 up axis 1, 3 down it. A block without a sender stays. */
+#define ey_neighbours(send, count, type, receive) \
+    EY_CALL(EY_NAME(neighbours, count), send, receive)
 /* Words to the tile whose number differs in these bits, and from it. */
-#define ey_exchange(send, count, type, receive, bits) EY_CALL(exchange, count, bits)(send, receive)
+#define ey_exchange(send, count, type, receive, bits) \
+    EY_CALL(EY_NAME(exchange, count, bits), send, receive)
 
 #ifdef __cplusplus
 }

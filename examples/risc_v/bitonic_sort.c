@@ -2,6 +2,9 @@
    smaller half, the other the larger half. */
 #include <ey.h>
 
+#include "drawn.h"
+#include "naive.h"
+
 enum { COUNT = 16, TILES = 16 };
 static int own[COUNT], other[COUNT];
 
@@ -25,24 +28,26 @@ static void keep(int larger) {
 
 static void exchange(int bits) {
     switch (bits) {
-        case 1: ey_exchange(own, 16, EY_INT, other, 1); break;
-        case 2: ey_exchange(own, 16, EY_INT, other, 2); break;
-        case 4: ey_exchange(own, 16, EY_INT, other, 4); break;
-        case 8: ey_exchange(own, 16, EY_INT, other, 8); break;
+        case 1: EXCHANGE(own, 16, EY_INT, other, 1); break;
+        case 2: EXCHANGE(own, 16, EY_INT, other, 2); break;
+        case 4: EXCHANGE(own, 16, EY_INT, other, 4); break;
+        case 8: EXCHANGE(own, 16, EY_INT, other, 8); break;
     }
 }
 
 int main(void) {
     int rank = ey_rank();
-    unsigned state = 12345u + 977u * rank;
-    for (int i = 0; i < COUNT; i++) state = state * 1664525u + 1013904223u, own[i] = state >> 20;
-    sort();
-    for (int size = 2; size <= TILES; size *= 2)
-        for (int bits = size / 2; bits; bits /= 2) {
-            exchange(bits);
-            int up = (rank & size) == 0 || size == TILES;
-            keep(((rank & bits) != 0) == up);
-        }
-    ey_print("%d ... %d\n", own[0], own[COUNT - 1]);
+    for (int run = 0; run < RUNS; run++) {
+        seed(run);
+        for (int i = 0; i < COUNT; i++) own[i] = drawn(1 << 16);
+        sort();
+        for (int size = 2; size <= TILES; size *= 2)
+            for (int bits = size / 2; bits; bits /= 2) {
+                exchange(bits);
+                int up = (rank & size) == 0 || size == TILES;
+                keep(((rank & bits) != 0) == up);
+            }
+        ey_print("%d ... %d, digest %x\n", own[0], own[COUNT - 1], digest(own, COUNT));
+    }
     return 0;
 }

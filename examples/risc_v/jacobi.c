@@ -1,11 +1,15 @@
-/* The temperature of a plate by Jacobi's method: every tile has SIDE x SIDE points of the plate, its
+/* The temperature of a plate by Jacobi's method: every tile has SIDE x SIDE points of the plate. Its
    edges go to the neighbours, and all stop when the change of all points together is small. */
 #include <ey.h>
 
+#include "drawn.h"
 #include "naive.h"
 
-enum { SIDE = 4, COLUMNS = 4, MOST = 25 };
-static float plate[SIDE + 2][SIDE + 2], next[SIDE + 2][SIDE + 2];
+#ifndef LIMIT
+#define LIMIT 2000
+#endif
+enum { SIDE = 4, COLUMNS = 4, MOST = 100 };
+static float plate[SIDE + 2][SIDE + 2], next[SIDE][SIDE];
 static float edges[4][SIDE], halo[4][SIDE];
 
 static void share_edges(void) {
@@ -22,28 +26,34 @@ static void share_edges(void) {
 
 static float relax(void) {
     float change = 0;
-    for (int y = 1; y <= SIDE; y++)
-        for (int x = 1; x <= SIDE; x++) {
-            next[y][x] = (plate[y - 1][x] + plate[y + 1][x] + plate[y][x - 1] + plate[y][x + 1]) / 4;
-            float moved = next[y][x] - plate[y][x];
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) {
+            float around = plate[y][x + 1] + plate[y + 2][x + 1];
+            next[y][x] = (around + plate[y + 1][x] + plate[y + 1][x + 2]) / 4;
+            float moved = next[y][x] - plate[y + 1][x + 1];
             change += moved * moved;
         }
-    for (int y = 1; y <= SIDE; y++)
-        for (int x = 1; x <= SIDE; x++) plate[y][x] = next[y][x];
+    for (int y = 0; y < SIDE; y++)
+        for (int x = 0; x < SIDE; x++) plate[y + 1][x + 1] = next[y][x];
     return change;
 }
 
 int main(void) {
-    int rank = ey_rank(), step = 0;
-    float change[1];
     /* The upper side is hot: it is the halo of the tiles without a neighbour above. */
-    if (rank < COLUMNS)
-        for (int i = 0; i < SIDE; i++) halo[3][i] = 100;
-    do {
-        share_edges();
-        *change = relax();
-        SUM(change, 1, EY_FLOAT);
-    } while (*change > 1 && ++step < MOST);
-    ey_print("%d steps, %f degrees in the middle\n", step, plate[SIDE / 2][SIDE / 2]);
+    for (int i = 0; ey_rank() < COLUMNS && i < SIDE; i++) halo[3][i] = 100;
+    for (int run = 0; run < RUNS; run++) {
+        int steps = 0;
+        float change[1];
+        seed(run);
+        for (int y = 1; y <= SIDE; y++)
+            for (int x = 1; x <= SIDE; x++) plate[y][x] = drawn(100);
+        do {
+            share_edges();
+            *change = relax();
+            SUM(change, 1, EY_FLOAT);
+            steps++;
+        } while (*change > LIMIT && steps < MOST);
+        ey_print("%d steps, %f degrees, digest %x\n", steps, next[0][0], digest(next, SIDE * SIDE));
+    }
     return 0;
 }

@@ -1,3 +1,3 @@
-/* The same with its sums in software. */
+/* The same with its collectives in software. */
 #define NAIVE
 #include "jacobi.c"

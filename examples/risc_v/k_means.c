@@ -2,15 +2,11 @@
    and all stop when no centre moves. */
 #include <ey.h>
 
+#include "drawn.h"
 #include "naive.h"
 
 enum { POINTS = 24, CLUSTERS = 4, MOST = 50 };
 static int x[POINTS], y[POINTS], centre[CLUSTERS][2];
-
-static unsigned drawn(unsigned *state) {
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 16;
-}
 
 static int nearest(int px, int py) {
     int best = 0, least = 0x7fffffff;
@@ -21,33 +17,39 @@ static int nearest(int px, int py) {
     return best;
 }
 
-int main(void) {
-    unsigned state = ey_rank() + 1;
-    int sums[CLUSTERS][3];
+static int step(void) {
+    int sums[3 * CLUSTERS] = {0}, moved = 0;
     for (int p = 0; p < POINTS; p++) {
-        int cluster = drawn(&state) % CLUSTERS;
-        x[p] = cluster % 2 * 600 + drawn(&state) % 300;
-        y[p] = cluster / 2 * 600 + drawn(&state) % 300;
+        int *sum = sums + 3 * nearest(x[p], y[p]);
+        sum[0] += x[p], sum[1] += y[p], sum[2]++;
     }
-    for (int c = 0; c < CLUSTERS; c++) centre[c][0] = 200 + 150 * c, centre[c][1] = 200 + 100 * c;
-    int moved = 1, step = 0;
-    for (; moved && step < MOST; step++) {
-        for (int c = 0; c < CLUSTERS; c++) sums[c][0] = sums[c][1] = sums[c][2] = 0;
-        for (int p = 0; p < POINTS; p++) {
-            int *sum = sums[nearest(x[p], y[p])];
-            sum[0] += x[p], sum[1] += y[p], sum[2]++;
+    SUM(sums, 12, EY_INT);
+    for (int c = 0; c < CLUSTERS; c++)
+        for (int axis = 0; axis < 2 && sums[3 * c + 2]; axis++) {
+            int mean = sums[3 * c + axis] / sums[3 * c + 2];
+            moved |= mean != centre[c][axis];
+            centre[c][axis] = mean;
         }
-        SUM((int *)sums, 12, EY_INT);
-        moved = 0;
-        for (int c = 0; c < CLUSTERS; c++)
-            for (int axis = 0; axis < 2 && sums[c][2]; axis++) {
-                int mean = sums[c][axis] / sums[c][2];
-                moved |= mean != centre[c][axis];
-                centre[c][axis] = mean;
-            }
+    return moved;
+}
+
+int main(void) {
+    for (int run = 0; run < RUNS; run++) {
+        seed(run);
+        for (int p = 0; p < POINTS; p++) {
+            int cluster = drawn(CLUSTERS);
+            x[p] = cluster % 2 * 600 + drawn(300);
+            y[p] = cluster / 2 * 600 + drawn(300);
+        }
+        for (int c = 0; c < CLUSTERS; c++) {
+            centre[c][0] = 200 + 150 * c;
+            centre[c][1] = 200 + 100 * c;
+        }
+        int steps = 1;
+        while (step() && steps < MOST) steps++;
+        ey_print("%d steps:", steps);
+        for (int c = 0; c < CLUSTERS; c++) ey_print(" (%d, %d)", centre[c][0], centre[c][1]);
+        ey_print("\n");
     }
-    ey_print("%d steps:", step);
-    for (int c = 0; c < CLUSTERS; c++) ey_print(" (%d, %d)", centre[c][0], centre[c][1]);
-    ey_print("\n");
     return 0;
 }

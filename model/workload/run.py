@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..network.config import NetworkConfig
 from ..network.node_names import node_name
+from .chart import COMPUTE, Bar, Chart
 from .costs import MEMORY_WORDS, Cost, Costs
 from .timeline import Machine, Policy, Segment, Timeline, critical_path, cycles_of, timeline
 from .workload import NO_CALL, Workload
@@ -28,15 +29,6 @@ class RankCycles(NamedTuple):
     compute: int
     communication: int
     exposed: int
-
-
-class Bar(NamedTuple):
-    """A row that takes time, at a rank; a message has a bar at its target, too."""
-
-    row: int
-    rank: int
-    begin: int
-    end: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,19 +64,22 @@ class MachineRun:
         return found
 
     @cached_property
-    def bars(self) -> list[Bar]:
-        """The bars of all rows, in the order in which they begin."""
+    def chart(self) -> Chart:
+        """The bars of all rows that take time; a message has a bar at its target, too."""
         workload, times, found = self.workload, self.timeline, list[Bar]()
         ends = times.end.tolist()
         for row in times.start.argsort(kind="stable").tolist():
             begin, number = int(times.start[row]), int(workload.call[row])
-            ranks = [int(workload.rank[row])]
+            ranks, kind, about = [int(workload.rank[row])], COMPUTE, dict[str, object]()
             if number != NO_CALL:
                 call = workload.calls[number]
                 ranks += call.ranks[len(call.callers) :]
+                kind = call.kind
+                about = {"kind": kind, "words": call.words, "ranks": list(call.ranks)}
             if ends[row] > begin:
-                found += [Bar(row, rank, begin, ends[row]) for rank in ranks]
-        return found
+                name = workload.names[row]
+                found += [Bar(rank, begin, ends[row], name, kind, about) for rank in ranks]
+        return Chart(str(times.machine), workload.ranks, self.cycles, found)
 
     def mean(self, column: str) -> float:
         """Return the mean over all ranks of a column of :attr:`ranks`."""

@@ -8,14 +8,15 @@ from helpers.refusals import refusal_of
 
 import eyecast
 from eyecast.chip.calls import Call, calls_of
+from eyecast.chip.chart import chart_of
 from eyecast.chip.memory_map import Event
 from eyecast.chip.outcome import Outcome
 from eyecast.chip.programs import Programs, Run, programs_of
 from eyecast.chip.simulation import Line
-from eyecast.chip.timeline import COMPUTES, WAITS, Bar, bars
 from eyecast.model.cycle.any_run import run_any
 from eyecast.model.network.config import Timing
 from eyecast.model.program.payload import empty_memory
+from eyecast.model.workload.chart import COMPUTE, WAIT
 
 MESH = eyecast.mesh((3, 2))
 NODES = MESH.nodes
@@ -132,7 +133,7 @@ def test_calls_that_no_network_does(symbol: str) -> None:
     assert refusal_of(Call.read, symbol, NODES, circuits=False) == REFUSED[symbol]
 
 
-def test_what_tiles_say_becomes_calls_and_bars() -> None:
+def test_what_tiles_say_becomes_calls_and_a_chart() -> None:
     lines = [
         Line(5, 0, Event.CALL, 0),
         Line(9, 1, Event.CALL, 0),
@@ -145,12 +146,15 @@ def test_what_tiles_say_becomes_calls_and_bars() -> None:
     outcome = Outcome.read(lines, 2)
     assert [*outcome.console()] == [(1, "ok"), (1, "?")]
     assert (outcome.cycles, outcome.in_calls(0), outcome.in_calls(1)) == (40, 17, 11)
-    assert [*bars(outcome, ["sum"])] == [
-        Bar(0, 0, 5, COMPUTES),
-        Bar(0, 5, 11, WAITS),
-        Bar(0, 11, 22, "sum"),
-        Bar(0, 22, 40, COMPUTES),
-        Bar(1, 0, 9, COMPUTES),
-        Bar(1, 9, 11, WAITS),
-        Bar(1, 11, 20, "sum"),
+    calls = [Call("ey__allreduce__1__int__sum", "allreduce", 1)]
+    computes, waits, name = (COMPUTE, COMPUTE), (WAIT, WAIT), "allreduce 1 int sum"
+    found = [(*bar[:3], bar.name, bar.kind) for bar in chart_of(outcome, calls).bars]
+    assert found == [
+        (0, 0, 5, *computes),
+        (0, 5, 11, *waits),
+        (0, 11, 22, name, "all-reduce"),
+        (0, 22, 40, *computes),
+        (1, 0, 9, *computes),
+        (1, 9, 11, *waits),
+        (1, 11, 20, name, "all-reduce"),
     ]

@@ -101,16 +101,8 @@ FLOORS: dict[str, set[str]] = {
     },
     "chip": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *(
-            "model/run",
-            "model/cycle",
-            "model/compare",
-            "model/image",
-            "rtl",
-            "sim",
-            "picture",
-            "api",
-        ),
+        *("model/run", "model/cycle", "model/compare", "model/image", "model/workload"),
+        *("rtl", "sim", "picture", "report", "api"),
     },
     "cli": {
         "model/bounds",

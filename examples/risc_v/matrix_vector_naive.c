@@ -1,0 +1,3 @@
+/* The same with its collectives in software. */
+#define NAIVE
+#include "matrix_vector.c"
