@@ -446,10 +446,10 @@ class _Runs:
         new = f", new points: {scenario.points}" if scenario.points else ""
         yield self._begins(scenario.name + new)
         words = scenario.writes
-        if scenario.reset_after is not None:
+        for cycle in scenario.resets:
             yield self._load(words)
             yield self._start(scenario.image)
-            yield f"reset_in({scenario.reset_after});"
+            yield f"reset_in({cycle});"
         if scenario.held is None:
             yield self._load(words)
             yield self._start(scenario.image)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 
@@ -92,6 +92,21 @@ class Drawn:
                 node = int(topology.neighbor[node, port])
                 hops += 1
             segments.append(Segment(port, hops, self.number(0, self.config.vcs - 1)))
+        return tuple(segments), node, entry
+
+    def walk(self, node: int, hops: int) -> tuple[tuple[Segment, ...], int, int]:
+        """Return a route of segments of one hop, its end, and the port by which it gets there."""
+        topology, entry = self.config.topology, 0
+        segments: list[Segment] = []
+        while len(segments) < hops:
+            ports = np.flatnonzero(topology.neighbor[node] != NO_LINK).tolist()
+            ways = [port for port in ports if port and port != entry]
+            if not ways:
+                break
+            port = ways[len(segments) % len(ways)]
+            segments.append(Segment(port, 1, 0))
+            entry = int(topology.peer[node, port])
+            node = int(topology.neighbor[node, port])
         return tuple(segments), node, entry
 
     def forward(self, row: Row, node: int, lane: int) -> None:
@@ -214,6 +229,7 @@ def meetings(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs in which packets of all links of a router meet at one output, for each output.
 
     Each link sends several packets, of other lengths each time, so that every order of turns comes.
+    Before that, one packet of each link comes in the same cycle.
     """
     topology = config.topology
     nodes = Drawn(np.random.default_rng(0), config).nodes
@@ -222,6 +238,9 @@ def meetings(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
         end = middle if not out else int(topology.neighbor[middle, out])
         if len(ways) < 2 or end not in nodes:
             continue
+        for vc in range(config.vcs):
+            drawn = _at_once(config, (middle, out, end), ways, vc)
+            yield f"Packets at once at output {out} of node {middle}", False, drawn.program()
         # Of three that send long packets through an output, two always wait for their turn.
         own = [(middle, 0, 0)] * (out > 0 and middle in nodes)
         for order in ([*ways, *own], ways[::-1], *permutations(ways, 2)):
@@ -241,7 +260,7 @@ def _meeting(
     entered = int(config.topology.peer[middle, out]) if out else 0
     for step in range(1, min(config.steps, 4 * len(links)) + 1):
         node, port, entry = links[step % len(links)]
-        vc = step % config.vcs
+        vc = (step - 1) // len(links) % config.vcs
         leg = [Segment(out, 1, vc)] if out else []
         length = min(2 * config.depth + 4 + step % 3, config.message_words // 2)
         there = [Segment(port, 1, vc)] if port else []
@@ -249,6 +268,20 @@ def _meeting(
         drawn.rows.setdefault(node, []).append(row)
         lane = config.all_port * (entered or entry)
         drawn.receives.setdefault(end, []).append((step, lane))
+    return drawn
+
+
+def _at_once(
+    config: NetworkConfig, way: tuple[int, int, int], links: Sequence[tuple[int, int, int]], vc: int
+) -> Drawn:
+    """Return a program whose packets come over some links in one cycle; otherwise as _meeting."""
+    _, out, end = way
+    drawn = Drawn(np.random.default_rng(0), config)
+    for node, port, _ in links:
+        leg = [Segment(out, 1, vc)] if out else []
+        drawn.rows[node] = [Row(1, (Segment(port, 1, vc), *leg), 0, 0, 2 * config.depth + 4)]
+    entered = int(config.topology.peer[way[0], out]) if out else 0
+    drawn.receives = {end: [(1, config.all_port * entered)]}
     return drawn
 
 
@@ -303,11 +336,9 @@ def failures(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
         if port and {node, int(topology.neighbor[node, port])} <= {*nodes}
     )
     target, entry = int(topology.neighbor[node, port]), int(topology.peer[node, port])
-    there, back = Segment(port, 1, 0), Segment(entry, 1, 0)
-    right = Row(1, (there,), 0, 0, 1)
+    right = Row(1, (Segment(port, 1, 0),), 0, 0, 1)
     for name, rows in {
         "Two packets of one step": [right, right, replace(right, step=2, length=2)],
-        "A packet that turns back": [replace(right, route=(there, back))],
         "A packet that ends beyond the memory": [replace(right, target_address=last, length=2)],
     }.items():
         drawn = Drawn(np.random.default_rng(0), config)
@@ -315,3 +346,58 @@ def failures(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
         lane = entry if config.all_port else 0
         drawn.receives = {target: [(step, lane) for step in sorted({row.step for row in rows})]}
         yield name, False, drawn.program()
+
+
+def wrong_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
+    """Yield programs whose packets turn to an output that their node does not have.
+
+    All nodes at which a packet can turn wrong from one input to one output do so in the same cycle.
+    """
+    for (entry, out), ways in no_ways(config).items():
+        drawn = Drawn(np.random.default_rng(0), config)
+        for node, port in ways:
+            row = Row(1, (Segment(port, 1, 0), Segment(out, 1, 0)), 0, 0, 1)
+            drawn.rows[node] = [row]
+        yield f"Packets that turn from input {entry} to no output {out}", False, drawn.program()
+
+
+def no_ways(config: NetworkConfig) -> dict[tuple[int, int], list[tuple[int, int]]]:
+    """Return by input and output the (node, port) of links to nodes without this way.
+
+    A node has no way to an output without a link, and none back.
+    """
+    topology, ways = config.topology, dict[tuple[int, int], list[tuple[int, int]]]()
+    for node in Drawn(np.random.default_rng(0), config).nodes:
+        for port, out in product(range(1, topology.ports), repeat=2):
+            there, entry = int(topology.neighbor[node, port]), int(topology.peer[node, port])
+            if there != NO_LINK and (out == entry or topology.neighbor[there, out] == NO_LINK):
+                ways.setdefault((entry, out), []).append((node, port))
+    return ways
+
+
+def headers(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
+    """Yield programs whose packets have one header flit, or several, and up to two words."""
+    for kind, way in (("one header flit", 1), ("several header flits", _long(config))):
+        nodes = Drawn(np.random.default_rng(0), config).nodes
+        for node, hops in product(nodes, range(way, way + 3)):
+            drawn = Drawn(np.random.default_rng(0), config)
+            route, end, entry = drawn.walk(node, hops)
+            if len(route) < hops or end == node or end not in drawn.nodes:
+                continue
+            for step, words in enumerate((0, 1, 2, 1)[: config.steps], 1):
+                row = Row(step, route, 0, config.message_words // 2, words)
+                drawn.rows.setdefault(node, []).append(row)
+                drawn.receives.setdefault(end, []).append((step, entry * config.all_port))
+            yield f"Packets with {kind}", True, drawn.program()
+            break
+
+
+def _long(config: NetworkConfig) -> int:
+    """Return the least slots of a route that need a second header flit."""
+    header = config.header
+    return (header.flit_width - header.delivery_bits) // header.slot_bits + 1
+
+
+def has_long_ways(config: NetworkConfig) -> bool:
+    """Tell whether a route can be so long that it needs a second header flit."""
+    return any("several" in name for name, _, _ in headers(config))

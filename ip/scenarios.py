@@ -1,6 +1,6 @@
 """Runs of a package's bench, each predicted by the cycle model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -24,7 +24,8 @@ from ..model.program.row import Row
 from ..model.run.run import Prediction
 from . import circuits
 from .circuit_stimulus import circuit_stimuli
-from .stimulus import stimuli
+from .resets import reset_cycles
+from .stimulus import Stimulus, stimuli
 
 Load = tuple[int, int, Words]
 
@@ -32,9 +33,6 @@ BESIDE = 12
 """Most words that a tile writes during a run."""
 PACKETS = 12
 """Packets that cross one link in the run with contention."""
-
-RESETS = 3
-"""Of this many covering runs, one is interrupted by a reset, and repeated."""
 
 LIMIT = 40
 """Cycles within which a tile must let a run start that it holds back."""
@@ -55,8 +53,8 @@ class Scenario:
         :class:`.Control`; None without a hold. Meanwhile the tile loads the node's message.
     beside
         A tile's writes during the run, to addresses that no row reads or writes; as ``writes``.
-    reset_after
-        Cycle of a first, incomplete run in which a reset ends it; None: there is none.
+    resets
+        Cycles of incomplete runs before it, in each of which a reset ends one.
     points
         Points of the network that this run reaches, and no run of a covering program before it.
     """
@@ -66,7 +64,7 @@ class Scenario:
     writes: Words
     held: tuple[int, int] | None = None
     beside: Words | None = None
-    reset_after: int | None = None
+    resets: Sequence[int] = ()
     points: int = 0
 
 
@@ -86,6 +84,7 @@ def covering(image: Image) -> tuple[list[Scenario], list[str]]:
     """Return the runs of the programs that cover the network, and the points that none reaches."""
     config = image.program.config
     made, left = circuit_stimuli(config) if config.circuits else stimuli(config)
+    resets = _resets(config, made)
     runs = []
     for number, each in enumerate(made):
         run = replace(
@@ -98,19 +97,29 @@ def covering(image: Image) -> tuple[list[Scenario], list[str]]:
             base=0,
             limit=each.limit,
         )
-        # Later programs of circuits find the words of earlier ones.
-        resets = number % RESETS == 0 and not (number and config.circuits)
         runs.append(
             Scenario(
                 name=each.name,
                 image=run,
                 writes=run.writes,
-                reset_after=each.predicted.cycles // 2 if resets else None,
+                resets=resets.get(number, ()),
                 points=len(each.points),
                 beside=_beside(run) if config.tile_ports and number == 1 else None,
             )
         )
     return runs, sorted(left)
+
+
+def _resets(config: NetworkConfig, made: list[Stimulus]) -> dict[int, list[int]]:
+    """Return the runs that are interrupted by resets, and then repeated, and their cycles."""
+    if config.circuits:
+        # Later programs of circuits find the words of earlier ones.
+        return {0: [made[0].predicted.cycles // 2]}
+    meetings: dict[str, int] = {}
+    for number, each in enumerate(made):
+        if any(" at once " in point for point in each.points):
+            meetings.setdefault(each.name, number)
+    return reset_cycles(config, [each.predicted for each in made], [*meetings.values()])
 
 
 def reloaded(image: Image) -> Words:

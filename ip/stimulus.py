@@ -24,8 +24,20 @@ from ..model.program.program import Program
 from ..model.program.row import Row
 from ..model.run.packets import packets_of, routed
 from ..model.run.run import FLAGS, EndState, Prediction
-from .drawn_packets import culprits, drawn_programs, failures, last_nodes, meetings
+from .drawn_packets import (
+    culprits,
+    drawn_programs,
+    failures,
+    has_long_ways,
+    headers,
+    last_nodes,
+    meetings,
+    no_ways,
+    wrong_turns,
+)
 
+NEVER = 1 << 62
+"""A cycle after every run."""
 DRAWN = 400
 """Drawn programs before the rest of the points is given up."""
 MOST_CYCLES = 400
@@ -59,7 +71,7 @@ def stimuli(config: NetworkConfig) -> tuple[list[Stimulus], Points]:
     left = wanted_points(config)
     found: list[Stimulus] = []
     idle = 0
-    made_for_points = (last_nodes, meetings, failures, culprits)
+    made_for_points = (last_nodes, headers, meetings, failures, wrong_turns, culprits)
     directed = chain.from_iterable(make(config) for make in made_for_points)
     for name, barrier, program in chain(directed, drawn_programs(config, DRAWN)):
         made = _predicted(name, program, barrier=barrier)
@@ -135,11 +147,19 @@ def wanted_points(config: NetworkConfig) -> Points:
     points = {f"link {node}:{out}, VC {vc}" for (node, out), vc in product(links, vcs)}
     points |= {f"turn {entry} to {out}" for _, entry, out in ways}
     points |= {f"turn {entry} to {out} on VC {vc}" for _, entry, out in ways if out for vc in vcs}
-    points |= {f"{one} before {two} at output {out}" for one, two, out in _meetings(config, ways)}
+    header_flits = _HEADERS if has_long_ways(config) else _HEADERS[:1]
+    points |= {f"{words} after {flits}" for words, flits in product(_WORDS, header_flits)}
+    points |= {
+        f"{one} before {two} at output {out}, VC {vc}"
+        for (one, two, out), vc in product(_meetings(config, ways), vcs)
+    }
+    points |= {
+        f"two packets at once at output {out}, VC {vc}"
+        for (_, _, out), vc in product(_meetings(config, ways), vcs)
+    }
     points |= {f"step {step}" for step in range(1, config.steps + 1)}
     points |= {f"bit {bit} of {what}" for bit in range(config.address_bits) for what in _FIELDS}
     points |= {"first source", "last source", "first target", "last target"}
-    points |= {"no words", "one word", "several words"}
     own = {node for node, _, out in ways if out == 0}
     points |= {f"node {node} ends a step" for node in own}
     ends = (EndState.FAILED, EndState.TIMED_OUT)
@@ -147,6 +167,7 @@ def wanted_points(config: NetworkConfig) -> Points:
     points |= {f"{left} hops left" for left in range(min(header.reach, _longest(config)))}
     flags = {"unexpected_receive", "bad_write", "bad_row", "bad_route"}
     points |= {f"flag {flag}" for flag in flags}
+    points |= {f"input {entry} to no output {out}" for entry, out in no_ways(config)}
     if config.operators:
         points |= {f"operator {number + 1}" for number in range(2 * len(config.operators))}
     if config.streams:
@@ -154,6 +175,8 @@ def wanted_points(config: NetworkConfig) -> Points:
     return points
 
 
+_WORDS = ("no words", "one word", "several words")
+_HEADERS = ("one header flit", "several header flits")
 _FIELDS = ("a source", "a target")
 
 
@@ -191,10 +214,25 @@ def reached_points(program: Program, run_: Prediction) -> Points:
     config = program.config
     points = {*_of_rows(program, run_)} | {*_of_links(config, run_)}
     points |= {f"flag {FLAGS[bit]}" for bit in FLAGS if (run_.flags >> bit & 1).any()}
+    points |= {*_of_wrong_turns(program, run_)}
     state, _, culprit = run_.ending
     if state is not EndState.DONE:
         points.add(f"{state} at node {culprit}")
     return points
+
+
+def _of_wrong_turns(program: Program, run_: Prediction) -> Iterator[str]:
+    """Yield the inputs from which a packet has turned to an output that its node lacks."""
+    neighbor = program.config.topology.neighbor
+    for (entry, out), ways in no_ways(program.config).items():
+        for node, port in ways:
+            for first, *others in (row.route for row in program.rows[node]):
+                turned = first[:2] == (port, 1) and others and others[0].port == out
+                if turned and run_.flags[neighbor[node, port]] & BAD_ROUTE:
+                    yield f"input {entry} to no output {out}"
+
+
+BAD_ROUTE = 1 << next(bit for bit, name in FLAGS.items() if name == "bad_route")
 
 
 def _of_rows(program: Program, run_: Prediction) -> Iterator[str]:
@@ -205,7 +243,6 @@ def _of_rows(program: Program, run_: Prediction) -> Iterator[str]:
             yield f"turn 0 to {row.route[0].port}"
             yield f"turn 0 to {row.route[0].port} on VC {row.route[0].vc}"
             yield f"step {row.step}"
-            yield ("no words", "one word", "several words")[min(row.length, 2)]
             for segment in row.route:
                 yield from (
                     f"{left} hops left" for left in range(min(segment.hops, config.header.reach))
@@ -218,8 +255,19 @@ def _of_rows(program: Program, run_: Prediction) -> Iterator[str]:
                 yield "stream"
             if row.lead:
                 yield "lead"
+    if run_.finished:
+        yield from _of_lengths(program)
     if run_.finished and run_.step_ends is not None:
         yield from _of_ends(program, run_)
+
+
+def _of_lengths(program: Program) -> Iterator[str]:
+    """Yield the words and header flits of packets that another packet of their node follows."""
+    node = program.row_node
+    followed = (node[1:] == node[:-1]) & (program.first_port[1:] == program.first_port[:-1])
+    for row in np.flatnonzero(followed).tolist():
+        words, flits = int(program.length[row]), int(program.header_flits[row])
+        yield f"{_WORDS[min(words, 2)]} after {_HEADERS[min(flits, 2) - 1]}"
 
 
 def _of_addresses(row: Row, last: int) -> Iterator[str]:
@@ -249,7 +297,7 @@ def _of_links(config: NetworkConfig, run_: Prediction) -> Iterator[str]:
     router, front, channel, _ = routed(config, packets)
     flits, topology = packets.flits, config.topology
     on_link = (flits.port[packets.begin] != 0) & packets.whole & (front < packets.end)
-    arrivals: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    arrivals: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
     for place in np.flatnonzero(on_link).tolist():
         begin, end = int(packets.begin[place]), int(packets.end[place]) - 1
         node, port, vc = (int(column[begin]) for column in (flits.node, flits.port, flits.vc))
@@ -260,9 +308,12 @@ def _of_links(config: NetworkConfig, run_: Prediction) -> Iterator[str]:
         out_port = out // config.vcs % topology.ports
         yield f"turn {entry} to {out_port}"
         yield f"turn {entry} to {out_port} on VC {out % config.vcs}"
-        at = int(router[place]), out_port
+        at = int(router[place]), out_port, out % config.vcs if out_port else vc
         arrivals.setdefault(at, []).append((int(flits.cycle[begin]), int(flits.cycle[end]), entry))
-    for (_, out), each in arrivals.items():
+    for (_, out, vc), each in arrivals.items():
+        first, second, *_ = (*sorted(come for come, _, _ in each), NEVER)
+        if first == second:
+            yield f"two packets at once at output {out}, VC {vc}"
         for (first, last, one), (second, _, two) in permutations(each, 2):
             if one != two and first <= second <= last:
-                yield f"{one} before {two} at output {out}"
+                yield f"{one} before {two} at output {out}, VC {vc}"
