@@ -21,6 +21,7 @@ The repository root is this package. A folder imports only those above it in thi
     asic       area, time and energy in libraries of standard cells
     sweeps     grids of parameters, every point of them run
     api        the Python face
+    explore    the page with parameters, and its server
     chip       a chip that runs C: cores at the nodes, their calls, their programs
     cli        the ``eyecast`` command
 """

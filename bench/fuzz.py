@@ -62,8 +62,8 @@ TOGETHER = 250
 WITHOUT_TOOLS = {"PATH": "/none"}
 WITHOUT_TOOLS |= {name.upper().replace("-", "_"): "/bin/false" for name in WHEELS}
 """Variables with which no tool is found; those of boards are found, and fail."""
-QUICK = {"transmit": ("--seconds", "0")}
-"""Words at the end of a command that would otherwise search for its time limit."""
+QUICK = {"transmit": ("--seconds", "0"), "explore": ("--help",)}
+"""Words at the end of a command that would otherwise search for its time limit, or serve a page."""
 VALUES = (
     *("", " ", "0", "1", "-1", "2", "3", "1.5", "1e9", "nan", "inf", "99999999999999999999", "0x4"),
     *("x", "4x4", "2x2x2", "0,0", "1,1", "9,9", "-1,0", "0,0,0", "0,0:0,1", "1,1:5", "all", "one"),

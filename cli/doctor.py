@@ -135,6 +135,7 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _wheel("ziglang", "chips that run C", "no C is compiled", extra="chip"),
     _wheel("systemrdl-compiler", "packages for chips", "ip makes no packages", extra="ip"),
+    _wheel("uvicorn", "explore", "explore serves no page", extra="explore"),
     _wheel("pyarrow", "sweeps", "tables of sweeps are CSV, not Parquet", extra="sweep"),
     _wheel("distributed", "sweeps", "no sweep runs on a Dask cluster", extra="sweep"),
     _wheel("scipy", "sweeps", "no sweep finds saturation", extra="sweep"),

@@ -38,6 +38,7 @@ COMMANDS = {
     "convert": "Convert a file from or to a foreign format.",
     "demo": "Run two broadcasts on the hardware, and draw them.",
     "doctor": "List the installed and the missing tools.",
+    "explore": "Change parameters and see the run at once, in the browser.",
     "image": "Make one image of several programs, for a host that loads them.",
     "ip": "Write a network and a program as a package for a chip.",
     "paper": "Print and draw the tables and figures of a paper beside ours.",
@@ -191,6 +192,7 @@ def cli(context: click.Context) -> None:
     \b
     eyecast schedule --mesh 8x8 --source 0,0            who sends to whom in which step
     eyecast show     --mesh 8x8 --source 0,0            the schedule as a picture
+    eyecast explore                                     parameters and their run, in the browser
     eyecast program  --mesh 8x8 --source 0,0 -o p.json  its injection tables
     eyecast predict  --mesh 8x8 --source 0,0            cycles, from the cycle model
     eyecast verify   --mesh 8x8 --source 0,0            hardware run, checked against the model

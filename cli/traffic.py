@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import InputFile
-from ..model.base.texts import counted
 from ..model.network.network_text import SizeLimit, node_in_words
 from ..model.network.topology import Topology
 from ..model.program.certified import Room
@@ -147,7 +146,7 @@ def traffic_command(
     With --on both, exit status 0 only if model and hardware agree on every flit.
     """
     from ..model.run.measures import troubles
-    from ..model.traffic.measures import measure_traffic
+    from ..model.traffic.measures import measure_rows, measure_traffic
     from ..model.traffic.program import deliveries
 
     if place not in PLACES:
@@ -174,8 +173,7 @@ def traffic_command(
         from ..report.reports import report_traffic
 
         with busy("writing the page"):
-            rows = _measure_rows(measured)
-            report_traffic(_title(case), case, latency, rows, result).write(report)
+            report_traffic(case, latency, measure_rows(measured), result).write(report)
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
         print_json(
@@ -248,23 +246,13 @@ def _write(
     save_picture(draw_latencies(latency), latencies)
 
 
-def _title(case: TrafficCase) -> str:
-    return f"{case.program.config.topology.label}, {counted(len(case.traffic), 'packet')}"
-
-
-def _measure_rows(measured: dict[str, float | int]) -> list[tuple[str, object]]:
-    """Return measures with readable names and four significant digits."""
-    return [
-        (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)
-        for name, value in measured.items()
-    ]
-
-
 def _print(
     case: TrafficCase, measured: dict[str, float | int], compared: TrafficResult | None
 ) -> None:
     """Print the measures, and the comparison if one was made."""
-    print_table(_title(case), ("", "measured"), _measure_rows(measured))
+    from ..model.traffic.measures import measure_rows
+
+    print_table(case.title, ("", "measured"), measure_rows(measured))
     if compared is None:
         return
     print_checks("model and hardware", compared.checks)

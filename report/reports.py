@@ -164,7 +164,6 @@ def _recorded_verdict(found: RecordedCheck) -> dict[str, Any]:
 
 
 def report_traffic(
-    title: str,
     case: TrafficCase,
     latency: npt.NDArray[np.int64],
     measures: Iterable[tuple[str, object]],
@@ -174,6 +173,7 @@ def report_traffic(
 
     ``latency`` has the cycles of each packet; the page lists ``measures``.
     """
+    title = case.title
     contents = Contents(title, case.program.config)
     rows = [[name, str(value)] for name, value in measures]
     tables = [{"title": "Measures", "columns": ["", "measured"], "rows": rows, "wrong": []}]

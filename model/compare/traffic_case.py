@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..base.texts import counted
 from ..cycle.model import run
 from ..network.config import Timing
 from ..network.topology import Topology
@@ -39,6 +40,11 @@ class TrafficCase:
     refusal: npt.NDArray[np.uint16]
     words: npt.NDArray[np.uint64]
     predicted: Prediction
+
+    @property
+    def title(self) -> str:
+        """The network and the number of packets."""
+        return f"{self.program.config.topology.label}, {counted(len(self.traffic), 'packet')}"
 
     @classmethod
     def of(

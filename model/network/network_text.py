@@ -16,6 +16,7 @@ class SizeLimit(Enum):
     COMPARISON = ("for a comparison", 1 << 16)
     PICTURE = ("for a picture", 1 << 16)
     SEARCH = ("to be searched", 1 << 12)
+    EXPLORE = ("to explore", 1 << 8)
     HARDWARE = ("for hardware", 1 << 10)
     WAVES = ("for waveforms", 1 << 10)
 

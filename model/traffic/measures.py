@@ -1,5 +1,7 @@
 """Throughput, latency and use of links, measured in a trace of traffic."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ..network.topology import NO_LINK
@@ -52,3 +54,11 @@ def measure_traffic(traffic: Traffic, program: Program, trace: Trace) -> dict[st
             "busiest_link_use": float(on_links.max()) / cycles,
         }
     return measures
+
+
+def measure_rows(measured: Mapping[str, float | int]) -> list[tuple[str, object]]:
+    """Return measures with readable names and four significant digits."""
+    return [
+        (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)
+        for name, value in measured.items()
+    ]

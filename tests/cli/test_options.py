@@ -144,6 +144,7 @@ NOT_WALKED = {
     "chip": "needs a compiler for C; tests/chip has its options",
     "completion": "has no options",
     "demo": "builds hardware for minutes",
+    "explore": "serves until its page is closed; tests/explore has its state",
     "sweep": "runs in workers; tests/sweeps has its keys",
 }
 """Commands without a line, and why."""

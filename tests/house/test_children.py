@@ -61,6 +61,7 @@ TRIED = {
     "convert": ["schedule --mesh 2x2 --source 0,0 -o s.json", "convert s.json s.goal"],
     "demo": ["demo --mesh 2x2 -o ."],
     "doctor": ["doctor"],
+    "explore": ["explore mesh"],
     "image": [MAKE, "image p.json -o image.csv"],
     "ip": ["ip --mesh 2x2 --source 0,0 -o package"],
     "paper": ["paper cang-wu-1998"],
@@ -76,8 +77,10 @@ TRIED = {
     "verilog": ["verilog --mesh 2x2 -o network.v"],
 }
 """Runs of every command."""
-REFUSED = {"bitstream", "board-run"} | ({"chip"} if find_spec("ziglang") is None else set())
-"""Commands that need a board, a network that fits on one, or an extra."""
+REFUSED = {"bitstream", "board-run", "explore"} | (
+    {"chip"} if find_spec("ziglang") is None else set()
+)
+"""Commands that need a board, a network that fits on one, an extra, or a browser."""
 WITH_CHILDREN = ("sweep", "verify")
 """Commands that start Python children; they are tried with kept simulators."""
 GRID = """format = "eyecast-sweep"

@@ -72,8 +72,12 @@ def run_command(line: str, eyecast: Command) -> str:
 
 
 def is_run(line: str) -> bool:
-    """Tell whether the page's test runs a command; those that record signals are slow tests."""
-    return line.split(maxsplit=1)[0] not in ELSEWHERE and "--signals" not in line
+    """Tell whether the page's test runs a command; those that record signals are slow tests.
+
+    ``explore`` serves until its page is closed.
+    """
+    words = line.split()
+    return not {words[0], *words[1:2]} & {*ELSEWHERE, "explore"} and "--signals" not in words
 
 
 def run_session(text: str, names: dict[str, Any], page: Path) -> None:

@@ -99,6 +99,10 @@ FLOORS: dict[str, set[str]] = {
         *("model/run", "model/traffic", "model/compare", "model/workload"),
         *("picture", "report", "formats", "sim", "sweeps"),
     },
+    "explore": {
+        *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
+        *("model/traffic", "model/compare", "report", "api"),
+    },
     "chip": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/compare", "model/image", "model/workload"),
@@ -110,7 +114,7 @@ FLOORS: dict[str, set[str]] = {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
         *("model/run", "model/cycle", "model/exact", "model/image", "model/traffic"),
         *("model/compare", "picture", "sim", "asic", "boards", "formats", "ip", "report", "rtl"),
-        *("sweeps", "waves", "model/certificate", "model/workload", "chip"),
+        *("sweeps", "waves", "model/certificate", "model/workload", "chip", "explore"),
     },
 }
 """For each floor, the lower floors that it may import in addition to itself and ``eyecast``."""

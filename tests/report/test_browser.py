@@ -78,7 +78,7 @@ def broadcast(flits: int = 6) -> Report:
 
 
 def crowded() -> Report:
-    return report_traffic("crowd", crowd(), np.array([3, 5, 5]), [("mean", 4.3)], None)
+    return report_traffic(crowd(), np.array([3, 5, 5]), [("mean", 4.3)], None)
 
 
 def go(page: Any, cycle: int) -> None:

@@ -73,7 +73,7 @@ def test_a_deadlock_names_its_circle_and_what_frees_it() -> None:
 
 
 def traffic_page(case: TrafficCase) -> dict:
-    report = report_traffic("crowd", case, np.array([3, 5, 5]), [("mean", 4.3)], None)
+    report = report_traffic(case, np.array([3, 5, 5]), [("mean", 4.3)], None)
     return read_page(page_text(report.title, report.data))
 
 
