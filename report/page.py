@@ -1,7 +1,8 @@
 """The page as a file: template, styles, script, and the packed data.
 
-A page loads nothing from elsewhere: its policy allows only its own script and style, by their
-digests. Texts from files are only in the packed data and in the title, where they are escaped.
+A page loads nothing from elsewhere: its policy allows only its own scripts and style, by their
+digests. A first script unpacks the other one, which takes a third of its space. Texts from files
+are only in the packed data and in the title, where they are escaped.
 """
 
 import base64
@@ -9,6 +10,7 @@ import hashlib
 import html
 import os
 import re
+import zlib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -16,10 +18,10 @@ from pathlib import Path
 from ..model.base.errors import printable
 from ..model.base.files import write_atomically
 
-_SHARED = tuple(f"{name}.js" for name in ("packed", "run", "drawing", "colors", "player", "words"))
+_SHARED = ("packed.js", "run.js", "view.js", "drawing.js", "colors.js", "player.js", "words.js")
 """Parts of the script of a page and of a player."""
 
-SCRIPTS = (*_SHARED, "plots.js", "tables.js", "panels.js", "main.js")
+SCRIPTS = (*_SHARED, "plots.js", "lanes.js", "tables.js", "panels.js", "main.js")
 """Parts of the page's one script, in their order."""
 
 CIRCUITS = "circuits.js"
@@ -56,11 +58,12 @@ def player_text(title: str, data: str, *, circuits: bool = False) -> str:
 
 def _document(title: str, data: str, body: str, script: str) -> str:
     """Return the text of an HTML document that shows packed data."""
-    styles = _part("page.css")
+    styles, first = _part("page.css"), _part("unpack.js")
+    code = base64.b64encode(zlib.compress(script.encode(), 9)).decode()
     parts = {
-        "policy": _policy(script, styles),
+        "policy": _policy([first, script], styles),
         "title": html.escape(printable(title)),
-        **{"styles": styles, "body": body, "data": data, "script": script},
+        **{"styles": styles, "body": body, "data": data, "code": code, "script": first},
     }
     return _filled(_part("document.html"), parts)
 
@@ -110,10 +113,11 @@ def _filled(template: str, parts: Mapping[str, str]) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template)
 
 
-def _policy(script: str, styles: str) -> str:
-    """Return the content security policy: only the page's own script and styles."""
+def _policy(scripts: Iterable[str], styles: str) -> str:
+    """Return the content security policy: only the page's own scripts and styles."""
+    allowed = " ".join(map(_digest, scripts))
     return (
-        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(styles)}; "
+        f"default-src 'none'; script-src {allowed}; style-src {_digest(styles)}; "
         "base-uri 'none'; form-action 'none'"
     )
 

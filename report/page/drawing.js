@@ -122,6 +122,7 @@ class Drawing {
     this.chosen = null;
     this.focused = this.nodes[0];
     this.focused?.setAttribute("tabindex", "0");
+    this.view = new View(this.svg, () => this.showView());
     this.svg.addEventListener("keydown", (event) => this.key(event));
     // A click chooses, and leaves the keyboard to the time.
     this.svg.addEventListener("mousedown", (event) => event.preventDefault());
@@ -148,7 +149,7 @@ class Drawing {
     this.text = 19 * Math.max(1, Math.min(3, across / 900));
     const [x, y] = this.network.low.map((value, axis) => CELL * value - 10 - 1.8 * this.text * outer(axis === 1));
     const [right, bottom] = this.network.high.map((value, axis) => Math.max(CELL * value + 10, this.nameAt(axis === 0) + 0.7 * this.text));
-    this.box = { x, y, width: right - x, height: bottom - y };
+    this.box = this.seen = { x, y, width: right - x, height: bottom - y };
     this.svg.setAttribute("viewBox", `${x} ${y} ${right - x} ${bottom - y}`);
     this.stage.style.setProperty("--aspect", (right - x) / (bottom - y));
     // If the drawing is much wider than high, put the panels below it.
@@ -301,7 +302,7 @@ class Drawing {
       const [a, b] = [this.points[way.from], this.points[way.to]];
       const ahead = (b[0] - a[0]) * ways[event.key][0] + (b[1] - a[1]) * ways[event.key][1];
       this.focus(this.nodes[ahead > 0 ? way.to : way.from]);
-    } else return;
+    } else if (!this.view.key(event)) return;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -389,12 +390,22 @@ class Drawing {
     });
   }
 
+  /** Show the visible part of the drawing, and the flits in it. */
+  showView() {
+    const { x, y, zoom } = this.view;
+    const [width, height] = [this.box.width / zoom, this.box.height / zoom];
+    this.seen = { x: this.box.x + x * this.box.width, y: this.box.y + y * this.box.height, width, height };
+    this.svg.setAttribute("viewBox", `${this.seen.x} ${this.seen.y} ${width} ${height}`);
+    this.resize();
+    this.redraw?.();
+  }
+
   resize() {
     const { width } = this.svg.getBoundingClientRect();
-    this.scale = (width * devicePixelRatio) / this.box.width;
-    this.canvas.width = Math.round(this.box.width * this.scale);
-    this.canvas.height = Math.round(this.box.height * this.scale);
-    if (width) this.fitNames(width / this.box.width);
+    this.scale = (width * devicePixelRatio) / this.seen.width;
+    this.canvas.width = Math.round(this.seen.width * this.scale);
+    this.canvas.height = Math.round(this.seen.height * this.scale);
+    if (width) this.fitNames(width / this.seen.width);
   }
 
   /** Draw the flits of a cycle after a `share` of it; `color` returns the colour of each flit. */
@@ -403,7 +414,7 @@ class Drawing {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, this.canvas.width, this.canvas.height);
     if (!this.scale) return;
-    context.setTransform(this.scale, 0, 0, this.scale, -this.box.x * this.scale, -this.box.y * this.scale);
+    context.setTransform(this.scale, 0, 0, this.scale, -this.seen.x * this.scale, -this.seen.y * this.scale);
     const [ink, red] = [themed("--paper"), themed("--red")];
     const size = Math.max(10, Math.min(13, 7 / (this.scale / devicePixelRatio)));
     const there = run.flitsThere(cycle);

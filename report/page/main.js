@@ -9,6 +9,7 @@ class Page {
     this.drawing = new Drawing(byId("stage"), content.network, (what) => this.showChosen(what));
     this.drawing.redraw = () => this.player?.run && this.frame(this.player.cycle, 0.5);
     this.player = new Player((cycle) => this.cycle(cycle), (cycle, share) => this.frame(cycle, share));
+    this.lanes = new Lanes(byId("lanes"), this.player, this.drawing);
     this.writeHead();
     this.writeComparison();
     this.writeLatency();
@@ -111,6 +112,8 @@ class Page {
     byId("timeline").hidden = !run.timeline;
     this.timeline = run.timeline && timelinePlot(byId("timeline"), this.player, run);
     this.player.use(this.run);
+    byId("lanes").hidden = !run.detailed;
+    if (run.detailed) this.lanes.use(run, this.color);
     this.showChosen(this.drawing.chosen);
   }
 
@@ -162,7 +165,13 @@ class Page {
     forgetColors();
     this.colors = colorings(this.run);
     this.writeLegend();
+    if (this.run.detailed) this.lanes.recolor(this.color);
     this.frame(this.player.cycle, 0.5);
+  }
+
+  /** The function from a flit to its colour. */
+  get color() {
+    return this.colors[byId("color").value];
   }
 
   writeLegend() {
@@ -177,6 +186,7 @@ class Page {
     this.drawing.show(this.run, cycle, heat);
     this.activity.mark(cycle);
     this.timeline?.mark(cycle);
+    if (this.run.detailed) this.lanes.mark(cycle);
     byId("now").textContent = sentence(this.run, cycle);
     byId("seen").textContent = seen(this.run, cycle);
     const now = performance.now();
@@ -190,7 +200,7 @@ class Page {
   }
 
   frame(cycle, share) {
-    if (this.run.detailed) this.drawing.drawFlits(this.run, cycle, share, this.colors[byId("color").value]);
+    if (this.run.detailed) this.drawing.drawFlits(this.run, cycle, share, this.color);
   }
 
   writeRows(cycle) {

@@ -4,11 +4,7 @@ const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array, f8: Float64Arr
 
 /** Unpack the text of the page's data: its content, with every column in place of its description. */
 async function unpack(text) {
-  const letters = atob(text.trim());
-  const packed = new Uint8Array(letters.length);
-  for (let i = 0; i < letters.length; i++) packed[i] = letters.charCodeAt(i);
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const buffer = await new Response(stream).arrayBuffer();
+  const buffer = await inflated(text).arrayBuffer();
   const length = new DataView(buffer).getUint32(0, true);
   const json = new TextDecoder().decode(new Uint8Array(buffer, 4, length));
   const columns = 8 * Math.ceil((4 + length) / 8);

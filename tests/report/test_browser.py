@@ -265,6 +265,59 @@ def test_forks_of_circuits_are_counted_and_drawn(opened: Opened) -> None:
     assert min(opacities(page, inside)) > 0
 
 
+def test_links_over_cycles_follow_a_packet_and_are_zoomed(opened: Opened, tmp_path: Path) -> None:
+    page = opened(crowded())
+    data = content(tmp_path)
+    (run,) = data["runs"]
+    row = int(page.locator("#lanes select").input_value())
+    own = sorted(
+        (each["cycle"], each["node"], each["port"]) for each in flits(data) if each["row"] == row
+    )
+    canvas, said = page.locator("#lanes canvas"), page.locator("#lanes .quiet")
+    lanes = [*dict.fromkeys((node, port) for _, node, port in own)]
+    box = canvas.bounding_box()
+    assert box["height"] == 15 * len(lanes) + 18 and lanes[-1][1] == 0
+    for cycle, node, port in own:
+        x = 112 + (box["width"] - 112) * (cycle + 0.5) / run["cycles"]
+        canvas.hover(position={"x": x, "y": 15 * lanes.index((node, port)) + 7})
+        text = said.inner_text()
+        assert f", cycle {cycle}: " in text and " of (" in text
+    canvas.press("+")
+    canvas.hover(position={"x": x, "y": 15 * len(lanes) - 8})
+    assert f", cycle {cycle}: " not in said.inner_text()
+    canvas.press("0")
+    # A click goes to the cycle of a flit, and follows its packet.
+    other = next(
+        each
+        for each in flits(data)
+        if (each["node"], each["port"]) == lanes[0] and each["row"] not in (0, row)
+    )
+    x = 112 + (box["width"] - 112) * (other["cycle"] + 0.5) / run["cycles"]
+    canvas.click(position={"x": x, "y": 7})
+    assert page.inner_text("#cycle-text").startswith(f"{other['cycle']} / ")
+    assert page.locator("#lanes select").input_value() == str(other["row"])
+    page.select_option("#lanes select", "0")
+    used = {(each["node"], each["port"]) for each in flits(data) if each["port"]}
+    assert canvas.get_attribute("aria-label").startswith(f"{len(used)} links over ")
+
+
+def test_the_drawing_is_zoomed_with_its_flits(opened: Opened, tmp_path: Path) -> None:
+    page = opened(broadcast(), at="#cycle=3")
+    wide = page.locator("#network").get_attribute("viewBox").split()
+    page.locator('[data-node="5"]').focus()
+    page.keyboard.press("+")
+    assert (
+        float(page.locator("#network").get_attribute("viewBox").split()[2]) == float(wide[2]) / 1.5
+    )
+    moving = {(e["node"], e["port"]) for e in flits(content(tmp_path)) if e["cycle"] == 3}
+    near = [place for link, place in middles(content(tmp_path)).items() if link in moving]
+    assert near and min(opacities(page, near)) == 255
+    page.locator('[data-node="6"]').click()
+    assert page.inner_text("#selected h2") == "Node (2,1)"
+    page.keyboard.press("0")
+    assert page.locator("#network").get_attribute("viewBox").split() == wide
+
+
 def table_rows(page: Any, caption: str) -> list[list[str]]:
     """Return the cells of the table whose caption begins with these words."""
     rows = page.locator("table", has=page.locator("caption", has_text=caption)).locator("tbody tr")
