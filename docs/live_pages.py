@@ -28,7 +28,10 @@ STATUSES = (0, 1)
 
 
 class LivePage(SphinxDirective):
-    """A title, pixels of height, a cycle to open at, and a command that writes a report."""
+    """A title, pixels of height, a cycle to open at, and a command that writes a report.
+
+    A page of a lesson hides the answers until it has been played.
+    """
 
     has_content = True
     required_arguments = 1
@@ -36,6 +39,7 @@ class LivePage(SphinxDirective):
     option_spec: ClassVar = {
         "height": directives.positive_int,
         "cycle": directives.nonnegative_int,
+        "lesson": directives.flag,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -57,6 +61,7 @@ class LivePage(SphinxDirective):
             raise self.error(f"{line}\n{done.stderr}")
         depth = self.env.docname.count("/")
         still = f"#cycle={self.options['cycle']}" if "cycle" in self.options else ""
+        still = "#lesson&cycle=0" if "lesson" in self.options else still
         frame = FRAME.format(
             source=f"{'../' * depth}live/{name}{still}",
             title=html.escape(self.arguments[0]),

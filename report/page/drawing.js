@@ -366,6 +366,13 @@ class Drawing {
   }
 
   showRun(run) {
+    this.bars?.remove();
+    this.bars = svg("g", { "aria-hidden": "true" }, ...Array.from(run.datelines, (line) => {
+      const { x, y, angle } = this.ways[this.linkOf.get(line)].at(0.5);
+      const [dx, dy] = [-20 * Math.sin(angle), 20 * Math.cos(angle)];
+      return svg("line", { class: "dateline", x1: x - dx, y1: y - dy, x2: x + dx, y2: y + dy });
+    }));
+    this.svg.append(this.bars);
     this.nodes.forEach((element, node) => {
       element.classList.toggle("root", node === run.root);
       element.classList.toggle("flagged", String(node) in run.flags);

@@ -21,10 +21,14 @@ class Page {
     this.open();
   }
 
-  /** Show the cycle that the address names (#cycle=12), or play to the first delivered packet. */
+  /** Show the cycle that the address names (#cycle=12), or play to the first delivered packet.
+   *
+   * In a lesson (#lesson) the answers are hidden until the end is seen, or until they are asked for.
+   */
   open() {
-    const cycle = location.hash.match(/^#cycle=(\d+)$/);
-    if (cycle) this.player.go(+cycle[1]);
+    const asked = new URLSearchParams(location.hash.slice(1));
+    if (asked.has("lesson")) this.hide();
+    if (/^\d+$/.test(asked.get("cycle"))) this.player.go(+asked.get("cycle"));
     else if (this.run.detailed) {
       new IntersectionObserver((entries, observer) => {
         if (!entries.some((entry) => entry.isIntersecting)) return;
@@ -32,6 +36,20 @@ class Page {
         if (this.player.cycle === 0 && !this.player.playing) this.player.open(this.run.opening);
       }).observe(byId("stage"));
     }
+  }
+
+  hide() {
+    document.body.classList.add("lesson", "hides");
+    this.player.secret = true;
+    byId("speed").value = SPEEDS[0];
+    const show = () => this.reveal();
+    byId("choose").append(make("button", { type: "button", id: "reveal", onclick: show }, "Show the answers"));
+  }
+
+  reveal() {
+    document.body.classList.remove("hides");
+    this.player.secret = false;
+    this.player.show();
   }
 
   writeHead() {
@@ -187,6 +205,7 @@ class Page {
     this.activity.mark(cycle);
     this.timeline?.mark(cycle);
     if (this.run.detailed) this.lanes.mark(cycle);
+    if (this.player.secret && cycle >= this.run.cycles) this.reveal();
     byId("now").textContent = sentence(this.run, cycle);
     byId("seen").textContent = seen(this.run, cycle);
     const now = performance.now();

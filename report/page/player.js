@@ -143,8 +143,9 @@ class Player {
     this.slider.setAttribute("aria-valuetext", `cycle ${this.cycle} of ${this.run.cycles}`);
     this.steps.value = Math.max(1, step);
     const write = (id, text) => { document.getElementById(id).textContent = text; };
-    write("cycle-text", `${this.cycle} / ${this.run.cycles}`);
-    write("step-text", `${step} / ${this.run.steps.end.length}`);
+    const of = (now, all) => (this.secret ? now : `${now} / ${all}`);
+    write("cycle-text", of(this.cycle, this.run.cycles));
+    write("step-text", of(step, this.run.steps.end.length));
     this.onCycle(this.cycle);
     this.onFrame(this.cycle, this.calm.matches ? 0.5 : this.share);
   }

@@ -365,6 +365,20 @@ class Run {
     return counts;
   }
 
+  /** The outputs by which a packet's head changes to a higher virtual channel. */
+  get datelines() {
+    const lines = new Set();
+    const before = new Map();
+    if (!this.detailed || this.circuits) return lines;
+    for (const flit of this.byCycle) {
+      const [row, vc] = [this.trace.row[flit], this.trace.vc[flit]];
+      if (!row || !(this.trace.kind[flit] & HEAD) || this.flitLine[flit] % this.network.ports === 0) continue;
+      if (before.get(row) < vc) lines.add(this.flitLine[flit]);
+      before.set(row, vc);
+    }
+    return lines;
+  }
+
   /** Return the step of a flit's row; 0 for none. */
   stepOf(flit) {
     const row = this.trace.row[flit];

@@ -95,6 +95,10 @@ function legendOfNodes(run, network) {
 function legendOfLinks(run, network) {
   const entries = [];
   if (run.detailed && !run.circuits) entries.push(entry(linkIcon("held"), "link held by a packet, from head to tail"));
+  if (run.datelines.size) {
+    const bar = svg("svg", { viewBox: "-20 -20 40 40", class: "icon" }, svg("line", { class: "dateline", y1: -16, y2: 16 }));
+    entries.push(entry(bar, "dateline: packets change to the next virtual channel"));
+  }
   if (network.links.faulty.some(Boolean)) entries.push(entry(linkIcon("faulty"), "broken link"));
   if (run.detailed && run.held_up.some(Boolean)) entries.push(entry(make("span", { class: "ringed" }), "flit that cannot go on"));
   if (run.deadlock) entries.push(entry(linkIcon("circle"), "circle of waiting"));

@@ -301,6 +301,30 @@ def test_links_over_cycles_follow_a_packet_and_are_zoomed(opened: Opened, tmp_pa
     assert canvas.get_attribute("aria-label").startswith(f"{len(used)} links over ")
 
 
+def test_a_lesson_hides_its_answers_until_it_is_played(opened: Opened) -> None:
+    page = opened(broadcast(), at="#lesson&cycle=0")
+    answers = [
+        page.locator(each) for each in ("#verdict", "#activity", "#about", "#tables", "#lanes")
+    ]
+    assert not any(each.is_visible() for each in answers)
+    assert (page.inner_text("#cycle-text"), page.inner_text("#step-text")) == ("0", "0")
+    assert page.locator("#speed").input_value() == "1"
+    page.keyboard.press("ArrowRight")
+    assert page.inner_text("#cycle-text") == "1"
+    page.click("#reveal")
+    assert all(each.is_visible() for each in answers) and not page.locator("#reveal").is_visible()
+    page = opened(broadcast(), at="#lesson&cycle=0")
+    go(page, 1000)
+    assert page.locator("#verdict").is_visible()
+
+
+def test_a_dateline_is_where_packets_change_their_vc(opened: Opened) -> None:
+    page = opened(crowded())
+    assert page.locator(".dateline").count() > 0
+    assert "dateline" in page.inner_text("#legend")
+    assert opened(broadcast()).locator(".dateline").count() == 0
+
+
 def test_the_drawing_is_zoomed_with_its_flits(opened: Opened, tmp_path: Path) -> None:
     page = opened(broadcast(), at="#cycle=3")
     wide = page.locator("#network").get_attribute("viewBox").split()
