@@ -18,6 +18,10 @@ from .compiler import Compiled
 from .memory.layout import Layout
 
 
+_Pieces = tuple[Numbers, Numbers, npt.NDArray[np.integer], Words]
+"""Nodes, addresses and lengths of pieces of memory, and their words in turn."""
+
+
 @dataclass(frozen=True, eq=False)
 class Payload:
     """The words of every block, and their addresses.
@@ -86,11 +90,8 @@ class Payload:
             )
         ]
 
-    def _loads(self, config: NetworkConfig) -> Iterator[tuple[Numbers, Numbers, Numbers, Words]]:
-        """Yield nodes, addresses and lengths of pieces, shape (pieces,), and their words in turn.
-
-        First the blocks with an owner, then the values of each reduced block, then the tokens.
-        """
+    def _loads(self, config: NetworkConfig) -> Iterator[_Pieces]:
+        """Yield the blocks with an owner, then the values of each reduced block, then the tokens."""
         owned = np.flatnonzero(self.blocks.owner != NO_OWNER)
         owners, lengths = self.blocks.owner[owned].astype(np.int64), self.blocks.words[owned]
         begins = self.layout.starts[owned]
@@ -103,8 +104,8 @@ class Payload:
             addresses, values = self.layout.addresses(nodes, blocks), self.contributions[block]
             for place in range(int(highest.max(initial=0)) + 1):
                 there = highest >= place if halves.copied else highest == place
-                lengths = np.full(np.count_nonzero(there), values.shape[1])
-                yield nodes[there], addresses[there] + apart * place, lengths, values[there].ravel()
+                long = np.full(np.count_nonzero(there), values.shape[1])
+                yield nodes[there], addresses[there] + apart * place, long, values[there].ravel()
         if self.layout.token is not None:
             every = np.ones(len(self.tokens), np.int64)
             nodes, words = np.array(self.tokens, np.int64), np.zeros(len(self.tokens), np.uint64)
