@@ -17,7 +17,6 @@ from ..schedule.blocks import NO_OWNER, Blocks
 from .compiler import Compiled
 from .memory.layout import Layout
 
-
 _Pieces = tuple[Numbers, Numbers, npt.NDArray[np.integer], Words]
 """Nodes, addresses and lengths of pieces of memory, and their words in turn."""
 
@@ -91,7 +90,7 @@ class Payload:
         ]
 
     def _loads(self, config: NetworkConfig) -> Iterator[_Pieces]:
-        """Yield the blocks with an owner, then the values of each reduced block, then the tokens."""
+        """Yield blocks with an owner, then the values of each reduced block, then the tokens."""
         owned = np.flatnonzero(self.blocks.owner != NO_OWNER)
         owners, lengths = self.blocks.owner[owned].astype(np.int64), self.blocks.words[owned]
         begins = self.layout.starts[owned]
