@@ -114,7 +114,7 @@ def _lines(version: int, found: dict[str, int]) -> tuple[str, ...]:
     if version == CIRCUITS:
         return (
             "each output takes one input a cycle, and each word arrives when a run expects it",
-            "each owed word is made of each of its values, once",
+            "each owed word is the result of all its values",
             f"the run takes {found['cycles']} cycles",
         )
     packets, channels, words = (
@@ -132,7 +132,7 @@ def _lines(version: int, found: dict[str, int]) -> tuple[str, ...]:
     return (
         f"the routes of {packets} rise in an order of {channels}, so none locks",
         "each node expects the packets that come, so each step ends",
-        f"{words} {'is' if found['words'] == 1 else 'are'} made of all values that are owed, once",
+        f"{words} {'is' if found['words'] == 1 else 'are'} the result of all values that are owed",
         *_timed(found),
         *late,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..model.base.files import InputFile
+from ..model.base.graph_cycles import strong_parts
 from ..model.network.port_model import PortModel
 from ..model.schedule.blocks import CUSTOM, NO_OWNER, Blocks
 from ..model.schedule.ordered import CircleError, OrderedSends, packed_schedule
@@ -21,7 +22,7 @@ from .notes import say
 from .ranks import name_on, nodes_of_parts
 
 _IN_A_CIRCLE = "must not have GPUs that send what they hold while it is combined, in a circle"
-_NO_EXCHANGE = ", as two are that exchange sums, with half-duplex ports"
+_NO_EXCHANGE = ", with half-duplex ports"
 _APART = (
     "GPUs send what they had at first while they add what comes, so sums are kept apart: "
     "{blocks} blocks in place of {results}, as a custom collective"
@@ -133,34 +134,31 @@ class _Pieces:
         return cls(list(rows), list(combine), blocks, later)
 
     def sends(self, run: ReducingExecution, nodes: list[int], *, exchange: bool) -> OrderedSends:
-        """Return the ordered sends; with ``exchange`` two mutual pieces are one unit."""
-        source = [run.moves.source[row] for row in self.row]
-        target = [run.moves.target[row] for row in self.row]
+        """Return the ordered sends; with ``exchange`` pieces in a circle are one unit.
+
+        Each of the unit changes at its target what another one reads there, and each node sends and
+        gets one of them.
+        """
+        ends = [[end[row] for row in self.row] for end in (run.moves.source, run.moves.target)]
         of_row: defaultdict[int, list[int]] = defaultdict(list)
         for piece, row in enumerate(self.row):
             of_row[row].append(piece)
-        answer = self._answers(source, target) if exchange else {}
-        units = [min(piece, answer.get(piece, piece)) for piece in range(len(self.row))]
+        units: dict[int, int] = {}
+        for part in strong_parts(range(len(self.row)), dict(enumerate(self.later))):
+            alone = any(len({end[piece] for piece in part}) < len(part) for end in ends)
+            units |= {piece: part[0] if exchange and not alone else piece for piece in part}
         after = [
-            {each for other in run.moves.after[row] for each in of_row[other]} | self.later[piece]
+            {each for other in run.moves.after[row] for each in of_row[other]}
+            | {other for other in self.later[piece] if units[other] != units[piece]}
             for piece, row in enumerate(self.row)
         ]
+        source, target = ([nodes[rank] for rank in end] for end in ends)
+        unit = [units[piece] for piece in range(len(self.row))]
         return OrderedSends(
-            source=[nodes[rank] for rank in source],
-            target=[nodes[rank] for rank in target],
+            source=source,
+            target=target,
             blocks=self.blocks,
-            after=[sorted(others - {answer.get(piece)}) for piece, others in enumerate(after)],
+            after=[sorted(others) for others in after],
             combine=self.combine,
-            unit=np.unique(units, return_inverse=True)[1].tolist(),
+            unit=np.unique(unit, return_inverse=True)[1].tolist(),
         )
-
-    def _answers(self, source: list[int], target: list[int]) -> dict[int, int]:
-        """Return the partner of each exchanged piece: opposite ways, each after the other."""
-        answer: dict[int, int] = {}
-        for piece, others in enumerate(self.later):
-            for other in sorted(others):
-                mutual = piece in self.later[other]
-                back = (source[other], target[other]) == (target[piece], source[piece])
-                if mutual and back and not answer.keys() & {piece, other}:
-                    answer[piece], answer[other] = other, piece
-        return answer

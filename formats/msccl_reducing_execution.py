@@ -13,6 +13,7 @@ GPU, independent of buffers and copies::
 
 from typing import NamedTuple
 
+from ..model.network.operators import IDEMPOTENT
 from .msccl_execution import Block, Execution
 from .msccl_xml import NOBODY, Algorithm, Step
 
@@ -75,14 +76,15 @@ class ReducingExecution(Execution):
         return [self._combined(*pair, step) for pair in zip(there, chunks, strict=True)]
 
     def _combined(self, one: int, other: int, step: Step) -> int:
-        """Return the value of two combined; refuse a GPU's contribution twice."""
+        """Return the value of two combined; refuse a GPU's contribution twice, unless it may be."""
         left, right = self.values[one], self.values[other]
         refusal = self._algorithm.xml.refusal
-        if twice := left.chunks & right.chunks:
+        twice = left.chunks & right.chunks
+        if twice and self._algorithm.operator not in IDEMPOTENT:
             rank = self.rank_of(min(twice))
             raise refusal(step.element, f"must reduce each chunk once, not that of {rank}")
-        ranks = {self.rank_of(chunk) for chunk in left.chunks}
-        if both := ranks & {self.rank_of(chunk) for chunk in right.chunks}:
+        ranks = {self.rank_of(chunk) for chunk in left.chunks - twice}
+        if both := ranks & {self.rank_of(chunk) for chunk in right.chunks - twice}:
             complaint = f"must reduce one chunk of each gpu, not two of gpu {min(both)}"
             raise refusal(step.element, complaint)
         own = max(left.own, right.own)

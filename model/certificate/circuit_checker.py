@@ -7,7 +7,7 @@ What it accepts has these properties, whatever the words are:
 * each output takes one input a cycle, and a sum never meets a word at an output;
 * each word arrives in the cycle in which a run expects it, and no run expects another;
 * no word is read while it is written, and nothing lies beyond a memory;
-* at the end, each owed word is made of each of its values, once.
+* at the end, each owed word is made of each of its values, once unless its operator is idempotent.
 
 The links of meshes, tori, lines and rings are known here. Of any other network they are those that
 the certificate lists. The file runs alone: ``python circuit_checker.py PROGRAM CERTIFICATE``.
@@ -48,6 +48,9 @@ class Word(NamedTuple):
     values: int
     operator: int
 
+
+IDEMPOTENT = ("min", "max", "min-signed", "max-signed", "and", "or")
+"""Operators whose words may have values in common."""
 
 UNKNOWN = Word(-1, 0, 0)
 """A word of a memory of which the certificate says nothing."""
@@ -107,7 +110,9 @@ class Run:
 
     def __init__(self, program: dict[str, Any], certificate: dict[str, Any]) -> None:
         network = program["network"]
-        self.operators = len(network.get("operators", []))
+        names = network.get("operators", [])
+        self.operators = len(names)
+        self.idempotent = {number for number, each in enumerate(names, 1) if each in IDEMPOTENT}
         self.hop = 1 + network.get("link_registers", 0)
         self.half_duplex = program["port_model"] == "half-duplex"
         self.all_port = network.get("all_port", False)
@@ -238,15 +243,17 @@ class Run:
         self.writes[written][place] = word
 
     def combined(self, node: int, cycle: int, operator: int, x: Any, y: Any) -> Word:
-        """Return the result of an operator for words that have no value in common.
+        """Return the result of an operator on two words.
 
-        The sum of tokens is a token: a word of no value, which no memory may receive.
+        The words have no value in common, unless the operator is idempotent. The sum of tokens is a
+        token: a word of no value, which no memory may receive.
         """
         if x == y == UNKNOWN and operator <= self.operators:
             return UNKNOWN
         alike = x.place == y.place >= 0 and {x.operator, y.operator} <= {0, operator}
         require(alike and operator <= self.operators, f"{name(node, cycle)} combines other words")
-        require(not x.values & y.values, f"{name(node, cycle)} combines a value twice")
+        once = operator in self.idempotent or not x.values & y.values
+        require(once, f"{name(node, cycle)} combines a value twice")
         return Word(x.place, x.values | y.values, operator)
 
     def address(self, node: int, cycle: int, address: int) -> int:

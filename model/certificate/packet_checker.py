@@ -7,7 +7,8 @@ It reads the files of a program and of its certificate. An accepted program has 
 * each node expects exactly the packets that come, so each step ends;
 * rows that stream send on words that come; a second order rises from each packet of their steps to
   all channels and packets that it may wait for;
-* with the "timing", and whatever the words are, each owed word is made of each of its values, once;
+* with the "timing", and whatever the words are, each owed word is made of each of its values,
+  once unless its operator is idempotent;
 * if rows are timed and words are owed: each row begins in its cycle, and no flit waits, because no
   two want one output in one cycle;
 * if asked: no output chooses between packets, so tiles that are later never end the run earlier.
@@ -30,6 +31,8 @@ Far = Callable[[int, int], tuple[int, int] | None]
 """The node and the input port behind an output port of a node; None without a link."""
 MOST_WORDS = 1 << 16
 """Most words of a memory, by section 0 of docs/router.md."""
+IDEMPOTENT = ("min", "max", "min-signed", "max-signed", "and", "or")
+"""Operators whose words may have values in common."""
 GRIDS, WRAPPED = ("mesh", "line", "torus", "ring"), ("torus", "ring")
 Place = tuple[int, int]
 """A node and an address."""
@@ -561,14 +564,18 @@ class Memories:
                 carried[number, i] = self.words.get(at)
 
     def combined(self, sent: Sent, to: Place, y: Word | None) -> Word:
-        """Return the result of a row's operator, for words that have no value in common."""
+        """Return the result of a row's operator on two words.
+
+        The words have no value in common, unless the operator is idempotent.
+        """
         name, (operator, across) = self.packets[sent[0]].name, divmod(self.code(sent) + 1, 2)
         x = self.words.get(self.other(to) if across else to)
         require(self.barrier, f"{name}: combines words without a barrier")
         if x is None or y is None:
             raise RefusedError(f"{name}: combines a word of no value")
         alike = x[0] == y[0] and {x[2], y[2]} <= {0, operator}
-        require(alike and not x[1] & y[1], f"{name}: combines other words, or a value twice")
+        once = not x[1] & y[1] or self.network["operators"][operator - 1] in IDEMPOTENT
+        require(alike and once, f"{name}: combines other words, or a value twice")
         return x[0], x[1] | y[1], operator
 
 

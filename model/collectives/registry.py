@@ -9,7 +9,15 @@ from .cube import broadcast_copies, scatter
 from .cube import collectives as cube
 from .derived import barrier, derived
 from .direct import all_to_all, rooted, symmetric
-from .exchanges import aligned, circulant, hierarchy, swing, trivance, trivance_whole
+from .exchanges import (
+    aligned,
+    circulant,
+    dissemination,
+    hierarchy,
+    swing,
+    trivance,
+    trivance_whole,
+)
 from .fault_blocks import broadcast as fault_blocks
 from .grid import all_ports
 from .grid import collectives as grid
@@ -75,6 +83,7 @@ _REDUCING = (
     Algorithm.of(combs.ALGORITHM),
     Algorithm.of(overlapped.ALGORITHM),
     Algorithm.of(swing.SWING_WHOLE),
+    Algorithm.of(dissemination.ALGORITHM),
     Algorithm.of(trivance_whole.ALGORITHM),
     *map(Algorithm.of, joining_trees.ALGORITHMS),
 )

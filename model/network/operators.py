@@ -164,6 +164,9 @@ _MEANINGS: dict[str, Callable[[Words, Words, int], Words]] = {
 BUILT_IN: dict[str, Operator] = {name: Operator(name) for name in _MEANINGS}
 """The built-in operators, by name."""
 
+IDEMPOTENT = ("min", "max", "min-signed", "max-signed", "and", "or")
+"""Names of the operators for which a value combined with itself is the same value."""
+
 
 def as_operators(given: str | Iterable[Operator | str]) -> tuple[Operator, ...]:
     """Return the operators in ``given``: names separated by commas, or operators and names.

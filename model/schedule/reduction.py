@@ -1,4 +1,4 @@
-"""The rule on reduced blocks: every result contains each contribution exactly once.
+"""The rule on reduced blocks: every result contains each contribution, and exactly once.
 
 A node holds a *value* of a block: its own contribution, or two values combined. A send carries the
 value that its source holds before the step. A send that streams carries the value that its source
@@ -20,6 +20,9 @@ value, and recursive doubling ends with one last value for all nodes.
 
 If no value contains a contribution twice, the number of contributions of a value is the sum of its
 parts', and a result is complete if it has all contributions.
+
+Idempotent operators, such as ``max``, may combine a contribution repeatedly. Then the sets of 64
+contributors at a time go forward through all values, and are counted.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import one_of
+from ..network.operators import IDEMPOTENT
 from .canonical import are_neighbours
 from .rules import ScheduleError, broken, first_broken, send_name
 from .streamed_moves import Moves, require_order
@@ -47,6 +51,8 @@ BITS = 64
 
 def check_reductions(schedule: SendTable) -> None:
     """Require that every result of a reduced block contains each contribution exactly once.
+
+    With an idempotent operator, a result may contain a contribution more than once.
 
     A node has its own contribution from step 0. It may not send or combine a block before it has a
     value for the block. In one step at most one send may replace a node's value. No other send may
@@ -114,6 +120,11 @@ class _Combined:
     left: Numbers
     right: Numbers
     move: Numbers
+
+    @property
+    def made(self) -> slice:
+        """The numbers of the combined values."""
+        return slice(self.first, self.first + self.left.size)
 
 
 @dataclass(eq=False)
@@ -207,31 +218,43 @@ class _Values:
         return broken(self.schedule, send, f"node {node} gets block {block} only by {bringer}")
 
     def check_disjoint(self) -> None:
-        """Require that no last value uses another value twice."""
+        """Require that no last value uses another value twice, except by idempotent operators."""
+        twice = self._used_twice(idempotent=False)
+        if twice is not None:
+            raise self._combined_twice(twice)
+
+    def _used_twice(self, *, idempotent: bool) -> int | None:
+        """Return a value that some last value uses twice; None without one.
+
+        Only values combined by ``idempotent`` operators count, or only those by others.
+        """
         groups = [_Uses.of(batch) for batch in self.combined]
         used = np.zeros(self.count, np.bool_)
         for group in groups:
             used[group.value] = True
-        last = np.flatnonzero(~used)
-        block = self._blocks()[last]
+        counts = np.isin(self.schedule.blocks.operator, IDEMPOTENT) == idempotent
+        block = self._blocks()
+        last = np.flatnonzero(~used & counts[block])
+        block = block[last]
         order = np.argsort(block, kind="stable")
         last, block = last[order], block[order]
         rank = np.arange(last.size) - np.searchsorted(block, block)
-        for first in range(0, int(rank.max(initial=0)) + 1, BITS):
+        for first in range(0, int(rank.max(initial=-1)) + 1, BITS):
             chosen = (rank >= first) & (rank < first + BITS)
             marks = np.zeros(self.count, np.uint64)
             marks[last[chosen]] = np.uint64(1) << (rank[chosen] - first).astype(np.uint64)
             for group in reversed(groups):
                 twice = group.mark(marks)
                 if twice is not None:
-                    raise self._combined_twice(twice)
+                    return twice
+        return None
 
     def _blocks(self) -> Numbers:
         """Return the block of each value."""
         block = np.empty(self.count, np.int64)
         block[: self.origin.size] = self.origin % len(self.schedule.blocks)
         for batch in self.combined:
-            block[batch.first : batch.first + batch.left.size] = block[batch.left]
+            block[batch.made] = block[batch.left]
         return block
 
     def _combined_twice(self, value: int) -> ScheduleError:
@@ -246,19 +269,39 @@ class _Values:
         has = np.zeros(self.count, np.bool_)
         has[value] = True
         for batch in self.combined:
-            made = slice(batch.first, batch.first + batch.left.size)
-            has[made] = has[batch.left] | has[batch.right]
+            has[batch.made] = has[batch.left] | has[batch.right]
         twice = int(np.argmax(has[left] & has[right]))
         what = f"what node {node} contributes to block {block} is combined twice"
         return broken(self.schedule, int(self.moves.send[move[twice]]), what)
 
     def sizes(self) -> Numbers:
-        """Return the contributions in each value, if no value has one twice."""
+        """Return the number of different contributions in each value."""
+        if self._used_twice(idempotent=True) is not None:
+            return self._sizes_of_sets()
         size = np.ones(self.count, np.int64)
         for batch in self.combined:
-            made = slice(batch.first, batch.first + batch.left.size)
-            size[made] = size[batch.left] + size[batch.right]
+            size[batch.made] = size[batch.left] + size[batch.right]
         return size
+
+    def _sizes_of_sets(self) -> Numbers:
+        """Count the contributors of each value: 64 of each block at a time."""
+        size, rank = np.zeros(self.count, np.int64), self._ranks()
+        for first in range(0, int(rank.max()) + 1, BITS):
+            chosen = np.flatnonzero((rank >= first) & (rank < first + BITS))
+            has = np.zeros(self.count, np.uint64)
+            has[chosen] = np.uint64(1) << (rank[chosen] - first).astype(np.uint64)
+            for batch in self.combined:
+                has[batch.made] = has[batch.left] | has[batch.right]
+            size += np.bitwise_count(has)
+        return size
+
+    def _ranks(self) -> Numbers:
+        """Return for each contribution the number of those to its block by nodes before it."""
+        block = self.origin % len(self.schedule.blocks)
+        order = np.lexsort((self.origin, block))
+        rank = np.empty(self.origin.size, np.int64)
+        rank[order] = np.arange(rank.size) - np.searchsorted(block[order], block[order])
+        return rank
 
     def check_whole(self) -> None:
         """Require that each owed node holds a complete value of each block that has words."""
@@ -282,17 +325,13 @@ class _Values:
         """
         if self.unordered:
             raise broken(self.schedule, self.unordered[0], UNORDERED)
-        count = len(self.schedule.blocks)
-        block = self.origin % count
-        order = np.lexsort((self.origin, block))
-        rank = np.empty(self.origin.size, np.int64)
-        rank[order] = np.arange(rank.size) - np.searchsorted(block[order], block[order])
-        ranks = np.bincount(block, minlength=count)
+        count, rank = len(self.schedule.blocks), self._ranks()
+        ranks = np.bincount(self.origin % count, minlength=count)
         of_value = self._blocks()
         first, end = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
         first[: rank.size], end[: rank.size] = rank, rank + 1
         for batch in self.combined:
-            made = slice(batch.first, batch.first + batch.left.size)
+            made = batch.made
             low = np.where(first[batch.left] < first[batch.right], batch.left, batch.right)
             high = batch.left + batch.right - low
             allowed = are_neighbours(
@@ -321,7 +360,7 @@ class _Values:
         has = np.zeros(self.count, np.bool_)
         has[value] = True
         for batch in reversed(self.combined):
-            made = has[batch.first : batch.first + batch.left.size]
+            made = has[batch.made]
             has[batch.left[made]] = True
             has[batch.right[made]] = True
         return has

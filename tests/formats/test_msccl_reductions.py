@@ -12,7 +12,8 @@ from lxml import etree
 
 from eyecast.formats import msccl_writer
 from eyecast.formats.msccl_writer import write_msccl
-from eyecast.model.network.topology import Topology, line, mesh, torus
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.network.topology import Topology, line, mesh, ring, torus
 from eyecast.model.schedule.schedule import Schedule
 
 
@@ -49,6 +50,17 @@ def test_a_part_of_a_network_is_custom() -> None:
     schedule = read(exchange(), mesh((2, 2)))
     assert schedule.collective == "custom"
     assert (schedule.blocks.contributors, schedule.blocks.owed) == (((0, 1),), ((0, 1),))
+
+
+def test_a_named_operator_may_combine_a_contribution_twice(tmp_path: Path) -> None:
+    schedule = generated("all-reduce", "dissemination", ring(5), words=4, operator="max")
+    write_msccl(schedule, tmp_path / "out.xml")
+    text = (tmp_path / "out.xml").read_text()
+    with pytest.raises(InvalidInput, match="must reduce each chunk once, not that of"):
+        read(text, ring(5))
+    back = read(text.replace("<algo ", '<algo redop="max" '), ring(5))
+    assert (back.collective, back.blocks.operator) == ("all-reduce", ("max",))
+    assert combined(back) == combined(schedule)
 
 
 def combined(schedule: Schedule) -> int:

@@ -163,7 +163,7 @@ def two_sums() -> str:
 
 
 def dissemination(ranks: int) -> str:
-    """Let GPU r send its sum to GPU r + 2^k in round k while it adds a received one: a circle."""
+    """Let GPU r send its sum to GPU r + 2^k in round k while it adds a received one."""
     gpus = []
     rounds = (ranks - 1).bit_length()
     for rank in range(ranks):

@@ -30,6 +30,7 @@ TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "reduce": ("joining-tree", {"source": 4, "collective": "reduce"}),
     "all-reduce": ("joining-tree", {"collective": "all-reduce", "operator": "max"}),
     "sums in memories": ("ring", {"collective": "all-reduce"}),
+    "dissemination": ("dissemination", {"collective": "all-reduce", "operator": "and"}),
     "all-to-all": ("direct", {"collective": "all-to-all"}),
     "all-gather": ("light-ring", {"collective": "all-gather"}),
 }
@@ -138,15 +139,16 @@ def test_named_sabotage_is_refused_with_its_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gaps", "why"),
+    ("gaps", "operator", "why"),
     [
-        ([], "holds"),
-        ([3], "node 1 in cycle 8 combines a value twice"),
-        ([1], "node 1 in cycle 6 combines with a word that is being written"),
+        ([], "add", "holds"),
+        ([3], "add", "node 1 in cycle 8 combines a value twice"),
+        ([3], "max", "holds"),
+        ([1], "max", "node 1 in cycle 6 combines with a word that is being written"),
     ],
 )
-def test_a_value_is_combined_once(gaps: list[int], why: str) -> None:
-    config = NetworkConfig(topology=line(2), message_words=8, circuits=True, operators="add")
+def test_a_value_is_combined_once(gaps: list[int], operator: str, why: str) -> None:
+    config = NetworkConfig(topology=line(2), message_words=8, circuits=True, operators=operator)
     sent: dict[str, Any] = {"codes": {1: 1}}
     added: dict[str, Any] = {"codes": {0: 3}, "receive": 2}
     tables: list[list[dict[str, Any]]] = [[sent], [{}, added]]

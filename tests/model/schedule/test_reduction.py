@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from helpers.schedules import Send, build, complaint
 
-from eyecast.model.network.topology import mesh, ring
+from eyecast.model.network.port_model import PortModel
+from eyecast.model.network.topology import Topology, mesh, ring
 from eyecast.model.schedule.blocks import NO_OWNER, Blocks
+from eyecast.model.schedule.rounds import RoundSend, schedule_of_rounds
 from eyecast.model.schedule.schedule import Schedule
 
 LINE = mesh((4, 1))
@@ -127,3 +129,30 @@ def test_more_results_than_marks_go_back_at_once(node: int) -> None:
             made.check()
         else:
             assert f"what node {node} contributes to block 0 is combined twice" in complaint(made)
+
+
+@pytest.mark.parametrize("nodes", [5, 130])
+def test_idempotent_operators_combine_overlapping_values(nodes: int) -> None:
+    """Dissemination: after the last round, nodes have some contributions more than once."""
+    distances = [1 << number for number in range((nodes - 1).bit_length())]
+    for operator in ("max", "add"):
+        made = disseminated(ring(nodes), distances, operator)
+        if operator == "max":
+            made.check()
+        else:
+            assert "is combined twice" in complaint(made)
+    for left_out in distances:
+        fewer = [each for each in distances if each != left_out]
+        lacks = complaint(disseminated(ring(nodes), fewer, "max"))
+        assert lacks.startswith("node 0 is left out: its block 0 lacks what node ")
+
+
+def disseminated(topology: Topology, distances: list[int], operator: str) -> Schedule:
+    """Return the schedule in which each node sends over each of these distances in a round."""
+    nodes = topology.nodes
+    rounds = [
+        [RoundSend(node, (node + far) % nodes, [0], combine=True) for node in range(nodes)]
+        for far in distances
+    ]
+    ports, blocks = PortModel.FULL_DUPLEX, Blocks.reduced_to((None,), 1, operator)
+    return schedule_of_rounds(topology, "all-reduce", "own", ports, None, blocks, rounds)

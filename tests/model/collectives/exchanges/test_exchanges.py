@@ -7,6 +7,7 @@ import pytest
 from helpers.drawn_reductions import case_of, wrong_nodes
 from helpers.generated import generated
 
+from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.exchanges.circulant import circulant_all_gather
 from eyecast.model.collectives.exchanges.partners import swing_distance, swing_partners
 from eyecast.model.collectives.exchanges.swing import swing_all_gather
@@ -199,3 +200,25 @@ def test_any_schedule_may_combine_several_at_once_in_what_it_sends() -> None:
 
 def _by_parts() -> Schedule:
     return generated("all-reduce", "trivance", ring(3), words=7, all_port=True)
+
+
+@pytest.mark.parametrize(
+    ("topology", "operator"),
+    [
+        (ring(6), "max"),
+        (mesh((5, 3)), "and"),
+        (hypercube(3), "add"),
+        (with_faults(mesh((4, 4)), [5]), "min-signed"),
+    ],
+    ids=str,
+)
+def test_dissemination_on_any_number_of_nodes(topology: Topology, operator: str) -> None:
+    schedule = generated("all-reduce", "dissemination", topology, words=5, operator=operator)
+    schedule.check()
+    case = case_of(schedule, 1)
+    assert wrong_nodes(case, case.predicted.memory) == []
+
+
+def test_dissemination_refuses_sums_that_would_count_twice() -> None:
+    with pytest.raises(InvalidInput, match="or or for dissemination on 6 nodes, not add"):
+        generated("all-reduce", "dissemination", ring(6), words=5, operator="add")

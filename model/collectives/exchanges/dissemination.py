@@ -1,0 +1,56 @@
+"""All-reduce by dissemination, on any number of nodes: in round k, node i sends to node i + 2^k.
+
+D. Hensgen, R. Finkel and U. Manber, "Two algorithms for barrier synchronization", 1988. After k
+rounds a node has the contributions of itself and of the 2^k - 1 nodes before it. Unless N is a
+power of two, the last round brings some of them again::
+
+    node 0 of 5 has the contributions of   0      0 4      0 4 3 2      0 4 3 2 1 0
+    after round                                   1        2            3
+
+So the operator must be idempotent, such as ``and`` in a barrier.
+"""
+
+from ...base.errors import InvalidInput, one_of
+from ...network.operators import IDEMPOTENT
+from ...network.port_model import PortModel
+from ...network.topology import Topology
+from ...schedule.blocks import Blocks
+from ...schedule.collective import Collective
+from ...schedule.rounds import RoundSend, schedule_of_rounds
+from ...schedule.schedule import Schedule
+from ..declared.algorithm import Declared
+
+NAME = "dissemination"
+
+
+def disseminated(topology: Topology, words: int, operator: str) -> Schedule:
+    """All-reduce ``words`` words in ceil(log2 N) rounds.
+
+    Raises :class:`.InvalidInput` for an operator that is not idempotent, unless N is 2^k.
+    """
+    nodes = topology.working_nodes.tolist()
+    count = len(nodes)
+    if count & (count - 1) and operator not in IDEMPOTENT:
+        allowed = f"{one_of(IDEMPOTENT)} for {NAME} on {count} nodes"
+        raise InvalidInput.of("operator", allowed, operator)
+    rounds = [
+        [
+            RoundSend(node, nodes[(place + (1 << number)) % count], [0], combine=True)
+            for place, node in enumerate(nodes)
+        ]
+        for number in range((count - 1).bit_length())
+    ]
+    blocks = Blocks.reduced_to((None,), words, operator)
+    ports = PortModel.FULL_DUPLEX
+    return schedule_of_rounds(topology, Collective.ALL_REDUCE, NAME, ports, None, blocks, rounds)
+
+
+ALGORITHM = Declared(
+    Collective.ALL_REDUCE,
+    NAME,
+    lambda asked: disseminated(asked.topology, asked.words, asked.combining),
+    networks="any; the operator is idempotent, or N is 2^k",
+    steps="⌈log2 N⌉ rounds",
+    paper="Hensgen, Finkel & Manber 1988",
+    takes=("operator",),
+)
