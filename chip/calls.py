@@ -36,6 +36,8 @@ COLLECTIVES = {
 }
 """The collective of each other call, by its name in C."""
 REDUCES = ("reduce", "allreduce")
+LAST = {**dict.fromkeys(("bcast", "reduce", "scatter", "gather"), "root"), EXCHANGE: "partner"}
+"""The last value of a call's name, of those that have one."""
 ORDER = {
     "alltoall": (True, True),
     "allgather": (False, True),
@@ -81,6 +83,13 @@ class Call:
         """Read the name of a function; raise :class:`.InvalidInput` for what no network does."""
         name, count, *rest = symbol.removeprefix(PREFIX).split(SEPARATOR)
         shown = f"ey_{name} in the C program"
+        known = (*COLLECTIVES, NEIGHBOURS, EXCHANGE)
+        if name not in known:
+            raise InvalidInput.unknown("collective of the C program", known, name)
+        values = ["type", "operator"] * (name in REDUCES) + [*filter(None, [LAST.get(name)])]
+        if len(rest) != len(values):
+            given = " ".join((count, *rest))
+            raise InvalidInput.of(f"values of {shown}", ", ".join(("words", *values)), given)
         if not count.isdecimal() or int(count) == 0:
             raise InvalidInput.of(f"words of {shown}", "a number, at least 1", count)
         operator = None
@@ -95,8 +104,9 @@ class Call:
         if not rest:
             return cls(symbol, name, int(count), operator)
         if not rest[0].isdecimal() or int(rest[0]) >= nodes:
-            what = "partner" if name == EXCHANGE else "root"
-            raise InvalidInput.of(f"{what} of {shown}", f"a number, 0 to {nodes - 1}", rest[0])
+            raise InvalidInput.of(
+                f"{LAST[name]} of {shown}", f"a number, 0 to {nodes - 1}", rest[0]
+            )
         return cls(symbol, name, int(count), operator, int(rest[0]))
 
     def schedule(self, topology: Topology, room: Room) -> Schedule:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
@@ -112,25 +113,13 @@ class ChipRun:
         return chart_of(self.outcome, [served.call for served in self.made.programs.served])
 
     def calls_table(self) -> Table:
-        """Return a row for each collective of the source: how often, and in how many cycles.
-
-        Of a run from its cycle 0 on; of a call of a tile the least and the most, with its wait for
-        others.
-        """
+        """Return a row for each collective of the source: its runs, and the cycles of the first."""
         rows: list[tuple[object, ...]] = []
-        runs = self._runs()
         for number, served in enumerate(self.made.programs.served):
-            taken = [
-                each.end - each.begin
-                for calls in self.outcome.calls
-                for each in calls
-                if each.program == number
-            ]
-            run = [cycles for program, _, cycles in runs if program == number]
-            spread = (run[0], min(taken), max(taken)) if run and taken else ("", "", "")
+            runs = [cycles for program, _, cycles in self._runs() if program == number]
             algorithm = served.compiled.schedule.algorithm
-            rows.append((served.call.shown, algorithm, len(run), *spread))
-        columns = ("collective", "algorithm", "runs", "cycles", "least in a call", "most")
+            rows.append((served.call.shown, algorithm, len(runs), runs[0] if runs else None))
+        columns = ("collective", "algorithm", "runs", "cycles")
         return Table(f"{self.title}, collectives", columns, rows)
 
     def tiles_table(self) -> Table:
@@ -223,6 +212,11 @@ _MISTAKES = {
 }
 
 
+def _tiles(nodes: Sequence[int]) -> str:
+    """Return numbers of tiles as words."""
+    return f"tile{'s' if len(nodes) > 1 else ''} {', '.join(map(str, nodes))}"
+
+
 def _failure(made: Made, outcome: Outcome) -> str | None:
     """Say why the program did not end well; None if it did."""
     names = made.names
@@ -236,12 +230,13 @@ def _failure(made: Made, outcome: Outcome) -> str | None:
         beside = f" (tile {node} is in {called})" if called else ""
         return f"tile {node} {told}{beside}"
     if outcome.open:
-        waiting = [
-            f"tile {node} for {names[each]}" for node, (each, _) in sorted(outcome.open.items())
-        ]
-        ended = sorted(outcome.exits)
-        others = f"; ended: tiles {', '.join(map(str, ended))}" if ended else ""
-        return f"waiting for ever: {', '.join(waiting)}{others}"
+        waiting: defaultdict[str, list[int]] = defaultdict(list)
+        for node, (number, _) in sorted(outcome.open.items()):
+            waiting[names[number]].append(node)
+        stuck = [f"{_tiles(nodes)} in {name}" for name, nodes in waiting.items()]
+        if outcome.exits:
+            stuck.append(f"{_tiles(sorted(outcome.exits))} ended without it")
+        return f"waiting for ever: {'; '.join(stuck)}"
     wrong = {node: status for node, (_, status) in outcome.exits.items() if status}
     if wrong:
         node, status = min(wrong.items())

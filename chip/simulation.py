@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import network_to_json
-from ..sim.build import BUILT_FROM, runtime_objects, verilate
-from ..sim.build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
-from ..sim.cache import cached_folder, digest, source_digest
+from ..sim.build import build_chip
+from ..sim.cache import digest, source_digest
 from ..sim.compilation import WHOLE_OPTIONS
 from ..sim.run_worker import LOG, start_bench
-from ..sim.toolchain import environment, tool_versions
 from ..sim.verilog import shared_module, shared_tiles
 from .core_tile import CoreSignature
 from .hardware import CHIP, TILE, chip_verilog
@@ -22,18 +20,16 @@ from .memory_map import Event
 from .source import Binary, core_verilog
 
 BENCH = "eyecast.chip.bench"
-OPTIONS = [*VERILATOR_OPTIONS, *WHOLE_OPTIONS]
 PORTS = f"""\
 public_flat_rw -module "{CHIP}" -var "rst"
 public_flat_rw -module "{CHIP}" -var "clk"
 public_flat_rd -module "{CHIP}" -var "stopped"
 """
 _BUILT_FROM = (
-    *BUILT_FROM,
     *("chip/core_tile.py", "chip/float_adder.py", "chip/hardware.py", "chip/memory_map.py"),
     *("chip/simulation.py", "chip/sources/*.v"),
 )
-"""Sources on which a simulator depends."""
+"""Sources that shape the hardware of a chip."""
 PROGRAM = "program.hex"
 """The file from which the cores' memories are read."""
 
@@ -49,22 +45,16 @@ class Line(NamedTuple):
 
 def simulator_of(config: NetworkConfig) -> Path:
     """Return the chip's simulator, which is built once for a network."""
-    core, variables = core_verilog().read_text(), environment()
+    core = core_verilog().read_text()
 
-    def make(folder: Path) -> None:
-        source, control, build = folder / "chip.v", folder / "control.vlt", folder / "build"
-        source.write_text(chip_verilog(config) + core)
+    def sources() -> tuple[str, str]:
         shared = shared_tiles(config, trace=False) + shared_module(TILE, CoreSignature(config))
-        control.write_text("\n".join(("`verilator_config", *shared, PORTS)))
-        build.mkdir()
-        with runtime_objects(build):
-            verilate([control, source], build, variables, OPTIONS, QUICK_LEVEL, top=CHIP)
+        control = "\n".join(("`verilator_config", *shared, PORTS))
+        return chip_verilog(config) + core, control
 
     description = json.dumps(network_to_json(config), sort_keys=True)
-    made = source_digest(*_BUILT_FROM), version("amaranth")
-    key = digest("chip", description, core, *OPTIONS, *made, *tool_versions())
-    folder = cached_folder(key, f"simulator of a chip of {config.topology.label}", make)
-    return folder / "build" / CHIP
+    key = digest(description, core, source_digest(*_BUILT_FROM), version("amaranth"))
+    return build_chip(CHIP, key, config.topology.label, sources, WHOLE_OPTIONS)
 
 
 def run_chip(simulator: Path, binary: Binary) -> Iterator[Line]:

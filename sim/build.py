@@ -15,7 +15,7 @@ from pathlib import Path
 from ..model.base import processes
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import network_from_json, network_to_json
-from .build_worker import VERILATOR_OPTIONS
+from .build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
 from .cache import (
     NETWORK_SOURCES,
     cache_folder,
@@ -143,6 +143,36 @@ def built_meanwhile(config: NetworkConfig) -> Iterator[None]:
             yield
         finally:
             processes.stop(process)
+
+
+def build_chip(
+    top: str,
+    key: str,
+    label: str,
+    sources: Callable[[], tuple[str, str]],
+    options: Sequence[str],
+) -> Path:
+    """Return the simulator of a chip around a network, the module ``top``, built once for ``key``.
+
+    ``sources`` makes its Verilog and its control file, ``label`` names the network, ``options`` are
+    added to Verilator's. Raises as :func:`build_simulator` does.
+    """
+    variables = environment()
+
+    def make(folder: Path) -> None:
+        source, control = folder / "chip.v", folder / CONTROL_FILE
+        for path, text in zip((source, control), sources(), strict=True):
+            path.write_text(text)
+        build = folder / BUILD_FOLDER
+        build.mkdir()
+        with runtime_objects(build):
+            every = [*VERILATOR_OPTIONS, *options]
+            verilate([control, source], build, variables, every, QUICK_LEVEL, top=top)
+        _keep_only(build, top)
+
+    made = digest("chip", key, source_digest(*BUILT_FROM), *options, *tool_versions())
+    folder = cached_folder(made, f"simulator of a chip of {label}", make)
+    return folder / BUILD_FOLDER / top
 
 
 def _own_operators(config: NetworkConfig) -> str:

@@ -2,21 +2,20 @@
 
 import json
 import shutil
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
-from matplotlib.ticker import MaxNLocator
 
-from eyecast.model.base import processes
-from eyecast.sim.build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
-from eyecast.sim.cache import cached_folder, digest
+from eyecast.model.workload.chart import COMPUTE, Bar, Chart
+from eyecast.picture.file import save_picture
+from eyecast.picture.workload import draw_charts
+from eyecast.sim.build import build_chip
+from eyecast.sim.cache import digest
+from eyecast.sim.compilation import TILE_APART_OPTIONS
 from eyecast.sim.run_worker import LOG, start_bench
-from eyecast.sim.toolchain import environment, tool_versions
 
 from .bench import FOUND, TASK
 from .chip import CHIP, chip_verilog
@@ -88,7 +87,7 @@ def _simulated(made: Software, matrix: Factors, vector: Factors) -> dict[str, li
         "nodes": made.config.topology.nodes,
         "result": [plan.result, plan.result + plan.size],
     }
-    simulator = _simulator(made) / "build" / CHIP
+    simulator = _simulator(made)
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
         folder = Path(name)
         (folder / TASK).write_text(json.dumps(task))
@@ -101,41 +100,23 @@ def _simulated(made: Software, matrix: Factors, vector: Factors) -> dict[str, li
 
 
 def _simulator(made: Software) -> Path:
-    """Return the folder of the chip's simulator, which is built once."""
-    text, variables = chip_verilog(made), environment()
-
-    def make(folder: Path) -> None:
-        (folder / "chip.v").write_text(text)
-        (folder / "control.vlt").write_text(CONTROL)
-        build = folder / "build"
-        build.mkdir()
-        builder = [sys.executable, "-m", "eyecast.sim.build_worker", CHIP, str(build)]
-        options = [json.dumps([*VERILATOR_OPTIONS, "--hierarchical"]), QUICK_LEVEL, "no-waves"]
-        files = [str(folder / "control.vlt"), str(folder / "chip.v")]
-        log = folder / "build.log"
-        if processes.run([*builder, *options, *files], log, variables=variables):
-            raise RuntimeError(log.read_text())
-
-    key = digest("chip", text, CONTROL, *tool_versions())
-    return cached_folder(key, f"simulator of a chip of {made.config.topology.label}", make)
+    """Return the chip's simulator, which is built once."""
+    text, label = chip_verilog(made), made.config.topology.label
+    key = digest(text, CONTROL)
+    return build_chip(CHIP, key, label, lambda: (text, CONTROL), TILE_APART_OPTIONS)
 
 
 def draw(product: Product, path: str) -> None:
     """Draw for each tile when it waits for x, computes, and shares its part of y."""
-    spread, end = product.ends
-    figure, axes = plt.subplots(figsize=(8, 3.2))
+    _, end = product.ends
+    bars = []
     for tile, busy in enumerate(product.computes.T):
         cycles = np.flatnonzero(busy)
         first, last = int(cycles[0]), int(cycles[-1]) + 1
-        parts = [(0, first, "#4c78a8"), (first, last, "#f58518"), (last, end, "#54a24b")]
-        for begin, stop, color in parts:
-            axes.barh(tile, stop - begin, left=begin, color=color, height=0.8)
-    axes.axvline(spread, color="black", linewidth=0.8)
-    axes.set_xlabel("cycle")
-    axes.set_ylabel("tile")
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.invert_yaxis()
-    names = ("x comes (broadcast)", "products", "y goes round (all-gather)")
-    handles = [plt.Rectangle((0, 0), 1, 1, color=color) for *_, color in parts]
-    axes.legend(handles, names, loc="upper center", ncols=3, bbox_to_anchor=(0.5, 1.16))
-    figure.savefig(path, bbox_inches="tight", dpi=120)
+        bars += [
+            Bar(tile, 0, first, "x", "broadcast"),
+            Bar(tile, first, last, "products", COMPUTE),
+            Bar(tile, last, end, "y", "all-gather"),
+        ]
+    chart = Chart("chip", len(product.results), end, bars)
+    save_picture(draw_charts("matrix times vector", [chart]), path)

@@ -5,10 +5,7 @@
 #include "drawn.h"
 #include "naive.h"
 
-#ifndef LIMIT
-#define LIMIT 2000
-#endif
-enum { SIDE = 4, COLUMNS = 4, MOST = 100 };
+enum { SIDE = 4, COLUMNS = 4, LIMIT = 10000, MOST = 100 };
 static float plate[SIDE + 2][SIDE + 2], next[SIDE][SIDE];
 static float edges[4][SIDE], halo[4][SIDE];
 

@@ -124,6 +124,14 @@ REFUSED = {
     "ey__bcast__16__6": "root of ey_bcast in the C program must be a number, 0 to 5, not 6",
     "ey__bcast__0__1": "words of ey_bcast in the C program must be a number, at least 1, not 0",
     "ey__gather__n__1": "words of ey_gather in the C program must be a number, at least 1, not n",
+    "ey__allreduce__4": (
+        "values of ey_allreduce in the C program must be words, type, operator, not 4"
+    ),
+    "ey__bcast__4__0__1": "values of ey_bcast in the C program must be words, root, not 4 0 1",
+    "ey__sum__4": (
+        "collective of the C program must be barrier, bcast, reduce, allreduce, allgather, "
+        "alltoall, scatter, gather, neighbours or exchange, not sum"
+    ),
     "ey__exchange__4__9": "partner of ey_exchange in the C program must be a number, 0 to 5, not 9",
 }
 
