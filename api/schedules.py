@@ -272,7 +272,8 @@ def draw(schedule: Schedule, /, *paths: str | Path) -> Figure:
     schedule
         The schedule.
     *paths
-        Files to write, .svg or .png. Without a file, and outside a notebook, a warning says so.
+        Files to write, .svg, .pdf or .png. Without a file, and outside a notebook, a warning says
+        so.
 
     Returns
     -------

@@ -62,7 +62,7 @@ BOUND = "lower bound"
     help="Compare cycles for these numbers of words; -o draws them.",
 )
 @click.option("--why", is_flag=True, help="Print why an algorithm does not serve the network.")
-@output_option("the picture, .svg or .png,")
+@output_option("the picture, .svg, .pdf or .png,")
 @report_option
 @json_option
 def compare_command(
@@ -154,7 +154,7 @@ def _compare_lengths(
 
         lines = {name: [*cycles.items()] for name, cycles in series.items() if cycles}
         bound = lines.pop(BOUND, [])
-        save_picture(draw_cycles(lines, title, bound), output)
+        save_picture(draw_cycles({title: (lines, bound)}), output)
     if facts is not None:
         least = {"cycles": series.pop(BOUND)}
         print_json({"words": words, "least": least, "cycles": series}, **facts)

@@ -26,7 +26,7 @@ from .options.values import file_option
 @file_option(
     "-o",
     "--output",
-    help="Write the picture here, .svg or .png; by default both, into the current folder.",
+    help="Write the picture here, .svg, .pdf or .png; by default .svg and .png, in this folder.",
 )
 @click.option(
     "--layer",

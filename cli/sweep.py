@@ -56,12 +56,14 @@ Row = dict[str, Any]
         "pareto (cycles over LUTs)."
     ),
 )
+@integer_option("--size", 0, "Columns of a paper that plots fill, 1 or 2; 0 for a screen.")
 def sweep_command(
     file: str,
     output: str | None,
     jobs: int | None,
     scheduler: str | None,
     plots: tuple[tuple[str, str], ...],
+    size: int,
 ) -> None:
     """Run every point of a grid of parameters, and write all results to one table.
 
@@ -81,6 +83,7 @@ def sweep_command(
         refuse_beside("--scheduler", ("--jobs",), "a cluster has workers of its own")
     table = require_table_suffix(output)
     _require_plots(plots)
+    require_range("--size", size, 0, 2)
     require_output_files(table, *(path for _, path in plots))
     with busy("checking all points"):
         points = points_in(file)
@@ -89,7 +92,7 @@ def sweep_command(
         rows = table_rows(points, journal.rows)
     write_table(rows, table)
     _summarize(rows, len(points))
-    say_written(table, *_draw_plots(plots, points, rows))
+    say_written(table, *_draw_plots(plots, points, rows, size))
     wrong = sum(row["status"] in (DIFFERS, FAILED) for row in rows)
     if wrong:
         raise RuntimeError(f"{wrong} of {len(points)} points differ or have failed")
@@ -177,7 +180,7 @@ def _require_plots(plots: Sequence[tuple[str, str]]) -> None:
 
 
 def _draw_plots(
-    plots: Sequence[tuple[str, str]], points: Sequence[Point], rows: Sequence[Row]
+    plots: Sequence[tuple[str, str]], points: Sequence[Point], rows: Sequence[Row], size: int
 ) -> list[str]:
     """Draw the requested plots; report and leave out those without rows.
 
@@ -187,7 +190,7 @@ def _draw_plots(
 
     written = []
     for kind, path in plots:
-        figure = _PLOTS[kind](points, rows)
+        figure = _PLOTS[kind](points, rows, size)
         if figure is None:
             say(f"no row for --plot {kind}: {path} is not written")
         else:
@@ -196,38 +199,40 @@ def _draw_plots(
     return written
 
 
-def _latency(_points: Sequence[Point], rows: Sequence[Row]) -> Figure | None:
+def _latency(_points: Sequence[Point], rows: Sequence[Row], size: int) -> Figure | None:
     from ..picture.sweep import draw_latency
-    from ..sweeps.series import latency_series
+    from ..sweeps.series import common_title, latency_series
 
     series, saturation = latency_series(rows)
-    return draw_latency(series, saturation) if series else None
+    title = common_title(rows, ("network", "pattern")) if series else ""
+    return draw_latency(series, saturation, title, size) if series else None
 
 
-def _cycles(_points: Sequence[Point], rows: Sequence[Row]) -> Figure | None:
+def _cycles(_points: Sequence[Point], rows: Sequence[Row], size: int) -> Figure | None:
     from ..picture.sweep import draw_cycles
-    from ..sweeps.series import cycles_series
+    from ..sweeps.series import cycles_panels
 
-    series = cycles_series(rows)
-    return draw_cycles(series) if series else None
+    panels = cycles_panels(rows)
+    return draw_cycles(panels, columns=size) if panels else None
 
 
-def _exposed(_points: Sequence[Point], rows: Sequence[Row]) -> Figure | None:
+def _exposed(_points: Sequence[Point], rows: Sequence[Row], size: int) -> Figure | None:
     from ..picture.sweep import draw_cycles
-    from ..sweeps.series import exposed_series
+    from ..sweeps.series import exposed_panels
 
-    series, title = exposed_series(rows), "Exposed communication over words"
+    panels = exposed_panels(rows)
     axes = "words of all messages and blocks", "cycles of a rank that only communicates, mean"
-    return draw_cycles(series, title, (), *axes) if series else None
+    return draw_cycles(panels, *axes, columns=size) if panels else None
 
 
-def _pareto(points: Sequence[Point], rows: Sequence[Row]) -> Figure | None:
+def _pareto(points: Sequence[Point], rows: Sequence[Row], size: int) -> Figure | None:
     from ..picture.sweep import draw_pareto
-    from ..sweeps.series import costs, pareto_front
+    from ..sweeps.series import common_title, costs, pareto_front
 
     found = costs(rows, _luts(points, rows))
     fronts = {work: (ways, pareto_front(ways)) for work, ways in found.items()}
-    return draw_pareto(fronts) if fronts else None
+    title = common_title(rows, ("network", "collective")) if fronts else ""
+    return draw_pareto(fronts, title, size) if fronts else None
 
 
 def _luts(points: Sequence[Point], rows: Sequence[Row]) -> dict[str, int]:
@@ -260,7 +265,7 @@ def _luts(points: Sequence[Point], rows: Sequence[Row]) -> dict[str, int]:
     return luts
 
 
-_PLOTS: dict[str, Callable[[Sequence[Point], Sequence[Row]], Figure | None]] = {
+_PLOTS: dict[str, Callable[[Sequence[Point], Sequence[Row], int], Figure | None]] = {
     "latency": _latency,
     "cycles": _cycles,
     "exposed": _exposed,

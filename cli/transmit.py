@@ -40,7 +40,7 @@ PLANS = ("best", "paper")
     metavar="best|paper",
     help="The plan to write and draw.",
 )
-@file_option("--picture", help="Draw when each node gets the message, as .svg or .png.")
+@file_option("--picture", help="Draw when each node gets the message, as .svg, .pdf or .png.")
 @output_option("the schedule (JSON)")
 @json_option
 def transmit_command(

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .style import EYE_LINE, INK, QUIET
+from .style import EYE_LINE, INK, QUIET, STEPS
 
 _PANEL_WIDTH, _ROW_HEIGHT, _AROUND = 2.6, 0.5, 1.5
 """Inches: width of a panel, height of an algorithm's row, and height of title and legend."""
@@ -62,7 +61,7 @@ def _draw_panel(axes: Axes, panel: Panel, number: int) -> dict[str, Any]:
     axes.set_title(panel.title, size="medium", color=INK)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0, labelbottom=False, labelcolor=INK)
-    shades = mpl.colormaps["plasma"](np.linspace(0.02, 0.82, 3))
+    shades = STEPS(np.linspace(0, 1, 3))
     height = _BARS / len(panel.series)
     handles: dict[str, Any] = {}
     for place, (name, values) in enumerate(panel.series.items()):

@@ -6,12 +6,15 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from ..model.base.errors import InvalidInput
+from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import write_bytes_atomically
+
+PICTURES = (".svg", ".pdf", ".png")
+"""Suffixes of pictures."""
 
 
 def save_picture(figure: Figure, path: str | Path) -> None:
-    """Write ``figure`` to ``path`` as ``.svg`` or ``.png``, by its suffix, whole or not at all.
+    """Write ``figure`` to ``path``, whole or not at all; its suffix is one of :data:`PICTURES`.
 
     The same schedule gives the same bytes. Raises :class:`InvalidInput` for another suffix, and if
     the file cannot be written.
@@ -22,6 +25,8 @@ def save_picture(figure: Figure, path: str | Path) -> None:
         # Fixed ids and no date: otherwise files differ from run to run.
         with mpl.rc_context({"svg.hashsalt": "eyecast"}):
             figure.savefig(picture, format="svg", metadata={"Date": None})
+    elif path.suffix.lower() == ".pdf":
+        figure.savefig(picture, format="pdf", metadata={"CreationDate": None})
     else:
         figure.savefig(picture, format="png", dpi=150)
     write_bytes_atomically(path, picture.getvalue())
@@ -30,6 +35,8 @@ def save_picture(figure: Figure, path: str | Path) -> None:
 def require_picture_suffix(path: str | Path) -> Path:
     """Return ``path`` if its suffix is one that :func:`save_picture` can write; refuse others."""
     path = Path(path)
-    if path.suffix.lower() not in (".svg", ".png"):
-        raise InvalidInput.of(f"suffix of picture {path}", ".svg or .png", path.suffix or "missing")
+    if path.suffix.lower() not in PICTURES:
+        raise InvalidInput.of(
+            f"suffix of picture {path}", one_of(PICTURES), path.suffix or "missing"
+        )
     return path

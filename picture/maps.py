@@ -22,7 +22,7 @@ from matplotlib.ticker import MaxNLocator
 
 from ..model.base.errors import InvalidInput
 from ..model.papers.items.item import Grid, Maps
-from .style import EYE, EYE_WHITE, INK, QUIET, text_color
+from .style import EYE, EYE_WHITE, INK, QUIET, STEPS, text_color
 
 LARGEST_MAP = 1024
 """Longest side of a map."""
@@ -57,7 +57,7 @@ def draw_maps(picture: Maps) -> Figure:
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     shared = [values for values in maps.values() if values.min() > 0]
     # A range of colours on which white and dark text are legible.
-    colors = mpl.colors.ListedColormap(mpl.colormaps["plasma"](np.linspace(0.02, 0.9, 256)))
+    colors = STEPS
     for number, ((name, values), axes) in enumerate(zip(maps.items(), grid, strict=False)):
         of = np.concatenate([each.ravel() for each in shared]) if values.min() > 0 else values
         norm = Normalize(of.min(), max(of.max(), of.min() + 1))

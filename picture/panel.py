@@ -39,6 +39,7 @@ from .style import (
     QUIET,
     SLOW,
     SLOW_DASHES,
+    STEPS,
     SWITCH_LINE,
     text_color,
 )
@@ -119,7 +120,7 @@ class Drawing:
         cell = float(min(96.0, 180 / np.sqrt(longest), _LONGEST / longest))
         # From dark and bold to light and thin: the few long first sends stand out from the many
         # last ones. The lightest colours of the map would be invisible on white.
-        shades = mpl.colormaps["plasma"](np.linspace(0.02, 0.82, schedule.steps))
+        shades = STEPS(np.linspace(0, 1, schedule.steps))
         bold = min(max(3.2 / cell, 0.045), 0.09)
         return cls(
             schedule=schedule,

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -12,7 +11,7 @@ from ..model.collectives.cube.spanning_graphs import SpanningTree
 from ..model.papers.items.item import Lines, Maps, Picture, Sends, Trees
 from .maps import draw_maps
 from .schedule import draw_schedule
-from .style import FAINT, INK, QUIET
+from .style import FAINT, INK, QUIET, STEPS
 
 
 def draw_picture(picture: Picture) -> Figure:
@@ -31,7 +30,7 @@ def draw_lines(picture: Lines) -> Figure:
     axes.set_title(picture.title, loc="left", size="medium", weight="bold", color=INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color=QUIET, alpha=0.2)
-    shades = mpl.colormaps["plasma"](np.linspace(0.02, 0.82, len(picture.lines)))
+    shades = STEPS(np.linspace(0, 1, len(picture.lines)))
     # Draw earlier lines wider, so that coinciding lines are all visible.
     for number, (name, values) in enumerate(picture.lines.items()):
         width = 1.5 + max(0, 2 - number)
@@ -109,7 +108,7 @@ def _draw_tree(
     labels: Mapping[int, str],
     number: int,
 ) -> None:
-    shades = mpl.colormaps["plasma"](np.linspace(0.02, 0.82, n))
+    shades = STEPS(np.linspace(0, 1, n))
     box = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": FAINT}
     small: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 3}
     for node, row in rows.items():

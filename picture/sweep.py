@@ -5,31 +5,42 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .style import CATEGORIES, INK, QUIET
+from .style import CATEGORIES, INK, categories_of
 
-_SIZE = (8, 5)
+_SIZES = {0: (8.0, 5.0), 1: (3.5, 2.7), 2: (7.16, 3.4)}
+"""Inches of a plot by the columns of a paper that it fills; 0 for a screen."""
+_LETTERS = {0: 10.0, 1: 7.0, 2: 8.0}
+"""Points of the letters of such a plot."""
 _MARKERS = "osD^vPX*"
-_LINE, _LABEL_LETTERS = 12.0, 34
-"""Points of a line of small text, and the most letters of a line of a label."""
+_LINE, _LABEL_LETTERS = 1.25, 34
+"""Height of a line of small text, in letters, and the most letters of a line of a label."""
+
+Points = Sequence[tuple[int, float]]
+Panel = tuple[Mapping[str, Points], Points]
+"""Lines by name, and the lower bound, which may be empty."""
 
 Load = tuple[float, float, float | None]
 """A load, its mean latency, and half the confidence interval (None without one)."""
 
 
 def draw_latency(
-    series: Mapping[str, Sequence[Load]], saturation: Mapping[str, tuple[float, float]]
+    series: Mapping[str, Sequence[Load]],
+    saturation: Mapping[str, tuple[float, float]],
+    title: str = "Latency over load",
+    columns: int = 0,
 ) -> Figure:
     """Draw mean latency over load, with bars for confidence intervals.
 
     ``saturation`` has a load and half its interval for names of ``series``: a line and a band.
     """
-    figure, axes = _axes(
-        "Latency over load", "offered load, flits per node and cycle", "mean latency, cycles"
-    )
-    for number, (name, points) in enumerate(series.items()):
+    across, upwards = "offered load, flits per node and cycle", "mean latency, cycles"
+    figure, (axes,) = _axes([title], across, upwards, columns)
+    numbers = categories_of(series)
+    for number, (name, points) in zip(numbers, series.items(), strict=True):
         loads, latencies, halves = zip(*points, strict=True)
         style = _style(number)
         errors = [half or 0.0 for half in halves] if any(halves) else None
@@ -46,70 +57,83 @@ def draw_latency(
 
 
 def draw_cycles(
-    series: Mapping[str, Sequence[tuple[int, float]]],
-    title: str = "Cycles over words",
-    bound: Sequence[tuple[int, float]] = (),
+    panels: Mapping[str, Panel],
     across: str = "words of a block",
     upwards: str = "cycles",
+    columns: int = 0,
 ) -> Figure:
     """Draw cycles over words of a block, both on a logarithmic scale (from 0 on a linear one).
 
-    Each line has its name at its end. Equal lines are one with all their names. No schedule has
-    fewer cycles than ``bound``: an area.
+    Each panel has its title above it, and each line its name at its end. Equal lines are one with
+    all their names. No schedule has fewer cycles than the bound: a dashed line. ``columns`` are
+    those of a paper that the figure fills; 0 for a screen.
     """
-    figure, axes = _axes(title, across, upwards)
-    axes.set_xscale("log", base=2)
-    positive = all(value > 0 for points in series.values() for _, value in points)
-    axes.set_yscale("log" if positive else "linear")
+    figure, all_axes = _axes([*panels], across, upwards, columns)
+    names = dict.fromkeys(name for series, _ in panels.values() for name in series)
+    numbers = dict(zip(names, categories_of(names), strict=True))
+    ends = []
+    for axes, (series, bound) in zip(all_axes, panels.values(), strict=True):
+        axes.set_xscale("log", base=2)
+        drawn = [*series.values(), bound]
+        positive = all(value > 0 for points in drawn for _, value in points)
+        axes.set_yscale("log" if positive else "linear")
+        ends.append(_draw_lines(axes, series, numbers))
+        if bound:
+            axes.plot(*zip(*bound, strict=True), color=INK, ls="--", lw=1)
+            ends[-1].append((bound[-1], "lower bound", INK))
+    for axes, labels in zip(all_axes, ends, strict=True):
+        _label_ends(figure, axes, labels, _LETTERS[columns])
+    return figure
+
+
+End = tuple[tuple[int, float], str, str]
+"""The last point of a line, its name and its colour."""
+
+
+def _draw_lines(axes: Axes, series: Mapping[str, Points], numbers: Mapping[str, int]) -> list[End]:
+    """Draw lines in the colours of their numbers; equal ones are one."""
     lines: dict[tuple[tuple[int, float], ...], list[str]] = {}
     for name, points in series.items():
         lines.setdefault(tuple(points), []).append(name)
     ends = []
-    for number, (points, names) in enumerate(lines.items()):
-        style = _style(number)
+    for points, names in lines.items():
+        style = _style(numbers[names[0]])
         axes.plot(*zip(*points, strict=True), **style)
         ends.append((points[-1], ", ".join(names), style["color"]))
-    if bound:
-        words, cycles = zip(*bound, strict=True)
-        lowest = axes.get_ylim()[0] if lines else cycles[0] / 2
-        lowest = min(lowest, cycles[0] / 1.5)
-        axes.fill_between(words, cycles, lowest, color=QUIET, alpha=0.18, lw=0)
-        axes.set_ylim(bottom=lowest)
-        ends.append((bound[-1], "below the lower bound", QUIET))
-    _label_ends(figure, axes, ends)
-    return figure
+    return ends
 
 
-def _label_ends(
-    figure: Figure, axes: Axes, ends: Sequence[tuple[tuple[int, float], str, str]]
-) -> None:
-    """Write names at the ends of lines, from the lowest up, none over the one before."""
-    last = max((x for (x, _), _, _ in ends), default=0)
+def _label_ends(figure: Figure, axes: Axes, ends: Sequence[End], letters: float) -> None:
+    """Write names beside the ends of lines, from the lowest up, none over the one before."""
     figure.draw_without_rendering()
     points = 72 / figure.dpi
     heights = {end: axes.transData.transform(end[0])[1] * points for end in ends}
     top = -math.inf
     for end in sorted(ends, key=heights.__getitem__):
-        (_, y), name, color = end
+        place, name, color = end
         lines = textwrap.wrap(name, _LABEL_LETTERS)
-        half = _LINE * len(lines) / 2
+        half = _LINE * letters * len(lines) / 2
         height = max(heights[end], top + half)
         top = height + half
-        place: dict[str, Any] = {"xytext": (8, height - heights[end]), "va": "center"}
-        place |= {"textcoords": "offset points", "annotation_clip": False}
-        axes.annotate("\n".join(lines), (last, y), color=color, size="small", **place)
+        where: dict[str, Any] = {"xytext": (6, height - heights[end]), "va": "center"}
+        where |= {"textcoords": "offset points", "annotation_clip": False}
+        axes.annotate("\n".join(lines), place, color=color, size=0.9 * letters, **where)
 
 
 Cost = tuple[str, int, float]
 """The name of a network or algorithm, its LUTs and its cycles."""
 
 
-def draw_pareto(series: Mapping[str, tuple[Sequence[Cost], Sequence[Cost]]]) -> Figure:
+def draw_pareto(
+    series: Mapping[str, tuple[Sequence[Cost], Sequence[Cost]]],
+    title: str = "Cycles over LUTs",
+    columns: int = 0,
+) -> Figure:
     """Draw cycles over LUTs: all ways to do each work, and its Pareto front.
 
     A line joins the ways on a front, and they have their names.
     """
-    figure, axes = _axes("Cycles over LUTs", "LUTs of the network", "cycles")
+    figure, (axes,) = _axes([title], "LUTs of the network", "cycles", columns)
     for number, (work, (ways, front)) in enumerate(series.items()):
         style = _style(number)
         _, luts, cycles = zip(*ways, strict=True)
@@ -126,17 +150,26 @@ def draw_pareto(series: Mapping[str, tuple[Sequence[Cost], Sequence[Cost]]]) -> 
     return figure
 
 
-def _axes(title: str, across: str, upwards: str) -> tuple[Figure, Axes]:
-    """Return an empty plot with this title and these axis labels."""
-    figure = Figure(figsize=_SIZE, layout="constrained", facecolor="white")
-    axes = figure.add_subplot()
-    axes.set_title(title, loc="left", weight="bold", color=INK, wrap=True)
-    axes.set_xlabel(across)
-    axes.set_ylabel(upwards)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelcolor=INK)
-    axes.grid(alpha=0.2)
-    return figure, axes
+def _axes(
+    titles: Sequence[str], across: str, upwards: str, columns: int
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with an empty plot for each title, with these axis labels."""
+    beside = 1 if columns == 1 else min(2, len(titles))
+    rows = math.ceil(len(titles) / beside)
+    width, height = _SIZES[columns]
+    wide = width if columns else width * (1 + 0.6 * (beside - 1))
+    size = (wide, height * rows)
+    with mpl.rc_context({"font.size": _LETTERS[columns]}):
+        figure = Figure(figsize=size, layout="constrained", facecolor="white")
+        plots = [figure.add_subplot(rows, beside, place + 1) for place in range(len(titles))]
+        for axes, title in zip(plots, titles, strict=True):
+            axes.set_title(title, loc="left", weight="bold", color=INK, wrap=True)
+            axes.set_xlabel(across)
+            axes.set_ylabel(upwards)
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.tick_params(labelcolor=INK)
+            axes.grid(alpha=0.2)
+    return figure, plots
 
 
 def _style(number: int) -> dict[str, Any]:

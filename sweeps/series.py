@@ -3,6 +3,7 @@
 Rows that differ only in a seed or a source are repetitions of one run, and their mean is drawn.
 """
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -27,13 +28,11 @@ _OF_LOADS = (
     "on",
 )
 _WAYS = ("algorithm", "ports", "timing", *_HARDWARE, "on")
-_OF_COLLECTIVES = ("network", *_FAULTS, "collective", "operator", *_WAYS)
+_TITLE = ("network", *_FAULTS, "collective", "operator")
 _WORK = ("network", *_FAULTS, "collective", "operator", "words")
 
 
-_OF_WORKLOADS = (
-    *("network", *_FAULTS, "mapping", "policy", "clock", "rate", "circuits", "message_words"),
-)
+_OF_WORKLOADS = (*("mapping", "policy", "clock", "rate", "circuits", "message_words"),)
 
 
 class LoadPoint(NamedTuple):
@@ -82,29 +81,74 @@ def latency_series(
     return {name: sorted(points) for name, points in series.items()}, found
 
 
-Series = dict[str, list[tuple[int, float]]]
-"""Points of lines by their names."""
+Points = list[tuple[int, float]]
+Panels = dict[str, tuple[dict[str, Points], Points]]
+"""Lines by their names, and the lower bound, for each network and collective."""
 
 
-def cycles_series(rows: Iterable[Row]) -> Series:
-    """Return cycles over words of a block, for each algorithm and network."""
-    return _series(rows, COLLECTIVE, _OF_COLLECTIVES, over="words", value="cycles")
+def cycles_panels(rows: Iterable[Row]) -> Panels:
+    """Return cycles over words of a block, for each algorithm, and their bound."""
+    ran = [row for row in rows if row["kind"] == COLLECTIVE and row["status"] == DONE]
+    panels: Panels = {}
+    for title, same in _by_title(ran, _TITLE).items():
+        least: dict[int, float] = {}
+        for row in same:
+            least[row["words"]] = min(row["least_cycles"], least.get(row["words"], math.inf))
+        panels[title] = _lines(same, _WAYS, over="words", value="cycles"), sorted(least.items())
+    return panels
 
 
-def exposed_series(rows: Iterable[Row]) -> Series:
+def exposed_panels(rows: Iterable[Row]) -> Panels:
     """Return exposed communication over the words of all calls, for each way to run workloads."""
-    return _series(rows, WORKLOAD, _OF_WORKLOADS, over="call_words", value="exposed")
+    ran = [row for row in rows if row["kind"] == WORKLOAD and row["status"] == DONE]
+    return {
+        f"{title}, exposed communication": (
+            _lines(same, _OF_WORKLOADS, over="call_words", value="exposed"),
+            [],
+        )
+        for title, same in _by_title(ran, ("network", *_FAULTS)).items()
+    }
 
 
-def _series(
-    rows: Iterable[Row], kind: str, names: Sequence[str], *, over: str, value: str
-) -> Series:
-    """Return the mean ``value`` of rows of a ``kind`` over another column."""
-    ran = [row for row in rows if row["kind"] == kind and row["status"] == DONE]
-    series: Series = {}
-    for (name, at), same in _repetitions(ran, names, over).items():
-        series.setdefault(name, []).append((at, statistics.fmean(row[value] for row in same)))
-    return {name: sorted(points) for name, points in series.items()}
+def common_title(rows: Iterable[Row], names: Sequence[str]) -> str:
+    """Return those of the columns ``names`` as text that are the same in all rows."""
+    kept = [row for row in rows if row["status"] == DONE]
+    same = [name for name in names if len({row[name] for row in kept}) == 1]
+    return ", ".join(filter(None, (_words(name, kept[0][name]) for name in same)))
+
+
+def _by_title(rows: Sequence[Row], names: Sequence[str]) -> dict[str, list[Row]]:
+    """Group rows by the text of the columns ``names``."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        title = ", ".join(filter(None, (_words(name, row[name]) for name in names)))
+        found.setdefault(title, []).append(row)
+    return found
+
+
+def _lines(
+    rows: Sequence[Row], names: Sequence[str], *, over: str, value: str
+) -> dict[str, Points]:
+    """Return the mean ``value`` of rows over another column, by the names of lines."""
+    if not _splits(rows, names, over, "streams"):
+        names = [name for name in names if name != "streams"]
+    lines: dict[str, Points] = {}
+    for (name, at), same in _repetitions(rows, names, over).items():
+        lines.setdefault(name, []).append((at, statistics.fmean(row[value] for row in same)))
+    return {name: sorted(points) for name, points in lines.items()}
+
+
+def _splits(rows: Sequence[Row], names: Sequence[str], over: str, column: str) -> bool:
+    """Return whether rows differ in ``column`` that are otherwise of one line at one place.
+
+    A network has a part for streams only if its schedule streams, which a short one does not.
+    """
+    others = [name for name in (*names, over) if name != column]
+    values: dict[tuple[Any, ...], Any] = {}
+    return any(
+        values.setdefault(tuple(row[name] for name in others), row.get(column)) != row.get(column)
+        for row in rows
+    )
 
 
 def costs(rows: Iterable[Row], luts: dict[str, int]) -> dict[str, list[Cost]]:

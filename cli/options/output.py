@@ -87,7 +87,7 @@ _INPUT_FILES = {
 
 def require_no_picture(output: str | None) -> None:
     """Refuse a picture's name for a JSON output."""
-    if output is not None and Path(output).suffix.lower() in (".svg", ".png"):
+    if output is not None and Path(output).suffix.lower() in (".svg", ".pdf", ".png"):
         allowed = "a file for JSON, as eyecast show draws pictures"
         raise InvalidInput.of("-o", allowed, output)
 

@@ -262,7 +262,7 @@ BAD_OPTIONS = {
         "not 257"
     ),
     f"{MESH} --source 0,0 --vcs 9 -o a.svg": "vcs must be 1 to 8, not 9",
-    f"{MESH} --source 0,0 -o a.gif": "suffix of picture a.gif must be .svg or .png, not .gif",
+    f"{MESH} --source 0,0 -o a.gif": "suffix of picture a.gif must be .svg, .pdf or .png, not .gif",
     f"{MESH} --source 0,0 -o no/a.svg": (
         "output folder no must be an existing folder, not missing"
     ),

@@ -440,7 +440,7 @@ def test_a_link_to_itself(eyecast: Command, here: Path) -> None:
         ),
         (
             f"show --mesh 4x4 {CORNER} -o a.gif",
-            "suffix of picture a.gif must be .svg or .png, not .gif",
+            "suffix of picture a.gif must be .svg, .pdf or .png, not .gif",
         ),
     ],
 )

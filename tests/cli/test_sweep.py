@@ -71,8 +71,8 @@ def test_an_interruption_says_how_much_is_kept(
             "--plot must be latency, cycles, exposed or pareto, not 'pie'",
         ),
         (
-            ("-o", "t.csv", "--plot", "cycles", "p.pdf"),
-            "suffix of picture p.pdf must be .svg or .png, not .pdf",
+            ("-o", "t.csv", "--plot", "cycles", "p.gif"),
+            "suffix of picture p.gif must be .svg, .pdf or .png, not .gif",
         ),
     ],
 )

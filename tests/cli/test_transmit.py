@@ -178,7 +178,7 @@ BAD = {
     "--line 4 --seconds -1": "--seconds must be 0 to 1000000, not -1.0",
     "--line 4 --seconds nan": "--seconds must be a number, not 'nan'",
     "--line 4 --words 0": "--words must be 1 to 2147483647, not 0",
-    "--line 4 --picture p.gif": "suffix of picture p.gif must be .svg or .png, not .gif",
+    "--line 4 --picture p.gif": "suffix of picture p.gif must be .svg, .pdf or .png, not .gif",
     "--graph apart.json": (
         "network to transmit on must be connected, not a graph of 4, where nothing links node 2 "
         "to node 0"

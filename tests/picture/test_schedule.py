@@ -117,8 +117,8 @@ def test_the_same_schedule_gives_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("a.pdf", "suffix of picture {}/a.pdf must be .svg or .png, not .pdf"),
-        ("a", "suffix of picture {}/a must be .svg or .png, not missing"),
+        ("a.gif", "suffix of picture {}/a.gif must be .svg, .pdf or .png, not .gif"),
+        ("a", "suffix of picture {}/a must be .svg, .pdf or .png, not missing"),
         ("no/a.svg", "output folder {}/no must be an existing folder, not missing"),
         ("folder.png", "output file {}/folder.png must be a file, not a folder"),
     ],

@@ -1,12 +1,18 @@
 """The series of values that plots show."""
 
+import re
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from helpers.sweeps import BROADCAST, sweep_of
+from matplotlib.colors import to_hex
 
 import eyecast as face
+from eyecast.picture.style import STEPS
 from eyecast.picture.sweep import draw_cycles, draw_latency, draw_pareto
-from eyecast.sweeps.series import Cost, costs, cycles_series, latency_series, pareto_front
+from eyecast.sim.cache import PACKAGE
+from eyecast.sweeps.series import Cost, costs, cycles_panels, latency_series, pareto_front
 from eyecast.sweeps.table import COLUMNS
 
 
@@ -42,19 +48,22 @@ def test_series_are_named_by_what_differs() -> None:
 
 def test_cycles_over_words() -> None:
     rows = face.sweep(sweep_of(BROADCAST | {"words": [4, 1], "source": ["0,0", "1,1"]}))
-    (points,) = cycles_series(rows).values()
+    ((title, (series, bound)),) = cycles_panels(rows).items()
+    (points,) = series.values()
+    assert title == "mesh 2x2, broadcast" and [words for words, _ in bound] == [1, 4]
     assert [words for words, _ in points] == [1, 4]
     for words, cycles in points:
         both = [each["cycles"] for each in rows if each["words"] == words]
         assert cycles == sum(both) / 2
-    axes = draw_cycles(cycles_series(rows)).axes[0]
+    axes = draw_cycles(cycles_panels(rows)).axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
 
 
 def test_an_operator_is_said_once() -> None:
     sums = {"kind": "collective", "network": "mesh 2x2", "algorithm": "ring"}
     sums |= {"collective": "all-reduce", "operator": ["max", "xor"], "words": [4, 8]}
-    assert list(cycles_series(face.sweep(sweep_of(sums)))) == ["max", "xor"]
+    titles = [f"mesh 2x2, all-reduce, {name}" for name in ("max", "xor")]
+    assert list(cycles_panels(face.sweep(sweep_of(sums)))) == titles
 
 
 def test_a_front_has_what_nothing_is_better_than() -> None:
@@ -85,14 +94,39 @@ def test_costs_of_one_work_are_together_and_those_without_luts_are_left_out() ->
     }
 
 
-def test_equal_lines_are_one_with_all_names_above_the_area_of_the_bound() -> None:
+def test_equal_lines_are_one_with_all_names_beside_the_line_of_the_bound() -> None:
     same = [(1, 20.0), (16, 80.0)]
     series = {"eye": same, "chain": [(1, 25.0), (16, 30.0)], "tree": [*same]}
-    axes = draw_cycles(series, "a title", [(1, 7), (16, 22)]).axes[0]
-    assert axes.get_title(loc="left") == "a title"
-    assert [line.get_ydata().tolist() for line in axes.lines] == [[20, 80], [25, 30]]
+    short = {"chain": [(1, 25.0)]}
+    figure = draw_cycles({"one": (series, [(1, 7), (16, 22)]), "other": (short, [])}, columns=2)
+    axes, other = figure.axes
+    assert [each.get_title(loc="left") for each in figure.axes] == ["one", "other"]
+    assert [line.get_ydata().tolist() for line in axes.lines[:2]] == [[20, 80], [25, 30]]
+    assert (axes.lines[2].get_linestyle(), [*axes.lines[2].get_ydata()]) == ("--", [7, 22])
     labels = {each.get_text(): each.get_color() for each in axes.texts}
-    assert list(labels) == ["below the lower bound", "chain", "eye, tree"]
+    assert list(labels) == ["lower bound", "chain", "eye, tree"]
     assert labels["eye, tree"] == axes.lines[0].get_color() != axes.lines[1].get_color()
-    corners = axes.collections[0].get_paths()[0].vertices
-    assert {(1.0, 7.0), (16.0, 22.0)} <= {*map(tuple, corners.tolist())}
+    # An algorithm has its colour in every panel, and its name at the end of its own line.
+    assert other.texts[0].get_color() == labels["chain"] and other.texts[0].xy == (1, 25.0)
+
+
+def test_labels_do_not_overlap_and_a_point_without_a_stream_is_of_its_line() -> None:
+    sweep = BROADCAST | {"network": ["mesh 4x4", "torus 4x4"], "words": [1, 16], "algorithm": "all"}
+    panels = cycles_panels(face.sweep(sweep_of(sweep)))
+    assert list(panels) == ["mesh 4x4, broadcast", "torus 4x4, broadcast"]
+    assert not any("stream" in name for series, _ in panels.values() for name in series)
+    for columns in (0, 1, 2):
+        figure = draw_cycles(panels, columns=columns)
+        figure.draw_without_rendering()
+        for axes in figure.axes:
+            boxes = sorted(text.get_window_extent().intervaly.tolist() for text in axes.texts)
+            assert all(below[1] <= above[0] + 1 for below, above in pairwise(boxes))
+
+
+def test_the_page_has_the_colours_of_steps_that_pictures_have() -> None:
+    styles = (PACKAGE / "report" / "page" / "page.css").read_text()
+    found = [re.search(rf"--{name}: (#\w+)", styles)[1] for name in STOPS]
+    assert [to_hex(STEPS(place)) for place in np.linspace(0, 1, 5)] == found
+
+
+STOPS = ("from", "middle-1", "middle-2", "middle-3", "to")

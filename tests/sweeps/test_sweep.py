@@ -19,7 +19,7 @@ from eyecast.sweeps import collective
 from eyecast.sweeps.journal import Journal
 from eyecast.sweeps.points import Point
 from eyecast.sweeps.run import Row
-from eyecast.sweeps.series import exposed_series
+from eyecast.sweeps.series import exposed_panels
 from eyecast.sweeps.sweep import groups_of, points_in, run_here, run_missing, table_rows
 from eyecast.sweeps.table import COLUMNS
 
@@ -75,7 +75,8 @@ def test_workloads_are_those_of_python_and_follow_their_file(here: Path) -> None
             assert (row["cycles"], row["ideal_cycles"]) == (found.engine.cycles, found.ideal.cycles)
             assert (row["least_cycles"], row["call_words"]) == (found.bound, words)
             assert row["exposed"] == found.engine.mean("exposed")
-        lines = exposed_series(rows)
+        ((title, (lines, _)),) = exposed_panels(rows).items()
+        assert title == "mesh 2x2, exposed communication"
         assert {name: points[0][0] for name, points in lines.items()} == {
             f"rate {rate}{more}": words for rate in (100, 1000) for more in ("", ", circuits")
         }
