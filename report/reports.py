@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from ..model.collectives.shown_bounds import least_counts, word_measures
 from ..model.compare.case import Case
 from ..model.compare.checks import Check, Comparison, Verification
 from ..model.compare.recorded import RecordedCheck
-from ..model.compare.side_by_side import SideBySide
+from ..model.compare.side_by_side import Entry, SideBySide
 from ..model.compare.traffic_case import TrafficCase, TrafficResult
 from ..model.network.config import NetworkConfig
 from ..model.program.any_program import AnyProgram
@@ -227,7 +228,8 @@ def report_chip(title: str, config: NetworkConfig, machine: ShownMachine, good: 
 def report_comparison(comparison: SideBySide) -> Report:
     """Return the page of algorithms side by side, with all cases of the comparison.
 
-    A case that ran on the hardware is shown as it ran there.
+    Algorithms are in the order of their cycles, so that the page opens on the fastest one. A case
+    that ran on the hardware is shown as it ran there.
     Raises :class:`.InvalidInput` if there is nothing to show, or the network is too large to draw.
     """
     cases = comparison.cases
@@ -236,7 +238,8 @@ def report_comparison(comparison: SideBySide) -> Report:
         raise InvalidInput(f"--report has nothing to show: {refusal}")
     contents = Contents(comparison.title, cases[0].program.config)
     numbers: dict[tuple[str, str], int] = {}
-    for entry, case in ((one, case) for one in comparison.entries for case in one.cases.values()):
+    entries = _fastest_first(comparison)
+    for entry, case in ((one, case) for one in entries for case in one.cases.values()):
         if case.timing not in comparison.cycle_columns:
             continue
         result = entry.verified.get(case.timing)
@@ -252,7 +255,17 @@ def report_comparison(comparison: SideBySide) -> Report:
     if rtl:
         text = "the hardware does what the model says" if agrees else "hardware and model differ"
     verdict = {"good": agrees if rtl else None, "text": text}
-    return contents.report(verdict, comparison=_side_by_side(comparison, numbers))
+    cycles = {entry.name: entry.cycles for entry in entries}
+    fastest = min(numbers, key=lambda key: cycles[key[0]][key[1]])
+    side_by_side = _side_by_side(comparison, numbers)
+    return contents.report(verdict, comparison=side_by_side, chosen=numbers[fastest])
+
+
+def _fastest_first(comparison: SideBySide) -> list[Entry]:
+    """Return the algorithms in the order of their cycles; those without cycles come last."""
+    return sorted(
+        comparison.entries, key=lambda entry: min(entry.cycles.values(), default=math.inf)
+    )
 
 
 def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -> dict[str, Any]:
@@ -267,7 +280,7 @@ def _side_by_side(comparison: SideBySide, numbers: dict[tuple[str, str], int]) -
     fewest = "".join(
         f"; fewest cycles: {', '.join(names)}" for names in [comparison.winners] if names
     )
-    for entry in comparison.entries:
+    for entry in _fastest_first(comparison):
         cycles = [str(entry.cycles.get(timing, "")) for timing in timings]
         measures = [str(entry.schedule.steps), str(entry.schedule.tcd), *cycles]
         wrong += [len(rows)] * (not entry.agrees)

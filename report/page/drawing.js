@@ -115,6 +115,8 @@ class Drawing {
     this.parallel = new Map();
     this.readLinks(network.links);
     this.outline();
+    this.slow = slowLinks(network);
+    this.drawParts();
     this.links = this.drawLinks();
     this.nodes = this.drawNodes();
     this.writeTexts();
@@ -166,12 +168,28 @@ class Drawing {
     return ruler ? Math.max(margin, CELL * Math.max(...ruler.at) + 1.3 * this.text) : 0;
   }
 
+  /** Outline the parts of the network that slow links join, such as chiplets. */
+  drawParts() {
+    const part = this.points.map((_, node) => node);
+    const of = (node) => (part[node] === node ? node : (part[node] = of(part[node])));
+    this.ways.forEach((way, link) => { if (!this.slow.has(link)) part[of(way.from)] = of(way.to); });
+    const parts = Map.groupBy(part.keys(), of);
+    if (parts.size === 1 || parts.size === part.length) return;
+    const group = svg("g", { "aria-hidden": "true" });
+    for (const nodes of parts.values()) {
+      const [xs, ys] = [0, 1].map((axis) => nodes.map((node) => this.points[node][axis]));
+      const [x, y] = [Math.min(...xs), Math.min(...ys)];
+      group.append(svg("rect", { class: "part", x: x - 36, y: y - 36, width: Math.max(...xs) - x + 72, height: Math.max(...ys) - y + 72, rx: 14 }));
+    }
+    this.svg.append(group);
+  }
+
   drawLinks() {
     const group = svg("g", { class: "links" });
     const links = this.ways.map((way, number) => {
       const name = this.linkName(number);
       const element = svg("g", {
-        class: way.faulty ? "link faulty" : "link", role: "button", tabindex: "-1",
+        class: `link${way.faulty ? " faulty" : ""}${this.slow.has(number) ? " slow" : ""}`, role: "button", tabindex: "-1",
         "aria-label": way.faulty ? `${name}, broken` : name, "data-link": number,
         onclick: () => this.choose({ link: number }),
       }, svg("title", {}, name), svg("path", { class: "hit", d: way.path }), svg("path", { class: "line", d: way.path }));
@@ -375,6 +393,7 @@ class Drawing {
     this.svg.append(this.bars);
     this.nodes.forEach((element, node) => {
       element.classList.toggle("root", node === run.root);
+      element.classList.toggle("idle", run.isIdle(node));
       element.classList.toggle("flagged", String(node) in run.flags);
       const root = node === run.root ? ", the root" : "";
       const has = run.flags[node] ? `, error flags ${run.flags[node].join(", ")}` : "";

@@ -21,6 +21,12 @@ function flightsOf({ nodes, ports, links }) {
   return flights;
 }
 
+/** Return the links that are slower than others: with a rate, or more registers than the least. */
+function slowLinks({ links: { rate, registers } }) {
+  const least = registers.reduce((a, b) => Math.min(a, b), Infinity);
+  return new Set([...rate.keys()].filter((link) => rate[link] > 1 || registers[link] > least));
+}
+
 class Run {
   constructor(data, network) {
     Object.assign(this, data);
@@ -229,6 +235,14 @@ class Run {
   /** Return whether a node must end up with data. */
   isServed(node) {
     return this.brought ? this.contributions.owed[node] && this.contributions.goal[node] > 0 : this.held[node] + this.due[node] > 0;
+  }
+
+  /** Return whether a node takes no part in a collective: it has, sends and gets nothing. */
+  isIdle(node) {
+    const { program, network } = this;
+    return Boolean(program && this.steps.end.length) && this.held[node] + this.due[node] === 0
+      && program.first_row[node] === program.first_row[node + 1]
+      && !network.switches.includes(node) && !network.faulty_nodes.includes(node);
   }
 
   binOf(cycle) {

@@ -85,6 +85,7 @@ function legendOfNodes(run, network) {
   const entries = [entry(nodeIcon("", 0.5), `node, fills as ${what}`), entry(nodeIcon("full", 1), run.brought ? "has the contributions of all" : run.collective === "traffic" ? "has all its packets" : "has all its data")];
   if (run.root !== null) entries.push(entry(nodeIcon("root", 0), "the root"));
   if (network.faulty_nodes.length) entries.push(entry(nodeIcon("faulty", 0), "broken node"));
+  if (network.points.some((_, node) => run.isIdle(node))) entries.push(entry(nodeIcon("idle", 0), "takes no part"));
   if (network.switches.length) entries.push(entry(nodeIcon("switch", 0), "switch: sends and gets nothing"));
   if (network.host !== null) entries.push(entry(nodeIcon("host", 0), "host"));
   if (Object.keys(run.flags).length) entries.push(entry(nodeIcon("flagged", 0), "node with an error"));
@@ -99,6 +100,7 @@ function legendOfLinks(run, network) {
     const bar = svg("svg", { viewBox: "-20 -20 40 40", class: "icon" }, svg("line", { class: "dateline", y1: -16, y2: 16 }));
     entries.push(entry(bar, "dateline: packets change to the next virtual channel"));
   }
+  if (slowLinks(network).size) entries.push(entry(linkIcon("slow"), "slow link, such as between chiplets"));
   if (network.links.faulty.some(Boolean)) entries.push(entry(linkIcon("faulty"), "broken link"));
   if (run.detailed && run.held_up.some(Boolean)) entries.push(entry(make("span", { class: "ringed" }), "flit that cannot go on"));
   if (run.deadlock) entries.push(entry(linkIcon("circle"), "circle of waiting"));

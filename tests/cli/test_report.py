@@ -87,6 +87,9 @@ def test_any_algorithm_of_a_comparison_can_be_watched(eyecast: Command, here: Pa
     page = read_file("page.html")
     rows, runs = page["comparison"]["rows"], page["comparison"]["runs"]
     assert rows[0][0] == "lower bound" and runs[0] == []
+    # The page opens on the fastest run, whose algorithm comes first.
+    assert page["chosen"] == runs[1][0] and rows[1][0] == "chain"
+    assert page["runs"][page["chosen"]]["cycles"] == min(run["cycles"] for run in page["runs"])
     assert len(page["runs"]) == sum(map(len, runs)) >= 12
     for row, numbers in zip(rows[1:], runs[1:], strict=True):
         names = [page["runs"][number]["name"] for number in numbers]
@@ -95,6 +98,14 @@ def test_any_algorithm_of_a_comparison_can_be_watched(eyecast: Command, here: Pa
         assert names == [f"{row[0]}, {timing}" for timing in timings]
         cycles = [str(page["runs"][number]["cycles"]) for number in numbers]
         assert row[3:5] == [*cycles, ""][:2]
+
+
+def test_a_comparison_on_circuits_opens_on_the_fastest(eyecast: Command, here: Path) -> None:
+    compare = ("compare", "--circuits", "--mesh", "3x3", "--source", "0,0", "--report", "page.html")
+    assert eyecast(*compare).status == 0
+    page = read_file("page.html")
+    runs = page["runs"]
+    assert runs[page["chosen"]]["cycles"] == min(run["cycles"] for run in runs) < runs[-1]["cycles"]
 
 
 def test_traffic_has_its_latencies(eyecast: Command, here: Path) -> None:

@@ -325,6 +325,18 @@ def test_a_dateline_is_where_packets_change_their_vc(opened: Opened) -> None:
     assert opened(broadcast()).locator(".dateline").count() == 0
 
 
+def test_chiplets_slow_links_and_idle_nodes_are_seen(opened: Opened) -> None:
+    network = eyecast.chiplets((2, 1), (2, 2), latency=4)
+    page = opened(report_case(predicted(eyecast.schedule(network, "tree", source=0, words=2))))
+    counts = {name: page.locator(f"#network .{name}").count() for name in ("part", "slow", "idle")}
+    assert counts == {"part": 2, "slow": 4, "idle": 0}
+    made = eyecast.schedule(mesh((3, 3)), "tree", collective="multicast", source=0, targets=[8])
+    page = opened(report_case(predicted(made)))
+    counts = {name: page.locator(f"#network .{name}").count() for name in ("part", "slow", "idle")}
+    assert counts == {"part": 0, "slow": 0, "idle": 7}
+    assert "takes no part" in page.inner_text("#legend")
+
+
 def test_the_drawing_is_zoomed_with_its_flits(opened: Opened, tmp_path: Path) -> None:
     page = opened(broadcast(), at="#cycle=3")
     wide = page.locator("#network").get_attribute("viewBox").split()
