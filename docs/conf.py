@@ -46,7 +46,11 @@ html_show_copyright = False
 extensions = [
     *("myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary"),
     *("command_pages", "live_pages", "notebook_pages"),
+    "sphinx_copybutton",
 ]
+# A copied command has no prompt, and none of its output.
+copybutton_prompt_text = "$ "
+copybutton_line_continuation_character = "\\"
 
 # As code hosts name the anchors of headings.
 myst_heading_anchors = 3
