@@ -58,7 +58,7 @@ def compile_source(source: Path, folder: Path) -> list[str]:
     # The compiler cannot read all names of folders in the list of files that it writes.
     for name, there in (("source", source.resolve().parent), (RUNTIME, SOURCES)):
         (folder / name).symlink_to(there, target_is_directory=True)
-    (folder / "map.h").write_text(_map())
+    (folder / "map.h").write_text(address_map())
     _compile(folder, "-c", f"source/{source.name}", "-o", "app.o")
     from elftools.elf.elffile import ELFFile  # noqa: PLC0415 - an extra
 
@@ -121,7 +121,7 @@ def _read(path: Path) -> Binary:
     return Binary(words, functions)
 
 
-def _map() -> str:
+def address_map() -> str:
     """Return ``map.h``: the addresses of a core for ``ey.h``."""
     places = (
         f"#define EY_{each.name} ((volatile unsigned *){each.value << 28:#x})" for each in Place

@@ -65,7 +65,7 @@ static void put_integer(int number) {
     put_number(number < 0 ? 0u - number : (unsigned)number, 10, 1);
 }
 
-/* Six digits behind the point; what does not fit an integer is shown as "big". */
+/* Six digits behind the point, a half rounded up; beyond integers it prints "big". */
 static void put_float(double number) {
     if (number < 0) put('-'), number = -number;
     if (!(number < 4294967295.0)) return put_text(number == number ? "big" : "nan");

@@ -5,7 +5,7 @@
 #include "drawn.h"
 #include "naive.h"
 
-enum { SIDE = 4, COLUMNS = 4, LIMIT = 10000, MOST = 100 };
+enum { SIDE = 4, COLUMNS = 4, LIMIT = 25000, MOST = 100 };
 static float plate[SIDE + 2][SIDE + 2], next[SIDE][SIDE];
 static float edges[4][SIDE], halo[4][SIDE];
 

@@ -1,9 +1,11 @@
 """The programs of a chip's calls do what MPI says, on packets and on circuits, in the model."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.processes import needs, run_program
 from helpers.refusals import refusal_of
 
 import eyecast
@@ -13,6 +15,7 @@ from eyecast.chip.memory_map import Event
 from eyecast.chip.outcome import Outcome
 from eyecast.chip.programs import Programs, Run, programs_of
 from eyecast.chip.simulation import Line
+from eyecast.chip.source import SOURCES, address_map
 from eyecast.model.cycle.any_run import run_any
 from eyecast.model.network.config import Timing
 from eyecast.model.program.payload import empty_memory
@@ -139,6 +142,32 @@ REFUSED = {
 @pytest.mark.parametrize("symbol", REFUSED)
 def test_calls_that_no_network_does(symbol: str) -> None:
     assert refusal_of(Call.read, symbol, NODES, circuits=False) == REFUSED[symbol]
+
+
+C_PROGRAM = """
+#include "ey.h"
+int main(void) {
+    int words[4] = {ey_rank(), ey_size(), 2, (int)ey_wtime()};
+    unsigned *place = EY_WORDS(allreduce, 4, EY_INT, EY_AND);
+    ey_barrier();
+    if (words[0]) ey_allreduce(EY_IN_PLACE, place, 4, EY_INT, EY_AND);
+    else ey_exchange(words, 4, EY_INT, words, 1);
+    ey_reduce(words, words, 4, EY_INT, EY_XOR, 0);
+    return 0;
+}
+"""
+
+
+@needs("g++")
+@pytest.mark.parametrize("language", ["c99", "c++11"])
+def test_the_header_is_c_and_cpp(here: Path, language: str) -> None:
+    (here / "map.h").write_text(address_map())
+    kind = ["-std=" + language, "-x", language.rstrip("19")]
+    strict = ["-Wall", "-Wextra", "-pedantic", "-Werror", f"-I{SOURCES}", "-I."]
+    (here / "app.c").write_text(C_PROGRAM)
+    run_program(["g++", *kind, *strict, "-c", "app.c"], check=True)
+    done = run_program(["nm", "-u", "app.o"], check=True)
+    assert set(done.stdout.split()) >= {"ey__barrier__1", "ey__allreduce__4__int__and"}
 
 
 def test_what_tiles_say_becomes_calls_and_a_chart() -> None:
