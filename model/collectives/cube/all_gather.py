@@ -27,11 +27,11 @@ TCBT with one port the paper has no schedule, only a bound: at least 2 n - 2 cyc
 import numpy as np
 
 from ...network.port_model import PortModel
-from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.builder import build_schedule
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..declared.request import Request
 from .packing import from_all, pack, require_cube, require_no_source, require_served, to_all
 from .routing_cycles import ONE_DIMENSION_A_CYCLE, level_cycles, one_port_cycles
 from .spanning_graphs import spanning_graph
@@ -40,29 +40,22 @@ ONE_PORT_ALL_GATHER = ONE_DIMENSION_A_CYCLE
 ALL_PORT_ALL_GATHER = ("nrbrg", "sbt", "tcbt", "nrsbt", "nesbt", "sbnt")
 
 
-def cube_all_gather(
-    topology: Topology,
-    source: int | None,
-    words: int,
-    *,
-    graph: str,
-    all_port: bool,
-    packet: int | None = None,
-) -> Schedule:
-    """Bring ``words`` words of every node to all nodes, at most ``packet`` in a send.
+def cube_all_gather(asked: Request, graph: str) -> Schedule:
+    """Bring the words of every node to all nodes, at most ``packet`` of the request in a send.
 
     Node v owns block v; if blocks are cut into k pieces, it owns blocks v * k to v * k + k - 1.
-    Without ``packet`` all words that cross a link in one routing cycle are one packet. One port is
-    the port model "exchange".
+    Without a ``packet`` all words that cross a link in one routing cycle are one packet. One port
+    is the port model "exchange".
 
     Raises :class:`.InvalidInput` unless the topology is a hypercube without faults, for a graph
     not in :data:`ONE_PORT_ALL_GATHER` or :data:`ALL_PORT_ALL_GATHER`, for a ``source`` other than
     None and for no words.
     """
+    topology, words, packet, all_port = asked.topology, asked.words, asked.packet, asked.all_port
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_ALL_GATHER if all_port else ONE_PORT_ALL_GATHER
     require_served(Collective.ALL_GATHER, graph, all_port, served)
-    require_no_source(Collective.ALL_GATHER, source)
+    require_no_source(Collective.ALL_GATHER, asked.source)
     trees = spanning_graph(graph, dimension)
     cycles = level_cycles(trees) if all_port else one_port_cycles(trees)
     crossings = from_all(to_all(trees, cycles), topology.nodes, to_every=True)

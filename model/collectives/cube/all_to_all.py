@@ -30,11 +30,11 @@ import numpy as np
 
 from ...base.errors import InvalidInput, one_of
 from ...network.port_model import PortModel
-from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.builder import build_schedule
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..declared.request import Request
 from .packing import (
     Crossings,
     from_all,
@@ -52,20 +52,11 @@ ALL_PORT_ALL_TO_ALL = ("nrbrg", "sbt", "tcbt", "nrsbt", "nesbt", "sbnt")
 ORDERS = ("postorder", "reverse-breadth-first")
 
 
-def cube_all_to_all(
-    topology: Topology,
-    source: int | None,
-    words: int,
-    *,
-    graph: str,
-    all_port: bool,
-    packet: int | None = None,
-    order: str | None = None,
-) -> Schedule:
-    """Send ``words`` words from every node to every node, at most ``packet`` in a send.
+def cube_all_to_all(asked: Request, graph: str) -> Schedule:
+    """Send words from every node to every node, at most ``packet`` of the request in a send.
 
     Block s * N + d goes from node s to node d; if blocks are cut into k pieces, these are the k
-    blocks from (s * N + d) * k on. A node's block for itself stays. Without ``packet`` all words
+    blocks from (s * N + d) * k on. A node's block for itself stays. Without a ``packet`` all words
     that cross a link in one routing cycle are one packet. One port is the port model "exchange".
     ``order``, only for n ports, is one of :data:`ORDERS`; None gives the schedule of the table.
 
@@ -73,10 +64,12 @@ def cube_all_to_all(
     in :data:`ONE_PORT_ALL_TO_ALL` or :data:`ALL_PORT_ALL_TO_ALL`, for a ``source`` other than None,
     for no words and for an unknown order.
     """
+    topology, words, packet, all_port = asked.topology, asked.words, asked.packet, asked.all_port
+    order = asked.order
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_ALL_TO_ALL if all_port else ONE_PORT_ALL_TO_ALL
     require_served(Collective.ALL_TO_ALL, graph, all_port, served)
-    require_no_source(Collective.ALL_TO_ALL, source)
+    require_no_source(Collective.ALL_TO_ALL, asked.source)
     if order is not None and (not all_port or order not in ORDERS):
         allowed = one_of(ORDERS) if all_port else "none with one port"
         raise InvalidInput.of("order of all-to-all", allowed, order)

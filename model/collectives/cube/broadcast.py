@@ -29,11 +29,11 @@ import numpy as np
 from ...base.arrays import Numbers
 from ...base.ragged import even_shares
 from ...network.port_model import PortModel
-from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.builder import Rows, build_schedule
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..declared.request import Request
 from .packing import (
     even_pieces,
     pack,
@@ -56,18 +56,10 @@ ONE_PORT_BROADCAST = ("brg", "sbt", "tcbt", "nrsbt", "nesbt")
 ALL_PORT_BROADCAST = ("brg", "nrbrg", "sbt", "tcbt", "nrsbt", "nesbt")
 
 
-def cube_broadcast(
-    topology: Topology,
-    source: int | None,
-    words: int,
-    *,
-    graph: str,
-    all_port: bool,
-    packet: int | None = None,
-) -> Schedule:
-    """Broadcast ``words`` words from ``source`` to all nodes in packets of at most ``packet``.
+def cube_broadcast(asked: Request, graph: str) -> Schedule:
+    """Broadcast the words of a request from its source to all nodes.
 
-    Without ``packet`` the message is one packet; nRBRG, nRSBT and nESBT cut it into one share for
+    Without a ``packet`` the message is one packet; nRBRG, nRSBT and nESBT cut it into one share for
     each tree, so nESBT has packets of ceil(M / n) words. Each packet is a block. One port is the
     port model "exchange".
 
@@ -75,10 +67,11 @@ def cube_broadcast(
     not in :data:`ONE_PORT_BROADCAST` or :data:`ALL_PORT_BROADCAST`, for a source outside the cube
     and for no words.
     """
+    topology, words, packet, all_port = asked.topology, asked.words, asked.packet, asked.all_port
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_BROADCAST if all_port else ONE_PORT_BROADCAST
     require_served(Collective.BROADCAST, graph, all_port, served)
-    root = require_source(topology, source)
+    root = require_source(topology, asked.source)
     trees = spanning_graph(graph, dimension, root)
     if graph in ("nrbrg", "nrsbt"):
         cycles = _shared_cycles(trees, all_port)

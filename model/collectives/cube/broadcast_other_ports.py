@@ -24,11 +24,10 @@ import numpy as np
 
 from ...base.errors import InvalidInput
 from ...network.port_model import PortModel
-from ...network.topology import Topology
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
+from ..declared.request import Request
 from .broadcast import cube_broadcast
-from .packing import require_served
 from .routing_cycles import most_links_at_a_node
 from .scatter import full_duplex_path_scatter
 from .spanning_graphs import spanning_graph
@@ -42,14 +41,7 @@ OTHER_PORTS = {
 
 
 def other_ports_schedule(
-    collective: str,
-    topology: Topology,
-    source: int | None,
-    words: int,
-    *,
-    graph: str,
-    duplex: PortModel,
-    packet: int | None = None,
+    collective: str, asked: Request, graph: str, duplex: PortModel
 ) -> Schedule:
     """Return the half-duplex or full-duplex schedule of one of :data:`OTHER_PORTS`.
 
@@ -62,24 +54,23 @@ def other_ports_schedule(
         allowed = "one or full-duplex" if collective == Collective.SCATTER else "one or all"
         raise InvalidInput.of(f"ports for {graph} {collective}", allowed, duplex)
     if collective == Collective.SCATTER:
-        return full_duplex_path_scatter(topology, source, words, packet=packet)
+        return full_duplex_path_scatter(
+            asked.topology, asked.source, asked.words, packet=asked.packet
+        )
     broadcast = half_duplex_broadcast if duplex == PortModel.HALF_DUPLEX else full_duplex_broadcast
-    return broadcast(topology, source, words, graph=graph, packet=packet)
+    return broadcast(asked, graph)
 
 
-def half_duplex_broadcast(
-    topology: Topology, source: int | None, words: int, *, graph: str, packet: int | None = None
-) -> Schedule:
+def half_duplex_broadcast(asked: Request, graph: str) -> Schedule:
     """Broadcast with one send or one receive at a node in each step.
 
     A step with exchanges becomes two: first the packets to the nodes with higher numbers. The rest
     is as in :func:`.cube_broadcast`, for the graphs :data:`OTHER_PORTS_BROADCAST`.
     """
-    require_served(Collective.BROADCAST, graph, False, OTHER_PORTS_BROADCAST)
-    one_port = cube_broadcast(topology, source, words, graph=graph, all_port=False, packet=packet)
-    step = one_port.step.astype(np.int64)
-    there = (step * topology.nodes + one_port.source) * topology.nodes + one_port.target
-    back = (step * topology.nodes + one_port.target) * topology.nodes + one_port.source
+    one_port = cube_broadcast(asked, graph)
+    step, nodes = one_port.step.astype(np.int64), asked.topology.nodes
+    there = (step * nodes + one_port.source) * nodes + one_port.target
+    back = (step * nodes + one_port.target) * nodes + one_port.source
     exchanges = np.isin(there, back)
     double = np.zeros(one_port.steps + 1, np.int64)
     double[step[exchanges]] = 1
@@ -88,18 +79,15 @@ def half_duplex_broadcast(
     return replace(one_port, step=(step + later).astype(np.int32), port_model=PortModel.HALF_DUPLEX)
 
 
-def full_duplex_broadcast(
-    topology: Topology, source: int | None, words: int, *, graph: str, packet: int | None = None
-) -> Schedule:
+def full_duplex_broadcast(asked: Request, graph: str) -> Schedule:
     """Broadcast with a send and a receive at a node in each step, with any partners.
 
     Packets follow every k steps, where k is the most children of a node of the tree; a one-port
     node needs one more, for its receive. The rest is as in :func:`.cube_broadcast`, for the graphs
     :data:`OTHER_PORTS_BROADCAST`.
     """
-    require_served(Collective.BROADCAST, graph, False, OTHER_PORTS_BROADCAST)
-    one_port = cube_broadcast(topology, source, words, graph=graph, all_port=False, packet=packet)
-    trees = spanning_graph(graph, len(topology.dims), one_port.root or 0).trees
+    one_port = cube_broadcast(asked, graph)
+    trees = spanning_graph(graph, len(asked.topology.dims), one_port.root or 0).trees
     closer = 0
     if len(trees) == 1:
         children = int(np.bitwise_count(trees[0].children).max())

@@ -3,8 +3,8 @@
 (Johnsson & Ho, Tables 4, 5, 7, 11, 13, 15, 17; :mod:`.spanning_graphs` has the graphs.)
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from ...base.errors import InvalidInput, one_of
 from ...network.port_model import PortModel
@@ -20,28 +20,12 @@ from .broadcast_other_ports import OTHER_PORTS, other_ports_schedule
 from .scatter import ALL_PORT_SCATTER, ONE_PORT_SCATTER, cube_gather, cube_scatter
 
 
-class CubeGenerator(Protocol):
-    """A function that makes the schedule of one collective; ``source`` is None without a root."""
-
-    def __call__(
-        self,
-        topology: Topology,
-        source: int | None,
-        words: int,
-        *,
-        graph: str,
-        all_port: bool,
-        packet: int | None = None,
-    ) -> Schedule:
-        """Return the schedule; raise :class:`InvalidInput` if it does not serve the arguments."""
-
-
 @dataclass(frozen=True)
 class CubeCollective:
     """The spanning graphs that serve a collective with one port or n ports, and its generator."""
 
     graphs: tuple[str, ...]
-    generate: CubeGenerator
+    generate: Callable[[Request, str], Schedule]
 
 
 COLLECTIVES_ON: dict[tuple[str, bool], CubeCollective] = {
@@ -77,18 +61,27 @@ def cube_schedule(
     :mod:`.broadcast_other_ports`; ``order`` is that of an all-to-all. Raises :class:`InvalidInput`
     for a collective that is not in :data:`COLLECTIVES_ON`, and as its generator does.
     """
-    if duplex is not None:
-        return other_ports_schedule(
-            collective, topology, source, words, graph=graph, duplex=duplex, packet=packet
-        )
-    if order is not None:
-        asked = (topology, source, words)
-        return cube_all_to_all(*asked, graph=graph, all_port=all_port, packet=packet, order=order)
-    found = COLLECTIVES_ON.get((collective, all_port))
+    asked = Request(
+        topology=topology,
+        source=source,
+        words=words,
+        all_port=all_port,
+        packet=packet,
+        duplex=duplex,
+        order=order,
+    )
+    return _generated(collective, asked, graph)
+
+
+def _generated(collective: str, asked: Request, graph: str) -> Schedule:
+    """Return the schedule of a request on one spanning graph."""
+    if asked.duplex is not None:
+        return other_ports_schedule(collective, asked, graph, asked.duplex)
+    found = COLLECTIVES_ON.get((collective, asked.all_port))
     if found is None:
         known = dict.fromkeys(name for name, _ in COLLECTIVES_ON)
         raise InvalidInput.of("collective", one_of(known), collective)
-    return found.generate(topology, source, words, graph=graph, all_port=all_port, packet=packet)
+    return found.generate(asked, graph)
 
 
 _TABLES = {
@@ -103,20 +96,6 @@ _TABLES = {
 
 def _declared(collective: str, graph: str) -> Declared:
     """Return the algorithm for ``collective`` on one spanning graph."""
-
-    def make(asked: Request) -> Schedule:
-        return cube_schedule(
-            collective,
-            asked.topology,
-            asked.source,
-            asked.words,
-            graph=graph,
-            all_port=asked.all_port,
-            packet=asked.packet,
-            duplex=asked.duplex,
-            order=asked.order,
-        )
-
     takes = ["all_port", "packet"]
     if (collective, graph) in OTHER_PORTS:
         takes.append("duplex")
@@ -125,7 +104,7 @@ def _declared(collective: str, graph: str) -> Declared:
     return Declared(
         collective,
         graph,
-        make,
+        lambda asked: _generated(collective, asked, graph),
         networks="hypercubes",
         steps=_TABLES[Collective(collective)],
         paper="Johnsson & Ho",

@@ -42,6 +42,7 @@ from ...schedule.builder import Rows, build_schedule
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared
+from ..declared.request import Request
 from .link_measures import ancestors_of_nodes
 from .packing import (
     Crossings,
@@ -60,39 +61,23 @@ ONE_PORT_SCATTER = ("brg", "sbt", "tcbt", "nrsbt", "sbnt")
 ALL_PORT_SCATTER = ("nrbrg", "sbt", "tcbt", "nrsbt", "sbnt")
 
 
-def cube_scatter(
-    topology: Topology,
-    source: int | None,
-    words: int,
-    *,
-    graph: str,
-    all_port: bool,
-    packet: int | None = None,
-) -> Schedule:
-    """Send each node ``words`` words of its own from ``source``, at most ``packet`` in a send.
+def cube_scatter(asked: Request, graph: str) -> Schedule:
+    """Send each node words of its own from the source, at most ``packet`` of the request in a send.
 
     Block v is for node v; if blocks are cut into k pieces, blocks v * k to v * k + k - 1 are. The
-    source has its own from the start. Without ``packet`` all words that cross a link in one routing
-    cycle are one packet, on BRG those of one node. One port is the port model "exchange".
+    source has its own from the start. Without a ``packet`` all words that cross a link in one
+    routing cycle are one packet, on BRG those of one node. One port is the port model "exchange".
 
     Raises :class:`.InvalidInput` unless the topology is a hypercube without faults, for a graph not
     in :data:`ONE_PORT_SCATTER` or :data:`ALL_PORT_SCATTER`, for a source outside the cube and for
     no words.
     """
-    return _personal(topology, source, words, graph, all_port, packet, to_root=False)
+    return _personal(asked, graph, to_root=False)
 
 
-def cube_gather(
-    topology: Topology,
-    source: int | None,
-    words: int,
-    *,
-    graph: str,
-    all_port: bool,
-    packet: int | None = None,
-) -> Schedule:
-    """Bring ``words`` words of each node to ``source``: :func:`cube_scatter` run backwards."""
-    return _personal(topology, source, words, graph, all_port, packet, to_root=True)
+def cube_gather(asked: Request, graph: str) -> Schedule:
+    """Bring the words of each node to the source: :func:`cube_scatter` run backwards."""
+    return _personal(asked, graph, to_root=True)
 
 
 def full_duplex_path_scatter(
@@ -147,20 +132,13 @@ def gray_code_scatter(
     )
 
 
-def _personal(
-    topology: Topology,
-    source: int | None,
-    words: int,
-    graph: str,
-    all_port: bool,
-    packet: int | None,
-    to_root: bool,
-) -> Schedule:
+def _personal(asked: Request, graph: str, *, to_root: bool) -> Schedule:
+    topology, words, packet, all_port = asked.topology, asked.words, asked.packet, asked.all_port
     collective = Collective.GATHER if to_root else Collective.SCATTER
     dimension = require_cube(topology, graph, words, packet)
     served = ALL_PORT_SCATTER if all_port else ONE_PORT_SCATTER
     require_served(collective, graph, all_port, served)
-    root = require_source(topology, source)
+    root = require_source(topology, asked.source)
     trees = spanning_graph(graph, dimension, root)
     if graph == "brg":
         lengths, rows = _along_path(trees.trees[0], words, packet, apart=2)

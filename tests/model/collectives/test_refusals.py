@@ -11,12 +11,7 @@ from helpers.refusals import refusal_of
 from helpers.schedules import Send, build
 from helpers.switch_networks import switch_mesh, switch_star
 
-from eyecast.model.collectives.cube.all_to_all import cube_all_to_all
 from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
-from eyecast.model.collectives.cube.broadcast_other_ports import (
-    full_duplex_broadcast,
-    half_duplex_broadcast,
-)
 from eyecast.model.collectives.cube.collectives import cube_schedule
 from eyecast.model.collectives.cube.spanning_graphs import spanning_graph
 from eyecast.model.collectives.declared.block_words import require_block_words, with_block_words
@@ -196,17 +191,11 @@ REFUSED = {
     "topology for nesbt must be a hypercube, not a 2x2 mesh": lambda: nesbt_copies(
         mesh((2, 2)), 0, 1
     ),
-    "spanning graph of one-port broadcast must be brg, sbt, tcbt or nesbt, not nrsbt": lambda: (
-        half_duplex_broadcast(CUBE, 0, 1, graph="nrsbt")
+    "order of all-to-all must be none with one port, not postorder": lambda: cube(
+        "all-to-all", CUBE, None, 1, order="postorder"
     ),
-    "spanning graph of one-port broadcast must be brg, sbt, tcbt or nesbt, not tree": lambda: (
-        full_duplex_broadcast(CUBE, 0, 1, graph="tree")
-    ),
-    "order of all-to-all must be none with one port, not postorder": lambda: cube_all_to_all(
-        CUBE, None, 1, graph="sbt", all_port=False, order="postorder"
-    ),
-    "order of all-to-all must be postorder or reverse-breadth-first, not preorder": lambda: (
-        cube_all_to_all(CUBE, None, 1, graph="sbt", all_port=True, order="preorder")
+    "order of all-to-all must be postorder or reverse-breadth-first, not preorder": lambda: cube(
+        "all-to-all", CUBE, None, 1, all_port=True, order="preorder"
     ),
     "collective must be broadcast, scatter, gather, all-gather or all-to-all, not sum": lambda: (
         cube("sum", CUBE, 5, 1)

@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 from helpers.schedules import listed
 
-from eyecast.model.collectives.cube.broadcast import cube_broadcast
 from eyecast.model.collectives.cube.broadcast_copies import nesbt_copies
 from eyecast.model.collectives.cube.broadcast_other_ports import (
     OTHER_PORTS_BROADCAST,
     full_duplex_broadcast,
     half_duplex_broadcast,
 )
+from eyecast.model.collectives.cube.collectives import cube_schedule
 from eyecast.model.collectives.cube.routing_cycles import one_port_cycles
 from eyecast.model.collectives.cube.scatter import full_duplex_path_scatter
 from eyecast.model.collectives.cube.spanning_graphs import spanning_graph
+from eyecast.model.collectives.declared.request import Request
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube
 from eyecast.model.papers.costs.tables import find_cost
@@ -57,7 +58,9 @@ def test_theorem_4_1(n: int) -> None:
 
 
 def steps(n: int, all_port: bool, graph: str, packets: int) -> int:
-    schedule = cube_broadcast(hypercube(n), 1, packets, graph=graph, all_port=all_port, packet=1)
+    schedule = cube_schedule(
+        "broadcast", hypercube(n), 1, packets, graph=graph, all_port=all_port, packet=1
+    )
     return schedule.steps
 
 
@@ -90,7 +93,7 @@ def test_message_without_packets() -> None:
         ("nesbt", False, [3, 2, 2]),
         ("nesbt", True, [3, 2, 2]),
     ):
-        schedule = cube_broadcast(hypercube(3), 0, 7, graph=graph, all_port=all_port)
+        schedule = cube_schedule("broadcast", hypercube(3), 0, 7, graph=graph, all_port=all_port)
         assert schedule.blocks.words.tolist() == expected
 
 
@@ -175,7 +178,7 @@ def test_broadcasts(graph: str, n: int, words: int) -> None:
     for packet in (1, 3, words):
         count = -(-words // packet)
         half, full = (
-            broadcast(hypercube(n), 1, words, graph=graph, packet=packet)
+            broadcast(Request(topology=hypercube(n), source=1, words=words, packet=packet), graph)
             for broadcast in (half_duplex_broadcast, full_duplex_broadcast)
         )
         for schedule in (half, full):
@@ -206,7 +209,8 @@ def test_broadcasts_take_the_steps_that_others_count(
     cost = find_cost("broadcast", graph, ports)
     for n in (2, 3, 4, 6):
         for packet in range(1, 14):
-            schedule = broadcast(hypercube(n), 0, 12, graph=graph, packet=packet)
+            asked = Request(topology=hypercube(n), source=0, words=12, packet=packet)
+            schedule = broadcast(asked, graph)
             assert schedule.steps == cost.start_ups(n, 12, packet)
 
 

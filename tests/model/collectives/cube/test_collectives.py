@@ -9,7 +9,7 @@ import pytest
 from helpers.refusals import refusal_of
 
 from eyecast.model.base.errors import one_of
-from eyecast.model.collectives.cube.all_to_all import ORDERS, cube_all_to_all
+from eyecast.model.collectives.cube.all_to_all import ORDERS
 from eyecast.model.collectives.cube.collectives import COLLECTIVES_ON, cube_schedule
 from eyecast.model.collectives.cube.link_measures import measures
 from eyecast.model.collectives.cube.scatter import gray_code_scatter
@@ -229,9 +229,8 @@ def test_theorems_7_3_and_7_4_both_orders_of_all_to_all(graph: str, order: str) 
         rows = counted.subtree_nodes if order == "postorder" else counted.nodes_below
         largest = rows.max(axis=1).tolist()
         for packet in (1, 3, n << n):
-            schedule = cube_all_to_all(
-                *(hypercube(n), None, n), graph=graph, all_port=True, packet=packet, order=order
-            )
+            asked = ("all-to-all", hypercube(n), None, n)
+            schedule = cube_schedule(*asked, graph=graph, all_port=True, packet=packet, order=order)
             schedule.check()
             share = n // counted.trees  # words
             assert schedule.steps == sum(ceil(share * row / packet) for row in largest)

@@ -5,7 +5,7 @@ from math import comb
 import pytest
 from helpers.johnsson_ho_tables import drawn
 
-from eyecast.model.collectives.cube.scatter import cube_scatter
+from eyecast.model.collectives.cube.collectives import cube_schedule
 from eyecast.model.network.topology import hypercube
 from eyecast.model.papers.costs.balanced_tree import balanced_steps
 from eyecast.model.papers.costs.printed import PRINTED
@@ -122,6 +122,8 @@ def test_a_path_is_not_as_fast_as_the_binomial_tree() -> None:
     assert printed == [116, 60, 60, 88, 128]
     # Schedules agree with the counts. With full-duplex ports the path is as fast as the tree.
     for graph, start_ups in (("brg", 116), ("sbt", 60), ("tcbt", 92)):
-        schedule = cube_scatter(hypercube(n), 0, words, graph=graph, all_port=False, packet=packet)
+        schedule = cube_schedule(
+            "scatter", hypercube(n), 0, words, graph=graph, all_port=False, packet=packet
+        )
         assert count_cost(schedule).start_ups(packet) == start_ups
     assert find_cost("scatter", "brg", "full-duplex").start_ups(n, words, packet) == 60
