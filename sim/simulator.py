@@ -12,19 +12,24 @@ import numpy as np
 
 from ..model.base.files import FULL_DISK
 from ..model.base.processes import Process, require_room, stop
-from ..model.run.run import EndState, HardwareRun
+from ..model.run.run import Ending, EndState, HardwareRun
 from ..model.run.trace import Trace
-from ..rtl.parts.host_map import EJECTION_PORT, StatusWord
+from ..rtl.parts.host_map import EJECTION_PORT, RunState, StatusWord
 from .build import BUILD_FOLDER
 from .cache import keep_log
 from .compilation import TOP_MODULE
-from .ending import ending_of
-from .job import JOBS_FOLDER, TRACE_FILE, Job, JobResult
+from .job import JOBS_FOLDER, TRACE_FILE, Job, JobResult, state_of
 from .run_worker import LOG, start_bench
 from .together.trace import is_by_planes, rows_of_planes
 
 BENCH = "eyecast.sim.bench"
 POLL_SECONDS = 0.02
+_END_STATES = {
+    RunState.DONE: EndState.DONE,
+    RunState.FAILED: EndState.FAILED,
+    RunState.TIMED_OUT: EndState.TIMED_OUT,
+}
+_CULPRIT_LOW = 16
 
 
 class SimulatorError(RuntimeError):
@@ -130,7 +135,7 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
         memory=np.array(result.messages, dtype=np.uint64),
         trace=trace,
         circuits=job.circuits,
-        ending=ending_of(result.result, result.cycles) if job.controller else None,
+        ending=_ending_of(result.result, result.cycles) if job.controller else None,
         events=tuple(result.events),
     )
 
@@ -162,3 +167,15 @@ def _rows_of_text(content: bytes) -> Trace:
     for column, values in zip(trace.columns, numbers.T, strict=True):
         column[:] = values.astype(column.dtype)
     return trace
+
+
+def _ending_of(result: int, cycle: int) -> Ending | None:
+    """Return the end of the last run (docs/router.md, section 16); None if it has not ended.
+
+    ``result`` is the controller's word *result*, ``cycle`` the cycle at which its count stopped.
+    """
+    state = _END_STATES.get(RunState(state_of(result)))
+    if state is None:
+        return None
+    culprit = None if state is EndState.DONE else result >> _CULPRIT_LOW
+    return Ending(state, cycle, culprit)
