@@ -7,12 +7,12 @@ import threading
 import tty
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from amaranth.back import rtlil
 from amaranth.hdl import Cat, Module, Signal
-from helpers.board_runs import as_predicted
 from helpers.command import Command, refusal, result
 from helpers.drawn_reductions import wrong_nodes
 from helpers.generated import generated
@@ -42,6 +42,8 @@ from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import mesh
 from eyecast.model.program.compiler import Compiled, compile_all, make_room
+from eyecast.model.run.run import HardwareRun
+from eyecast.model.run.signature import signatures
 from eyecast.rtl.barrier_tree import BroadcastTree
 from eyecast.rtl.parts.technology import BufferStyle
 
@@ -49,6 +51,25 @@ NAMES = "icebreaker, ice40-hx8k, ulx3s-85f, icepi-zero"
 SMALL = NetworkConfig(topology=mesh((2, 2)), flit_width=16, signature=True)
 PAIR = replace(SMALL, topology=mesh((2, 1)))
 WORDS = 4
+
+
+def as_predicted(case: Case, words: int, **changes: Any) -> HardwareRun:
+    """Return a board's run that matches its prediction and reads ``words``, with some changes."""
+    predicted = case.predicted
+    measured = HardwareRun(
+        finished=True,
+        cycles=predicted.cycles,
+        seconds=0.0,
+        flags=predicted.flags,
+        step=predicted.step,
+        sender_state=np.zeros((case.schedule.topology.nodes, 1), np.int64),
+        stalled_flits=predicted.stalled_flits,
+        arrived=predicted.arrived,
+        signature=signatures(predicted.trace, case.program.config),
+        memory=predicted.memory[:, :words],
+        trace=predicted.trace,
+    )
+    return replace(measured, **changes)
 
 
 def case(config=SMALL):

@@ -135,12 +135,6 @@ def test_a_trace_is_checked_word_for_word(eyecast: Command, here: Path) -> None:
     assert eyecast("check", "trace.csv", *EYE[:2], "--circuits", "--no-program").status == 1
 
 
-def test_python_takes_circuits() -> None:
-    made = package.schedule(package.mesh((4, 4)), "eye", source=(0, 0), words=4)
-    assert package.predict(made, circuits=True).finished
-    assert package.compile(made, circuits=True).table_sizes.max() > 2
-
-
 @pytest.mark.slow
 def test_the_hardware_runs_as_predicted(eyecast: Command) -> None:
     found = result(eyecast("verify", *EYE, "--json"))

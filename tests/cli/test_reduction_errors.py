@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.command import Command, refusal
-from helpers.networks_one_way import dead_end
 
 from eyecast import InvalidInput, Operator, mesh, predict, schedule, verify
 from eyecast.formats.msccl_writer import write_msccl
 from eyecast.model.collectives import task
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.network.edges import Edges
+from eyecast.model.network.topology import Topology
 
 NAMES = "add, min, max, min-signed, max-signed, and, or or xor"
 CORNER_CUT = "--mesh 3x3 --faulty-link 0,0:1,0 --faulty-link 0,0:0,1"
@@ -76,6 +77,11 @@ BAD_OPTIONS = {
         f"operators must be {NAMES}, not fadd (did you mean add?)"
     ),
 }
+
+
+def dead_end() -> Topology:
+    """Return 0 -> 1 -> 2 without links back."""
+    return Edges(3, np.array([[0, 1], [1, 2]]), np.ones(2, np.bool_)).topology()
 
 
 @pytest.mark.parametrize("line", BAD_OPTIONS)

@@ -3,11 +3,14 @@
 The network is simulated in Python, so that no fault needs a build.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
-from amaranth.hdl import Mux, Signal
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib.wiring import Component, connect, flipped
 from helpers.amaranth_simulation import simulate
-from helpers.hardware_faults import put_fault
 from helpers.network_in_python import NetworkBench
 from helpers.programs import UP, program, put, simulated, words
 from helpers.tree_networks import graph_of
@@ -27,6 +30,34 @@ from eyecast.sim.loading import prepare
 MESSAGE_WORDS = 16
 SENT = 8
 """Words that every node has at the start."""
+
+
+Alter = Callable[[Module, Any, Any], None]
+
+
+def put_fault(monkeypatch: pytest.MonkeyPatch, component: type[Component], alter: Alter) -> None:
+    """Put a shell around every ``component`` that is made from now on.
+
+    The shell contains the sound component, wired to the shell's ports. ``alter(m, shell, sound)``
+    may drive a port of either again: the last assignment counts.
+    """
+    sound_init, sound_elaborate = component.__init__, component.elaborate
+
+    def init(self: Any, *args: Any, **kwargs: Any) -> None:
+        self.made_from = args, kwargs
+        sound_init(self, *args, **kwargs)
+
+    def elaborate(self: Any, platform: object) -> Module:
+        args, kwargs = self.made_from
+        m = Module()
+        m.submodules.sound = sound = component(*args, **kwargs)
+        sound.elaborate = lambda platform: sound_elaborate(sound, platform)
+        connect(m, flipped(self), sound)
+        alter(m, self, sound)
+        return m
+
+    monkeypatch.setattr(component, "__init__", init)
+    monkeypatch.setattr(component, "elaborate", elaborate)
 
 
 def contention():
