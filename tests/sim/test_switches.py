@@ -1,28 +1,37 @@
 """Networks with switches on the hardware: identical traces, and their export."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from helpers.command import Command
-from helpers.traffic import traffic_network
+from helpers.programs import program, put
+from helpers.soak.checks import Drawn, disagreements
+from helpers.switch_networks import fat_tree, switch_mesh, switch_tree
 from helpers.tree_networks import graph_of
 from helpers.verified import require_same_but_trace, verified
 
 from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.traffic_case import TrafficCase
+from eyecast.model.compare.waiting import waiting
+from eyecast.model.cycle.model import run
 from eyecast.model.network.config import TIMINGS, NetworkConfig
+from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology
 from eyecast.model.program.compiler import fit
-from eyecast.model.traffic.program import traffic_program
+from eyecast.model.program.payload import empty_memory
+from eyecast.model.run.trace import first_difference
+from eyecast.model.traffic.patterns import PATTERNS
+from eyecast.model.traffic.program import message_words_for, traffic_program
 from eyecast.model.traffic.traffic import draw_refusal, draw_traffic
 from eyecast.sim.build import build_simulator
-from eyecast.sim.loading import job_of_traffic
+from eyecast.sim.loading import job_of_traffic, prepare
 from eyecast.sim.simulator import simulate
-from eyecast.sim.verify import run_traffic
+from eyecast.sim.verify import run_traffic, verify
 
 SLOW = pytest.mark.slow
 
@@ -59,18 +68,6 @@ def broadcasts(topology: Topology, **limits: int) -> list[Case]:
     return [Case.of(each, timing=timing, seed=1) for each in compiled for timing in TIMINGS]
 
 
-def traffic(topology: Topology, **limits: int) -> list[TrafficCase]:
-    """Return random packets at several rates, with nodes that refuse flits."""
-    config = traffic_network(topology, 6, **limits)
-    cases = []
-    for seed, (pattern, rate) in enumerate((("uniform", 0.2), ("uniform", 0.8), ("hotspot", 0.5))):
-        drawn = draw_traffic(topology, pattern, rate=rate, flits=6, cycles=200, seed=seed)
-        program = traffic_program(drawn, config, seed)
-        refusal = draw_refusal(topology, 0.3, seed)
-        cases.append(TrafficCase.of(drawn, program, seed=seed, refusal=refusal))
-    return cases
-
-
 @pytest.mark.parametrize(
     ("topology", "limits"),
     [
@@ -87,26 +84,97 @@ def test_broadcast(topology: Topology, limits: dict[str, int]) -> None:
     list(verified(broadcasts(topology, **limits)))
 
 
+NETWORKS = {
+    "mesh": (switch_mesh(2, 2), {"vcs": 3, "depth": 1, "flit_width": 24}),
+    "fat tree": (fat_tree(4), {"vcs": 1, "depth": 4}),
+    "broken mesh": (with_faults(switch_mesh(2, 2), [3, 7]), {"vcs": 2}),  # a switch and its leaf
+    "star": (STAR, {"vcs": 2, "link_registers": 1}),
+    "tree": (TREE, {"vcs": 2, "link_registers": 1}),
+    "random": (random_tree(9, 4, 3), {"vcs": 3, "depth": 1}),
+    "narrow": (random_tree(11, 6, 2), {"depth": 3, "flit_width": 24}),
+}
+
+
+def timed(topology: Topology, limits: dict[str, int]) -> NetworkConfig:
+    """Return a configuration with timed rows, which carries out traffic and schedules."""
+    return NetworkConfig(
+        topology=topology,
+        timed_rows=True,
+        signature=True,
+        message_words=message_words_for(topology, 9),
+        table_words=2048,
+        **limits,
+    )
+
+
+def broadcasts_of_leaves(config: NetworkConfig) -> Iterator[Case]:
+    """Yield a broadcast of four words from each of the first six leaves."""
+    for number, source in enumerate(config.topology.working_nodes.tolist()[:6]):
+        schedule = tree_broadcast(config.topology, source, 4)
+        _, (compiled,) = fit(config, [schedule], fixed=("vcs", "steps", "message_words"))
+        yield Case.of(compiled, timing=TIMINGS[number % 2], seed=number)
+
+
+def drawn_traffic(config: NetworkConfig) -> Iterator[TrafficCase]:
+    for seed, pattern in enumerate(("uniform", "complement", "hotspot", "uniform")):
+        assert pattern in PATTERNS
+        rate, refused = (0.2, 0.6, 0.9, 1.0)[seed], (0, 0.3, 0, 0.8)[seed]
+        made = draw_traffic(config.topology, pattern, rate=rate, flits=6, cycles=90, seed=seed)
+        refusal = draw_refusal(config.topology, refused, seed)
+        compiled = traffic_program(made, config, seed)
+        yield TrafficCase.of(made, compiled, seed=seed, refusal=refusal)
+
+
 @SLOW
-@pytest.mark.parametrize(
-    ("topology", "limits"),
-    [
-        pytest.param(STAR, {"vcs": 2, "link_registers": 1}, id="star"),
-        pytest.param(TREE, {"vcs": 2, "link_registers": 1, "signature": True}, id="tree"),
-        pytest.param(random_tree(9, 4, 1), {"vcs": 3, "depth": 1}, id="random"),
-        pytest.param(random_tree(11, 6, 2), {"depth": 3, "flit_width": 24}, id="narrow"),
-    ],
-)
-def test_traffic(topology: Topology, limits: dict[str, int]) -> None:
-    cases, switches = traffic(topology, **limits), list(topology.switches)
-    for case, result in zip(cases, run_traffic(cases, read_memories=True), strict=True):
-        assert result.agrees, result.difference
-        measured = result.measured
-        assert (measured.stalled_flits == case.predicted.stalled_flits).all()
+@pytest.mark.parametrize("name", NETWORKS)
+def test_broadcasts_and_traffic_flit_for_flit(name: str) -> None:
+    topology, limits = NETWORKS[name]
+    config = timed(topology, limits)
+    for result in verify(list(broadcasts_of_leaves(config))):
+        assert disagreements(Drawn(name, result.case), result.measured) == []
+        assert result.agrees
+    cases, switches = list(drawn_traffic(config)), list(topology.switches)
+    for result in run_traffic(cases, read_memories=True):
+        predicted, measured = result.case.predicted, result.measured
+        assert disagreements(Drawn(name, result.case), measured) == []
+        assert (measured.stalled_flits == predicted.stalled_flits).all()
         # Flits wait at switches too; a switch has no other status and no memory.
-        assert measured.stalled_flits[switches].any()
         assert not measured.memory[switches].any()
         assert not measured.step[switches].any()
+        assert predicted.finished
+        assert predicted.stalled_flits[switches].any()
+
+
+@SLOW
+@pytest.mark.parametrize(
+    "limits", [{"vcs": 2, "depth": 2}, {"all_port": True}], ids=["one-port", "all-port"]
+)
+def test_a_packet_for_a_switch_stays_there(limits: dict[str, Any]) -> None:
+    """The run ends by the watchdog, with the model's flags and a line about the switch."""
+    ports = {5: [1]} if "all_port" in limits else {}
+    made = program(
+        {
+            3: [put(1, (1, 1), (1, 1), length=3)],
+            4: [put(1, (1, 1), (1, 1), (2, 1), (2, 1), length=2)],
+        },
+        {5: [1]},
+        switch_tree(),
+        receive_ports=ports,
+        **limits,
+    )
+    memory = empty_memory(made.config)
+    predicted = run(made, memory, timing="barrier")
+    job = prepare(made, [], timing="barrier", read_words=4, cycle_limit=200)
+    (measured,) = simulate(build_simulator(made.config), [job])
+    assert not predicted.finished
+    assert not measured.finished
+    assert first_difference(predicted.trace, measured.trace) is None
+    assert measured.flags.tolist() == predicted.flags.tolist()
+    assert np.flatnonzero(measured.flags).tolist() == [0]
+    assert measured.stalled_flits.tolist() == predicted.stalled_flits.tolist()
+    assert "node 0, a switch, has set bad_route" in waiting(made, measured)
+    assert not measured.step[[0, 1, 2]].any()
+    assert not measured.arrived[[0, 1, 2]].any()
 
 
 @SLOW
@@ -118,8 +186,8 @@ def test_traffic(topology: Topology, limits: dict[str, int]) -> None:
     ],
 )
 def test_tiles_together(topology: Topology, limits: dict[str, int]) -> None:
-    cases = traffic(topology, signature=True, **limits)
-    config = cases[0].program.config
+    config = timed(topology, limits)
+    cases = list(drawn_traffic(config))
     jobs = [job_of_traffic(case, read_memories=False) for case in cases]
     found = simulate(build_simulator(config, trace=False), jobs)
     for case, measured in zip(cases, found, strict=True):
