@@ -72,9 +72,7 @@ def workload(
     # Both load the compiled cycle model.
     from ..model.workload.mapping import mapped  # noqa: PLC0415
     from ..model.workload.run import run_workload  # noqa: PLC0415
-    from ..model.workload.timeline import Policy  # noqa: PLC0415
 
-    order = Policy.named(policy)
     setting = WorkloadSetting(clock=clock, rate=rate, word_bytes=word_bytes, comm_group=comm_group)
     read = mapped(read_workload(InputFile.read(path), network, setting), str(mapping))
-    return run_workload(read, policy=order, circuits=circuits, memory_words=message_words)
+    return run_workload(read, policy=policy, circuits=circuits, memory_words=message_words)

@@ -113,16 +113,14 @@ def run_of(
 ) -> WorkloadRun:
     """Run the workload of a file on both machines."""
     from ..model.workload.run import run_workload
-    from ..model.workload.timeline import Policy
 
-    policy = Policy.named(options.policy)
     with busy("reading"):
         workload = options.read(file, topology)
     calls = len(workload.calls)
     with progress("finding algorithms", calls, shown=calls > 1) as (_, advance):
         return run_workload(
             workload,
-            policy=policy,
+            policy=options.policy,
             circuits=circuits,
             memory_words=message_words,
             tell=advance,

@@ -7,7 +7,6 @@ from ..formats.workloads import read_workload
 from ..model.base.files import InputFile
 from ..model.workload.mapping import mapped
 from ..model.workload.run import run_workload
-from ..model.workload.timeline import Policy
 from .facts import network_facts
 from .layout import Row
 from .networks import topology_of
@@ -37,7 +36,7 @@ def results(values: dict[str, Any]) -> list[Row]:
     read = read_workload(file, topology_of(values), setting)
     found = run_workload(
         mapped(read, values["mapping"]),
-        policy=Policy.named(values["policy"]),
+        policy=values["policy"],
         circuits=bool(values["circuits"]),
         memory_words=values["message_words"],
     )

@@ -77,20 +77,22 @@ def check_reductions(schedule: SendTable) -> None:
 def contributions_gained(schedule: SendTable) -> tuple[Moves, Numbers]:
     """Return the moves of reduced blocks, and the contributions that the target gains by each.
 
-    A send that replaces a value gains the contributions that the old value lacks. ``schedule`` must
-    keep the rules of :func:`check_reductions`.
+    A send that replaces a value gains the contributions that the old value lacks, and so does one
+    that combines overlapping values. ``schedule`` must keep the rules of :func:`check_reductions`.
     """
     moves = Moves.of(schedule)
     values = _Values.of(schedule, moves)
     source, target = (np.searchsorted(values.pairs, ends) for ends in (moves.source, moves.target))
-    carried, before = np.empty_like(source), np.empty_like(target)
+    carried, before, after = (np.empty_like(source) for _ in range(3))
     for begin, end in moves.steps():
         for first, last in moves.rounds(begin, end):
             carried[first:last] = values.held[source[first:last]]
             before[first:last] = values.held[target[first:last]]
             values.carry_out(first, last)
+            after[first:last] = values.held[target[first:last]]
     size = np.append(values.sizes(), 0)
-    return moves, size[carried] - np.where(moves.combine, 0, size[before])
+    combined = np.minimum(size[carried], size[after] - size[before])
+    return moves, np.where(moves.combine, combined, size[carried] - size[before])
 
 
 def _check_combining(schedule: SendTable) -> None:

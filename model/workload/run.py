@@ -210,20 +210,21 @@ class WorkloadRun:
 def run_workload(
     workload: Workload,
     *,
-    policy: Policy = Policy.FIRST_COME,
+    policy: str = Policy.FIRST_COME,
     circuits: bool = False,
     memory_words: int = MEMORY_WORDS,
     tell: Callable[[], object] = lambda: None,
 ) -> WorkloadRun:
-    """Run a checked ``workload`` on both machines.
+    """Run a checked ``workload`` on both machines, by the order of a :class:`.Policy`.
 
     ``tell`` is called for each call, when its algorithm is known. Raises :class:`.InvalidInput` if
-    the network cannot carry out a call.
+    the policy is unknown, or the network cannot carry out a call.
     """
+    order = Policy.named(policy)
     known = Costs(workload.topology, circuits=circuits, memory_words=memory_words)
     costs = known.find([(call, workload.members(call)) for call in workload.calls], tell)
     engine, ideal = (
-        MachineRun(workload, timeline(workload, costs, machine, policy)) for machine in Machine
+        MachineRun(workload, timeline(workload, costs, machine, order)) for machine in Machine
     )
     bound = least_cycles(workload, [cost.bound for cost in costs])
     config = known.config if costs else None

@@ -31,6 +31,7 @@ WALKS: Wanted = (
     ("all-reduce", "stream-ring", 23),
 )
 TIMED: Wanted = (("scatter", "direct", 7), ("gather", "direct", 7))
+OVERLAPPING: Wanted = (("all-reduce", "dissemination", 9), ("barrier", "dissemination", 1))
 ONE_PORT: Wanted = (
     ("reduce", "chain", 100),
     ("reduce-scatter", "stream-ring", 8),
@@ -78,14 +79,20 @@ def require_as_predicted(schedules: Iterable[Schedule], config: NetworkConfig) -
         assert got.sum() == len(case.schedule.blocks.served(config.topology)), case
 
 
-@pytest.mark.parametrize("wanted", [WALKS, TIMED], ids=["in steps", "timed"])
+@pytest.mark.parametrize(
+    ("wanted", "operator"),
+    [(WALKS, "add"), (TIMED, "add"), (OVERLAPPING, "max")],
+    ids=["in steps", "timed", "overlapping"],
+)
 @pytest.mark.parametrize(
     "topology",
     [with_faults(mesh((3, 3)), [4], [(0, 1), (1, 0)]), switch_tree()],
     ids=lambda topology: topology.label,
 )
-def test_walks_around_faults_and_through_switches(topology: Topology, wanted: Wanted) -> None:
-    schedules = made(topology, wanted, "add", all_port=False)
+def test_walks_around_faults_and_through_switches(
+    topology: Topology, wanted: Wanted, operator: str
+) -> None:
+    schedules = made(topology, wanted, operator, all_port=False)
     require_as_predicted(schedules, NetworkConfig(topology=topology))
 
 

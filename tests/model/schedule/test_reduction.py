@@ -9,6 +9,7 @@ from helpers.schedules import Send, build, complaint
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, mesh, ring
 from eyecast.model.schedule.blocks import NO_OWNER, Blocks
+from eyecast.model.schedule.reduction import contributions_gained
 from eyecast.model.schedule.rounds import RoundSend, schedule_of_rounds
 from eyecast.model.schedule.schedule import Schedule
 
@@ -139,6 +140,8 @@ def test_idempotent_operators_combine_overlapping_values(nodes: int) -> None:
         made = disseminated(ring(nodes), distances, operator)
         if operator == "max":
             made.check()
+            moves, gained = contributions_gained(made)
+            assert np.bincount(moves.target, gained).tolist() == [nodes - 1] * nodes
         else:
             assert "is combined twice" in complaint(made)
     for left_out in distances:
