@@ -234,7 +234,8 @@ class _Values:
         used = np.zeros(self.count, np.bool_)
         for group in groups:
             used[group.value] = True
-        counts = np.isin(self.schedule.blocks.operator, IDEMPOTENT) == idempotent
+        operators = self.schedule.blocks.operator
+        counts = np.array([name in IDEMPOTENT for name in operators]) == idempotent
         block = self._blocks()
         last = np.flatnonzero(~used & counts[block])
         block = block[last]
