@@ -38,6 +38,6 @@ class Chart:
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of bars except computation, in the order of :data:`.KINDS`."""
+        """The kinds of bars except computation: those of calls, then waiting."""
         found = {bar.kind for bar in self.bars}
         return [kind for kind in (*KINDS, WAIT) if kind in found]
