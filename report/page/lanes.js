@@ -19,18 +19,29 @@ class Lanes {
     this.canvas.addEventListener("click", () => this.pick());
     home.append(make("label", {}, "Lanes ", this.select), make("div", { class: "lanes" }, this.canvas, this.mark_), this.said);
     new ResizeObserver(() => this.draw()).observe(home);
+    // The network comes first: lanes are filled when they are seen.
+    new IntersectionObserver((entries) => {
+      this.seen = entries.at(-1).isIntersecting;
+      if (this.seen && this.run && !this.lines) this.fill();
+    }).observe(home);
   }
 
-  /** Show another run, whose flits have these colours: its first packet, or all links. */
+  /** Show another run, whose flits have these colours. */
   use(run, color) {
-    Object.assign(this, { run, color });
+    Object.assign(this, { run, color, lines: null });
+    if (this.seen) this.fill();
+  }
+
+  /** Fill the lanes with the run's first packet, or with all links. */
+  fill() {
+    const { run } = this;
     const { program } = run;
-    const first = new Map();
-    run.byCycle.forEach((flit) => {
-      const row = run.trace.row[flit];
-      if (row && !first.has(row)) first.set(row, flit);
-    });
-    const rows = [...first.keys()].slice(0, MOST_FOLLOWED);
+    const found = new Set();
+    for (const flit of run.byCycle) {
+      if (run.trace.row[flit]) found.add(run.trace.row[flit]);
+      if (found.size === MOST_FOLLOWED) break;
+    }
+    const rows = [...found];
     const step = (row) => (run.steps.end.length ? `, step ${program.step[row - 1]}` : "");
     this.select.replaceChildren(make("option", { value: 0 }, "all links"),
       ...rows.map((row) => make("option", { value: row }, `the way of ${run.endsOf(row)}${step(row)}`)));
@@ -75,7 +86,7 @@ class Lanes {
   draw() {
     const { canvas, run, lines, height } = this;
     const { width } = canvas.getBoundingClientRect();
-    if (!width || !run) return;
+    if (!width || !lines) return;
     const scale = devicePixelRatio;
     canvas.width = width * scale;
     canvas.height = (lines.length * height + AXIS_HEIGHT) * scale;
@@ -86,7 +97,7 @@ class Lanes {
     const left = this.many ? 0 : NAMES_WIDTH;
     // Whole pixels, so that the flits of a packet touch.
     const across = (cycle) => Math.round(scale * (left + ((width - left) * (cycle - begin)) / cycles)) / scale;
-    Object.assign(this, { left, across });
+    Object.assign(this, { left, across, width });
     const [ink, rule, red] = ["--quiet", "--faint", "--red"].map(themed);
     context.fillStyle = ink;
     context.textAlign = "center";
@@ -174,8 +185,9 @@ class Lanes {
 
   /** Move the line that marks the current cycle. */
   mark(cycle) {
-    const at = this.across?.(cycle + 0.5) ?? -1;
-    this.mark_.hidden = at < this.left || at > this.canvas.clientWidth;
+    if (!this.lines || !this.across) return;
+    const at = this.across(cycle + 0.5);
+    this.mark_.hidden = at < this.left || at > this.width;
     this.mark_.style.left = `${at}px`;
   }
 }

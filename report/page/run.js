@@ -381,15 +381,19 @@ class Run {
 
   /** The outputs by which a packet's head changes to a higher virtual channel. */
   get datelines() {
+    this.datelinesFound ??= this.detailed && !this.circuits && this.network.vcs > 1 ? this.findDatelines() : new Set();
+    return this.datelinesFound;
+  }
+
+  findDatelines() {
     const lines = new Set();
-    const before = new Map();
-    if (!this.detailed || this.circuits) return lines;
-    for (const flit of this.byCycle) {
-      const [row, vc] = [this.trace.row[flit], this.trace.vc[flit]];
-      if (!row || !(this.trace.kind[flit] & HEAD) || this.flitLine[flit] % this.network.ports === 0) continue;
-      if (before.get(row) < vc) lines.add(this.flitLine[flit]);
-      before.set(row, vc);
-    }
+    const { kind, row, vc } = this.trace;
+    const before = new Uint8Array(this.program ? this.program.step.length + 1 : 1); // by row, VC + 1
+    this.byCycle.forEach((flit) => {
+      if (!row[flit] || !(kind[flit] & HEAD) || this.flitLine[flit] % this.network.ports === 0) return;
+      if (before[row[flit]] && before[row[flit]] <= vc[flit]) lines.add(this.flitLine[flit]);
+      before[row[flit]] = vc[flit] + 1;
+    });
     return lines;
   }
 

@@ -2,7 +2,9 @@
 
 /** Return zlib in base64 as a response that is read as text or as bytes. */
 globalThis.inflated = (text) => {
-  const packed = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt());
+  const letters = atob(text.trim());
+  const packed = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) packed[i] = letters.charCodeAt(i);
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate")));
 };
 

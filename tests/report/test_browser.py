@@ -269,6 +269,7 @@ def test_links_over_cycles_follow_a_packet_and_are_zoomed(opened: Opened, tmp_pa
     page = opened(crowded())
     data = content(tmp_path)
     (run,) = data["runs"]
+    page.locator("#lanes option").last.wait_for(state="attached")
     row = int(page.locator("#lanes select").input_value())
     own = sorted(
         (each["cycle"], each["node"], each["port"]) for each in flits(data) if each["row"] == row
