@@ -18,7 +18,7 @@ class Lanes {
     for (const type of ["pointerdown", "pointermove"]) this.canvas.addEventListener(type, (event) => this.point(event));
     this.canvas.addEventListener("click", () => this.pick());
     home.append(make("label", {}, "Lanes ", this.select), make("div", { class: "lanes" }, this.canvas, this.mark_), this.said);
-    new ResizeObserver(() => this.draw()).observe(home);
+    new ResizeObserver(() => this.canvas.clientWidth !== this.width && this.draw()).observe(home);
     // The network comes first: lanes are filled when they are seen.
     new IntersectionObserver((entries) => {
       this.seen = entries.at(-1).isIntersecting;
@@ -59,9 +59,7 @@ class Lanes {
     const { ports } = run.network;
     this.row = row;
     this.select.value = row;
-    const own = row ? run.byCycle.filter((flit) => run.trace.row[flit] === row).values() : run.trace.lines.keys();
-    const lines = new Set(Array.from(own, (each) => (row ? run.flitLine[each] : run.trace.lines[each])));
-    this.lines = [...lines].filter((line) => row || line % ports);
+    this.lines = row ? this.wayOf(row) : Array.from(run.trace.lines).filter((line) => line % ports);
     this.many = this.lines.length > MANY_LANES;
     this.height = this.many ? 7 : LANE_HEIGHT;
     this.canvas.style.height = `${this.lines.length * this.height + AXIS_HEIGHT}px`;
@@ -70,6 +68,18 @@ class Lanes {
     this.said.textContent = run.circuits ? "A block is a word on its link. A click goes to its cycle."
       : `A stripe is a packet: slanted while it moves, flat while it waits${red}. A click goes to its cycle and follows it.`;
     this.view.by(0);
+  }
+
+  /** Return the outputs that a row's packet leaves by, up to its delivered tail. */
+  wayOf(row) {
+    const { flitLine, trace, byCycle, network } = this.run;
+    const lines = new Set();
+    for (const flit of byCycle) {
+      if (trace.row[flit] !== row) continue;
+      lines.add(flitLine[flit]);
+      if (flitLine[flit] % network.ports === 0 && trace.kind[flit] & TAIL) break;
+    }
+    return [...lines];
   }
 
   nameOf(line) {
