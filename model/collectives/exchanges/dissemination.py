@@ -11,6 +11,7 @@ So the operator must be idempotent, such as ``and`` in a barrier.
 """
 
 from ...base.errors import InvalidInput, one_of
+from ...network.config import MOST_VCS
 from ...network.operators import IDEMPOTENT
 from ...network.port_model import PortModel
 from ...network.topology import Topology
@@ -26,7 +27,8 @@ NAME = "dissemination"
 def disseminated(topology: Topology, words: int, operator: str) -> Schedule:
     """All-reduce ``words`` words in ceil(log2 N) rounds.
 
-    Raises :class:`.InvalidInput` for an operator that is not idempotent, unless N is 2^k.
+    Raises :class:`.InvalidInput` for an operator that is not idempotent, unless N is 2^k, and if
+    too many messages of a round share a link.
     """
     nodes = topology.working_nodes.tolist()
     count = len(nodes)
@@ -42,7 +44,13 @@ def disseminated(topology: Topology, words: int, operator: str) -> Schedule:
     ]
     blocks = Blocks.reduced_to((None,), words, operator)
     ports = PortModel.FULL_DUPLEX
-    return schedule_of_rounds(topology, Collective.ALL_REDUCE, NAME, ports, None, blocks, rounds)
+    name = Collective.ALL_REDUCE
+    made = schedule_of_rounds(topology, name, NAME, ports, None, blocks, rounds)
+    if made.vcs.max(initial=0) >= MOST_VCS:
+        # A round is one step: nodes send their words before these change.
+        allowed = f"at most {MOST_VCS} on the {topology.label} (another algorithm helps)"
+        raise InvalidInput.of(f"VCs for {NAME}", allowed, int(made.vcs.max()) + 1)
+    return made
 
 
 ALGORITHM = Declared(

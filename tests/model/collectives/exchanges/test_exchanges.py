@@ -219,6 +219,15 @@ def test_dissemination_on_any_number_of_nodes(topology: Topology, operator: str)
     assert wrong_nodes(case, case.predicted.memory) == []
 
 
-def test_dissemination_refuses_sums_that_would_count_twice() -> None:
-    with pytest.raises(InvalidInput, match="or or for dissemination on 6 nodes, not add"):
-        generated("all-reduce", "dissemination", ring(6), words=5, operator="add")
+@pytest.mark.parametrize(
+    ("nodes", "operator", "said"),
+    [
+        (6, "add", "operator must be min, .* or or for dissemination on 6 nodes, not add"),
+        (9, "max", "VCs for dissemination must be at most 8 on the ring of 9 .*, not 10"),
+    ],
+)
+def test_dissemination_refuses_what_no_network_carries_out(
+    nodes: int, operator: str, said: str
+) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        generated("all-reduce", "dissemination", ring(nodes), words=5, operator=operator)
