@@ -258,11 +258,14 @@ def _meeting(
     middle, out, end = way
     drawn = Drawn(np.random.default_rng(0), config)
     entered = int(config.topology.peer[middle, out]) if out else 0
-    for step in range(1, min(config.steps, 4 * len(links)) + 1):
+    for step in range(1, min(config.steps, 4 * config.vcs * len(links)) + 1):
         node, port, entry = links[step % len(links)]
-        vc = (step - 1) // len(links) % config.vcs
-        leg = [Segment(out, 1, vc)] if out else []
+        change, vc = divmod((step - 1) // len(links), config.vcs)
+        leg = [Segment(out, 1, change // 2 % config.vcs)] if out else []
         length = min(2 * config.depth + 4 + step % 3, config.message_words // 2)
+        if len(links) == 2 and step % 2 == 0:
+            # Several short packets of a link wait behind a long one of the other.
+            length = 1
         there = [Segment(port, 1, vc)] if port else []
         row = Row(step, (*there, *leg), 0, config.message_words // 2, length)
         drawn.rows.setdefault(node, []).append(row)
@@ -281,7 +284,10 @@ def _at_once(
         leg = [Segment(out, 1, vc)] if out else []
         drawn.rows[node] = [Row(1, (Segment(port, 1, vc), *leg), 0, 0, 2 * config.depth + 4)]
     entered = int(config.topology.peer[way[0], out]) if out else 0
-    drawn.receives = {end: [(1, config.all_port * entered)]}
+    # Of a second step there is no packet: the run fails with the second packet of the first.
+    drawn.receives = {
+        end: [(step, config.all_port * entered) for step in range(1, min(2, config.steps) + 1)]
+    }
     return drawn
 
 

@@ -154,6 +154,12 @@ def wanted_points(config: NetworkConfig) -> Points:
         for (one, two, out), vc in product(_meetings(config, ways), vcs)
     }
     points |= {
+        f"VC {one} before {two} of input {entry} at output {out}, VC {vc}"
+        for one, two in permutations(vcs, 2)
+        for entry, out in {(entry, out) for _, entry, out in ways if entry and out}
+        for vc in vcs
+    }
+    points |= {
         f"two packets at once at output {out}, VC {vc}"
         for (_, _, out), vc in product(_meetings(config, ways), vcs)
     }
@@ -294,10 +300,15 @@ def _of_ends(program: Program, run_: Prediction) -> Iterator[str]:
 def _of_links(config: NetworkConfig, run_: Prediction) -> Iterator[str]:
     """Yield the points of packets on links: links, turns, and meetings at outputs."""
     packets = packets_of(config, run_.trace)
-    router, front, channel, _ = routed(config, packets)
+    router, front, channel, leaving = routed(config, packets)
     flits, topology = packets.flits, config.topology
     on_link = (flits.port[packets.begin] != 0) & packets.whole & (front < packets.end)
-    arrivals: dict[tuple[int, int, int], list[tuple[int, int, int]]] = {}
+    # The last flits of packets at an output, by the first flit.
+    left: dict[tuple[int, int], list[int]] = {}
+    for place in np.argsort(-flits.cycle[packets.begin], kind="stable").tolist():
+        last, first_flit = packets.end[place] - 1, int(flits.data[packets.begin[place]])
+        left.setdefault((int(packets.channel[place]), first_flit), []).append(flits.cycle[last])
+    arrivals: dict[tuple[int, int, int], list[tuple[int, int, int, int]]] = {}
     for place in np.flatnonzero(on_link).tolist():
         begin, end = int(packets.begin[place]), int(packets.end[place]) - 1
         node, port, vc = (int(column[begin]) for column in (flits.node, flits.port, flits.vc))
@@ -309,11 +320,15 @@ def _of_links(config: NetworkConfig, run_: Prediction) -> Iterator[str]:
         yield f"turn {entry} to {out_port}"
         yield f"turn {entry} to {out_port} on VC {out % config.vcs}"
         at = int(router[place]), out_port, out % config.vcs if out_port else vc
-        arrivals.setdefault(at, []).append((int(flits.cycle[begin]), int(flits.cycle[end]), entry))
+        departures = left.get((out, int(leaving[place])))
+        times = int(flits.cycle[begin]), int(departures.pop() if departures else flits.cycle[end])
+        arrivals.setdefault(at, []).append((*times, entry, vc))
     for (_, out, vc), each in arrivals.items():
-        first, second, *_ = (*sorted(come for come, _, _ in each), NEVER)
+        first, second, *_ = (*sorted(come for come, *_ in each), NEVER)
         if first == second:
             yield f"two packets at once at output {out}, VC {vc}"
-        for (first, last, one), (second, _, two) in permutations(each, 2):
-            if one != two and first <= second <= last:
-                yield f"{one} before {two} at output {out}, VC {vc}"
+        for (first, last, *one), (second, _, *two) in permutations(each, 2):
+            if first <= second <= last and one[0] != two[0]:
+                yield f"{one[0]} before {two[0]} at output {out}, VC {vc}"
+            elif first <= second <= last:
+                yield f"VC {one[1]} before {two[1]} of input {one[0]} at output {out}, VC {vc}"

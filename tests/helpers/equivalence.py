@@ -55,12 +55,12 @@ def first_difference(first: Circuit, second: Circuit, folder: Path) -> int | Non
     run_yosys([*commands, *AS_GATES, f"write_aiger -zinit {miter}"], folder)
     # One register takes the place of all that are equal in every cycle.
     run_abc(f"read_aiger {miter}; scorr; write_aiger {rest}", folder)
-    if _is_zero(rest):
+    if is_zero(rest):
         return None
     return first_assertion(rest)
 
 
-def _is_zero(circuit: Path) -> bool:
+def is_zero(circuit: Path) -> bool:
     """Return True if a circuit in AIGER has no gates and one output, which is always 0."""
     header, output, *_ = circuit.read_bytes().split(b"\n")
     _, _, _, latches, outputs, gates, *_ = header.split()
