@@ -243,15 +243,16 @@ def meetings(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
             yield f"Packets at once at output {out} of node {middle}", False, drawn.program()
         # Of three that send long packets through an output, two always wait for their turn.
         own = [(middle, 0, 0)] * (out > 0 and middle in nodes)
-        for order in ([*ways, *own], ways[::-1], *permutations(ways, 2)):
-            drawn = _meeting(config, (middle, out, end), order)
+        orders = [[*ways, *own], ways[::-1], *permutations(ways, 2)]
+        for vc, order in product(range(config.vcs), orders):
+            drawn = _meeting(config, (middle, out, end), order, vc)
             yield f"Packets that meet at output {out} of node {middle}", False, drawn.program()
 
 
 def _meeting(
-    config: NetworkConfig, way: tuple[int, int, int], links: Sequence[tuple[int, int, int]]
+    config: NetworkConfig, way: tuple[int, int, int], links: Sequence[tuple[int, int, int]], vc: int
 ) -> Drawn:
-    """Return a program whose packets go over some links, in turn, and then by an output.
+    """Return a program whose packets go over some links, in turn, and then by an output on ``vc``.
 
     ``way`` is the router, its output, and the end of the packets. Links are as in :func:`_ways`.
     """
@@ -260,13 +261,13 @@ def _meeting(
     entered = int(config.topology.peer[middle, out]) if out else 0
     for step in range(1, min(config.steps, 4 * config.vcs * len(links)) + 1):
         node, port, entry = links[step % len(links)]
-        change, vc = divmod((step - 1) // len(links), config.vcs)
-        leg = [Segment(out, 1, change // 2 % config.vcs)] if out else []
+        arriving = (step - 1) // len(links) % config.vcs if out else vc
+        leg = [Segment(out, 1, vc)] if out else []
         length = min(2 * config.depth + 4 + step % 3, config.message_words // 2)
         if len(links) == 2 and step % 2 == 0:
             # Several short packets of a link wait behind a long one of the other.
-            length = 1
-        there = [Segment(port, 1, vc)] if port else []
+            length = min(1, config.depth - 1)
+        there = [Segment(port, 1, arriving)] if port else []
         row = Row(step, (*there, *leg), 0, config.message_words // 2, length)
         drawn.rows.setdefault(node, []).append(row)
         lane = config.all_port * (entered or entry)
@@ -364,6 +365,9 @@ def wrong_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
         for node, port in ways:
             row = Row(1, (Segment(port, 1, 0), Segment(out, 1, 0)), 0, 0, 1)
             drawn.rows[node] = [row]
+            # The next node does not finish before the packet is there.
+            receives = [(1, config.all_port * entry)]
+            drawn.receives[int(config.topology.neighbor[node, port])] = receives
         yield f"Packets that turn from input {entry} to no output {out}", False, drawn.program()
 
 

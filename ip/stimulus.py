@@ -147,8 +147,11 @@ def wanted_points(config: NetworkConfig) -> Points:
     points = {f"link {node}:{out}, VC {vc}" for (node, out), vc in product(links, vcs)}
     points |= {f"turn {entry} to {out}" for _, entry, out in ways}
     points |= {f"turn {entry} to {out} on VC {vc}" for _, entry, out in ways if out for vc in vcs}
-    header_flits = _HEADERS if has_long_ways(config) else _HEADERS[:1]
-    points |= {f"{words} after {flits}" for words, flits in product(_WORDS, header_flits)}
+    # A long route can lead over a link twice, where buffers of one flit leave a packet no room.
+    several = config.depth > 1 and has_long_ways(config)
+    header_flits = _HEADERS if several else _HEADERS[:1]
+    if len(_WORDS) < config.steps:
+        points |= {f"{words} after {flits}" for words, flits in product(_WORDS, header_flits)}
     points |= {
         f"{one} before {two} at output {out}, VC {vc}"
         for (one, two, out), vc in product(_meetings(config, ways), vcs)
@@ -156,7 +159,7 @@ def wanted_points(config: NetworkConfig) -> Points:
     points |= {
         f"VC {one} before {two} of input {entry} at output {out}, VC {vc}"
         for one, two in permutations(vcs, 2)
-        for entry, out in {(entry, out) for _, entry, out in ways if entry and out}
+        for entry, out in {(one, out) for one, _, out in _meetings(config, ways) if out}
         for vc in vcs
     }
     points |= {
