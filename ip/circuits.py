@@ -1,13 +1,14 @@
 """Programs of circuits for a package's bench: their doorbells, and tables that must fail."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..model.network.config import NetworkConfig
 from ..model.network.port_model import PortModel
-from ..model.network.topology import NO_LINK
 from ..model.program.circuits.program import (
     DURATION_BITS,
     LANE_COLUMNS,
@@ -160,30 +161,49 @@ def _merged(sends: Entry, takes: Entry) -> Entry:
 
 
 def losing(config: NetworkConfig) -> Iterator[tuple[int, CircuitProgram]]:
-    """Yield (sender, program) for each node to whose router a neighbor sends a word in vain."""
-    topology = config.topology
-    for node in topology.working_nodes.tolist():
-        for sender, port in np.argwhere(topology.neighbor == node).tolist():
-            if port and sender not in topology.switches:
-                entry = {"duration": 1, **_sends(port)}
-                # The run must not end before the word is there.
-                waits = {"duration": int(config.registers_of_links[sender, port]) + 2}
-                tables = _tables(config, {sender: [entry], node: [waits]})
-                yield sender, circuit_program(config, tables)
-                break
+    """Yield (sender, program) for each node to whose router another node sends a word in vain."""
+    for path in _short_paths(config):
+        tables, late, _ = _relayed(config, path, words=1)
+        # The run must not end before the word is there.
+        tables[path[-1]] = [{"duration": late + 1}]
+        yield path[0], circuit_program(config, _tables(config, tables))
 
 
 def lengths(config: NetworkConfig) -> CircuitProgram:
-    """Return the program of two neighbors whose runs have the lengths 1, 2, 4 and so on."""
-    topology = config.topology
-    node, port = next(
-        (node, port)
-        for node, port in np.argwhere(topology.neighbor != NO_LINK).tolist()
-        if port and not {node, int(topology.neighbor[node, port])} & {*topology.switches}
-    )
-    neighbor, back = int(topology.neighbor[node, port]), int(topology.peer[node, port])
+    """Return the program of two near nodes whose runs have the lengths 1, 2, 4 and so on."""
+    path = min(_short_paths(config), key=len)
+    tables, late, port = _relayed(config, path, words=2)
+    tables[path[-1]] = [{"duration": late}, {"duration": 2, **_takes(config, port)}]
     waits: list[Entry] = [{"duration": 1 << bit} for bit in range(DURATION_BITS)]
-    hop = config.registers_of_links[node, port] + 1
-    sends, takes = {"duration": 2, **_sends(port)}, {"duration": 2, **_takes(config, back)}
-    tables = {node: [*waits, sends], neighbor: [*waits, {"duration": int(hop)}, takes]}
+    tables = {node: [*waits, *entries] for node, entries in tables.items()}
     return circuit_program(config, _tables(config, tables))
+
+
+def _short_paths(config: NetworkConfig) -> Iterator[list[int]]:
+    """Yield for each node that another one can reach a shortest path to it, over switches."""
+    topology = config.topology
+    nodes = {*topology.working_nodes.tolist()} - {*topology.switches}
+    for node in sorted(nodes):
+        paths, seen = deque([[node]]), {node}
+        while paths and not {paths[0][0]} & (nodes - {node}):
+            path = paths.popleft()
+            for sender, port in np.argwhere(topology.neighbor == path[0]).tolist():
+                if port and sender not in seen:
+                    seen.add(sender)
+                    paths.append([sender, *path])
+        if paths:
+            yield paths[0]
+
+
+def _relayed(
+    config: NetworkConfig, path: Sequence[int], *, words: int
+) -> tuple[dict[int, list[Entry]], int, int]:
+    """Return the entries that bring words along a path to its end, their cycles, and their port."""
+    topology, tables, late, code = config.topology, dict[int, list[Entry]](), 0, 1
+    for node, following in pairwise(path):
+        port = int(np.flatnonzero(topology.neighbor[node] == following)[0])
+        waits: list[Entry] = [{"duration": late}] if late else []
+        tables[node] = [*waits, {"duration": words, "codes": {port: code}}]
+        late += int(config.registers_of_links[node, port]) + 1
+        code = 1 + int(topology.peer[node, port])
+    return tables, late, code - 1

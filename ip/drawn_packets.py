@@ -334,16 +334,10 @@ def culprits(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
 
 
 def failures(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
-    """Yield programs whose packets over one link set a flag."""
-    topology, last = config.topology, config.message_words - 1
-    nodes = Drawn(np.random.default_rng(0), config).nodes
-    node, port = next(
-        (node, port)
-        for node, port in np.argwhere(topology.neighbor != NO_LINK).tolist()
-        if port and {node, int(topology.neighbor[node, port])} <= {*nodes}
-    )
-    target, entry = int(topology.neighbor[node, port]), int(topology.peer[node, port])
-    right = Row(1, (Segment(port, 1, 0),), 0, 0, 1)
+    """Yield programs whose packets from a node to one near by set a flag."""
+    last = config.message_words - 1
+    node, route, target, entry = _near(config)
+    right = Row(1, route, 0, 0, 1)
     for name, rows in {
         "Two packets of one step": [right, right, replace(right, step=2, length=2)],
         "A packet that ends beyond the memory": [replace(right, target_address=last, length=2)],
@@ -353,6 +347,15 @@ def failures(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
         lane = entry if config.all_port else 0
         drawn.receives = {target: [(step, lane) for step in sorted({row.step for row in rows})]}
         yield name, False, drawn.program()
+
+
+def _near(config: NetworkConfig) -> tuple[int, tuple[Segment, ...], int, int]:
+    """Return a node, a short route to another one, its end, and the port by which it gets there."""
+    drawn = Drawn(np.random.default_rng(0), config)
+    nodes = drawn.nodes
+    hops = range(1, config.topology.nodes)
+    walks = ((node, *drawn.walk(node, most)) for most, node in product(hops, nodes))
+    return next(walk for walk in walks if walk[2] in nodes and walk[2] != walk[0])
 
 
 def wrong_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
@@ -365,9 +368,11 @@ def wrong_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
         for node, port in ways:
             row = Row(1, (Segment(port, 1, 0), Segment(out, 1, 0)), 0, 0, 1)
             drawn.rows[node] = [row]
-            # The next node does not finish before the packet is there.
-            receives = [(1, config.all_port * entry)]
-            drawn.receives[int(config.topology.neighbor[node, port])] = receives
+            # The next node does not finish before the packet is there; a switch has no receives.
+            there, lane = int(config.topology.neighbor[node, port]), entry
+            if there in config.topology.switches:
+                there, lane = node, port
+            drawn.receives[there] = [(1, config.all_port * lane)]
         yield f"Packets that turn from input {entry} to no output {out}", False, drawn.program()
 
 

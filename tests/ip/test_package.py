@@ -18,6 +18,10 @@ from helpers.processes import needs, run_program
 from eyecast.asic.library import OSU018, PACKAGE_OF_OSU018
 from eyecast.asic.synthesis import macros_of, run_yosys
 from eyecast.asic.timing import PACKAGE, PROGRAM, has_opensta
+from eyecast.ip.circuit_stimulus import circuit_stimuli
+from eyecast.ip.stimulus import stimuli
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.neighbor_table import graph
 from eyecast.sim.toolchain import environment
 
 pytest.importorskip("peakrdl_cheader", reason="PeakRDL must be installed: pip install '.[ip]'")
@@ -32,6 +36,17 @@ LINE = ("--line", "2", "--source", "0", "--algorithm", "tree")
 
 NETWORKS = {"mesh": 1, "torus": 2}
 """Kinds of 4x4 grids, and their VCs."""
+
+
+@pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
+def test_the_runs_of_a_bench_cover_a_network_in_which_only_a_switch_has_neighbors(circuits):
+    star = graph([[-1, 1, 2, 3], *([-1, 0, -1, -1] for _ in range(3))], switches=[0])
+    config = NetworkConfig(
+        topology=star, circuits=circuits, message_words=16, table_words=64, programs=1
+    )
+    made, left = circuit_stimuli(config) if circuits else stimuli(config)
+    assert made
+    assert not left
 
 
 def in_line(text: str, place: int, bit: int) -> str:
