@@ -232,7 +232,7 @@ BAD_OPTIONS = {
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
         "command must be algorithms, asic, bitstream, board-run, boards, cache, certify, check, "
-        "chip, compare, completion, convert, demo, doctor, image, ip, paper, predict, program, "
+        "chip, compare, completion, convert, demo, doctor, explore, image, ip, paper, predict, program, "
         "run, schedule, show, sweep, traffic, transmit, verify, verilog, not frobnicate"
     ),
     "schedule --qqq": "No such option '--qqq' (see eyecast schedule --help)",
