@@ -232,8 +232,8 @@ BAD_OPTIONS = {
     f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
     "frobnicate": (
         "command must be algorithms, asic, bitstream, board-run, boards, cache, certify, check, "
-        "chip, compare, completion, convert, demo, doctor, explore, image, ip, paper, predict, program, "
-        "run, schedule, show, sweep, traffic, transmit, verify, verilog, not frobnicate"
+        "chip, compare, completion, convert, demo, doctor, explore, image, ip, paper, predict, "
+        "program, run, schedule, show, sweep, traffic, transmit, verify, verilog, not frobnicate"
     ),
     "schedule --qqq": "No such option '--qqq' (see eyecast schedule --help)",
     # Options that exclude or need each other
