@@ -47,8 +47,8 @@ BEFORE = {
 """Lines that make the files of a command's examples."""
 QUICK = ("algorithms", "boards", "cache", "certify", "completion", "convert", "image", "schedule")
 """Commands whose examples take a fraction of a second each."""
-PARSED_ONLY = ("asic", "bitstream", "board-run")
-"""Commands whose examples take a quarter of an hour, a board, or a package of Debian."""
+PARSED_ONLY = ("asic", "bitstream", "board-run", "explore")
+"""Commands whose examples take a quarter of an hour, a board, a browser, or a Debian package."""
 
 
 def command_of(name: str) -> Command:

@@ -183,7 +183,7 @@ def test_hardware_carries_out_what_is_accepted_as_the_model_does(seed: int, circ
         topology=drawn_topology(draw),
         all_port=seed > 0,
         circuits=circuits,
-        vcs=1 if circuits else 1 + 2 * seed,
+        vcs=1 if circuits else 1 + seed,
     )
     schedules = [*islice(_carried_out(network, draw), 20)]
     _, compiled = fit(network, schedules)
