@@ -41,14 +41,22 @@ BEFORE = {
         "eyecast program --mesh 4x4 --source 3,3 --programs 2 -o b.json",
         "eyecast program --mesh 4x4 --source 0,0 --programs 1 -o program.json",
     ),
+    "run": (
+        r"sh -c 'printf id,rank,what,amount,after\\nsum,all,all-reduce,4,\\n > layers.csv'",
+        "eyecast schedule --mesh 4x4 --collective all-gather -o all-gather.json",
+        "eyecast convert all-gather.json trace.0.et --to chakra",
+    ),
     "show": ("eyecast schedule --mesh 8x8 --source 0,0 -o corner.json",),
     "sweep": (f"cp {SWEEPS / 'cycles.toml'} .",),
 }
 """Lines that make the files of a command's examples."""
 QUICK = ("algorithms", "boards", "cache", "certify", "completion", "convert", "image", "schedule")
 """Commands whose examples take a fraction of a second each."""
-PARSED_ONLY = ("asic", "bitstream", "board-run", "explore")
-"""Commands whose examples take a quarter of an hour, a board, a browser, or a Debian package."""
+PARSED_ONLY = ("asic", "bitstream", "board-run", "chip", "explore")
+"""Commands whose examples take a quarter of an hour, a board, a browser, or a Debian package.
+
+``tests/chip`` runs the chip's applications.
+"""
 
 
 def command_of(name: str) -> Command:
