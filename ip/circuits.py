@@ -9,6 +9,7 @@ import numpy as np
 
 from ..model.network.config import NetworkConfig
 from ..model.network.port_model import PortModel
+from ..model.network.topology import Topology
 from ..model.program.circuits.program import (
     DURATION_BITS,
     LANE_COLUMNS,
@@ -162,7 +163,7 @@ def _merged(sends: Entry, takes: Entry) -> Entry:
 
 def losing(config: NetworkConfig) -> Iterator[tuple[int, CircuitProgram]]:
     """Yield (sender, program) for each node to whose router another node sends a word in vain."""
-    for path in _short_paths(config):
+    for path in short_paths(config.topology):
         tables, late, _ = _relayed(config, path, words=1)
         # The run must not end before the word is there.
         tables[path[-1]] = [{"duration": late + 1}]
@@ -171,7 +172,7 @@ def losing(config: NetworkConfig) -> Iterator[tuple[int, CircuitProgram]]:
 
 def lengths(config: NetworkConfig) -> CircuitProgram:
     """Return the program of two near nodes whose runs have the lengths 1, 2, 4 and so on."""
-    path = min(_short_paths(config), key=len)
+    path = nearest_pair(config.topology)
     tables, late, port = _relayed(config, path, words=2)
     tables[path[-1]] = [{"duration": late}, {"duration": 2, **_takes(config, port)}]
     waits: list[Entry] = [{"duration": 1 << bit} for bit in range(DURATION_BITS)]
@@ -179,13 +180,13 @@ def lengths(config: NetworkConfig) -> CircuitProgram:
     return circuit_program(config, _tables(config, tables))
 
 
-def _short_paths(config: NetworkConfig) -> Iterator[list[int]]:
+def short_paths(topology: Topology) -> Iterator[list[int]]:
     """Yield for each node that another one can reach a shortest path to it, over switches."""
-    topology = config.topology
-    nodes = {*topology.working_nodes.tolist()} - {*topology.switches}
-    for node in sorted(nodes):
+    nodes = topology.working_nodes.tolist()
+    for node in nodes:
+        others = {*nodes} - {node}
         paths, seen = deque([[node]]), {node}
-        while paths and not {paths[0][0]} & (nodes - {node}):
+        while paths and paths[0][0] not in others:
             path = paths.popleft()
             for sender, port in np.argwhere(topology.neighbor == path[0]).tolist():
                 if port and sender not in seen:
@@ -195,15 +196,26 @@ def _short_paths(config: NetworkConfig) -> Iterator[list[int]]:
             yield paths[0]
 
 
+def nearest_pair(topology: Topology) -> list[int]:
+    """Return a shortest path between any two nodes, from the lowest node that has one."""
+    return min(short_paths(topology), key=lambda path: (len(path), path))
+
+
+def links_of(topology: Topology, path: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    """Yield the node, port and entry of each link of a path; the entry is the port at its end."""
+    for node, following in pairwise(path):
+        port = int(np.flatnonzero(topology.neighbor[node] == following)[0])
+        yield node, port, int(topology.peer[node, port])
+
+
 def _relayed(
     config: NetworkConfig, path: Sequence[int], *, words: int
 ) -> tuple[dict[int, list[Entry]], int, int]:
     """Return the entries that bring words along a path to its end, their cycles, and their port."""
-    topology, tables, late, code = config.topology, dict[int, list[Entry]](), 0, 1
-    for node, following in pairwise(path):
-        port = int(np.flatnonzero(topology.neighbor[node] == following)[0])
+    tables, late, code = dict[int, list[Entry]](), 0, 1
+    for node, port, entry in links_of(config.topology, path):
         waits: list[Entry] = [{"duration": late}] if late else []
         tables[node] = [*waits, {"duration": words, "codes": {port: code}}]
         late += int(config.registers_of_links[node, port]) + 1
-        code = 1 + int(topology.peer[node, port])
+        code = 1 + entry
     return tables, late, code - 1

@@ -12,6 +12,7 @@ from ..model.network.segment import Segment
 from ..model.network.topology import NO_LINK
 from ..model.program.program import Program
 from ..model.program.row import Row
+from .circuits import links_of, nearest_pair
 
 MOST_SEGMENTS = 6
 """Most straight parts of a drawn route; more fill several header flits."""
@@ -49,10 +50,8 @@ class Drawn:
     @property
     def nodes(self) -> list[int]:
         """The nodes that send and receive."""
-        switches = self.config.topology.switches
-        return [
-            node for node in self.config.topology.working_nodes.tolist() if node not in switches
-        ]
+        nodes: list[int] = self.config.topology.working_nodes.tolist()
+        return nodes
 
     def add(self, step: int, source: int, length: int) -> Row | None:
         """Add a packet from ``source`` over a drawn route; None if its target has one already."""
@@ -232,7 +231,7 @@ def meetings(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     Before that, one packet of each link comes in the same cycle.
     """
     topology = config.topology
-    nodes = Drawn(np.random.default_rng(0), config).nodes
+    nodes = config.topology.working_nodes.tolist()
     for out, middle in _middles(config):
         ways = [way for way in _ways(config, middle, out) if way[0] in nodes]
         end = middle if not out else int(topology.neighbor[middle, out])
@@ -320,7 +319,7 @@ def _ways(config: NetworkConfig, node: int, out: int) -> list[tuple[int, int, in
 def culprits(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs that fail at a node, and that never end at a node, for each node."""
     last = config.message_words - 1
-    nodes = Drawn(np.random.default_rng(0), config).nodes
+    nodes = config.topology.working_nodes.tolist()
     for node in nodes:
         ports = np.flatnonzero(config.topology.neighbor[node, 1:] != NO_LINK) + 1
         if not len(ports):
@@ -336,8 +335,10 @@ def culprits(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
 def failures(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs whose packets from a node to one near by set a flag."""
     last = config.message_words - 1
-    node, route, target, entry = _near(config)
-    right = Row(1, route, 0, 0, 1)
+    path = nearest_pair(config.topology)
+    links = [*links_of(config.topology, path)]
+    node, target, (*_, entry) = path[0], path[-1], links[-1]
+    right = Row(1, tuple(Segment(port, 1, 0) for _, port, _ in links), 0, 0, 1)
     for name, rows in {
         "Two packets of one step": [right, right, replace(right, step=2, length=2)],
         "A packet that ends beyond the memory": [replace(right, target_address=last, length=2)],
@@ -347,15 +348,6 @@ def failures(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
         lane = entry if config.all_port else 0
         drawn.receives = {target: [(step, lane) for step in sorted({row.step for row in rows})]}
         yield name, False, drawn.program()
-
-
-def _near(config: NetworkConfig) -> tuple[int, tuple[Segment, ...], int, int]:
-    """Return a node, a short route to another one, its end, and the port by which it gets there."""
-    drawn = Drawn(np.random.default_rng(0), config)
-    nodes = drawn.nodes
-    hops = range(1, config.topology.nodes)
-    walks = ((node, *drawn.walk(node, most)) for most, node in product(hops, nodes))
-    return next(walk for walk in walks if walk[2] in nodes and walk[2] != walk[0])
 
 
 def wrong_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
@@ -382,7 +374,7 @@ def no_ways(config: NetworkConfig) -> dict[tuple[int, int], list[tuple[int, int]
     A node has no way to an output without a link, and none back.
     """
     topology, ways = config.topology, dict[tuple[int, int], list[tuple[int, int]]]()
-    for node in Drawn(np.random.default_rng(0), config).nodes:
+    for node in config.topology.working_nodes.tolist():
         for port, out in product(range(1, topology.ports), repeat=2):
             there, entry = int(topology.neighbor[node, port]), int(topology.peer[node, port])
             if there != NO_LINK and (out == entry or topology.neighbor[there, out] == NO_LINK):
@@ -393,7 +385,7 @@ def no_ways(config: NetworkConfig) -> dict[tuple[int, int], list[tuple[int, int]
 def headers(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs whose packets have one header flit, or several, and up to two words."""
     for kind, way in (("one header flit", 1), ("several header flits", _long(config))):
-        nodes = Drawn(np.random.default_rng(0), config).nodes
+        nodes = config.topology.working_nodes.tolist()
         for node, hops in product(nodes, range(way, way + 3)):
             drawn = Drawn(np.random.default_rng(0), config)
             route, end, entry = drawn.walk(node, hops)
