@@ -107,9 +107,9 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
         names = ("pattern", "rate", "packet_flits", "cycles", "vcs")
         return {name: getattr(self, name) for name in names}
 
-    def command(self) -> str:
-        """Return the command that makes the same run."""
-        topology, words = self.topology(), [f"--{self.network}", self.size]
+    def command(self, topology: Topology) -> str:
+        """Return the command that makes the same run on the state's ``topology``."""
+        words = [f"--{self.network}", self.size]
         for text in self.faults.split():
             words += ["--faulty-link" if ":" in text else "--faulty-node", text]
         if self.collective == TRAFFIC:
@@ -118,9 +118,9 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             words = ["predict", *words, *_options(self.of_schedule(topology) | self.of_run())]
         return shlex.join(["eyecast", *words])
 
-    def python(self) -> str:
-        """Return the Python that makes the same run."""
-        topology, kind = self.topology(), KINDS[self.network]
+    def python(self, topology: Topology) -> str:
+        """Return the Python that makes the same run on the state's ``topology``."""
+        kind = KINDS[self.network]
         size: object = integers("size", kind.allowed, self.size, kind.separator)
         numbers = repr(size) if kind.sides else repr(size)[1:-1].rstrip(",")
         lines = ["import eyecast", ""]
@@ -177,7 +177,8 @@ def answer(state: State) -> tuple[Answer, Report]:
     topology = state.topology()
     made = _traffic if state.collective == TRAFFIC else _collective
     settled, report, facts = made(state, topology)
-    return Answer(settled, report.title, facts, settled.command(), settled.python()), report
+    same = settled.command(topology), settled.python(topology)
+    return Answer(settled, report.title, facts, *same), report
 
 
 Made = tuple[State, Report, list[tuple[str, str]]]

@@ -152,19 +152,20 @@ def wanted_points(config: NetworkConfig) -> Points:
     header_flits = _HEADERS if several else _HEADERS[:1]
     if len(_WORDS) < config.steps:
         points |= {f"{words} after {flits}" for words, flits in product(_WORDS, header_flits)}
+    meetings_of_two = [*_meetings(config, ways)]
     points |= {
         f"{one} before {two} at output {out}, VC {vc}"
-        for (one, two, out), vc in product(_meetings(config, ways), vcs)
+        for (one, two, out), vc in product(meetings_of_two, vcs)
     }
     points |= {
         f"VC {one} before {two} of input {entry} at output {out}, VC {vc}"
         for one, two in permutations(vcs, 2)
-        for entry, out in {(one, out) for one, _, out in _meetings(config, ways) if out}
+        for entry, out in {(one, out) for one, _, out in meetings_of_two if out}
         for vc in vcs
     }
     points |= {
         f"two packets at once at output {out}, VC {vc}"
-        for (_, _, out), vc in product(_meetings(config, ways), vcs)
+        for (_, _, out), vc in product(meetings_of_two, vcs)
     }
     points |= {f"step {step}" for step in range(1, config.steps + 1)}
     points |= {f"bit {bit} of {what}" for bit in range(config.address_bits) for what in _FIELDS}
@@ -233,6 +234,8 @@ def reached_points(program: Program, run_: Prediction) -> Points:
 def _of_wrong_turns(program: Program, run_: Prediction) -> Iterator[str]:
     """Yield the inputs from which a packet has turned to an output that its node lacks."""
     neighbor = program.config.topology.neighbor
+    if not (run_.flags & BAD_ROUTE).any():
+        return
     for (entry, out), ways in no_ways(program.config).items():
         for node, port in ways:
             for first, *others in (row.route for row in program.rows[node]):

@@ -8,13 +8,11 @@ from matplotlib.figure import Figure
 
 from ..model.base.errors import InvalidInput, one_of
 from ..model.base.files import write_bytes_atomically
-
-PICTURES = (".svg", ".pdf", ".png")
-"""Suffixes of pictures."""
+from . import PICTURES
 
 
 def save_picture(figure: Figure, path: str | Path) -> None:
-    """Write ``figure`` to ``path``, whole or not at all; its suffix is one of :data:`PICTURES`.
+    """Write ``figure`` to ``path``, whole or not at all; its suffix is one of ``PICTURES``.
 
     The same schedule gives the same bytes. Raises :class:`InvalidInput` for another suffix, and if
     the file cannot be written.

@@ -56,12 +56,10 @@ def draw_maps(picture: Maps) -> Figure:
     figure.suptitle(picture.title, x=0.01, ha="left", weight="bold", color=INK)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     shared = [values for values in maps.values() if values.min() > 0]
-    # A range of colours on which white and dark text are legible.
-    colors = STEPS
     for number, ((name, values), axes) in enumerate(zip(maps.items(), grid, strict=False)):
         of = np.concatenate([each.ravel() for each in shared]) if values.min() > 0 else values
         norm = Normalize(of.min(), max(of.max(), of.min() + 1))
-        image = axes.imshow(values, cmap=colors, norm=norm, interpolation="nearest")
+        image = axes.imshow(values, cmap=STEPS, norm=norm, interpolation="nearest")
         cell = 72 * inches / width
         _label(axes, name, cell)
         if cell >= _SMALLEST_NUMBERED:

@@ -11,6 +11,7 @@ import click
 from ...model.base.errors import InvalidInput, one_of
 from ...model.base.files import is_standard_output, require_writable
 from ...model.network.topology import Topology
+from ...picture import PICTURES
 from .values import Decorator, file_option, option_group
 
 json_option = option_group(
@@ -87,7 +88,7 @@ _INPUT_FILES = {
 
 def require_no_picture(output: str | None) -> None:
     """Refuse a picture's name for a JSON output."""
-    if output is not None and Path(output).suffix.lower() in (".svg", ".pdf", ".png"):
+    if output is not None and Path(output).suffix.lower() in PICTURES:
         allowed = "a file for JSON, as eyecast show draws pictures"
         raise InvalidInput.of("-o", allowed, output)
 
