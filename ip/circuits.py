@@ -171,10 +171,13 @@ def losing(config: NetworkConfig) -> Iterator[tuple[int, CircuitProgram]]:
 
 
 def lengths(config: NetworkConfig) -> CircuitProgram:
-    """Return the program of two near nodes whose runs have the lengths 1, 2, 4 and so on."""
+    """Return the program of two near nodes, or of one, whose runs have the lengths 1, 2, 4 ..."""
     path = nearest_pair(config.topology)
-    tables, late, port = _relayed(config, path, words=2)
-    tables[path[-1]] = [{"duration": late}, {"duration": 2, **_takes(config, port)}]
+    if path:
+        tables, late, port = _relayed(config, path, words=2)
+        tables[path[-1]] = [{"duration": late}, {"duration": 2, **_takes(config, port)}]
+    else:
+        tables = {int(config.topology.working_nodes[0]): []}
     waits: list[Entry] = [{"duration": 1 << bit} for bit in range(DURATION_BITS)]
     tables = {node: [*waits, *entries] for node, entries in tables.items()}
     return circuit_program(config, _tables(config, tables))
@@ -197,8 +200,8 @@ def short_paths(topology: Topology) -> Iterator[list[int]]:
 
 
 def nearest_pair(topology: Topology) -> list[int]:
-    """Return a shortest path between any two nodes, from the lowest node that has one."""
-    return min(short_paths(topology), key=lambda path: (len(path), path))
+    """Return a shortest path between any two nodes, from the lowest that has one, or an empty one."""
+    return min(short_paths(topology), key=lambda path: (len(path), path), default=[])
 
 
 def links_of(topology: Topology, path: Sequence[int]) -> Iterator[tuple[int, int, int]]:

@@ -31,7 +31,7 @@ def drawn_tables(
     """Draw run tables of ``cycles`` cycles, in which a lane sends with the chance ``sends``.
 
     Words are taken where they arrive, as long as outputs are free. After half of the cycles no
-    word is sent, and words are only delivered.
+    word is sent; a node takes what it can, and passes on what arrives at once with that.
     """
     nodes, hop = config.topology.nodes, config.link_registers + 1
     # The link ports that hold a word, and the outputs by which sums leave: by cycle and node.
@@ -98,10 +98,13 @@ def _drawn_entry(
     for name, limit in most.items():
         drawn = {lane: int(draw.integers(limit)) for lane in lanes}
         entry[name] = drawn if config.all_port else drawn.get(0, 0)
-    passes = begins or node in config.topology.switches
+    # With a lane for every link, a node takes all that arrives.
+    passes = begins or not config.all_port or node in config.topology.switches
     links = range(1, config.topology.ports if passes else 1)
     outputs = [port for port in (*(-lane for lane in lanes), *links) if port not in sums]
     draw.shuffle(outputs)
+    if not begins:
+        outputs.sort(key=lambda port: port > 0)
     joinable = [source for source in here if source >= -1]
     joins = len(joinable) > 1 and config.operators and (draw.random() < 0.5 or not begins)
     if joins:
@@ -113,7 +116,7 @@ def _drawn_entry(
     forks = [*waiting]
     for output in outputs:
         able = [source for source in waiting if _able(config, source, output)]
-        if not able and draw.random() < FORKS:
+        if not able and (begins or output <= 0) and draw.random() < FORKS:
             able = [source for source in forks if _able(config, source, output)]
         if able:
             _take(config, entry, output, able[0])

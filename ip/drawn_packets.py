@@ -336,6 +336,8 @@ def failures(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs whose packets from a node to one near by set a flag."""
     last = config.message_words - 1
     path = nearest_pair(config.topology)
+    if not path:
+        return
     links = [*links_of(config.topology, path)]
     node, target, (*_, entry) = path[0], path[-1], links[-1]
     right = Row(1, tuple(Segment(port, 1, 0) for _, port, _ in links), 0, 0, 1)

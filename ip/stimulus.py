@@ -143,6 +143,9 @@ def wanted_points(config: NetworkConfig) -> Points:
     """Return the points that runs of a network of packets can reach."""
     header, vcs = config.header, range(config.vcs)
     ways = {*turns(config)}
+    if not ways:
+        # A node without links sends and receives no packet.
+        return set()
     links = {(node, out) for node, _, out in ways if out}
     points = {f"link {node}:{out}, VC {vc}" for (node, out), vc in product(links, vcs)}
     points |= {f"turn {entry} to {out}" for _, entry, out in ways}

@@ -39,6 +39,8 @@ POWERS = {name for name in GRIDS if all(side.bit_count() == 1 for side in NETWOR
 EQUAL = {name for name in GRIDS if len(set(NETWORKS[name].dims)) == 1}
 SERVED = {
     "any network": set(NETWORKS),
+    # `request` asks for an idempotent operator.
+    "any; the operator is idempotent, or N is 2^k": set(NETWORKS),
     "any network of circuits": set(NETWORKS),
     "networks of circuits without switches": {
         name for name in NETWORKS if not NETWORKS[name].switches
@@ -130,6 +132,7 @@ def request(algorithm: Algorithm, topology: Topology, ports: Ports) -> Request:
         words=8 * len(nodes),
         source=None if algorithm.collective in ROOTLESS else nodes[0],
         targets=targets(topology) if algorithm.collective == Collective.MULTICAST else None,
+        operator="max" if "idempotent" in algorithm.networks else None,
         all_port=ports == Ports.ALL,
     )
 
