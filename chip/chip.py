@@ -70,10 +70,21 @@ def build(source: Path, topology: Topology, folder: Path, *, circuits: bool, che
         raise InvalidInput.of("the program", "a file that ends in .c", input_name(source))
     # Refuse a file that cannot be read in our own words.
     read_input(source)
+    _require_cores(topology)
     wanted = compile_source(source, folder)
     calls = calls_of(wanted, topology.nodes, circuits=circuits)
     programs = programs_of(calls, topology, circuits=circuits)
     return Made(source.name, topology, programs, link(programs, folder, checked=checked))
+
+
+def _require_cores(topology: Topology) -> None:
+    """Require a network in which every node can have a core, and another to talk to."""
+    if topology.nodes < 2:
+        raise InvalidInput.of("nodes of a chip", "2 or more", topology.nodes)
+    bare = {*range(topology.nodes)} - {*topology.working_nodes.tolist()}
+    if bare:
+        allowed = "one with a core at every node, no switch and no faulty node"
+        raise InvalidInput.of("the network of a chip", allowed, f"without {_tiles(sorted(bare))}")
 
 
 def run(made: Made, *, checked: bool) -> ChipRun:

@@ -102,7 +102,7 @@ def _say_quicker(task: Task, made: Schedule, timing: Timing, *, circuits: bool) 
     with suppress(InvalidInput):
         other = find_algorithm(made.collective, QUICK[circuits]).generate(request)
         slow, quick = (_about(each, circuits=circuits) for each in (made, other))
-        if slow >= QUICKER * quick:
+        if quick and slow >= QUICKER * quick:
             cycles = f"takes about {slow:,} cycles, {other.algorithm} about {quick:,}"
             LOG.info("%s, the default, %s: the algorithm best is the fastest", name, cycles)
 

@@ -267,5 +267,9 @@ def test_what_is_refused_before_the_compiler(eyecast: Command, here: Path) -> No
     if find_spec("ziglang") is not None:
         assert "the program must be a file that ends in .c, not app.txt" in refused.errors
         assert "app.c" in missing.errors
+        (here / "app.c").write_text("int main(void) { return 0; }")
+        faulty = eyecast("chip", "app.c", "--mesh", "2x2", "--faulty-node", "3")
+        assert "no switch and no faulty node, not without tile 3" in faulty.errors
+        assert "2 or more, not 1" in eyecast("chip", "app.c", "--mesh", "1x1").errors
     picture = eyecast("chip", "app.c", "--mesh", "2x2", "-o", "t.pdf")
     assert picture.status == 2
