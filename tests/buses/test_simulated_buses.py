@@ -129,3 +129,20 @@ def test_streams_in_front_of_the_tile_ports(
     config, given = told(32, seed=5, messages=5_000)
     simulator = bus_simulator.build(config, HostBus.AXI4_LITE, TileBus.AXI_STREAM)
     bus_simulator.run(simulator, "helpers.axi_stream_bench", tmp_path, given, monkeypatch)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("periods", [(14, 6), (6, 22)], ids=["fast engine", "slow engine"])
+@pytest.mark.parametrize("bus", [*BUSES, "streams"])
+def test_buses_on_a_clock_of_their_own(
+    bus: str, periods: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What holds for buses on the engine's clock holds through asynchronous FIFOs."""
+    of_streams = ("cocotbext.axi", "helpers.axi_stream_bench", 32)
+    host = HostBus.AXI4_LITE if bus == "streams" else HostBus(bus)
+    package, bench, flit_width = BUSES[host] if bus != "streams" else of_streams
+    pytest.importorskip(package, reason=f"{package} is not installed: pip install '.[checks]'")
+    config, given = told(flit_width, seed=7, accesses=1_000, messages=500, periods=periods)
+    given["registers"] = list(listed_words(config, tmp_path))
+    simulator = bus_simulator.build(config, host, TileBus.AXI_STREAM, crossing=True)
+    bus_simulator.run(simulator, bench, tmp_path, given, monkeypatch)

@@ -44,7 +44,7 @@ class Tile:
         """Count the refused words, those beyond the memory."""
         told_of = getattr(self.dut, f"tile_{self.node}__write_refused")
         while True:
-            await RisingEdge(self.dut.clk)
+            await RisingEdge(getattr(self.dut, "engine_clk", self.dut.clk))
             self.refused += int(told_of.value)
 
     def address(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
 
+from .bus_simulator import told
 from .engine_spaces import (
     ACKNOWLEDGE,
     COMMAND,
@@ -65,9 +66,19 @@ async def begin(dut: Any) -> None:
             if not name.endswith(("ready", "_o")) or name.startswith("m_axis"):
                 handle.value = 0
     dut.rst.value = 1
-    Clock(dut.clk, PERIOD, unit="step").start()
-    await ClockCycles(dut.clk, 4)
+    if not hasattr(dut, "engine_clk"):
+        Clock(dut.clk, PERIOD, unit="step").start()
+        await ClockCycles(dut.clk, 4)
+        dut.rst.value = 0
+        return
+    bus_period, engine_period = told()["periods"]
+    dut.engine_rst.value = 1
+    Clock(dut.clk, bus_period, unit="step").start()
+    Clock(dut.engine_clk, engine_period, unit="step").start()
+    await ClockCycles(dut.clk, 20)
     dut.rst.value = 0
+    dut.engine_rst.value = 0
+    await ClockCycles(dut.clk, 20)
 
 
 async def hold_to_the_rules(dut: Any, valid: str, ready: str, *payload: str) -> None:

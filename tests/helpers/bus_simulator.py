@@ -19,17 +19,34 @@ from eyecast.sim.build_worker import QUICK_LEVEL, VERILATOR_OPTIONS
 from eyecast.sim.cache import cached_folder, digest
 from eyecast.sim.run_worker import LOG, start_bench
 from eyecast.sim.toolchain import environment, tool_versions
-from eyecast.sim.verilog import ENGINE_MODULE, describe_ports, network_verilog
+from eyecast.sim.verilog import (
+    CROSSING_MODULE,
+    ENGINE_MODULE,
+    crossing_verilog,
+    describe_ports,
+    network_verilog,
+)
 
 TESTS = Path(__file__).parents[1]
 TOLD = "told.json"
 
 
-def build(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> Path:
-    """Build the simulator of an engine behind buses, or find it in the cache."""
+def build(
+    config: NetworkConfig, host: HostBus | None, tile: TileBus | None, *, crossing: bool = False
+) -> Path:
+    """Build the simulator of an engine behind buses, or find it in the cache.
+
+    With ``crossing`` the buses have a clock of their own.
+    """
     text = network_verilog(config, host=host, tile=tile)
     ports = [port["name"] for port in describe_ports(config, host, tile)]
-    public = [f'public_flat_rw -module "{ENGINE_MODULE}" -var "{name}"' for name in ports]
+    top = ENGINE_MODULE
+    if crossing:
+        assert host is not None
+        text += crossing_verilog(config, host, tile)
+        ports += ["engine_clk", "engine_rst"]
+        top = CROSSING_MODULE
+    public = [f'public_flat_rw -module "{top}" -var "{name}"' for name in ports]
     control = "\n".join(["`verilator_config", *public, ""])
 
     def make(folder: Path) -> None:
@@ -38,7 +55,7 @@ def build(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> 
             source.write_text(content)
         made = folder / "build"
         made.mkdir()
-        worker = [sys.executable, "-m", "eyecast.sim.build_worker", ENGINE_MODULE, str(made)]
+        worker = [sys.executable, "-m", "eyecast.sim.build_worker", top, str(made)]
         options = [json.dumps(VERILATOR_OPTIONS), QUICK_LEVEL, "no-waves"]
         log = folder / "build.log"
         with runtime_objects(made):
@@ -47,7 +64,7 @@ def build(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> 
         assert status == 0, log.read_text()
 
     key = digest("engine behind buses", text, control, *VERILATOR_OPTIONS, *tool_versions())
-    return cached_folder(key, "simulator of an engine behind buses", make) / "build" / ENGINE_MODULE
+    return cached_folder(key, "simulator of an engine behind buses", make) / "build" / top
 
 
 def run(

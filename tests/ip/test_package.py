@@ -254,29 +254,43 @@ def constrain_all_inputs(package: Path) -> None:
     not (has_opensta() and OSU018.is_file()),
     reason=f"Debian's {PACKAGE} and {PACKAGE_OF_OSU018} must be installed",
 )
-@pytest.mark.parametrize("more", [(), ("--circuits", "--algorithm", "light-tree")])
-def test_opensta_reads_the_constraints(eyecast: Command, here: Path, more: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("top", "more"),
+    [
+        ("constraints/eyecast_engine", ()),
+        ("constraints/eyecast_engine", ("--circuits", "--algorithm", "light-tree")),
+        ("crossing/eyecast_crossing", ("--tile-ports", "--tile", "axi-stream")),
+    ],
+)
+def test_opensta_reads_the_constraints(
+    eyecast: Command, here: Path, top: str, more: tuple[str, ...]
+) -> None:
     """Every line of the constraints applies to a mapped netlist, without a warning."""
     assert eyecast("ip", *LINE, *more, "--bus", "wishbone", "-o", "package").status == 0
-    modules = {path.stem: path.read_text() for path in Path("package", "rtl").glob("*.v")}
+    constraints = Path("package", top.replace("eyecast_engine", "eyecast")).with_suffix(".sdc")
+    top = Path(top).name
+    modules = {path.stem: path.read_text() for path in Path("package").glob("[rc]*/*.v")}
     Path("engine.v").write_text("\n".join(modules.values()))
+    crosses = top == "eyecast_crossing"
+    macros = ["eyecast_engine"] if crosses else macros_of(modules)
     run_yosys(
         [
             "read_verilog -DSYNTHESIS engine.v",
-            "hierarchy -check -top eyecast_engine",
-            *(f"blackbox {macro}" for macro in macros_of(modules)),
-            "synth -noabc -top eyecast_engine",
+            f"hierarchy -check -top {top}",
+            *(f"blackbox {each}" for each in macros),
+            f"synth -noabc -top {top}",
             f"dfflibmap -liberty {OSU018}",
             f"abc -liberty {OSU018}",
             "setundef -zero",
+            *(["flatten"] if crosses else []),
             "splitnets",
             "write_verilog -noattr -noexpr -nohex netlist.v",
         ],
         here,
     )
     Path("sta.tcl").write_text(
-        f"read_liberty {OSU018}\nread_verilog netlist.v\nlink_design eyecast_engine\nputs SDC\n"
-        "read_sdc package/constraints/eyecast.sdc\nreport_worst_slack\nexit\n"
+        f"read_liberty {OSU018}\nread_verilog netlist.v\nlink_design {top}\nputs SDC\n"
+        f"read_sdc {constraints}\nreport_worst_slack\nexit\n"
     )
     said = run_program([PROGRAM, "-no_splash", "-exit", "sta.tcl"]).stdout.split("SDC\n")[1]
     assert re.fullmatch(r"worst slack -?[\d.]+\s*", said)
