@@ -141,10 +141,10 @@ def why_not_read_back(board: Board) -> str | None:
 
 def _on_board(board: Board, level: str, text: str) -> Design:
     """Return a design: its module "board", the top behind it, and the models of its cells."""
-    return Design(level, board, text + _wrapper(pin_names(board)) + _cells(board.family))
+    return Design(level, board, text + _wrapper(pin_names(board)) + cell_models(board.family))
 
 
-def _cells(family: str) -> str:
+def cell_models(family: str) -> str:
     """Return the models of an FPGA's cells in Verilog: yosys', or this package's if it has some."""
     share = _yosys_share() / family
     own = Path(__file__).with_name(f"{family}_cells.v")
