@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     ),
     heading="Run",
 )
-@output_option("the timeline: .perfetto.json for Perfetto, .svg or .png for a picture")
+@output_option("the timeline: .perfetto.json for Perfetto, .svg, .pdf or .png for a picture")
 @report_option
 @json_option
 def chip_command(

@@ -10,14 +10,13 @@ from ..model.base.texts import integers
 from ..model.collectives.halving.eye import eyes
 from ..model.network.kinds import KINDS
 from ..model.network.network_text import SizeLimit
+from ..picture import BOTH
 from .command import command
 from .console import say
 from .options.output import output_paths
 from .options.values import file_option
 from .show import show_command
 from .verify import verify_command
-
-_PICTURES = (".svg", ".png")
 
 
 @command(
@@ -52,12 +51,12 @@ def demo_command(mesh: str, output: str) -> None:
     eye = ",".join(map(str, topology.coordinates(eyes(topology)[0]).tolist()))
     places = {"corner": ",".join("0" for _ in size), "eye": eye}
     # Refuse an unwritable folder before the simulator is built.
-    output_paths(output, *(f"{name}{suffix}" for name in places for suffix in _PICTURES))
+    output_paths(output, *(f"{name}{suffix}" for name in places for suffix in BOTH))
     folder = Path(output)
     for name, source in places.items():
         _run(verify_command, "--mesh", mesh, "--source", source, "-o", str(folder / name))
     for name, source in places.items():
-        for suffix in _PICTURES:
+        for suffix in BOTH:
             picture = str((folder / name).with_suffix(suffix))
             _run(show_command, "--mesh", mesh, "--source", source, "-o", picture)
 

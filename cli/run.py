@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..model.base.errors import InvalidInput
+from ..model.base.errors import InvalidInput, require_range
 from ..model.base.files import write_bytes_atomically
 from ..model.network.network_text import SizeLimit
 from .command import command
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     click.option("--from", "first", metavar="ID", help="The first of them; else the first of all."),
     heading="Run",
 )
-@output_option("the timeline: .perfetto.json for Perfetto, .svg or .png for a picture")
+@output_option("the timeline: .perfetto.json for Perfetto, .svg, .pdf or .png for a picture")
 @report_option
 @json_option
 def run_command(
@@ -75,11 +75,14 @@ def run_command(
     another.
     """
     from ..model.workload.tables import cycles_table, links_table, path_table
+    from ..model.workload.window import MOST_CALLS
 
     require_timeline(output, report)
     if verify is None and first is not None:
         raise InvalidInput("--from must be left out without --verify")
-    topology = network.topology(SizeLimit.PROGRAM)
+    if verify is not None:
+        require_range("--verify", verify, 1, MOST_CALLS)
+    topology = network.topology(SizeLimit.PROGRAM if verify is None else SizeLimit.HARDWARE)
     require_seen(report, topology)
     circuits = bool(hardware.parameters["circuits"])
     found = run_of(file, options, topology, circuits=circuits, message_words=message_words)
@@ -132,7 +135,6 @@ def _verified(found: WorkloadRun, first: str | None, count: int) -> list[Verific
     from ..model.workload.window import cases
     from ..sim.verify import verify
 
-    SizeLimit.HARDWARE.require(found.workload.topology.label, found.workload.topology.nodes)
     with busy("predicting the window"):
         predicted = cases(found, first, count)
     with progress("verifying", len(predicted), shown=True) as (_, advance):

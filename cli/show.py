@@ -7,6 +7,7 @@ import click
 from ..model.base.errors import InvalidInput
 from ..model.collectives.notes import landmarks
 from ..model.network.network_text import SizeLimit
+from ..picture import BOTH
 from .command import command
 from .console import busy, say_written
 from .options.collective import collective_options
@@ -63,7 +64,7 @@ def show_command(
         raise InvalidInput(f"--circuits must be left out with {schedule.algorithm}: {only}")
     # A schedule file may contain any algorithm name.
     stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")
-    paths = [output] if output is not None else [f"{stem}.svg", f"{stem}.png"]
+    paths = [output] if output is not None else [f"{stem}{suffix}" for suffix in BOTH]
     with busy("drawing"):
         if as_tree:
             figure = draw_trees(schedule)

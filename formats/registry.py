@@ -117,7 +117,7 @@ def format_for(path: str | Path, content: Content) -> Format:
     """Return the format for writing ``content`` to a file of this name, or refuse the name."""
     able = [each for each in FORMATS.values() if content in each.writes]
     if not able:
-        raise InvalidInput(f"a {content} must be run, not converted: no format writes it")
+        raise InvalidInput(f"a {content} must be run (eyecast run), as no format writes it")
     for each in able:
         if str(path).endswith(each.suffixes):
             return each

@@ -200,7 +200,7 @@ def short_paths(topology: Topology) -> Iterator[list[int]]:
 
 
 def nearest_pair(topology: Topology) -> list[int]:
-    """Return a shortest path between any two nodes, or [], from the lowest node that has one."""
+    """Return a shortest path between two nodes, from the lowest node that has one; or none."""
     return min(short_paths(topology), key=lambda path: (len(path), path), default=[])
 
 

@@ -55,7 +55,8 @@ def draw_trees(schedule: Schedule) -> Figure:
 def _trees(schedule: Schedule) -> list[Numbers]:
     """Return the sends of each different tree, in the order of blocks."""
     if schedule.root is None:
-        raise InvalidInput.of("schedule drawn as trees", "one with a root", "without")
+        allowed = "one with a root, such as a broadcast, to be drawn as trees"
+        raise InvalidInput.of("collective", allowed, schedule.collective)
     every = schedule.block_sends, schedule.block_ids
     found = {
         tuple(every[0][every[1] == block].tolist()): None for block in range(len(schedule.blocks))

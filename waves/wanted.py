@@ -103,7 +103,7 @@ class Wanted:
 def _pieces(declared: Declared, path: str, width: int | None) -> list[Piece]:
     """Return the pieces of a signal of ``width`` bits, the lowest first."""
     if path not in declared:
-        raise InvalidInput(f"the recording must have a signal {path}, it has none")
+        raise _missing(path)
     by_place = {piece.low: piece for piece in declared[path]}
     lowest = min(by_place)
     pieces = [piece._replace(low=low - lowest) for low, piece in sorted(by_place.items())]
@@ -119,6 +119,12 @@ def _pieces(declared: Declared, path: str, width: int | None) -> list[Piece]:
             f"signal {path} of the recording must have {width} bits in this network, {found}"
         )
     return pieces
+
+
+def _missing(signal: str) -> InvalidInput:
+    """Return the error of a signal that the recording has not, or has by another name."""
+    before = f"the recording must have a signal {signal}, it has none ("
+    return InvalidInput.around(before, "names", " tells its name there)")
 
 
 def joined(values: Iterable[int], signals: Iterable[Iterable[Piece]]) -> list[int]:
@@ -148,7 +154,7 @@ def _scope_with(declared: Iterable[str], name: str) -> str:
             "has; waves are for a viewer"
         )
     if not found:
-        raise InvalidInput(f"the recording must have a signal {name}, it has none")
+        raise _missing(name)
     if len(found) > 1:
         each = ", ".join(scope or "''" for scope in found)
         raise InvalidInput(f"--scope must say which network it is: one of {each}")

@@ -117,7 +117,7 @@ def require_output_files(*outputs: str | Path | None) -> None:
             taken[path] = "the first output"
 
 
-TIMELINES = (".perfetto.json", ".svg", ".png")
+TIMELINES = (".perfetto.json", *PICTURES)
 """Endings of the names of timelines."""
 
 

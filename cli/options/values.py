@@ -176,11 +176,17 @@ OPTIONS = {
     "block_words": "--block-words",
     "groups": "--group",
     "hotspots": "--hotspot",
-    "message_words": "--message-words",
-    "table_words": "--table-words",
-    "circuits": "--circuits",
+    "clock": "--clock",
+    "collective": "--collective",
+    "names": "--names",
+    "number": "--number",
+    "pattern": "--pattern",
+    "policy": "--policy",
+    "prefix": "--prefix",
+    "rate": "--rate",
+    "timing": "--timing",
 }
-"""Options of a task's parameters (a test compares the names), and of other parameters."""
+"""Options of a task's parameters, and of others, except those of a network."""
 
 _MISSING = {
     "source": "a source must be given, such as --source 0,0",
@@ -192,8 +198,18 @@ def in_options(error: InvalidInput) -> str:
     """Return the error as one line with option names instead of parameter names."""
     if error.allowed == "given" and error.parameter in _MISSING:
         return _MISSING[error.parameter]
+    # Commands that print no error should not load arrays, which these parameters need.
+    from ...model.network.config import PARAMETERS
+
+    # An error may write "flit width".
+    options = OPTIONS | {
+        written: f"--{name.replace('_', '-')}"
+        for name, parameter in PARAMETERS.items()
+        if parameter.help
+        for written in (name, name.replace("_", " "))
+    }
     return error.spelled(
-        lambda name, setting: " ".join(filter(None, (OPTIONS.get(name, name), setting)))
+        lambda name, setting: " ".join(filter(None, (options.get(name, name), setting)))
     )
 
 

@@ -21,6 +21,7 @@ from .values import (
 )
 
 if TYPE_CHECKING:
+    from ...model.workload.timeline import Policy
     from ...model.workload.workload import Workload
 
 _setting_options = recorded(
@@ -40,7 +41,7 @@ class WorkloadOptions:
 
     setting: WorkloadSetting
     mapping: str
-    policy: str
+    policy: Policy
 
     def read(self, file: str, topology: Topology) -> Workload:
         """Read a workload onto its nodes; refuse options that its format does not heed."""
@@ -53,6 +54,13 @@ class WorkloadOptions:
         options = [f"--{name.replace('_', '-')}" for name in unheeded]
         refuse_beside(file, options, f"{form.title} does not depend on it")
         return mapped(read_workload(content, topology, self.setting), self.mapping)
+
+
+def _policy(text: str) -> Policy:
+    """Return the policy of this name, before a file is read."""
+    from ...model.workload.timeline import Policy
+
+    return Policy.named(text)
 
 
 workload_options = recorded(
@@ -70,6 +78,7 @@ workload_options = recorded(
             "--policy",
             metavar="first-come|urgent",
             default="first-come",
+            callback=lambda _context, _option, text: _policy(text),
             show_default=True,
             help="Which of several ready collectives starts first.",
         ),

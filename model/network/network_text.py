@@ -26,7 +26,14 @@ class SizeLimit(Enum):
         if nodes > most:
             # With many sides, a number can have more digits than Python prints.
             given = nodes if nodes < 1 << 63 else "more"
-            raise InvalidInput.of(f"nodes of the {label}", f"at most {most} {purpose}", given)
+            error = InvalidInput.of(f"nodes of the {label}", f"at most {most} {purpose}", given)
+            raise error.between("", self._instead(nodes))
+
+    def _instead(self, nodes: int) -> str:
+        """Return in words the command that runs a network of ``nodes`` nodes; "" if none does."""
+        runs = (SizeLimit.COMPARISON, SizeLimit.EXPLORE, SizeLimit.HARDWARE)
+        most = SizeLimit.PROGRAM.value[1]
+        return f" (predict takes up to {most})" if self in runs and nodes <= most else ""
 
 
 def sized_network(name: str, text: str, limit: SizeLimit, parameter: str) -> Topology:

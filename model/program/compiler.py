@@ -43,14 +43,17 @@ def compile_schedule(
     """
     layout = layout or Layout.of(schedule, config.message_words)
     _require_memory(layout, config)
-    if schedule.steps > config.steps and not schedule.timed:
-        raise InvalidInput.of("steps of the network", f"at least {schedule.steps}", config.steps)
+    steps = 0 if schedule.timed else schedule.steps
+    for name, least in (("steps", steps), ("vcs", schedule.vcs.max(initial=0) + 1)):
+        if getattr(config, name) < least:
+            allowed = f"at least {least} for this schedule"
+            raise InvalidInput.of(name, allowed, getattr(config, name))
     if schedule.port_model == PortModel.ALL_PORT and not config.all_port:
         raise InvalidInput.of("ports", "all, which an all-port schedule needs", "one")
     nodes = config.topology.nodes
     streams = streams_of(schedule)
     if len(streams.send) and not config.streams:
-        raise InvalidInput.of("network", "one with streams, for a schedule that streams", "without")
+        raise InvalidInput.must_be("streams", "given", "for a schedule that streams")
     if schedule.timed:
         require_timed_rows(config)
     require_circuits(schedule, circuits=False)

@@ -36,8 +36,8 @@ def slot_of(program: AnyProgram, base: int = 0) -> Slot:
     slot = Slot(base, int(program.table_sizes.max()))
     end = slot.base + slot.words
     if end > config.table_words:
-        allowed = f"at most {config.table_words}, the table memory"
-        raise InvalidInput.of("words of programs", allowed, end)
+        before = f"words of programs must be at most {config.table_words}, the table memory ("
+        raise InvalidInput.around(before, "table_words", f" raises it), not {end}")
     return slot
 
 

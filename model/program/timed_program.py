@@ -40,7 +40,7 @@ def require_no_other(config: NetworkConfig, schedules: Sequence[Schedule]) -> No
 def require_timed_rows(config: NetworkConfig) -> None:
     """Raise :class:`.InvalidInput` unless a network has timed rows and full-rate links."""
     if not config.timed_rows:
-        raise InvalidInput.of("network", "one with timed rows, for a timed schedule", "without")
+        raise InvalidInput.must_be("timed_rows", "given", "for a timed schedule")
     if config.depth < config.busy_depth:
         allowed = f"at least {config.busy_depth} for a timed schedule"
         raise InvalidInput.of("depth", allowed, config.depth)

@@ -118,7 +118,7 @@ def _require_nodes(traffic: Traffic, topology: Topology) -> None:
 def _require_room(traffic: Traffic, config: NetworkConfig, header_flits: Numbers64) -> None:
     """Refuse the first packet that does not fit a row, or whose payload does not fit a memory."""
     if not config.timed_rows:
-        raise InvalidInput("the network must have timed rows to carry traffic")
+        raise InvalidInput.must_be("timed_rows", "given", "to carry traffic")
     # The target writes the payload from the address that equals the source's number.
     longest = config.message_words - traffic.source + header_flits
     for name, value, lowest, highest, allowed in (

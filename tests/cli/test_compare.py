@@ -261,7 +261,7 @@ BAD_OPTIONS = {
         "flits of the message must be at most 256, the message memory (--message-words raises it), "
         "not 257"
     ),
-    f"{MESH} --source 0,0 --vcs 9 -o a.svg": "vcs must be 1 to 8, not 9",
+    f"{MESH} --source 0,0 --vcs 9 -o a.svg": "--vcs must be 1 to 8, not 9",
     f"{MESH} --source 0,0 -o a.gif": "suffix of picture a.gif must be .svg, .pdf or .png, not .gif",
     f"{MESH} --source 0,0 -o no/a.svg": (
         "output folder no must be an existing folder, not missing"
@@ -271,10 +271,12 @@ BAD_OPTIONS = {
         "(see eyecast compare --help)"
     ),
     "compare --mesh 64x64 --source 0,0 --rtl": (
-        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
+        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096 "
+        "(predict takes up to 1048576)"
     ),
     "compare --mesh 512x512 --source 0,0": (
-        "nodes of the 512x512 mesh must be at most 65536 for a comparison, not 262144"
+        "nodes of the 512x512 mesh must be at most 65536 for a comparison, not 262144 "
+        "(predict takes up to 1048576)"
     ),
 }
 

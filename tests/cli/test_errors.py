@@ -39,16 +39,18 @@ BAD_OPTIONS = {
         "nodes of the 2048x1024 mesh must be at most 1048576 for a program, not 2097152"
     ),
     f"verify --mesh 64x64 {CORNER}": (
-        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
+        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096 "
+        "(predict takes up to 1048576)"
     ),
     "verify --mesh 64x64 --all-sources": (
-        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
+        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096 "
+        "(predict takes up to 1048576)"
     ),
     "schedule --mesh 2x2 --source 0,0 -o -": (
         "output file must be a name, such as /dev/stdout, not -"
     ),
     "predict --mesh 2x2 --source 0,0 --circuits --vcs 2": (
-        "vcs must be 1 in a network with circuits, not 2"
+        "--vcs must be 1 in a network with circuits, not 2"
     ),
     "program --mesh 2x2 --source 0,0 --image a.json": (
         "image must be a file that does not end in .json, not a.json"
@@ -56,10 +58,10 @@ BAD_OPTIONS = {
     "program --mesh 2x2 --source 0,0 --base 3": "--base needs --image FILE",
     "program --mesh 2x2 --source 0,0 --number 0 --image a.csv": "--number needs --programs",
     "program --mesh 2x2 --source 0,0 --programs 2 --number 2 --image a.csv": (
-        "number must be 0 to 1, not 2"
+        "--number must be 0 to 1, not 2"
     ),
     "program --mesh 2x2 --source 0,0 --programs 2 --base 60 --image a.csv": (
-        "words of programs must be at most 64, the table memory, not 66"
+        "words of programs must be at most 64, the table memory (--table-words raises it), not 66"
     ),
     "program --mesh 2x2 --source 0,0 -o a.json --image a.csv": (
         "output file a.json must be another file than the first output"
@@ -78,17 +80,18 @@ BAD_OPTIONS = {
         f"cycles of --hold must be 0 to 1000000, not {'1' * 5000}"
     ),
     "bitstream --board ulx3s-85f --mesh 2x2 --programs 2 --flit-width 16": (
-        "flit width must be at least 32 in a network with programs, not 16"
+        "--flit-width must be at least 32 in a network with programs, not 16"
     ),
-    "verilog --mesh 2x1 --bus wishbone -o a.v": "programs must be at least 1 for wishbone, not 0",
+    "verilog --mesh 2x1 --bus wishbone -o a.v": "--programs must be at least 1 for wishbone, not 0",
     "verilog --mesh 2x1 --programs 1 --tile axi-stream -o a.v": (
-        "tile ports must be given for axi-stream, not left out"
+        "--tile-ports must be given for axi-stream, not left out"
     ),
     "verilog --mesh 64x64 -o a.v": (
-        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096"
+        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096 "
+        "(predict takes up to 1048576)"
     ),
     "verilog --star-tree 40x1 --vcs 4 -o a.v": (
-        "ports of a node x VCs must be at most 88 for hardware, not 41 x 4"
+        "ports of a node x VCs must be at most 88 for hardware (--vcs lowers it), not 41 x 4"
     ),
     # Other networks
     f"schedule --mesh 4x4 --torus 4x4 {CORNER}": (
@@ -117,14 +120,24 @@ BAD_OPTIONS = {
         "with 2 VCs (VC 1 behind each ring's dateline) these routes are free of deadlock "
         "(--force runs it all the same)"
     ),
+    # What a missing file does not need to be read for
+    "run no.csv --mesh 4x4 --policy no": "--policy must be first-come or urgent, not no",
+    "run no.csv --mesh 4x4 --verify 0": "--verify must be 1 to 4096, not 0",
+    "run no.csv --mesh 64x64 --verify 2": (
+        "nodes of the 64x64 mesh must be at most 1024 for hardware, not 4096 "
+        "(predict takes up to 1048576)"
+    ),
+    "run no.csv --mesh 4x4 -o a.txt": (
+        "suffix of -o must be .perfetto.json, .svg, .pdf or .png, not '.txt'"
+    ),
     # The source
     "schedule --mesh 8x8": "a source must be given, such as --source 0,0",
     "schedule --mesh 8x8 --source 64": (
         "--source must be a node of the 8x8 mesh, 0,0 to 7,7, or 0 to 63, not 64"
     ),
     "schedule --mesh 8x8 --collective allreduce": (
-        "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, reduce, "
-        "reduce-scatter, all-reduce or barrier, not allreduce (did you mean all-reduce?)"
+        "--collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, "
+        "reduce, reduce-scatter, all-reduce or barrier, not allreduce (did you mean all-reduce?)"
     ),
     "schedule --mesh 8x8 --source 8,0": (
         "--source must be a node of the 8x8 mesh, 0,0 to 7,7, not 8,0"
@@ -147,16 +160,17 @@ BAD_OPTIONS = {
         "not 257"
     ),
     # The hardware
-    f"verify --mesh 4x4 {CORNER} --depth 0": "depth must be 1 to 16, not 0",
-    "bitstream --board icebreaker --mesh 2x2 --steps 4096": "steps must be 1 to 4095, not 4096",
+    f"verify --mesh 4x4 {CORNER} --depth 0": "--depth must be 1 to 16, not 0",
+    "bitstream --board icebreaker --mesh 2x2 --steps 4096": "--steps must be 1 to 4095, not 4096",
     f"verify --mesh 4x4 {CORNER} --flit-width 8": (
-        "flit width must be at least 15, which the delivery (port, step, address) takes here, not 8"
+        "--flit-width must be at least 15, which the delivery (port, step, address) takes here, "
+        "not 8"
     ),
     "traffic --mesh 4x4 --pattern uniform --rate 0.1 --flit-width 12": (
-        "flit width must be at least 16 in a network with timed rows, not 12"
+        "--flit-width must be at least 16 in a network with timed rows, not 12"
     ),
     f"predict --torus 4x4 {CORNER} --algorithm u-torus --vcs 1": (
-        "send 0 (step 1, 0 -> 2): vc must be 0 to 0, not 1"
+        "--vcs must be at least 2 for this schedule, not 1"
     ),
     f"predict --mesh 4x4 {CORNER} --table-words 3": (
         "table of node 0 must be at most 3 words long (--table-words raises it), not 9"
@@ -192,7 +206,7 @@ BAD_OPTIONS = {
         "--source must be given once, not 0,0 and 1,0"
     ),
     f"predict --mesh 4x4 {CORNER} --tile-ports": (
-        "programs must be at least 1 in a network with tile ports, not 0"
+        "--programs must be at least 1 in a network with tile ports, not 0"
     ),
     f"compare --mesh 4x4 {CORNER} --lengths 0,4": "--lengths must be at least 1, not 0",
     f"schedule --mesh 8x8 {CORNER} --seconds 1": (
@@ -229,7 +243,7 @@ BAD_OPTIONS = {
     f"predict --mesh 8x8 {CORNER} --collective reduce --timing self-timed": (
         "timing of a program that combines must be barrier, not self-timed"
     ),
-    f"predict --mesh 8x8 {CORNER} --timing fast": "timing must be barrier or self-timed, not fast",
+    f"predict --mesh 8x8 {CORNER} --timing no": "--timing must be barrier or self-timed, not no",
     "frobnicate": (
         "command must be algorithms, asic, bitstream, board-run, boards, cache, certify, check, "
         "chip, compare, completion, convert, demo, doctor, explore, image, ip, paper, predict, "

@@ -35,7 +35,7 @@ BAD_OPTIONS = {
         "--operator must be none, as --operators has no other, not or"
     ),
     "verify --mesh 2x2 --collective all-reduce --operators add,add": (
-        "operators must be different from each other, not twice add"
+        "--operators must be different from each other, not twice add"
     ),
     # Contributors that cannot reach the root
     f"predict {CORNER_CUT} --collective reduce --source 2,2 --algorithm tree": (
@@ -74,7 +74,7 @@ BAD_OPTIONS = {
         f"--operator must be {NAMES}, not bfloat16-add"
     ),
     "verilog --mesh 2x2 --operators fadd -o n.v": (
-        f"operators must be {NAMES}, not fadd (did you mean add?)"
+        f"--operators must be {NAMES}, not fadd (did you mean add?)"
     ),
 }
 
@@ -140,7 +140,7 @@ def test_a_file_whose_blocks_are_summed_as_floats(eyecast: Command) -> None:
     Path("a.json").write_text(text.replace('"add"', '"float-add"'))
     for command in ("predict", "verify"):
         answer = eyecast(command, "--schedule", "a.json")
-        assert answer == refusal(f"operators must be {NAMES}, not float-add")
+        assert answer == refusal(f"--operators must be {NAMES}, not float-add")
     Path("a.json").write_text(text.replace('"words": 1', '"words": 1.5'))
     answer = eyecast("predict", "--schedule", "a.json")
     assert answer.status == 2

@@ -86,7 +86,8 @@ def test_a_cube_s_broadcast_is_drawn_as_a_tree(eyecast: Command, here: Path) -> 
         ),
         (
             ("--mesh", "2x2", "--collective", "all-reduce", "--algorithm", "ring", "--as-tree"),
-            "schedule drawn as trees must be one with a root, not without",
+            "--collective must be one with a root, such as a broadcast, to be drawn as trees, "
+            "not all-reduce",
         ),
         (
             ("--mesh", "5x5", "--source", "0,0", "--algorithm", "tree", "--layer", "eye-regions"),

@@ -148,7 +148,7 @@ def test_packets_that_the_network_cannot_carry(
     refused(eyecast, here, line, *options.split())
 
 
-RATES = "rate must be 0 to 1 flits per node and cycle"
+RATES = "--rate must be 0 to 1 flits per node and cycle"
 BAD_OPTIONS = {
     "--rate 1.01": f"{RATES}, not 1.01",
     "--rate -0.1": f"{RATES}, not -0.1",
@@ -173,7 +173,7 @@ BAD_OPTIONS = {
     "--seed -1": "--seed must be at least 0, not -1",
     "--seed x": "--seed must be an integer, not 'x'",
     "--pattern storm": (
-        "pattern must be uniform, transpose, complement, hotspot, neighbor, tornado, shuffle, "
+        "--pattern must be uniform, transpose, complement, hotspot, neighbor, tornado, shuffle, "
         "bit-complement, bit-reverse or bit-transpose, not storm"
     ),
     "--on moon": "--on must be model, hardware or both, not moon",

@@ -488,15 +488,15 @@ def test_fusesoc_runs_the_bench(eyecast: Command) -> None:
             ("-o", "none/here"),
             "output folder none/here must be in a folder that is there, not none",
         ),
-        (("-o", "out", "--programs", "0"), "programs must be 1 to 15 in a package, not 0"),
+        (("-o", "out", "--programs", "0"), "--programs must be 1 to 15 in a package, not 0"),
         (
             ("-o", "out", "--prefix", "2nd"),
-            "prefix must be letters, digits and single _ between them, with a letter first, "
+            "--prefix must be letters, digits and single _ between them, with a letter first, "
             "not 2nd",
         ),
         (
             ("-o", "out", "--tile", "axi-stream"),
-            "tile ports must be given for axi-stream, not left out",
+            "--tile-ports must be given for axi-stream, not left out",
         ),
     ],
 )

@@ -243,7 +243,7 @@ def test_a_cube_s_broadcast_is_drawn_as_its_trees_with_names() -> None:
 
 
 def test_a_schedule_without_a_root_is_no_tree() -> None:
-    with pytest.raises(InvalidInput, match=r"^schedule drawn as trees must be one with a root"):
+    with pytest.raises(InvalidInput, match=r"^collective must be one with a root"):
         draw_trees(eyecast.schedule(mesh((2, 2)), "ring", collective="all-reduce"))
 
 

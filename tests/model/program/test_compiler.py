@@ -190,7 +190,7 @@ def test_what_is_fixed_does_not_grow() -> None:
         fit(config, [schedule], fixed=("message_words",))
     with pytest.raises(InvalidInput, match="table of node 0 must be at most 8 words long"):
         fit(config, [schedule], fixed=("table_words",))
-    with pytest.raises(InvalidInput, match="steps of the network must be at least 3, not 1"):
+    with pytest.raises(InvalidInput, match="steps must be at least 3 for this schedule, not 1"):
         fit(config, [schedule], fixed=("steps",))
 
 

@@ -170,7 +170,7 @@ def test_any_schedule_is_carried_out_as_reckoned(
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({}, "network must be one with timed rows, for a timed schedule, not without"),
+        ({}, "timed_rows must be given for a timed schedule"),
         (
             {"timed_rows": True, "link_registers": 1},
             "depth must be at least 4 for a timed schedule, not 2",

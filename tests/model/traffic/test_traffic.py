@@ -217,7 +217,7 @@ def test_packets_that_have_no_place_are_refused(packet, limits, message):
 
 
 def test_a_network_without_timed_rows_is_refused():
-    with pytest.raises(InvalidInput, match=r"^the network must have timed rows to carry traffic$"):
+    with pytest.raises(InvalidInput, match=r"^timed_rows must be given to carry traffic$"):
         traffic_program(drawn(), replace(config(), timed_rows=False), seed=0)
 
 
