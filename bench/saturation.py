@@ -28,7 +28,8 @@ from rich.console import Console
 from rich.table import Table
 
 from eyecast.picture.file import save_picture
-from eyecast.picture.style import CATEGORIES, QUIET
+from eyecast.picture.palette import CATEGORIES
+from eyecast.picture.style import QUIET
 from eyecast.sweeps.saturation import CURVE, SUSTAINED, bracket
 
 VARIABLE = "EYECAST_BOOKSIM"

@@ -1,6 +1,9 @@
 """``eyecast show``: a schedule as a picture."""
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,11 +20,18 @@ from .options.output import require_output_files
 from .options.schedule_file import ScheduleOptions, schedule_file_option, schedule_options
 from .options.values import file_option
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..model.schedule.schedule import Schedule
+
+_TREE, _LANES = "tree", "lanes"
+
 
 @command(
     "show",
     "eyecast show --mesh 8x8 --source 0,0 -o eye.svg",
-    "eyecast show --hypercube 4 --source 0 --algorithm sbt --as-tree -o sbt.svg",
+    "eyecast show --mesh 4x4 --source 0,0 --as lanes -o lanes.svg",
 )
 @schedule_options(network_options, collective_options, circuits_option, schedule_file_option)
 @file_option(
@@ -39,12 +49,15 @@ from .options.values import file_option
     "of the eye broadcast; repeatable.",
 )
 @click.option(
-    "--as-tree",
-    is_flag=True,
-    help="Draw a broadcast as its trees, with the names of nodes and the numbers of steps.",
+    *("--as", "--as-tree", "shape"),
+    type=click.Choice([_TREE, _LANES]),
+    is_flag=False,
+    flag_value=_TREE,
+    help="tree (or --as-tree): draw a broadcast as its trees, with the names of nodes and the "
+    "numbers of steps. lanes: draw the predicted run, every packet on its links over the cycles.",
 )
 def show_command(
-    wanted: ScheduleOptions, output: str | None, as_tree: bool, layers: tuple[str, ...]
+    wanted: ScheduleOptions, output: str | None, shape: str | None, layers: tuple[str, ...]
 ) -> None:
     """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
     from ..picture.file import require_picture_suffix, save_picture
@@ -52,24 +65,38 @@ def show_command(
     from ..picture.schedule import draw_schedule
     from ..picture.tree import draw_trees
 
-    if as_tree and layers:
-        raise InvalidInput("--layer must be left out with --as-tree: it is about a mesh")
+    if shape is not None and layers:
+        raise InvalidInput(f"--layer must be left out with --as {shape}: it is about a mesh")
     if output is not None:
         require_picture_suffix(output)
     require_output_files(output)
     found = wanted.answer(SizeLimit.PICTURE, require_drawable)
     schedule = found.schedule
-    if wanted.room.circuits and not (found.choices or schedule.circuits):
-        only = "only --algorithm best depends on it"
+    if wanted.room.circuits and not (found.choices or schedule.circuits or shape == _LANES):
+        only = "only --algorithm best and --as lanes depend on it"
         raise InvalidInput(f"--circuits must be left out with {schedule.algorithm}: {only}")
     # A schedule file may contain any algorithm name.
     stem = re.sub(r"\W+", "-", f"{schedule.algorithm} {schedule.topology.label}")
     paths = [output] if output is not None else [f"{stem}{suffix}" for suffix in BOTH]
     with busy("drawing"):
-        if as_tree:
+        if shape == _LANES:
+            figure = _lanes(wanted, schedule)
+        elif shape == _TREE:
             figure = draw_trees(schedule)
         else:
             figure = draw_schedule(schedule, marked=landmarks(schedule), layers=layers)
         for path in paths:
             save_picture(figure, path)
     say_written(*paths)
+
+
+def _lanes(wanted: ScheduleOptions, schedule: Schedule) -> Figure:
+    """Predict the run of a schedule, and draw its links over cycles."""
+    from ..model.compare.case import Case
+    from ..model.network.config import Timing
+    from ..picture.lanes import draw_lanes, require_lanes
+
+    require_lanes(schedule)
+    compiled = wanted.room.compile_one(schedule)
+    case = Case.of(compiled, timing=Timing.BARRIER, seed=0, simulated=False)
+    return draw_lanes(schedule, compiled.program, case.predicted)

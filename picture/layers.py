@@ -22,8 +22,9 @@ from ..model.collectives.fault_blocks.blocks import Rectangle as Nodes
 from ..model.collectives.fault_blocks.regions import FaultRegions
 from ..model.collectives.halving.eye_tcd import SOURCE_REGIONS, source_region
 from ..model.network.topology import Topology
+from .palette import CATEGORIES
 from .places import Points
-from .style import CATEGORIES, FAULT, INK
+from .style import FAULT, INK
 
 _UNDER = 0.5
 

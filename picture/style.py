@@ -7,18 +7,13 @@ import numpy as np
 from matplotlib.path import Path as Curve
 
 from ..model.collectives.registry import ALGORITHMS
+from .palette import CATEGORIES
 
 LARGEST_NUMBERED_SIDE = 16
 """Longest side of a mesh whose nodes show a number."""
 
 LARGEST_NUMBERED_SPAN = 26.0
 """Longest side, in cells, of any other drawing whose nodes show a number."""
-
-CATEGORIES = (
-    *("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
-    *("#7a4fb5", "#8a5a2b", "#5f6b00", "#a3195b", "#3d5a80", "#6c757d"),
-)
-"""Colours of categories; colour-blind readers tell the first six apart (Okabe & Ito)."""
 
 STEPS = mpl.colors.LinearSegmentedColormap.from_list(
     "steps", ["#5636c9", "#1f7ad1", "#0f9b8e", "#6c9a0a", "#d08a00"], 257

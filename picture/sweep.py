@@ -9,7 +9,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .style import CATEGORIES, INK, categories_of
+from .palette import CATEGORIES
+from .style import INK, categories_of
 
 _SIZES = {0: (8.0, 5.0), 1: (3.5, 2.7), 2: (7.16, 3.4)}
 """Inches of a plot by the columns of a paper that it fills; 0 for a screen."""

@@ -18,7 +18,7 @@ from ..model.collectives.notes import schedule_title
 from ..model.network.node_names import node_name
 from ..model.schedule.schedule import Schedule
 from .places import tree_points
-from .style import CATEGORIES, INK, QUIET
+from .style import INK, QUIET, STEPS
 
 _MOST_TREES = 12
 _CELL, _LETTER = 0.42, 0.085
@@ -88,7 +88,7 @@ def _draw(
 ) -> None:
     """Draw one tree: lines in the colours of steps, then names, then the numbers of the steps."""
     ends = np.stack((points[schedule.source[sends]], points[schedule.target[sends]]), axis=1)
-    colors = [CATEGORIES[(step - 1) % len(CATEGORIES)] for step in schedule.step[sends].tolist()]
+    colors = STEPS((schedule.step[sends] - 1) / max(1, schedule.steps - 1))
     axes.add_collection(LineCollection([*ends], colors=colors, lw=1.5, zorder=1))
     middle: dict[str, Any] = {"ha": "center", "va": "center"}
     box = {"boxstyle": "round,pad=0.25", "fc": "white", "ec": INK, "lw": 0.8}

@@ -12,7 +12,8 @@ from matplotlib.patches import Patch
 from ..model.workload.chart import COMPUTE, WAIT, Chart
 from ..model.workload.run import WorkloadRun
 from ..model.workload.workload import KINDS
-from .style import CATEGORIES, FAINT, HOLDER, INK, QUIET
+from .palette import COLOR_OF_KIND
+from .style import FAINT, HOLDER, INK, QUIET
 
 _ROW_HEIGHT, _AROUND, _MOST_HEIGHT = 0.16, 1.6, 24
 """Inches: height of a rank's line, of title and legend, and of the largest picture."""
@@ -53,9 +54,7 @@ def draw_charts(title: str, charts: Sequence[Chart], bound: int | None = None) -
 
 
 def _color(kind: str) -> str:
-    if kind in KINDS:
-        return CATEGORIES[KINDS.index(kind) % len(CATEGORIES)]
-    return HOLDER if kind == COMPUTE else FAINT
+    return COLOR_OF_KIND.get(kind, HOLDER if kind == COMPUTE else FAINT)
 
 
 def _draw_chart(axes: Axes, chart: Chart) -> None:

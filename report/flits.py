@@ -17,10 +17,10 @@ from ..model.base.ragged import offsets_of
 from ..model.network.config import NetworkConfig
 from ..model.program.program import Program
 from ..model.program.row import NO_START
+from ..model.run.following import Followed, crossed_registers
 from ..model.run.hops import NEVER, NO_ROW
 from ..model.run.run import Prediction, Run
 from ..model.run.trace import TAIL_MARK, Trace
-from .following import Followed, crossed_registers
 from .packing import Pack
 
 MOST_FLITS = 1 << 22

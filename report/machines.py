@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ..model.workload.chart import COMPUTE, Chart
 from ..model.workload.run import MachineRun, WorkloadRun
 from ..model.workload.tables import Table, cycles_table, links_table, path_table
+from ..picture.palette import COLOR_OF_KIND
 from .flits import bin_width
 from .packing import Pack
 
@@ -113,7 +114,9 @@ def _pack_timeline(pack: Pack, chart: Chart) -> dict[str, Any]:
         "kind": [numbers[bar.kind] for bar in bars],
     }
     packed = {name: pack.column(np.array(each, np.int64)) for name, each in columns.items()}
-    return {"ranks": chart.ranks, "names": list(listed), "kinds": kinds, **packed}
+    colors = [COLOR_OF_KIND.get(kind) for kind in kinds]
+    told = {"ranks": chart.ranks, "names": list(listed), "kinds": kinds, "colors": colors}
+    return {**told, **packed}
 
 
 def _pack_loads(pack: Pack, machine: ShownMachine, end: int) -> dict[str, Any]:

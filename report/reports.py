@@ -20,6 +20,7 @@ from ..model.compare.traffic_case import TrafficCase, TrafficResult
 from ..model.network.config import NetworkConfig
 from ..model.program.any_program import AnyProgram
 from ..model.program.memory.layout import Layout
+from ..model.run.following import moving_cycles
 from ..model.run.measures import troubles
 from ..model.run.run import Prediction, Run
 from ..model.run.standstill import standstill
@@ -28,7 +29,6 @@ from ..model.schedule.schedule import Schedule
 from ..model.workload.run import WorkloadRun
 from ..model.workload.tables import title_of
 from .contents import Contents, Report
-from .following import moving_cycles
 from .machines import ShownMachine, machine_of
 from .runs import Watched
 

@@ -20,6 +20,7 @@ from ..model.program.memory_words import row_begins, table_words
 from ..model.program.node_table import row_remarks
 from ..model.program.program import Program
 from ..model.program.row import NO_START
+from ..model.run.following import follow, follow_words, moving_cycles
 from ..model.run.hops import Hops, expected_hops
 from ..model.run.run import Run
 from ..model.run.standstill import standstill
@@ -28,7 +29,6 @@ from ..model.schedule.reduction import contributions_gained
 from ..model.schedule.schedule import Schedule
 from .first_target import first_target
 from .flits import MOST_FLITS, StepTimes, pack_flits, pack_loads
-from .following import follow, follow_words, moving_cycles
 from .packing import Pack
 
 if TYPE_CHECKING:

@@ -164,29 +164,22 @@ def _number_option(
     )
 
 
-OPTIONS = {
-    "source": "--source",
+_SPELLED_ALIKE = (
+    # of a task, of runs and files
+    *("source", "words", "ports", "packet", "order", "partial", "operator", "block_words"),
+    *("clock", "collective", "names", "number", "pattern", "policy", "prefix", "rate", "timing"),
+    # of a network
+    *("vcs", "depth", "flit_width", "message_words", "table_words", "link_registers"),
+    *("barrier_registers", "steps", "timed_rows", "signature", "contention_free", "programs"),
+    *("tile_ports", "parity", "operators", "streams", "circuits"),
+)
+
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in _SPELLED_ALIKE} | {
     "targets": "--target",
-    "words": "--words",
-    "ports": "--ports",
-    "packet": "--packet",
-    "order": "--order",
-    "partial": "--partial",
-    "operator": "--operator",
-    "block_words": "--block-words",
     "groups": "--group",
     "hotspots": "--hotspot",
-    "clock": "--clock",
-    "collective": "--collective",
-    "names": "--names",
-    "number": "--number",
-    "pattern": "--pattern",
-    "policy": "--policy",
-    "prefix": "--prefix",
-    "rate": "--rate",
-    "timing": "--timing",
 }
-"""Options of a task's parameters, and of others, except those of a network."""
+"""Options of the parameters that errors name (a test compares the names)."""
 
 _MISSING = {
     "source": "a source must be given, such as --source 0,0",
@@ -198,19 +191,14 @@ def in_options(error: InvalidInput) -> str:
     """Return the error as one line with option names instead of parameter names."""
     if error.allowed == "given" and error.parameter in _MISSING:
         return _MISSING[error.parameter]
-    # Commands that print no error should not load arrays, which these parameters need.
-    from ...model.network.config import PARAMETERS
-
-    # An error may write "flit width".
-    options = OPTIONS | {
-        written: f"--{name.replace('_', '-')}"
-        for name, parameter in PARAMETERS.items()
-        if parameter.help
-        for written in (name, name.replace("_", " "))
-    }
     return error.spelled(
-        lambda name, setting: " ".join(filter(None, (options.get(name, name), setting)))
+        lambda name, setting: " ".join(filter(None, (OPTIONS.get(_key(name), name), setting)))
     )
+
+
+def _key(parameter: str) -> str:
+    """Return the name in Python of a parameter, which an error may write as "flit width"."""
+    return parameter.replace(" ", "_")
 
 
 def refuse_beside(option: str, others: Sequence[str], why: str = "the file says it") -> None:

@@ -151,8 +151,10 @@ const MOST_WORDS = 3; // names below the pointer
 /** Plot what each rank of a workload does: it computes in the upper half of its line; collectives
  * and messages are in the lower half, in the colours of their kinds. */
 function timelinePlot(home, player, run) {
-  const { ranks, rank, begin, cycles, kind, kinds, name, names } = run.timeline;
-  const looks = [["computes", "var(--rule)"], ...kinds.map((each, number) => [each, `var(${VC_COLORS[number % VC_COLORS.length]})`])];
+  const { ranks, rank, begin, cycles, kind, kinds, colors, name, names } = run.timeline;
+  // A dark page has lighter colours; who waits has none.
+  const colorOf = (color) => (color ? `color-mix(in srgb, ${color}, white var(--whiter))` : "var(--faint)");
+  const looks = [["compute", "var(--rule)"], ...kinds.map((each, number) => [each, colorOf(colors[number])])];
   const paths = looks.map(() => []);
   kind.forEach((number, bar) => {
     paths[number].push(`M${begin[bar]} ${rank[bar] + (number ? 0.5 : 0.1)}h${cycles[bar]}v.4h${-cycles[bar]}z`);

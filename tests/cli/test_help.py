@@ -15,6 +15,7 @@ from eyecast.cli.command import Command
 from eyecast.cli.main import COMMANDS, cli
 from eyecast.cli.options.values import OPTIONS
 from eyecast.model.collectives.task import Task
+from eyecast.model.network.config import PARAMETERS
 from eyecast.model.network.named_graphs import binary_tree
 from eyecast.model.network.topology import hypercube, mesh
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
@@ -133,10 +134,15 @@ def test_a_mistyped_command_is_answered_with_the_one_meant(eyecast: Run) -> None
     assert "not predikt (did you mean predict?)" in answer.errors
 
 
-def test_refusals_name_the_options_of_every_parameter_of_a_task() -> None:
-    """The network and the collective are refused by names of their own."""
-    named = {field.name for field in fields(Task)} - {"topology", "collective"}
-    assert OPTIONS.keys() == {*named, "message_words", "table_words", "circuits", "hotspots"}
+def test_refusals_name_the_options_of_every_parameter() -> None:
+    """Options that errors name are there; a topology has several."""
+    named = {field.name for field in fields(Task)} - {"topology"}
+    named |= {name for name, parameter in PARAMETERS.items() if parameter.help}
+    assert named <= OPTIONS.keys()
+    there = {
+        each for name in COMMANDS for option in command_of(name).params for each in option.opts
+    }
+    assert {*OPTIONS.values()} <= there
 
 
 def test_a_refusal_loads_no_algorithm() -> None:

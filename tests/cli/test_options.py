@@ -51,7 +51,7 @@ VALUES: dict[str, str | None] = {
     "--timing": "self-timed", "--hold": "0,0:5", "--force": FLAG, "--on": "hardware",
     "--image": "image.csv", "--no-program": FLAG, "--any-words": FLAG, "--scope": "other.noc",
     "--clock": "slow", "--names": "names.json", "--number": "2", "--base": "4",
-    "--node": "0,0", "--all": FLAG, "--layer": "other", "--as-tree": FLAG, "--late": "2",
+    "--node": "0,0", "--all": FLAG, "--layer": "other", "--as": "lanes", "--late": "2",
     # Traffic.
     "--traffic-file": "traffic.csv", "--pattern": "tornado", "--rate": "0.4", "--hotspot": "1,1",
     "--burst": "10", "--reply-flits": "3", "--packet-flits": "6", "--cycles": "50",

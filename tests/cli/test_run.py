@@ -101,7 +101,7 @@ def test_a_browser_shows_both_machines(eyecast: Command, table: str) -> None:
             page.select_option("#run", machine)
             assert page.locator("#timeline .chart path").count() == 3
             legend = page.locator("#timeline .legend li").all_inner_texts()
-            assert legend == ["computes", "all-reduce", "message"]
+            assert legend == ["compute", "all-reduce", "message"]
     assert not wrong
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.command import Command, refusal
 from matplotlib.patches import Rectangle
@@ -10,6 +11,7 @@ import eyecast as package
 from eyecast.model.collectives.notes import landmarks
 from eyecast.model.network.topology import hypercube, mesh
 from eyecast.picture.file import save_picture
+from eyecast.picture.lanes import draw_lanes
 from eyecast.picture.places import Places
 from eyecast.picture.schedule import draw_schedule
 from eyecast.picture.tree import draw_trees
@@ -77,12 +79,48 @@ def test_a_cube_s_broadcast_is_drawn_as_a_tree(eyecast: Command, here: Path) -> 
     assert Path("shown.svg").read_bytes() == Path("drawn.svg").read_bytes()
 
 
+@pytest.mark.parametrize("circuits", [False, True])
+def test_lanes_have_each_link_of_a_run_and_its_flits(
+    eyecast: Command, here: Path, circuits: bool
+) -> None:
+    options = ("--circuits",) if circuits else ()
+    asked = ("--mesh", "4x4", "--collective", "all-reduce", "--algorithm", "recursive-halving")
+    assert eyecast("show", *asked, *options, "--as", "lanes", "-o", "shown.svg").status == 0
+    made = package.schedule(mesh((4, 4)), "recursive-halving", collective="all-reduce")
+    program = package.compile(made, circuits=circuits)
+    run = package.predict(made, circuits=circuits)
+    figure = draw_lanes(made, program, run)
+    save_picture(figure, "drawn.svg")
+    assert Path("shown.svg").read_bytes() == Path("drawn.svg").read_bytes()
+    (axes,) = figure.axes
+    packets, _waiting, held = axes.collections
+    covered = {
+        (int(y), cycle)
+        for (begin, y), (end, _) in packets.get_segments()
+        for cycle in range(int(begin), int(end))
+    }
+    crossed = run.trace.port != 0
+    links = {*zip(run.trace.node[crossed], run.trace.port[crossed], strict=True)}
+    assert len(axes.get_yticks()) == len({lane for lane, _ in covered}) == len(links)
+    assert len(covered) == np.count_nonzero(crossed)
+    assert any(segment.size for segment in held.get_segments()) == (not circuits)
+    assert run.stalled_flits.any() == (not circuits)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (
             (*CUBE, "--as-tree", "--layer", "blocks"),
-            "--layer must be left out with --as-tree: it is about a mesh",
+            "--layer must be left out with --as tree: it is about a mesh",
+        ),
+        (
+            (*CUBE, "--as", "lanes", "--circuits", "--layer", "blocks"),
+            "--layer must be left out with --as lanes: it is about a mesh",
+        ),
+        (
+            ("--mesh", "40x40", "--source", "0,0", "--algorithm", "tree", "--as", "lanes"),
+            "links in a picture must be at most 1024, not 1694 (predict --report shows more)",
         ),
         (
             ("--mesh", "2x2", "--collective", "all-reduce", "--algorithm", "ring", "--as-tree"),

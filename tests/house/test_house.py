@@ -51,7 +51,7 @@ FLOORS: dict[str, set[str]] = {
     "waves": {"model/base", "model/network", "model/program", "model/run"},
     "picture": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/papers"),
-        "model/workload",
+        *("model/program", "model/run", "model/workload"),
     },
     "report": {
         "model/bounds",

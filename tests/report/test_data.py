@@ -38,13 +38,13 @@ from eyecast.model.compare.case import Case
 from eyecast.model.compare.recorded import check_recorded
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
+from eyecast.model.run.following import NEVER, follow
 from eyecast.model.run.hops import expected_hops
 from eyecast.model.run.rules import check_packets, check_routes, check_rows
 from eyecast.model.run.trace import Trace
 from eyecast.model.schedule.collective import REDUCTIONS, Collective
 from eyecast.report import contents
 from eyecast.report.first_target import first_target
-from eyecast.report.following import NEVER, follow
 from eyecast.report.packing import Pack
 from eyecast.report.page import page_text
 from eyecast.report.reports import (

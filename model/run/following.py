@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..model.base.arrays import Numbers
-from ..model.base.ragged import offsets_of
-from ..model.network.config import NetworkConfig
-from ..model.program.program import Program
-from ..model.run.hops import NEVER, NO_ROW, Hops, Passages, matched
-from ..model.run.packets import packet_order, packets_of
-from ..model.run.trace import HEAD_MARK, Trace
+from ..base.arrays import Numbers
+from ..base.ragged import offsets_of
+from ..network.config import NetworkConfig
+from ..program.program import Program
+from .hops import NEVER, NO_ROW, Hops, Passages, matched
+from .packets import packet_order, packets_of
+from .trace import HEAD_MARK, Trace
 
 
 @dataclass(frozen=True, eq=False)
