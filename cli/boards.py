@@ -9,6 +9,7 @@ import click
 
 from ..boards.registry import BOARDS
 from ..model.base.errors import InvalidInput
+from ..model.collectives.notes import schedule_title
 from ..model.network.config import NetworkConfig
 from .command import command
 from .console import print_checks, print_json, print_table, say
@@ -86,8 +87,7 @@ def board_config(config: NetworkConfig, *, signature: bool) -> NetworkConfig:
 
 def print_comparison(result: Verification, measured: str = "board") -> None:
     """Print predicted beside measured values, and what still waits."""
-    label = result.case.schedule.topology.label
-    title = f"{label}, {result.case.schedule.algorithm}, {result.case.manner}"
+    title = f"{schedule_title(result.case.schedule)}, {result.case.manner}"
     print_checks(title, result.checks, measured=measured)
     for line in result.waiting:
         say(line)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..model.base.errors import InvalidInput, require_range
+from ..model.base.errors import InvalidInput, require_range, with_article
 from ..model.base.texts import integers
 from ..model.collectives.notes import left_out
 from ..model.collectives.task import Task
@@ -146,8 +146,9 @@ def _compare_lengths(
     """
     series = _series(comparisons)
     words = [comparison.task.block_length for comparison in comparisons]
-    first = comparisons[0]
-    title = f"{first.task.topology.label}, {first.task.title}, fewest cycles over words"
+    task = comparisons[0].task
+    network = with_article(task.topology.label)
+    title = f"{task.title.capitalize()} on {network}, fewest cycles over words"
     if output is not None:
         from ..picture.file import save_picture
         from ..picture.sweep import draw_cycles

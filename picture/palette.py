@@ -8,5 +8,7 @@ CATEGORIES = (
 )
 """Colours of categories; colour-blind readers tell the first six apart (Okabe & Ito)."""
 
-COLOR_OF_KIND = dict(zip(KINDS, CATEGORIES, strict=False))
+_COMMON = ("all-reduce", "message", "all-gather", "reduce-scatter", "all-to-all", "broadcast")
+
+COLOR_OF_KIND = dict(zip(dict.fromkeys((*_COMMON, *KINDS)), CATEGORIES, strict=False))
 """The colour of each kind of a workload's calls, in every picture and page."""

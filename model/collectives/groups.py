@@ -29,6 +29,9 @@ from ..schedule.schedule import Schedule
 
 Nodes = tuple[int, ...]
 
+SEVERAL = "several"
+"""Name of the algorithm of groups that use different ones."""
+
 
 @dataclass(frozen=True, eq=False)
 class GroupNetwork:
@@ -124,7 +127,7 @@ def side_by_side(topology: Topology, parts: Sequence[tuple[GroupNetwork, Schedul
     return Schedule(
         topology=topology,
         collective=CUSTOM,
-        algorithm=names.pop() if len(names) == 1 else "several",
+        algorithm=names.pop() if len(names) == 1 else SEVERAL,
         port_model=max((made.port_model for _, made in parts), key=PORT_MODELS.index),
         root=None,
         blocks=_blocks(parts),

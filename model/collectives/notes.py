@@ -1,11 +1,13 @@
 """Titles of schedules, and notes on a schedule from the algorithm that it names."""
 
+from ..base.errors import with_article
 from ..network.node_names import node_name
 from ..network.topology import Topology
 from ..schedule.blocks import CUSTOM
 from ..schedule.collective import COLLECTIVES, Collective
 from ..schedule.schedule import Schedule
 from .algorithm import Algorithm
+from .groups import SEVERAL
 from .registry import ALGORITHMS
 
 
@@ -64,11 +66,14 @@ def origin_name(topology: Topology, collective: str, root: int | None) -> str:
 
 
 def schedule_title(schedule: Schedule) -> str:
-    """Return one line: network, algorithm, collective, root, operators, nodes left out."""
+    """Return one line: collective, root, operators, network, algorithm, nodes left out."""
     origin = origin_name(schedule.topology, schedule.collective, schedule.root)
     what = "custom collective" if schedule.collective == CUSTOM else schedule.collective
     lack = left_out(schedule)
     names = dict.fromkeys(name for name in schedule.blocks.operator if name is not None)
     combined = f" by {' and '.join(names)}" if names else ""
-    title = f"{schedule.topology.label}, {schedule.algorithm} {what}{origin}{combined}"
+    network = with_article(schedule.topology.label)
+    name = schedule.algorithm
+    made = "several algorithms" if name == SEVERAL else f"algorithm {name}"
+    title = f"{what.capitalize()}{origin}{combined} on {network}, {made}"
     return f"{title} ({lack})" if lack else title

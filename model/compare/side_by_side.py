@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..base.errors import with_article
 from ..collectives.notes import origin_name
 from ..collectives.shown_bounds import least_counts, schedule_bound
 from ..collectives.task import Task
@@ -157,13 +158,14 @@ class SideBySide:
 
     @property
     def title(self) -> str:
-        """Network, collective, message, root, operator and groups in one line."""
+        """Collective, message, root, operator, network and groups in one line."""
         task = self.task
         origin = origin_name(task.topology, task.title, task.source)
         combined = f" by {task.combining}" if task.combining else ""
         groups = "" if task.groups is None else f", in groups: {task.groups.name}"
-        network = f"{task.topology.label}, circuits" if self.circuits else task.topology.label
-        return f"{network}, {task.title}s{self._message}{origin}{combined}{groups}"
+        network = with_article(task.topology.label) + (" with circuits" if self.circuits else "")
+        what = f"{task.title.capitalize()}s"
+        return f"{what}{self._message}{origin}{combined} on {network}{groups}"
 
     @property
     def cycle_columns(self) -> dict[Timing, str]:

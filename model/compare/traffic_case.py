@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..base.errors import with_article
 from ..base.texts import counted
 from ..cycle.model import run
 from ..network.config import Timing
@@ -43,8 +44,9 @@ class TrafficCase:
 
     @property
     def title(self) -> str:
-        """The network and the number of packets."""
-        return f"{self.program.config.topology.label}, {counted(len(self.traffic), 'packet')}"
+        """The number of packets and the network."""
+        network = with_article(self.program.config.topology.label)
+        return f"{counted(len(self.traffic), 'packet')} on {network}"
 
     @classmethod
     def of(

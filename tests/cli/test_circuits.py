@@ -22,7 +22,7 @@ def test_predict_has_cycles_and_no_steps(eyecast: Command, here: Path) -> None:
     trace = (here / "trace.csv").read_text().splitlines()
     assert len(trace) == 1 + 4 * (18 + 15)
     printed = eyecast("predict", *EYE).output
-    assert "eye broadcast from (0,0), circuits" in printed
+    assert "on a 4x4 mesh, algorithm eye, circuits" in printed
     assert "stalled" not in printed
 
 
@@ -59,7 +59,7 @@ def test_compare_and_best_take_circuits(eyecast: Command) -> None:
 
 def test_compare_has_one_column_of_cycles(eyecast: Command, here: Path) -> None:
     printed = eyecast("compare", *EYE, "--report", "r.html").output
-    assert printed.startswith("4x4 mesh, circuits, broadcasts of 4 words from (0,0)\n")
+    assert printed.startswith("Broadcasts of 4 words from (0,0) on a 4x4 mesh with circuits\n")
     assert "barrier" not in printed
     assert "cycles, barrier" not in (here / "r.html").read_text()
 

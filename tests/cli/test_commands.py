@@ -83,7 +83,7 @@ def test_schedule(eyecast: Command, here: Path) -> None:
 def test_tables_say_the_same_as_json(eyecast: Command) -> None:
     answer = eyecast("schedule", *CORNER_8X8)
     assert (answer.status, answer.errors) == (0, "")
-    assert "8x8 mesh, eye broadcast from (0,0)" in answer.output
+    assert "Broadcast from (0,0) on an 8x8 mesh, algorithm eye" in answer.output
     cells = [[cell.strip() for cell in line.split("│")] for line in answer.output.splitlines()]
     assert ["", "steps", "6", "6", ""] in cells
     assert ["", "TCD, in links", "79", "63", ""] in cells
@@ -235,7 +235,7 @@ def test_what_a_file_calls_its_algorithm_does_no_harm(
     assert shown.status == 0
     assert len([path for path in here.iterdir() if path.suffix in (".svg", ".png")]) == 2
     predicted = eyecast("predict", "--schedule", "mine.json")
-    assert predicted.output.startswith(f"2x2 mesh, {name} broadcast from (0,0), barrier timing\n")
+    assert predicted.output.startswith(f"Broadcast from (0,0) on a 2x2 mesh, algorithm {name}, ")
 
 
 # ---- The hardware -----------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def test_every_number_is_what_other_commands_say(eyecast: Command) -> None:
 def test_the_table_has_the_bounds_first_and_then_what_json_has(eyecast: Command) -> None:
     answer = eyecast(*COMPARE_8X8)
     assert (answer.status, answer.errors) == (0, "")
-    assert answer.output.startswith("8x8 mesh, broadcasts of 16 words from (1,0)\n")
+    assert answer.output.startswith("Broadcasts of 16 words from (1,0) on an 8x8 mesh\n")
     found = result(eyecast(*COMPARE_8X8, "--json"))
     bounds, *rows = [row for row in lines_of(answer) if row[1]]
     assert bounds == ["lower bound", "1", "63", "29", "29", "", ""]

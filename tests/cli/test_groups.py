@@ -75,10 +75,10 @@ def test_groups_are_compared(eyecast: Command) -> None:
         one = result(eyecast("predict", *command, "--group", "rows", "--algorithm", name, "--json"))
         assert one["cycles"] == cycles[name]
     title = eyecast("compare", *NETWORK, "--group", "groups.json").output.splitlines()[0]
-    assert title == "4x4 mesh, custom collectives, in groups: groups.json"
+    assert title == "Custom collectives on a 4x4 mesh, in groups: groups.json"
     command = ("--collective", "all-reduce", "--operator", "max", "--group", "rows")
     title = eyecast("compare", *NETWORK, *command, "--words", "4").output.splitlines()[0]
-    assert title == "4x4 mesh, all-reduces of 4 words by max, in groups: rows"
+    assert title == "All-reduces of 4 words by max on a 4x4 mesh, in groups: rows"
 
 
 def test_groups_of_standard_input_are_compared_over_lengths(
@@ -117,7 +117,7 @@ REFUSED = {
     ),
     "schedule --mesh 4x4 --group none.json": "none.json: cannot be read: No such file or directory",
     "verify --mesh 4x4 --group rows --all-sources": "--all-sources must be left out with --group",
-    f"schedule --mesh 4x3 {ALL_GATHER}": "block words must be 12, one for each node, not 16",
+    f"schedule --mesh 4x3 {ALL_GATHER}": "--block-words must be 12, one for each node, not 16",
     f"schedule --mesh 4x4 {ALL_GATHER} --faulty-node 2,1 --algorithm best": (
         "block words of node 6 must be 0, as it takes no part, not 30"
     ),

@@ -96,7 +96,7 @@ def test_a_run_is_answered_with_its_page(server: Server) -> None:
     status, text = ask(server, "run", {"size": "4x4"}, Origin=f"http://{server.host}")
     found = json.loads(text)
     assert status == 200 and dict(found["answer"]["facts"])["cycles"] == "86"
-    assert b"4x4 mesh, eye broadcast" in ask(server, found["page"])[1]
+    assert b"on a 4x4 mesh, algorithm eye" in ask(server, found["page"])[1]
     assert json.loads(ask(server, "run", {"words": 0})[1]) == {
         "error": "words must be 1 to 1024, not 0"
     }

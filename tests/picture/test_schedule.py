@@ -74,8 +74,8 @@ def test_png_is_one_of_the_figure_s_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "title"),
     [
-        (0, "8x8 mesh, eye broadcast from (0,0): 6 steps, TCD 79"),
-        (18, "8x8 mesh, eye broadcast from (2,2): 6 steps, TCD 69"),
+        (0, "Broadcast from (0,0) on an 8x8 mesh, algorithm eye: 6 steps, TCD 79"),
+        (18, "Broadcast from (2,2) on an 8x8 mesh, algorithm eye: 6 steps, TCD 69"),
     ],
 )
 def test_title(source: int, title: str) -> None:
