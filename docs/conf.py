@@ -98,6 +98,14 @@ nitpick_ignore = [
 nitpick_ignore_regex = [("py:.*", r"(collections|numpy|pathlib)\..*")]
 
 
+# Sphinx and Furo leave these out: levels and names for screen readers, scrolling by keys.
+ADDED_ATTRIBUTES = (
+    ('<p class="caption" role="heading"', 'aria-level="2"'),
+    ('<aside class="sidebar-drawer"', 'aria-label="All pages"'),
+    ('<div class="highlight"><pre', 'tabindex="0"'),
+    ('<div class="table-wrapper colwidths-auto docutils container"', 'tabindex="0"'),
+)
+
 SECTIONS = Config(
     napoleon_use_rtype=False, napoleon_custom_sections=[("Attributes", "params_style")]
 )
@@ -111,6 +119,16 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-signature", name_defaults)
     app.connect("source-read", add_algorithms)
     app.connect("env-get-outdated", lambda *_: ["reference/algorithms"])
+    app.connect("build-finished", name_for_screen_readers)
+
+
+def name_for_screen_readers(app: Sphinx, failed: Exception | None) -> None:
+    """Add to each page the attributes of ``ADDED_ATTRIBUTES``."""
+    for page in () if failed else Path(app.outdir).rglob("*.html"):
+        text = page.read_text()
+        for tag, attribute in ADDED_ATTRIBUTES:
+            text = text.replace(f"{tag}>", f"{tag} {attribute}>")
+        page.write_text(text)
 
 
 def add_limits(*event: Any) -> None:

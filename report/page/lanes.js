@@ -11,7 +11,7 @@ class Lanes {
   constructor(home, player, drawing) {
     Object.assign(this, { home, player, drawing });
     this.select = make("select", { onchange: () => this.follow(+this.select.value) });
-    this.canvas = make("canvas", { tabindex: "0", role: "img", onkeydown: (event) => this.key(event) });
+    this.canvas = make("canvas", { tabindex: "0", role: "img", "aria-label": "Links over cycles", onkeydown: (event) => this.key(event) });
     this.mark_ = make("div", { class: "mark" });
     this.said = make("p", { class: "quiet" });
     this.view = new View(this.canvas, () => this.draw());

@@ -5,7 +5,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from helpers.browser import browser, missing
+from helpers.browser import browser, faults, missing
 
 from eyecast.explore.server import Server
 
@@ -61,6 +61,11 @@ def test_a_change_is_a_run_and_a_link_is_its_state(page: Any) -> None:
     page.fill("[name=size]", "99x99")
     page.locator("[name=size]").press("Enter")
     page.locator("#trouble", has_text="must be at most 256").wait_for()
+
+
+def test_axe_finds_no_fault(page: Any) -> None:
+    shown(page, "--words 16")
+    assert faults(page) == []
 
 
 def test_a_click_breaks_and_mends_and_makes_the_root(page: Any) -> None:

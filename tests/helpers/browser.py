@@ -25,6 +25,14 @@ def program() -> str | None:
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
+def faults(page: Any) -> list[str]:
+    """Return the faults that axe finds in a page: each rule, and what breaks it."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [f"{each['id']}: {node['html']}" for each in found for node in each["nodes"]]
+
+
 @contextmanager
 def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright

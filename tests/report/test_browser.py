@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers.browser import browser, missing
+from helpers.browser import browser, faults, missing
 from helpers.report_cases import (
     HOSTILE,
     crowd,
@@ -745,3 +745,10 @@ def test_a_phone_shows_all_of_it(opened: Opened, make: Callable[[], Report]) -> 
     page.locator('[data-node="1"]').tap()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     assert page.locator("#stage").bounding_box()["width"] > 300
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("make", [broadcast, crowded, side_by_side])
+def test_axe_finds_no_fault(opened: Opened, make: Callable[[], Report], scheme: str) -> None:
+    for viewport in (PHONE, {"width": 1280, "height": 900}):
+        assert faults(opened(make(), color_scheme=scheme, viewport=viewport)) == []
