@@ -24,6 +24,8 @@ CollectiveName = Literal[
     "reduce-scatter",
     "all-reduce",
     "barrier",
+    "scan",
+    "exscan",
 ]
 """The name of a collective (:class:`.Collective`)."""
 PortsName = Literal["one", "half-duplex", "full-duplex", "all"]

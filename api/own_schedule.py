@@ -50,7 +50,7 @@ def schedule_of_sends(
 ) -> Schedule:
     """Make a schedule of custom sends, and prove that they carry out a collective.
 
-    A broadcast, multicast, reduce, all-reduce or barrier has one message, block 0. A scatter,
+    A broadcast, multicast, reduce, all-reduce, barrier or scan has one message, block 0. A scatter,
     gather, all-gather or reduce-scatter has a message for each node: block n for node n. An
     all-to-all of N nodes has block ``i*N + j`` from node i to node j.
 

@@ -29,13 +29,15 @@ COLLECTIVES = {
     "bcast": Collective.BROADCAST,
     "reduce": Collective.REDUCE,
     "allreduce": Collective.ALL_REDUCE,
+    "scan": Collective.SCAN,
+    "exscan": Collective.EXSCAN,
     "allgather": Collective.ALL_GATHER,
     "alltoall": Collective.ALL_TO_ALL,
     "scatter": Collective.SCATTER,
     "gather": Collective.GATHER,
 }
 """The collective of each other call, by its name in C."""
-REDUCES = ("reduce", "allreduce")
+REDUCES = ("reduce", "allreduce", "scan", "exscan")
 LAST = {**dict.fromkeys(("bcast", "reduce", "scatter", "gather"), "root"), EXCHANGE: "partner"}
 """The last value of a call's name, of those that have one."""
 ORDER = {

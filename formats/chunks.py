@@ -192,8 +192,11 @@ def in_chunks(schedule: Schedule, most: int, title: str) -> Chunks:
     """Return ``schedule`` in chunks, with at most ``most`` chunks in a transfer.
 
     Raises :class:`.InvalidInput` if blocks differ in length, because ``title`` has no unequal
-    blocks.
+    blocks, and for a scan, because it has none.
     """
+    if schedule.blocks.scanned.any():
+        allowed = f"one that {title} has, or custom without a scan"
+        raise InvalidInput.of("collective", allowed, schedule.collective)
     words = sorted({*schedule.blocks.words.tolist()})
     if len(words) > 1:
         raise InvalidInput.of(

@@ -222,11 +222,12 @@ _MOST_OWED = 1 << 24
 def _contributions(pack: Pack, watched: Watched) -> Any:
     """Return the contributions that nodes have and get; None for a run that combines nothing.
 
+    None for a scan, too: its nodes get different numbers of contributions.
     Each counts once for each word. Only blocks that a node is owed count, but all blocks if it is
     owed none.
     """
     schedule, program = watched.schedule, watched.program
-    if schedule is None or not schedule.blocks.reduced.all():
+    if schedule is None or not (schedule.blocks.reduced & ~schedule.blocks.scanned).all():
         return None
     nodes, blocks, topology = program.nodes, schedule.blocks, schedule.topology
     if not schedule.sends or nodes * len(blocks) > _MOST_OWED:

@@ -68,6 +68,11 @@ void ey__barrier__1(void);
     EY_CALL(EY_NAME(reduce, count, type, op, root), send, receive)
 #define ey_allreduce(send, receive, count, type, op) \
     EY_CALL(EY_NAME(allreduce, count, type, op), send, receive)
+/* To each tile what the tiles up to itself contribute, or those before it: tile 0 then gets nothing. */
+#define ey_scan(send, receive, count, type, op) \
+    EY_CALL(EY_NAME(scan, count, type, op), send, receive)
+#define ey_exscan(send, receive, count, type, op) \
+    EY_CALL(EY_NAME(exscan, count, type, op), send, receive)
 #define ey_allgather(send, count, type, receive) EY_CALL(EY_NAME(allgather, count), send, receive)
 #define ey_alltoall(send, count, type, receive) EY_CALL(EY_NAME(alltoall, count), send, receive)
 #define ey_scatter(send, count, type, receive, root) \

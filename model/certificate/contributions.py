@@ -49,11 +49,11 @@ def owed_words(
     everyone = topology.working_nodes.tolist()
     numbers = operator_numbers(compiled.schedule, compiled.program.config).tolist()
     for block, (owed, number) in enumerate(zip(blocks.owed, numbers, strict=True)):
-        made_of = [values[block, node] for node in blocks.holders(block, topology)]
-        operator = number if len(made_of) > 1 else 0
         words = int(blocks.words[block])
         for node in (everyone if owed is None else owed) if words else ():
             address = compiled.layout.address(node, block)
+            made_of = [values[block, part] for part in blocks.parts(block, node, topology)]
+            operator = number if len(made_of) > 1 else 0
             yield {
                 **{"node": node, "address": address, "words": words},
                 **{"values": made_of, "operator": operator},

@@ -183,6 +183,7 @@ def _blocks(parts: Sequence[tuple[GroupNetwork, Schedule]]) -> Blocks:
         np.concatenate([made.blocks.words for _, made in parts]),
         tuple(contributors),
         tuple(chain.from_iterable(made.blocks.operator for _, made in parts)),
+        tuple(chain.from_iterable(made.blocks.prefix for _, made in parts)),
     )
 
 

@@ -105,6 +105,7 @@ LIMITS = (
         beside=" unless sides and words are powers of two",
     ),
     Limit(1 << 11, ("trivance-whole",)),
+    Limit(1 << 12, ("hillis-steele", "brent-kung")),
     Limit(
         LARGEST,
         ("combs",),

@@ -14,6 +14,7 @@ from .exchanges import (
     circulant,
     dissemination,
     hierarchy,
+    scan,
     swing,
     trivance,
     trivance_whole,
@@ -84,6 +85,7 @@ _REDUCING = (
     Algorithm.of(overlapped.ALGORITHM),
     Algorithm.of(swing.SWING_WHOLE),
     Algorithm.of(dissemination.ALGORITHM),
+    *map(Algorithm.of, scan.ALGORITHMS),
     Algorithm.of(trivance_whole.ALGORITHM),
     *map(Algorithm.of, joining_trees.ALGORITHMS),
 )

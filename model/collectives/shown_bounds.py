@@ -16,12 +16,15 @@ from ..schedule.collective import Collective
 from ..schedule.cost import message_words, share_words
 from ..schedule.schedule import Schedule
 from .lower_bounds import counted_costs, lower_bounds, most_links
-from .reductions.bounds import all_reduce_bounds, reduction_cycles
+from .reductions.bounds import all_reduce_bounds, ends_of_scans, reduction_cycles
 
 if TYPE_CHECKING:
     from ..bounds.cycles import CycleBound
 
-_OF_ANY_NETWORK = (Collective.BROADCAST, Collective.MULTICAST, Collective.REDUCE, CUSTOM)
+_OF_ANY_NETWORK = (
+    *(Collective.BROADCAST, Collective.MULTICAST, Collective.REDUCE),
+    *(Collective.SCAN, Collective.EXSCAN, CUSTOM),
+)
 _TO_EVERYONE = (Collective.ALL_REDUCE, Collective.BARRIER)
 _AMONG_ALL = (
     *_TO_EVERYONE,
@@ -33,9 +36,9 @@ _AMONG_ALL = (
 def least_counts(schedule: Schedule) -> dict[str, int]:
     """Return the least ``steps`` and ``tcd`` of any schedule with this one's promise.
 
-    A broadcast, a multicast, a reduce and a custom collective are bounded on any network, by the
-    nodes they must reach. The others are bounded by :func:`.lower_bounds`, on a grid only. If all
-    blocks are equally long, the measures of :func:`word_measures` are bounded too.
+    A broadcast, a multicast, a reduce, a scan and a custom collective are bounded on any network,
+    by the nodes they must reach. The others are bounded by :func:`.lower_bounds`, on a grid only.
+    If all blocks are equally long, the measures of :func:`word_measures` are bounded too.
     """
     counts = _least_counts(schedule)
     if schedule.stream.any() or schedule.circuits:
@@ -84,18 +87,24 @@ def blocks_bound(
 ) -> CycleBound:
     """Return the least cycles of any schedule for ``blocks``: the larger bound if some are reduced.
 
-    ``joins`` is true if routers may combine words; ``hop_cycles`` as in :func:`.least_cycles`.
+    A scan has the bounds of :func:`.ends_of_scans`. ``joins`` is true if routers may combine words;
+    ``hop_cycles`` is that of :func:`.least_cycles`.
     """
     # Compiled code takes long to import, and most commands refuse bad input before they need it.
     from ..bounds.cycles import least_cycles  # noqa: PLC0415
 
-    kept, reduced = ~blocks.reduced, blocks.reduced
-    found = []
-    if kept.any():
-        found.append(least_cycles(topology, blocks.some(kept), ports, hop_cycles=hop_cycles))
-    if reduced.any():
-        some = blocks.some(reduced)
-        found.append(reduction_cycles(topology, some, ports, hop_cycles=hop_cycles, joins=joins))
+    kept, reduced = ~blocks.reduced, blocks.reduced & ~blocks.scanned
+    copied = [blocks.some(kept)] if kept.any() else []
+    combined = [blocks.some(reduced)] if reduced.any() else []
+    if blocks.scanned.any():
+        gathered, spread = ends_of_scans(topology, blocks.some(blocks.scanned))
+        combined.append(gathered)
+        copied.append(spread)
+    found = [least_cycles(topology, some, ports, hop_cycles=hop_cycles) for some in copied]
+    found += [
+        reduction_cycles(topology, some, ports, hop_cycles=hop_cycles, joins=joins)
+        for some in combined
+    ]
     return max(found)
 
 
@@ -171,7 +180,8 @@ def _tcd(topology: Topology, reached: list[npt.NDArray[np.bool_]]) -> int:
 def _reached_from(schedule: Schedule) -> list[npt.NDArray[np.bool_]]:
     """Return for each block owner a mask, (nodes,), of the others that are owed one of its blocks.
 
-    A reduced block counts backwards: for a node that is owed it, the others that contribute.
+    A reduced block counts backwards: for a node that is owed it, the others that contribute. In a
+    scan, the first contributor's words reach all nodes that are owed the block.
     Blocks without words do not count.
     """
     blocks, topology = schedule.blocks, schedule.topology
@@ -182,7 +192,9 @@ def _reached_from(schedule: Schedule) -> list[npt.NDArray[np.bool_]]:
         others = topology.working_nodes if owed is None else np.array(owed, np.int64)
         if not blocks.words[block] or not others.size:
             continue
-        if owner == NO_OWNER:
+        if blocks.prefix[block] is not None:
+            reached[min(blocks.holders(block, topology))][others] = True
+        elif owner == NO_OWNER:
             reached[int(others.min())][[*blocks.holders(block, topology)]] = True
         else:
             reached[owner][others] = True

@@ -39,6 +39,7 @@ USUAL_ALGORITHMS: dict[str, str] = {
     Collective.MULTICAST: "u-mesh",
     Collective.REDUCE: "eye",
     Collective.BARRIER: "eye",
+    **dict.fromkeys((Collective.SCAN, Collective.EXSCAN), "brent-kung"),
 }
 """The default algorithm of a broadcast; of others, above :data:`MOST_NODES` nodes."""
 

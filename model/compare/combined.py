@@ -48,7 +48,7 @@ def with_results(payload: Payload, compiled: Compiled, predicted: Trace) -> Payl
     if not own.keys() & set(compiled.schedule.blocks.operator):
         return payload
     combining = _Combining(payload, compiled, own, predicted)
-    return replace(payload, results=combining.carried_out())
+    return replace(payload, results=payload.results | combining.carried_out())
 
 
 class _Combining:

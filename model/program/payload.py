@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from functools import partial
+from itertools import accumulate, chain
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +29,10 @@ class Payload:
     ``words`` has shape (layout.starts[-1],), uint64: the blocks one after the other, as the owed
     nodes must hold them at the end. For a reduced block, ``contributions[block]`` has the values of
     its contributors, shape (contributors, words of the block), and ``holders[block]`` their nodes.
-    Only for a custom operator, ``results`` has the words of each (node, block) at the end: they
-    depend on the order (``model/compare/combined.py``), and ``words`` is 0 there. ``tokens`` are
-    the nodes that send tokens on circuits: a word of 0 at the address ``Layout.token``.
+    ``results`` has the words of each (node, block) at the end that differ from node to node: those
+    of a scan, and those of a custom operator, which depend on the order
+    (``model/compare/combined.py``); with the latter, ``words`` is 0. ``tokens`` are the nodes that
+    send tokens on circuits: a word of 0 at the address ``Layout.token``.
     """
 
     blocks: Blocks
@@ -52,7 +54,7 @@ class Payload:
         blocks, config = schedule.blocks, program.config
         words = random_words(config, (int(layout.starts[-1]),), seed)
         draw = np.random.default_rng((seed, 1))
-        contributions, holders = {}, {}
+        contributions, holders, results = {}, {}, {}
         operators = {operator.name: operator for operator in config.operators}
         begins = np.cumsum(blocks.words) - blocks.words
         for block, name in enumerate(blocks.operator):
@@ -66,9 +68,16 @@ class Payload:
             result = operators[name].reduce(own, config.flit_width) if known else 0
             words[layout.starts[block] : layout.starts[block + 1]] = result
             contributions[block], holders[block] = own, nodes
+            if known and blocks.prefix[block] is not None:
+                combine = partial(operators[name].combine, bits=config.flit_width)
+                sums = list(accumulate(own[np.argsort(nodes)], combine))
+                owed = blocks.owed[block]
+                for node in schedule.topology.working_nodes.tolist() if owed is None else owed:
+                    parts = blocks.parts(block, node, schedule.topology)
+                    results[node, block] = sums[len(parts) - 1]
         empty = schedule.source[schedule.send_words == 0] if layout.token is not None else ()
         tokens = tuple(np.unique(empty).tolist())
-        return cls(blocks, layout, words, contributions, holders, tokens=tokens)
+        return cls(blocks, layout, words, contributions, holders, results, tokens)
 
     def loads(self, config: NetworkConfig) -> list[tuple[int, int, Words]]:
         """Return (node, address, words) for all words that nodes have before the start.

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..base.arrays import freeze
 from ..base.errors import InvalidInput, require_range
 from ..network.topology import Topology
+from .collective import Prefix
 
 CUSTOM = "custom"
 
@@ -30,6 +31,9 @@ class Blocks:
     ``operator[block]`` names the operator that combines all these values: one of ``BUILT_IN``
     (``model/network/operators.py``) or a custom one of the network. For any other block
     ``operator`` is None and ``contributors`` empty. Both may be left out if no block is reduced.
+
+    An owed node gets all contributions to a reduced block, unless ``prefix[block]`` names fewer. It
+    is None for most blocks, and may be left out if it is for all.
     """
 
     owner: npt.NDArray[np.int32]
@@ -37,27 +41,34 @@ class Blocks:
     words: npt.NDArray[np.int32]
     contributors: tuple[tuple[int, ...] | None, ...] = ()
     operator: tuple[str | None, ...] = ()
+    prefix: tuple[Prefix | None, ...] = ()
 
     def __post_init__(self) -> None:
         freeze(self, "owner", "words", dtype=np.int32)
         if not self.operator and not self.contributors:
             object.__setattr__(self, "contributors", ((),) * len(self.owner))
             object.__setattr__(self, "operator", (None,) * len(self.owner))
+        if not self.prefix:
+            object.__setattr__(self, "prefix", (None,) * len(self.owner))
         if not len(self.owner) == len(self.owed) == len(self.words):
             raise InvalidInput.of(
                 "owner, owed and words of the blocks",
                 "equally long",
                 f"{len(self.owner)}, {len(self.owed)} and {len(self.words)} long",
             )
-        if not len(self.owner) == len(self.contributors) == len(self.operator):
+        lengths = [*map(len, (self.contributors, self.operator, self.prefix))]
+        if {*lengths} != {len(self.owner)}:
             raise InvalidInput.of(
-                "contributors and operator of the blocks",
+                "contributors, operator and prefix of the blocks",
                 f"{len(self.owner)} long",
-                f"{len(self.contributors)} and {len(self.operator)} long",
+                f"{lengths[0]}, {lengths[1]} and {lengths[2]} long",
             )
         for block in np.flatnonzero(self.reduced != [name is not None for name in self.operator]):
             allowed = "one of a reduced block, which has no owner, and none of any other"
             raise InvalidInput.of(f"operator of block {block}", allowed, self.operator[block])
+        for block in np.flatnonzero(self.scanned & ~self.reduced):
+            allowed = "none, as it has an owner"
+            raise InvalidInput.of(f"prefix of block {block}", allowed, self.prefix[block])
 
     def __len__(self) -> int:
         """Return the number of blocks."""
@@ -69,12 +80,25 @@ class Blocks:
         reduced: npt.NDArray[np.bool_] = self.owner == NO_OWNER
         return reduced
 
+    @property
+    def scanned(self) -> npt.NDArray[np.bool_]:
+        """Tell for each block whether owed nodes get fewer than all contributions: (blocks,)."""
+        return np.array([each is not None for each in self.prefix], np.bool_)
+
     def holders(self, block: int, topology: Topology) -> tuple[int, ...]:
         """Return the nodes with a value of ``block`` before step 1: its owner or contributors."""
         if self.owner[block] != NO_OWNER:
             return (int(self.owner[block]),)
         contributors = self.contributors[block]
         return tuple(topology.working_nodes.tolist()) if contributors is None else contributors
+
+    def parts(self, block: int, node: int, topology: Topology) -> tuple[int, ...]:
+        """Return the nodes whose values of ``block`` are combined in what ``node`` is owed."""
+        holders, prefix = self.holders(block, topology), self.prefix[block]
+        if prefix is None:
+            return holders
+        end = node + (prefix == Prefix.INCLUSIVE)
+        return tuple(holder for holder in holders if holder < end)
 
     def served(self, topology: Topology) -> set[int]:
         """Return the nodes of ``topology`` that must end up with some block."""
@@ -97,6 +121,7 @@ class Blocks:
             self.words[numbers],
             tuple(self.contributors[block] for block in chosen),
             tuple(self.operator[block] for block in chosen),
+            tuple(self.prefix[block] for block in chosen),
         )
 
     @classmethod

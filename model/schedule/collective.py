@@ -3,6 +3,15 @@
 from enum import StrEnum
 
 
+class Prefix(StrEnum):
+    """The contributions that a node gets in a scan: those of nodes with lower numbers."""
+
+    INCLUSIVE = "inclusive"
+    """Its own, too."""
+    EXCLUSIVE = "exclusive"
+    """Not its own."""
+
+
 class Collective(StrEnum):
     """A collective whose name is a promise."""
 
@@ -16,6 +25,8 @@ class Collective(StrEnum):
     REDUCE_SCATTER = "reduce-scatter"
     ALL_REDUCE = "all-reduce"
     BARRIER = "barrier"
+    SCAN = "scan"
+    EXSCAN = "exscan"
 
     @property
     def rooted(self) -> bool:
@@ -27,14 +38,23 @@ class Collective(StrEnum):
         """Tell whether contributions of several nodes are combined by an operator."""
         return self in REDUCTIONS
 
+    @property
+    def prefix(self) -> Prefix | None:
+        """The contributions that a node gets of each block; None for all."""
+        return _PREFIXES.get(self)
+
 
 REDUCTIONS = (
     Collective.REDUCE,
     Collective.REDUCE_SCATTER,
     Collective.ALL_REDUCE,
     Collective.BARRIER,
+    Collective.SCAN,
+    Collective.EXSCAN,
 )
 """Collectives of reduced blocks."""
+
+_PREFIXES = {Collective.SCAN: Prefix.INCLUSIVE, Collective.EXSCAN: Prefix.EXCLUSIVE}
 
 _ROOTED = (
     Collective.BROADCAST,

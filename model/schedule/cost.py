@@ -19,6 +19,7 @@ from .schedule import Schedule
 _ONE_MESSAGE = (
     *(Collective.BROADCAST, Collective.MULTICAST, CUSTOM),
     *(Collective.REDUCE, Collective.ALL_REDUCE, Collective.BARRIER),
+    *(Collective.SCAN, Collective.EXSCAN),
 )
 """Collectives of one message, whatever number of blocks it is cut into."""
 

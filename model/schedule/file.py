@@ -10,10 +10,12 @@ One object: the schedule's properties, its blocks, and the sends, one per line::
 
 A file is of version 2 if the schedule combines, streams, is timed or for circuits, or has groups or
 blocks of no words; any other file is of version 1. A reduced block has contributors and an operator
-instead of an owner. ``combine`` and ``stream`` mark sends, ``timed`` and ``circuits`` mark the
-schedule, and groups are lists of nodes::
+instead of an owner, and in a scan its prefix: inclusive or exclusive. ``combine`` and ``stream``
+mark sends, ``timed`` and ``circuits`` mark the schedule, and groups are lists of nodes::
 
     "blocks": [{"owner": null, "owed": [0], "words": 16, "contributors": null, "operator": "add"}]
+    "blocks": [{"owner": null, "owed": null, "words": 16, "contributors": null, "operator": "add",
+                "prefix": "inclusive"}]
     "groups": [[0, 1], [2, 3]]
     "timed": true
     "circuits": true
@@ -51,6 +53,7 @@ from ..base.ragged import offsets_of
 from ..network.port_model import PortModel
 from ..network.topology_file import topology_from_json, topology_to_json
 from .blocks import NO_OWNER, Blocks
+from .collective import Prefix
 from .requested import Requested
 from .rules import LARGEST_STEP, LARGEST_VC
 from .schedule import Schedule
@@ -70,12 +73,13 @@ _Groups = Annotated[list[_Carried], msgspec.Meta(min_length=1)]
 _Operator = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9-]*$")]
 
 
-class _Block(msgspec.Struct, forbid_unknown_fields=True):
+class _Block(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     owner: _Number | None
     owed: list[_Number] | None
     words: _Number
     contributors: list[_Number] | msgspec.UnsetType | None = msgspec.UNSET
     operator: _Operator | msgspec.UnsetType = msgspec.UNSET
+    prefix: Prefix | None = None
 
 
 class _Send(msgspec.Struct, forbid_unknown_fields=True, gc=False, omit_defaults=True):
@@ -190,7 +194,7 @@ def _block(blocks: Blocks, block: int) -> _Block:
     if operator is None:
         return _Block(int(blocks.owner[block]), to, words)
     nodes = None if contributors is None else list(contributors)
-    return _Block(None, to, words, nodes, operator)
+    return _Block(None, to, words, nodes, operator, blocks.prefix[block])
 
 
 def _request(requested: Requested) -> _Request:
@@ -282,6 +286,7 @@ def _blocks(blocks: Sequence[_Block]) -> Blocks:
             None if each.contributors is None else tuple(each.contributors or ()) for each in blocks
         ),
         tuple(None if each.operator is msgspec.UNSET else each.operator for each in blocks),
+        tuple(each.prefix for each in blocks),
     )
 
 

@@ -6,6 +6,7 @@ An algorithm may cut a message into blocks. The check adds up the words of the b
 collective                                        blocks whose words are added up
 ================================================= ================================================
 broadcast, multicast, reduce, all-reduce, barrier all blocks
+scan, exscan                                      all blocks
 scatter, reduce-scatter                           the blocks for each node
 gather, all-gather                                the blocks of each node
 all-to-all                                        the blocks of each node for each other node

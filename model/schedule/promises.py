@@ -11,11 +11,14 @@ reduce         each working node contributes to every block; all are for the roo
 reduce-scatter each working node contributes to every block; each gets one or more for itself alone
 all-reduce     each working node contributes to every block; every working node gets all
 barrier        as all-reduce: a node with the result knows that every node has reached the barrier
+scan           each working node contributes to every block; every working node gets all, combined
+               of the contributions of nodes up to itself, in the order of their numbers
+exscan         as scan, but without the node's own contribution; so the first node gets nothing
 custom         no promise: any blocks
 ============== =====================================================================================
 
 A working node is neither faulty nor a switch. A block need not be owed to its own owner. The
-blocks of the last four before custom are reduced; those of the others have owners.
+blocks from reduce to exscan are reduced; those of the others have owners.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ import numpy as np
 from ..base.errors import InvalidInput, one_of
 from ..network.topology import Topology
 from .blocks import CUSTOM, Blocks
-from .collective import ROOTLESS, Collective
+from .collective import ROOTLESS, Collective, Prefix
 from .table import SendTable
 
 NO_ROOT = -1
@@ -68,7 +71,11 @@ def broken_promise(name: str, root: int | None, working: Nodes, blocks: Blocks) 
     if broken is None and reduces:
         lists = blocks.contributors
         contributors = [working if nodes is None else frozenset(nodes) for nodes in lists]
-        broken = _of_all(working, contributors) or _REDUCED[name](place, working, owed)
+        broken = (
+            _of_all(working, contributors)
+            or _of_prefix(Collective(name).prefix, blocks)
+            or _REDUCED[name](place, working, owed)
+        )
     elif broken is None:
         broken = _RULES[name](place, working, blocks.owner.tolist(), owed)
     return broken
@@ -149,6 +156,8 @@ _REDUCED: dict[str, ReducedRule] = {
     Collective.REDUCE_SCATTER: _reduce_scatter,
     Collective.ALL_REDUCE: _all_reduce,
     Collective.BARRIER: _all_reduce,
+    Collective.SCAN: _all_reduce,
+    Collective.EXSCAN: lambda _, working, owed: _all_reduce(_, working - {min(working)}, owed),
 }
 
 
@@ -166,6 +175,15 @@ def _of_all(working: Nodes, contributors: list[Nodes]) -> str | None:
         f"node {min(working - nodes)} contributes nothing to block {block}"
         for block, nodes in enumerate(contributors)
         if working - nodes
+    )
+
+
+def _of_prefix(prefix: Prefix | None, blocks: Blocks) -> str | None:
+    names = {None: "of all", Prefix.INCLUSIVE: "up to its own", Prefix.EXCLUSIVE: "before its own"}
+    return _first(
+        f"block {block} brings each node the contributions {names[each]}, not {names[prefix]}"
+        for block, each in enumerate(blocks.prefix)
+        if each != prefix
     )
 
 

@@ -28,6 +28,7 @@ contributors at a time go forward through all values, and are counted.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,7 @@ from ..base.arrays import Numbers
 from ..base.errors import one_of
 from ..network.operators import IDEMPOTENT
 from .canonical import are_neighbours
+from .collective import Prefix
 from .rules import ScheduleError, broken, first_broken, send_name
 from .streamed_moves import Moves, require_order
 from .table import SendTable
@@ -317,9 +319,37 @@ class _Values:
             pair = nodes * len(blocks) + block
             place = np.minimum(np.searchsorted(self.pairs, pair), self.pairs.size - 1)
             held = np.where(self.pairs[place] == pair, self.held[place], NOTHING)
-            lacking = (held == NOTHING) | (size[held] < whole[block])
+            due = whole[block]
+            if blocks.prefix[block] is not None:
+                due = self._due(block, nodes, np.append(self._last, NOTHING)[held])
+            lacking = (held == NOTHING) | (size[held] < due)
             for node, value in zip(nodes[lacking][:1], held[lacking][:1], strict=True):
                 raise self._left_out(int(node), block, int(value))
+
+    def _due(self, block: int, nodes: Numbers, last: Numbers) -> Numbers:
+        """Return how many contributions a scan owes to each of ``nodes``: one or more.
+
+        Requires that the ``last`` node that contributes to each one's value is not beyond these. A
+        value that also has as many contributions then has exactly the right ones.
+        """
+        holders = np.sort(self.schedule.blocks.holders(block, self.schedule.topology))
+        inclusive = self.schedule.blocks.prefix[block] == Prefix.INCLUSIVE
+        due = np.searchsorted(holders, nodes, side="right" if inclusive else "left")
+        for node in nodes[due == 0][:1]:
+            raise ScheduleError(f"node {node} is owed block {block}, but no contribution to it")
+        for place in np.flatnonzero(last > holders[due - 1])[:1]:
+            what = f"what node {last[place]} contributes to block {block}"
+            raise ScheduleError(f"node {nodes[place]} must not get {what}")
+        return due
+
+    @cached_property
+    def _last(self) -> Numbers:
+        """The last node that contributes to each value, once all are combined."""
+        last = np.empty(self.count, np.int64)
+        last[: self.origin.size] = self.origin // len(self.schedule.blocks)
+        for batch in self.combined:
+            last[batch.made] = np.maximum(last[batch.left], last[batch.right])
+        return last
 
     def check_canonical(self) -> None:
         """Require that each value combines two neighbouring intervals of :mod:`.canonical`.
@@ -373,8 +403,8 @@ class _Values:
         who = f"node {node} is left out"
         if value == NOTHING:
             return ScheduleError(f"{who}: no send brings it block {block}")
-        origin = self.origin[~self._parts(value)[: self.origin.size]]
-        lacks = origin[origin % len(self.schedule.blocks) == block][0] // len(self.schedule.blocks)
+        parts = self.schedule.blocks.parts(block, node, self.schedule.topology)
+        lacks = min({*parts} - {*self._contributors(value)})
         return ScheduleError(f"{who}: its block {block} lacks what node {lacks} contributes")
 
 

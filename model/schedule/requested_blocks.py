@@ -5,6 +5,7 @@ collective                     messages, in this order
 ============================== =====================================================================
 broadcast, multicast           one, from the root
 reduce, all-reduce, barrier    one, to which every node contributes
+scan, exscan                   the same; a node gets the contributions up to its own, or before it
 scatter, reduce-scatter        one for each node
 gather, all-gather             one of each node
 all-to-all                     one of each node for each node: all of the first node come first
@@ -21,7 +22,7 @@ import numpy as np
 from ..base.ragged import even_shares
 from ..network.topology import Topology
 from .blocks import NO_OWNER, Blocks
-from .collective import Collective
+from .collective import Collective, Prefix
 from .requested import Requested
 
 Nodes = tuple[int, ...]
@@ -39,6 +40,7 @@ def blocks_of(
     words: list[int] = []
     contributors: list[Nodes | None] = []
     operator: list[str | None] = []
+    prefix: list[Prefix | None] = []
     everyone = tuple(topology.working_nodes.tolist())
     for request, nodes in zip(requests, groups or (everyone,), strict=True):
         whole = nodes if groups else None
@@ -51,12 +53,14 @@ def blocks_of(
             words += even_shares(length, pieces).tolist()
             contributors += [whole if reduces else ()] * pieces
             operator += [request.operator] * pieces
+            prefix += [Collective(request.collective).prefix] * pieces
     return Blocks(
         np.array(owner, np.int32),
         tuple(owed),
         np.array(words, np.int32),
         tuple(contributors),
         tuple(operator),
+        tuple(prefix),
     )
 
 
@@ -79,6 +83,8 @@ def _messages(
         Collective.REDUCE_SCATTER: [(NO_OWNER, (node,)) for node in nodes],
         Collective.ALL_REDUCE: [(NO_OWNER, whole)],
         Collective.BARRIER: [(NO_OWNER, whole)],
+        Collective.SCAN: [(NO_OWNER, whole)],
+        Collective.EXSCAN: [(NO_OWNER, nodes[1:])],
     }
     if request.collective == Collective.ALL_TO_ALL:
         return [(begin, (end,)) for begin in nodes for end in nodes]

@@ -282,6 +282,9 @@ def _key(call: Call, members: tuple[int, ...]) -> _Key:
     """Return what the cost of a call depends on."""
     message = call.kind == MESSAGE
     kind = Collective.BROADCAST if message else Collective(call.kind)
+    if kind.prefix and list(members) != sorted(members):
+        allowed = "ascending, as a scan goes in their order"
+        raise InvalidInput.of(f"nodes of the ranks of {kind} {call.name}", allowed, members)
     root = call.ranks[0] if message else call.root
     request = Requested(
         collective=kind,

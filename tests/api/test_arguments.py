@@ -46,7 +46,7 @@ SEND = (1, [0, 1])
         (
             lambda: eyecast.schedule(NETWORK, "eye", collective="allreduce"),
             "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, "
-            "reduce, reduce-scatter, all-reduce or barrier, not allreduce "
+            "reduce, reduce-scatter, all-reduce, barrier, scan or exscan, not allreduce "
             "(did you mean all-reduce?)",
         ),
         (

@@ -41,6 +41,7 @@ TOO_LARGE = [
     ),
     ("barrier", "trivance-whole", ROUND, "nodes for trivance-whole", "2048", 2187),
     ("all-reduce", "combs", LARGER, "nodes times the longer side for combs", "131072", 262144),
+    ("scan", "hillis-steele", LARGEST, "nodes for hillis-steele", "4096", 8192),
     ("all-reduce", "overlapped", UNEVEN, "nodes for overlapped", "4096", 16384),
     (
         *("broadcast", "packed-trees", HUBS, "nodes for packed-trees"),

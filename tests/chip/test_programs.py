@@ -28,6 +28,7 @@ CALLS = (
     *("ey__scatter__2__1", "ey__gather__3__4", "ey__allgather__3", "ey__alltoall__2"),
     *("ey__reduce__4__int__min__3", "ey__allreduce__6__int__sum"),
     *("ey__allreduce__5__float__sum", "ey__allreduce__9__unsigned__max"),
+    *("ey__scan__4__int__sum", "ey__exscan__3__unsigned__max"),
 )
 UP_AND_DOWN = (1, -1, 3, -3)
 """What a neighbour's number has more, by block, on the mesh of 3x2."""
@@ -38,11 +39,14 @@ def expected(name: str, count: int, last: list[str], sent: np.ndarray) -> dict[i
     blocks, everyone = sent.reshape(NODES, -1, count), range(NODES)
     root = int(last[-1]) if last and last[-1].isdecimal() else 0
     others = [node for node in everyone if node != root]
-    if name in ("reduce", "allreduce"):
+    if name in ("reduce", "allreduce", "scan", "exscan"):
         kind, operator = last[:2]
         types = {"int": np.int32, "unsigned": np.uint32, "float": np.float32}
         functions = {"sum": np.add, "min": np.minimum, "max": np.maximum}
         values = sent.astype(np.uint32).view(types[kind])
+        if name.endswith("scan"):
+            sums = functions[operator].accumulate(values, dtype=values.dtype).view(np.uint32)
+            return dict(enumerate(sums)) if name == "scan" else dict(enumerate(sums[:-1], start=1))
         total = functions[operator].reduce(values, dtype=values.dtype).view(np.uint32)
         return dict.fromkeys(everyone if name == "allreduce" else [root], total)
     known: dict[str, dict[int, np.ndarray]] = {
@@ -132,8 +136,8 @@ REFUSED = {
     ),
     "ey__bcast__4__0__1": "values of ey_bcast in the C program must be words, root, not 4 0 1",
     "ey__sum__4": (
-        "collective of the C program must be barrier, bcast, reduce, allreduce, allgather, "
-        "alltoall, scatter, gather, neighbours or exchange, not sum"
+        "collective of the C program must be barrier, bcast, reduce, allreduce, scan, exscan, "
+        "allgather, alltoall, scatter, gather, neighbours or exchange, not sum"
     ),
     "ey__exchange__4__9": "partner of ey_exchange in the C program must be a number, 0 to 5, not 9",
 }

@@ -122,9 +122,11 @@ def wrong_nodes(case: Case, memory: np.ndarray) -> list[tuple[int, int]]:
             loaded = [before[node, place : place + words] for place in places]
             # Random words are practically never all 0.
             contributions.append(max(loaded, key=lambda found: int(found.any())))
-        expected = by_numpy(operator, np.array(contributions))
-        owed = blocks.owed[block]
+        owed, prefix = blocks.owed[block], blocks.prefix[block]
         for node in everyone if owed is None else owed:
+            last = np.inf if prefix is None else node - (prefix == "exclusive")
+            taken = np.array(everyone if given is None else given) <= last
+            expected = by_numpy(operator, np.array(contributions)[taken])
             begin = layout.address(node, block)
             if not np.array_equal(memory[node, begin : begin + words], expected):
                 wrong.append((node, block))

@@ -19,7 +19,7 @@ from eyecast.model.network.topology import Topology, hypercube, mesh, ring, toru
 from eyecast.model.schedule.schedule import Schedule
 
 ROOTED = ("broadcast", "multicast", "scatter", "gather", "reduce")
-REDUCING = ("reduce", "reduce-scatter", "all-reduce", "barrier")
+REDUCING = ("reduce", "reduce-scatter", "all-reduce", "barrier", "scan", "exscan")
 TABLED = ("scatter", "gather", "all-gather", "reduce-scatter", "all-to-all")
 COLLECTIVES = (*ROOTED, "all-gather", "all-to-all", *REDUCING[1:])
 LEAVING_OUT = "jiang-wu"
@@ -203,6 +203,12 @@ def _of_group(
         "reduce-scatter": lambda: {(all_of, node): words(node) for node in nodes},
         "all-reduce": lambda: {(all_of, node): flits for node in nodes},
         "barrier": lambda: {(all_of, node): flits for node in nodes},
+        "scan": lambda: {(frozenset(n for n in nodes if n <= node), node): flits for node in nodes},
+        "exscan": lambda: {
+            (frozenset(n for n in nodes if n < node), node): flits
+            for node in nodes
+            if node > min(nodes)
+        },
     }
     return +Counter(made[name]())
 
@@ -216,9 +222,13 @@ def moved_words(schedule: Schedule) -> Pairs:
         holder: object = owner
         if blocks.operator[block] is not None:
             holder = frozenset(every if given is None else given)
-        owed = blocks.owed[block]
+        owed, prefix = blocks.owed[block], blocks.prefix[block]
         for node in every if owed is None else owed:
-            if node != holder:
+            if prefix:
+                end = node + (prefix == "inclusive")
+                before = frozenset(n for n in (every if given is None else given) if n < end)
+                found[before, node] += int(blocks.words[block])
+            elif node != holder:
                 found[holder, node] += int(blocks.words[block])
     return +found
 

@@ -32,6 +32,7 @@ REDUCED_KINDS = KINDS | {
     "early": "never gets block|only by send|combines with nothing",
     "twice": "is combined twice",
     "order": "and one of the two replaces it",
+    "too many": "must not get",
 }
 """Kinds of rules for a schedule with reduced blocks."""
 
@@ -117,7 +118,7 @@ def reduction_problems(
 ) -> set[str]:
     """Return the rules that the reduced blocks break; count contributions, block by block."""
     found: set[str] = set()
-    blocks = schedule.blocks
+    blocks, nodes_end = schedule.blocks, len(schedule.topology.neighbor)
     for block in reduced:
         given, broken = blocks.contributors[block], set()
         contributors = everyone if given is None else given
@@ -128,8 +129,13 @@ def reduction_problems(
             broken |= _carry_out(has, now)
         owed = blocks.owed[block] if blocks.words[block] else ()
         for node in everyone if owed is None else owed:
-            if set(has.get(node, {})) != set(contributors):
+            last = {None: nodes_end, "inclusive": node, "exclusive": node - 1}[blocks.prefix[block]]
+            due = {other for other in contributors if other <= last}
+            got = set(has.get(node, {}))
+            if not got >= due or not due:
                 broken.add("left out")
+            if got - due:
+                broken.add("too many")
         if any(count > 1 for counter in has.values() for count in counter.values()):
             broken.add("twice")
         # A maximum of overlapping maxima is one, too.

@@ -32,6 +32,10 @@ WALKS: Wanted = (
 )
 TIMED: Wanted = (("scatter", "direct", 7), ("gather", "direct", 7))
 OVERLAPPING: Wanted = (("all-reduce", "dissemination", 9), ("barrier", "dissemination", 1))
+SCANS: Wanted = (
+    *(("scan", "hillis-steele", 6), ("scan", "chain", 20)),
+    *(("exscan", "brent-kung", 9), ("exscan", "chain", 7)),
+)
 ONE_PORT: Wanted = (
     ("reduce", "chain", 100),
     ("reduce-scatter", "stream-ring", 8),
@@ -81,8 +85,8 @@ def require_as_predicted(schedules: Iterable[Schedule], config: NetworkConfig) -
 
 @pytest.mark.parametrize(
     ("wanted", "operator"),
-    [(WALKS, "add"), (TIMED, "add"), (OVERLAPPING, "max")],
-    ids=["in steps", "timed", "overlapping"],
+    [(WALKS, "add"), (TIMED, "add"), (OVERLAPPING, "max"), (SCANS, "add")],
+    ids=["in steps", "timed", "overlapping", "scans"],
 )
 @pytest.mark.parametrize(
     "topology",

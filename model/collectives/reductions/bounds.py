@@ -20,6 +20,9 @@ of all nodes share the sends of all words. Before some node has the result, each
 sends once; after it, each other node that is owed the result receives once. This last bound does
 not hold where routers join and fork words: one send of a port is then a send to many.
 
+**Scans.** The last node that is owed a block gets the contributions of all, as in a reduce, and the
+words of the first contributor reach all owed nodes, as in a broadcast. Both bounds hold.
+
 **Parts between slow links.** Let all nodes that links faster than rate r join be one *part*, as a
 chiplet is. Take a word, and number its arrivals at other parts in their order. Consider the first
 arrival after which some part knows the words of all contributors. By then each other part with a
@@ -43,7 +46,7 @@ from ...base.arrays import Numbers
 from ...base.texts import counted
 from ...network.port_model import PortModel
 from ...network.topology import NO_LINK, Topology
-from ...schedule.blocks import Blocks
+from ...schedule.blocks import NO_OWNER, Blocks
 from ...schedule.broadcast_bounds import least_broadcast_steps
 from .backwards import against
 
@@ -93,6 +96,22 @@ def reduction_cycles(
         )
         found.append(least_cycles(topology, copied, port_model, hop_cycles=hop_cycles))
     return max(found)
+
+
+def ends_of_scans(topology: Topology, blocks: Blocks) -> tuple[Blocks, Blocks]:
+    """Return what scans of ``blocks`` do at least: a reduced block and a copied one for each."""
+    numbers, first, last = [], [], []
+    for block, owed in enumerate(blocks.owed):
+        nodes = topology.working_nodes.tolist() if owed is None else owed
+        if nodes:
+            numbers.append(block)
+            first.append(min(blocks.holders(block, topology)))
+            last.append(max(nodes))
+    some = blocks.chosen(np.array(numbers, np.int64))
+    parts = [blocks.parts(*ends, topology) for ends in zip(numbers, last, strict=True)]
+    none = np.full(len(numbers), NO_OWNER)
+    reduced = Blocks(none, tuple((n,) for n in last), some.words, tuple(parts), some.operator)
+    return reduced, Blocks(np.array(first, np.int32), some.owed, some.words)
 
 
 class _Ends(NamedTuple):

@@ -99,7 +99,7 @@ def _cut(topology: Topology, root: int, paths: Sequence[Path], parts: int) -> li
     for step in range(1, parts + 1):
         middles = [(begin + end + 1) // 2 for begin, end in pairwise(bounds)]
         ends = [(order[begin], order[at]) for begin, at in zip(bounds[:-1], middles, strict=True)]
-        ways = _routes(topology, ends)
+        ways = straight_paths(topology, ends)
         links = [link for way in ways for link in pairwise(way)]
         if len(set(links)) < len(links):
             return None
@@ -112,9 +112,9 @@ def _cut(topology: Topology, root: int, paths: Sequence[Path], parts: int) -> li
     return sends
 
 
-def _routes(topology: Topology, ends: list[tuple[int, int]]) -> list[Path]:
+def straight_paths(topology: Topology, ends: list[tuple[int, int]]) -> list[Path]:
     """Return a shortest path between each pair of nodes; on a torus without wrap links."""
-    sources, targets = np.array(ends, np.int64).T
+    sources, targets = np.array(ends, np.int64).reshape(-1, 2).T
     if topology.whole_grid:
         flat = Topology("mesh", topology.dims, topology.neighbor, topology.peer)
         offsets, nodes = dimension_order(flat, sources, targets)

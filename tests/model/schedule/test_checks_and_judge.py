@@ -133,6 +133,8 @@ ORIGINALS = [
     made(mesh((3, 2)), "all-reduce", "tree"),
     made(mesh((3, 2)), "all-reduce", "ring"),
     made(mesh((3, 2)), "reduce-scatter", "circulant"),
+    made(mesh((3, 2)), "scan", "hillis-steele"),
+    made(mesh((3, 3)), "exscan", "brent-kung"),
 ]
 
 

@@ -85,7 +85,7 @@ def test_promises_that_are_broken(schedule: Schedule, why: str) -> None:
 def test_a_name_that_there_is_not() -> None:
     line = (
         "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, reduce, "
-        "reduce-scatter, all-reduce, barrier or custom, not 'Broadcast'"
+        "reduce-scatter, all-reduce, barrier, scan, exscan or custom, not 'Broadcast'"
     )
     assert refusal_of(promising("Broadcast", 0, (0, EVERY)).check) == line
 
