@@ -20,6 +20,8 @@ CollectiveName = Literal[
     "gather",
     "all-gather",
     "all-to-all",
+    "neighbor",
+    "halo",
     "reduce",
     "reduce-scatter",
     "all-reduce",

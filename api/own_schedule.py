@@ -52,7 +52,8 @@ def schedule_of_sends(
 
     A broadcast, multicast, reduce, all-reduce, barrier or scan has one message, block 0. A scatter,
     gather, all-gather or reduce-scatter has a message for each node: block n for node n. An
-    all-to-all of N nodes has block ``i*N + j`` from node i to node j.
+    all-to-all of N nodes has block ``i*N + j`` from node i to node j. A neighbor or halo exchange
+    has a message for each pair of nodes, ordered by the node that has it and then by its target.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ _COPYING = tuple(
         *trees.ALGORITHMS,
         broadcast_copies.ALGORITHM,
         row_column.ALGORITHM,
-        all_to_all.ALGORITHM,
+        *all_to_all.ALGORITHMS,
         symmetric.ALGORITHM,
         *rooted.ALGORITHMS,
         *rings.ALGORITHMS,

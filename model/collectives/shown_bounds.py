@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _OF_ANY_NETWORK = (
     *(Collective.BROADCAST, Collective.MULTICAST, Collective.REDUCE),
-    *(Collective.SCAN, Collective.EXSCAN, CUSTOM),
+    *(Collective.SCAN, Collective.EXSCAN, Collective.NEIGHBOR, Collective.HALO, CUSTOM),
 )
 _TO_EVERYONE = (Collective.ALL_REDUCE, Collective.BARRIER)
 _AMONG_ALL = (

@@ -21,6 +21,8 @@ class Collective(StrEnum):
     GATHER = "gather"
     ALL_GATHER = "all-gather"
     ALL_TO_ALL = "all-to-all"
+    NEIGHBOR = "neighbor"
+    HALO = "halo"
     REDUCE = "reduce"
     REDUCE_SCATTER = "reduce-scatter"
     ALL_REDUCE = "all-reduce"
@@ -43,6 +45,9 @@ class Collective(StrEnum):
         """The contributions that a node gets of each block; None for all."""
         return _PREFIXES.get(self)
 
+
+EXCHANGES = (Collective.ALL_TO_ALL, Collective.NEIGHBOR, Collective.HALO)
+"""Collectives in which nodes have blocks for each other, one or more for each pair."""
 
 REDUCTIONS = (
     Collective.REDUCE,

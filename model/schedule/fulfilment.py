@@ -9,7 +9,7 @@ broadcast, multicast, reduce, all-reduce, barrier all blocks
 scan, exscan                                      all blocks
 scatter, reduce-scatter                           the blocks for each node
 gather, all-gather                                the blocks of each node
-all-to-all                                        the blocks of each node for each other node
+all-to-all, neighbor, halo                        the blocks of each node for each other node
 ================================================= ================================================
 
 A scatter or gather may leave out the root's block for itself, and an all-to-all each node's own.
@@ -26,7 +26,8 @@ import numpy.typing as npt
 
 from ..base.errors import InvalidInput, one_of
 from .blocks import CUSTOM, Blocks
-from .collective import OF_OWNERS, OF_TARGETS, ROOTLESS, Collective
+from .collective import EXCHANGES, OF_OWNERS, OF_TARGETS, ROOTLESS, Collective
+from .exchanged import exchanged_pairs
 from .promises import broken_promise
 from .requested import Requested
 from .rules import ScheduleError
@@ -97,14 +98,14 @@ def _complaint(schedule: SendTable, request: Requested, nodes: Nodes, blocks: Bl
         if request.copies:
             # Each copy may go to some of the nodes; only together must they reach all.
             blocks = replace(blocks, owed=(tuple(sorted(concerned)),) * len(blocks))
-        broken = broken_promise(name, request.root, served, blocks)
+        broken = broken_promise(name, request.root, served, blocks, schedule.topology)
         if broken is not None:
             return f"blocks must be those of the requested {name}: {broken}"
         nodes = np.array(sorted(served), np.int64)
     return (
         _wrong_operator(request, blocks)
         or _wrong_target(request, nodes, blocks)
-        or _wrong_words(request, nodes, blocks)
+        or _wrong_words(schedule, request, nodes, blocks)
     )
 
 
@@ -141,7 +142,9 @@ def _wrong_target(request: Requested, nodes: Nodes, blocks: Blocks) -> str | Non
     return None
 
 
-def _wrong_words(request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:
+def _wrong_words(
+    schedule: SendTable, request: Requested, nodes: Nodes, blocks: Blocks
+) -> str | None:
     """Say which message has other words than requested; None if all agree."""
     name, size = request.collective, len(nodes)
     if request.copies:
@@ -164,6 +167,11 @@ def _wrong_words(request: Requested, nodes: Nodes, blocks: Blocks) -> str | None
         asked = np.zeros(0, np.int64)
     if asked.shape != found.shape:
         return f"words of the requested {name} must be {_TABLES[len(ends)]}"
+    if name in EXCHANGES and name != Collective.ALL_TO_ALL:
+        paired = np.zeros_like(found, np.bool_)
+        pairs = exchanged_pairs(schedule.topology, name, nodes)
+        paired[tuple(np.searchsorted(nodes, end) for end in pairs)] = True
+        asked = np.where(paired, asked, 0)
     for place in np.argwhere((found != asked) & ~(_own(request, nodes, ends) & (found == 0)))[:1]:
         names = zip(ends, nodes[place].tolist(), strict=True)
         whose = "".join(f" {preposition} node {node}" for preposition, node in names)
@@ -175,9 +183,9 @@ def _wrong_words(request: Requested, nodes: Nodes, blocks: Blocks) -> str | None
 def _ends(name: str, nodes: Nodes, blocks: Blocks) -> dict[str, Nodes]:
     """Return the owner of each block, its target, or both: the ends by which words are counted."""
     ends = {}
-    if name in (*OF_OWNERS, Collective.ALL_TO_ALL):
+    if name in (*OF_OWNERS, *EXCHANGES):
         ends["of"] = blocks.owner.astype(np.int64)
-    if name in (*OF_TARGETS, Collective.ALL_TO_ALL):
+    if name in (*OF_TARGETS, *EXCHANGES):
         ends["for"] = np.array([nodes[0] if owed is None else owed[0] for owed in blocks.owed])
     return ends
 

@@ -7,6 +7,8 @@ scatter        the root has one or more blocks for each other working node; each
 gather         each working node except the root has one or more blocks; all are for the root
 all-gather     each working node has one or more blocks; every working node gets all of them
 all-to-all     each working node has one or more blocks for each other; each block is for one node
+neighbor       as all-to-all, but only for each working node that is linked with it
+halo           as all-to-all, but only for each working node whose coordinates differ by at most 1
 reduce         each working node contributes to every block; all are for the root
 reduce-scatter each working node contributes to every block; each gets one or more for itself alone
 all-reduce     each working node contributes to every block; every working node gets all
@@ -30,7 +32,8 @@ import numpy as np
 from ..base.errors import InvalidInput, one_of
 from ..network.topology import Topology
 from .blocks import CUSTOM, Blocks
-from .collective import ROOTLESS, Collective, Prefix
+from .collective import EXCHANGES, ROOTLESS, Collective, Prefix
+from .exchanged import exchanged_pairs
 from .table import SendTable
 
 NO_ROOT = -1
@@ -50,12 +53,14 @@ def require_promise(schedule: SendTable) -> None:
     if name not in ROOTLESS and schedule.root is None:
         raise InvalidInput.of(f"root of {name}", "a node", "none")
     working = frozenset(schedule.topology.working_nodes.tolist())
-    broken = broken_promise(name, schedule.root, working, schedule.blocks)
+    broken = broken_promise(name, schedule.root, working, schedule.blocks, schedule.topology)
     if broken is not None:
         raise InvalidInput(f"collective must be {CUSTOM}, not {name}: {broken}")
 
 
-def broken_promise(name: str, root: int | None, working: Nodes, blocks: Blocks) -> str | None:
+def broken_promise(
+    name: str, root: int | None, working: Nodes, blocks: Blocks, topology: Topology
+) -> str | None:
     """Say how ``blocks`` break a collective's promise to ``working`` nodes; None if they keep it.
 
     ``root`` is None for a collective in which every node is a root.
@@ -76,6 +81,8 @@ def broken_promise(name: str, root: int | None, working: Nodes, blocks: Blocks) 
             or _of_prefix(Collective(name).prefix, blocks)
             or _REDUCED[name](place, working, owed)
         )
+    elif broken is None and name in EXCHANGES:
+        broken = _exchanged(name, working, blocks.owner.tolist(), owed, topology)
     elif broken is None:
         broken = _RULES[name](place, working, blocks.owner.tolist(), owed)
     return broken
@@ -117,15 +124,23 @@ def _all_gather(_: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> 
     return _to_all(working, owner, owed) or _nothing_of(working - {*owner})
 
 
-def _all_to_all(_: int, working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
+def _exchanged(
+    name: str, working: Nodes, owner: list[int], owed: list[Nodes], topology: Topology
+) -> str | None:
     if wrong := _to_one(owed):
         return wrong
-    pairs = {(source, node) for source, nodes in zip(owner, owed, strict=True) for node in nodes}
+    sources, targets = exchanged_pairs(topology, name, working)
+    asked = dict.fromkeys(zip(sources.tolist(), targets.tolist(), strict=True))
+    pairs = [(source, node) for source, (node,) in zip(owner, owed, strict=True)]
+    there = {*pairs}
     return _first(
         f"node {node} is owed nothing of node {source}"
-        for source in sorted(working)
-        for node in sorted(working)
-        if node != source and (source, node) not in pairs
+        for source, node in asked
+        if (source, node) not in there
+    ) or _first(
+        f"block {block} goes from node {source} to node {node}"
+        for block, (source, node) in enumerate(pairs)
+        if source != node and (source, node) not in asked
     )
 
 
@@ -135,7 +150,6 @@ _RULES: dict[str, Rule] = {
     Collective.SCATTER: _scatter,
     Collective.GATHER: _gather,
     Collective.ALL_GATHER: _all_gather,
-    Collective.ALL_TO_ALL: _all_to_all,
 }
 
 ReducedRule = Callable[[int, Nodes, list[Nodes]], str | None]

@@ -9,6 +9,7 @@ scan, exscan                   the same; a node gets the contributions up to its
 scatter, reduce-scatter        one for each node
 gather, all-gather             one of each node
 all-to-all                     one of each node for each node: all of the first node come first
+neighbor, halo                 one for each pair (:mod:`.exchanged`), in the same order
 ============================== =====================================================================
 
 Nodes are those that take part, ascending. A node has a message for itself, too: so the message of
@@ -22,7 +23,8 @@ import numpy as np
 from ..base.ragged import even_shares
 from ..network.topology import Topology
 from .blocks import NO_OWNER, Blocks
-from .collective import Collective, Prefix
+from .collective import EXCHANGES, Collective, Prefix
+from .exchanged import exchanged_pairs
 from .requested import Requested
 
 Nodes = tuple[int, ...]
@@ -45,7 +47,7 @@ def blocks_of(
     for request, nodes in zip(requests, groups or (everyone,), strict=True):
         whole = nodes if groups else None
         reduces = Collective(request.collective).reduces
-        messages = _messages(request, nodes, whole)
+        messages = _messages(topology, request, nodes, whole)
         lengths = np.broadcast_to(np.ravel(np.array(request.words, np.int64)), (len(messages),))
         for (begin, end), length in zip(messages, lengths.tolist(), strict=True):
             owner += [begin] * pieces
@@ -65,7 +67,7 @@ def blocks_of(
 
 
 def _messages(
-    request: Requested, nodes: Nodes, whole: Nodes | None
+    topology: Topology, request: Requested, nodes: Nodes, whole: Nodes | None
 ) -> list[tuple[int, Nodes | None]]:
     """List the owner of each message, or ``NO_OWNER``, and the nodes that are owed it.
 
@@ -88,4 +90,9 @@ def _messages(
     }
     if request.collective == Collective.ALL_TO_ALL:
         return [(begin, (end,)) for begin in nodes for end in nodes]
+    if request.collective in EXCHANGES:
+        sources, targets = exchanged_pairs(topology, request.collective, nodes)
+        return [
+            (begin, (end,)) for begin, end in zip(sources.tolist(), targets.tolist(), strict=True)
+        ]
     return messages[request.collective]

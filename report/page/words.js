@@ -7,6 +7,8 @@ const PURPOSES = {
   gather: "A gather: every node has a block of words, and one node gets all blocks.",
   "all-gather": "An all-gather: every node has a block of words, and gets the blocks of all others.",
   "all-to-all": "An all-to-all: every node has a block of words for every other node.",
+  neighbor: "A neighbor exchange: every node has a block of words for every node that is linked with it.",
+  halo: "A halo exchange: every node has a block of words for every node around it, those at its corners included.",
   reduce: "A reduction: every node contributes, and one node gets the contributions of all, combined.",
   "reduce-scatter": "A reduce-scatter: every node contributes to each block, and gets one block with the contributions of all.",
   "all-reduce": "An all-reduce: every node contributes, and every node gets the contributions of all, combined.",

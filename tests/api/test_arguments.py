@@ -46,7 +46,8 @@ SEND = (1, [0, 1])
         (
             lambda: eyecast.schedule(NETWORK, "eye", collective="allreduce"),
             "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, "
-            "reduce, reduce-scatter, all-reduce, barrier, scan or exscan, not allreduce "
+            "neighbor, halo, reduce, reduce-scatter, all-reduce, barrier, scan or exscan, not "
+            "allreduce "
             "(did you mean all-reduce?)",
         ),
         (

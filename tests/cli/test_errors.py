@@ -137,8 +137,8 @@ BAD_OPTIONS = {
     ),
     "schedule --mesh 8x8 --collective allreduce": (
         "--collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, "
-        "reduce, reduce-scatter, all-reduce, barrier, scan or exscan, not allreduce "
-        "(did you mean all-reduce?)"
+        "neighbor, halo, reduce, reduce-scatter, all-reduce, barrier, scan or exscan, not "
+        "allreduce (did you mean all-reduce?)"
     ),
     "schedule --mesh 8x8 --source 8,0": (
         "--source must be a node of the 8x8 mesh, 0,0 to 7,7, not 8,0"

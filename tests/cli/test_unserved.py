@@ -69,7 +69,8 @@ def test_a_broadcast_owed_to_nobody_is_refused(eyecast: Command, here: Path) -> 
         (
             whole | {"collective": "Broadcast"},
             "collective must be broadcast, multicast, scatter, gather, all-gather, "
-            "all-to-all, reduce, reduce-scatter, all-reduce, barrier or custom, not 'Broadcast'",
+            "all-to-all, neighbor, halo, reduce, reduce-scatter, all-reduce, barrier, scan, "
+            "exscan or custom, not 'Broadcast'",
         ),
         (
             nobody | {"collective": "custom"},

@@ -74,6 +74,7 @@ SCHEDULES: dict[str, tuple[Schedule, Schedule]] = {
     "blocks.words": (SENT, of_blocks(SENT, words=[5])),
     "blocks.contributors": (REDUCED, of_blocks(REDUCED, contributors=((0, 1),))),
     "blocks.operator": (REDUCED, of_blocks(REDUCED, operator=("max",))),
+    "blocks.prefix": (REDUCED, of_blocks(REDUCED, prefix=("inclusive",))),
     "step": (SENT, replace(SENT, step=SENT.step + 1)),
     "source": (ONE, of_blocks(FROM_TWO, owner=[2, 2])),
     "target": (ONE, replace(ONE, target=[2])),

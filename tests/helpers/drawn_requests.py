@@ -21,7 +21,7 @@ from eyecast.model.schedule.schedule import Schedule
 ROOTED = ("broadcast", "multicast", "scatter", "gather", "reduce")
 REDUCING = ("reduce", "reduce-scatter", "all-reduce", "barrier", "scan", "exscan")
 TABLED = ("scatter", "gather", "all-gather", "reduce-scatter", "all-to-all")
-COLLECTIVES = (*ROOTED, "all-gather", "all-to-all", *REDUCING[1:])
+COLLECTIVES = (*ROOTED, "all-gather", "all-to-all", "neighbor", "halo", *REDUCING[1:])
 LEAVING_OUT = "jiang-wu"
 """The algorithm that may leave working nodes out unasked."""
 COPYING = "nesbt-copies"
@@ -168,6 +168,7 @@ def owed_words(asked: Asked, unserved: set[int]) -> Pairs:
     every: Pairs = Counter()
     for group in asked["groups"]:
         words = {"words": group.get("words", 16), "source": group.get("root")}
+        words["network"] = asked["network"]
         every += _of_group(
             {**group, **words}, group["nodes"], group["nodes"].index, group.get("block_words")
         )
@@ -177,7 +178,7 @@ def owed_words(asked: Asked, unserved: set[int]) -> Pairs:
 def _of_group(
     asked: Asked, nodes: list[int], place: Callable[[int], int], table: list[Any] | None
 ) -> Pairs:
-    name, root = asked["collective"], asked.get("source")
+    name, root, network = asked["collective"], asked.get("source"), asked["network"]
     flits = 1 if name == "barrier" else asked.get("words")
 
     def words(*ends: int) -> int:
@@ -199,6 +200,8 @@ def _of_group(
         "gather": lambda: {(node, root): words(node) for node in others},
         "all-gather": lambda: {(a, b): words(a) for a, b in pairs},
         "all-to-all": lambda: {(a, b): words(a, b) for a, b in pairs},
+        "neighbor": lambda: {(a, b): flits for a, b in pairs if b in network.neighbor[a]},
+        "halo": lambda: {(a, b): flits for a, b in pairs if _around(network, a, b)},
         "reduce": lambda: {(all_of, root): flits},
         "reduce-scatter": lambda: {(all_of, node): words(node) for node in nodes},
         "all-reduce": lambda: {(all_of, node): flits for node in nodes},
@@ -211,6 +214,15 @@ def _of_group(
         },
     }
     return +Counter(made[name]())
+
+
+def _around(network: Topology, a: int, b: int) -> bool:
+    """Tell whether no coordinate of two nodes differs by more than 1."""
+    places = zip(network.dims, *network.coordinates([a, b]).tolist(), strict=True)
+    return all(
+        abs(p - q) <= 1 or (axis in network.wrapped and abs(p - q) == side - 1)
+        for axis, (side, p, q) in enumerate(places)
+    )
 
 
 def moved_words(schedule: Schedule) -> Pairs:

@@ -117,9 +117,9 @@ def test_streamed_reductions(topology: Topology, wanted: Wanted, registers: int)
 @pytest.mark.parametrize(
     ("topology", "all_port", "number"),
     [
-        (with_faults(mesh((3, 3)), [2], [(0, 1)]), True, 11),
+        (with_faults(mesh((3, 3)), [2], [(0, 1)]), True, 13),
         (switch_mesh(2, 2), True, 11),
-        (with_faults(mesh((3, 3)), [2], [(0, 1)]), False, 3),
+        (with_faults(mesh((3, 3)), [2], [(0, 1)]), False, 5),
         (fat_tree(4), False, 3),
     ],
     ids=["faults", "switches", "faults, one port", "fat tree, one port"],

@@ -1,5 +1,7 @@
 """All-to-all by messages that go straight from each node to every other node, without steps.
 
+An exchange among neighbors, or of halos, is the same among fewer pairs.
+
 On a grid without faults every message takes a shortest route, so the links in the middle of a mesh
 carry only words that must cross it. On other networks the routes share the links evenly
 (:mod:`...network.spread_routes`). The messages are packed into time so that each port and link
@@ -23,6 +25,7 @@ are equally long, and steps without gaps leave few cycles unused.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -33,9 +36,11 @@ from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.duration import TIMED_ROW_CYCLES
+from ...schedule.exchanged import exchanged_pairs
 from ...schedule.resources import resources_of
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
+from ..declared.request import Request
 
 MOST_WORDS = 32
 """Most words of a message for the packing: longer messages are packed as if they had this many."""
@@ -44,11 +49,18 @@ TRIED_FLITS = 500_000
 """Flits packed in all tries together, about; one try is always made."""
 
 
-def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False) -> Schedule:
+def direct_all_to_all(
+    topology: Topology,
+    words: int,
+    *,
+    all_port: bool = False,
+    collective: Collective = Collective.ALL_TO_ALL,
+) -> Schedule:
     """Send ``words`` words from each working node to every other one, on any network.
 
-    With one port on a timetable, with all ports in steps. Raises :class:`.InvalidInput` for fewer
-    than 2 working nodes, and if two nodes have no path between them.
+    With one port on a timetable, with all ports in steps. Another ``collective`` of ``EXCHANGES``
+    has fewer pairs. Raises :class:`.InvalidInput` for fewer than 2 working nodes, for none that
+    are neighbors, and if two nodes have no path between them.
     """
     # Compiled code takes long to import, and few commands need it.
     from ...schedule.packing import Packets, pack, steps_of  # noqa: PLC0415
@@ -56,10 +68,11 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
     require_range("words", words, 1)
     working = topology.working_nodes
     require_range("nodes for direct", len(working), 2)
-    source, target = (column.ravel() for column in np.meshgrid(working, working, indexing="ij"))
-    source, target = source[source != target], target[source != target]
-    by_port = 0 if all_port else len(working) - 1
-    made = _all_in_step_1(topology, words, source, target, by_port)
+    source, target = exchanged_pairs(topology, collective, working)
+    if not source.size:
+        raise topology.refusal(collective, "one with links between nodes that have an interface")
+    by_port = 0 if all_port else int(np.bincount(source).max())
+    made = _all_in_step_1(topology, collective, words, source, target, by_port)
     flits = 1 if all_port else 1 + min(words, MOST_WORDS)
     if all_port:
         first, number = made.path_offsets - np.arange(len(source) + 1), topology.neighbor.size
@@ -77,7 +90,12 @@ def direct_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
 
 
 def _all_in_step_1(
-    topology: Topology, words: int, source: Numbers, target: Numbers, by_port: int
+    topology: Topology,
+    collective: Collective,
+    words: int,
+    source: Numbers,
+    target: Numbers,
+    by_port: int,
 ) -> Schedule:
     """Return a schedule of one message from each ``source`` to its ``target``, not packed yet.
 
@@ -89,7 +107,7 @@ def _all_in_step_1(
     messages = len(source)
     return Schedule(
         topology=topology,
-        collective=Collective.ALL_TO_ALL,
+        collective=collective,
         algorithm="direct",
         port_model=PortModel.FULL_DUPLEX,
         root=None,
@@ -109,13 +127,25 @@ def _all_in_step_1(
     )
 
 
-ALGORITHM = Declared(
-    Collective.ALL_TO_ALL,
-    "direct",
-    lambda asked: direct_all_to_all(asked.topology, asked.words, all_port=asked.all_port),
-    networks="any network",
-    steps="about those of the busiest link; a timetable with one port",
-    paper="Scott 1991",
-    ports=(ONE, ALL),
-    takes=("all_port",),
+def _asked(collective: Collective, asked: Request) -> Schedule:
+    words, all_port = asked.words, asked.all_port
+    return direct_all_to_all(asked.topology, words, all_port=all_port, collective=collective)
+
+
+ALGORITHMS = tuple(
+    Declared(
+        collective,
+        "direct",
+        partial(_asked, collective),
+        networks=networks,
+        steps="about those of the busiest link; a timetable with one port",
+        paper="Scott 1991",
+        ports=(ONE, ALL),
+        takes=("all_port",),
+    )
+    for collective, networks in (
+        (Collective.ALL_TO_ALL, "any network"),
+        (Collective.NEIGHBOR, "any network with linked nodes"),
+        (Collective.HALO, "grids of 1 to 3 axes, also with faults"),
+    )
 )

@@ -54,6 +54,8 @@ SERVED = {
         *("mesh 4x2", "mesh 2x2x2", "torus 4x4", "torus 5x3", "torus 3x3", "faulty torus"),
         *("ring 4", "hypercube 3"),
     },
+    "any network with linked nodes": set(NETWORKS) - {"fat tree"},
+    "grids of 1 to 3 axes, also with faults": set(NETWORKS) - {"binary tree", "fat tree"},
     "meshes and tori": GRIDS,
     "meshes": GRIDS - TORI,
     "tori": TORI,

@@ -43,6 +43,7 @@ def promising(
 
 WITHOUT_LAST = with_faults(LINE, [2])
 PAIRS = [(a, (b,)) for a in range(3) for b in range(3) if a != b]
+CENTRE = (1, (0,)), (1, (2,)), (2, (1,))
 KEPT = [
     promising("broadcast", 0, (0, EVERY), (0, (1, 2))),
     promising("broadcast", 0, (0, EVERY), topology=WITHOUT_LAST),
@@ -52,6 +53,8 @@ KEPT = [
     promising("gather", 1, (0, (1,)), (2, (1,))),
     promising("all-gather", None, (0, EVERY), (1, EVERY), (2, (0, 1))),
     promising("all-to-all", None, *PAIRS),
+    promising("neighbor", None, (0, (1,)), *CENTRE),
+    promising("halo", None, (0, (1,)), (0, (1,)), *CENTRE),
     promising("custom", 0, (0, ()), (2, (1,))),
 ]
 BROKEN = [
@@ -67,6 +70,9 @@ BROKEN = [
     (promising("all-gather", None, (0, (1,))), "block 0 is not owed to node 2"),
     (promising("all-to-all", None, *PAIRS[:-1]), "node 1 is owed nothing of node 2"),
     (promising("all-to-all", None, (0, (1, 2))), "block 0 is owed to 2 nodes"),
+    (promising("neighbor", None, *CENTRE), "node 1 is owed nothing of node 0"),
+    (promising("neighbor", None, *PAIRS), "block 1 goes from node 0 to node 2"),
+    (promising("halo", None, *PAIRS), "block 1 goes from node 0 to node 2"),
 ]
 
 
@@ -84,8 +90,9 @@ def test_promises_that_are_broken(schedule: Schedule, why: str) -> None:
 
 def test_a_name_that_there_is_not() -> None:
     line = (
-        "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, reduce, "
-        "reduce-scatter, all-reduce, barrier, scan, exscan or custom, not 'Broadcast'"
+        "collective must be broadcast, multicast, scatter, gather, all-gather, all-to-all, "
+        "neighbor, halo, reduce, reduce-scatter, all-reduce, barrier, scan, exscan or custom, not "
+        "'Broadcast'"
     )
     assert refusal_of(promising("Broadcast", 0, (0, EVERY)).check) == line
 

@@ -151,7 +151,8 @@ TABLE = asked_on_mesh("gather", "ring", source=1, block_words=(1, 2, 3, 4, 0, 6)
             BROADCAST,
             {"collective": "gossip"},
             "collective of the request must be broadcast, multicast, scatter, gather, all-gather, "
-            "all-to-all, reduce, reduce-scatter, all-reduce, barrier, scan or exscan, not gossip",
+            "all-to-all, neighbor, halo, reduce, reduce-scatter, all-reduce, barrier, scan or "
+            "exscan, not gossip",
         ),
         (BROADCAST, {"words": (6,)}, "words of the requested broadcast must be a number"),
         (MULTICAST, {"targets": (0,)}, "node 4 must not get the multicast, as requested"),
