@@ -10,7 +10,7 @@ import click
 
 from ..model.base.errors import InvalidInput, like
 from ..model.collectives.algorithm import Algorithm
-from ..model.collectives.registry import ALGORITHMS, algorithms_for
+from ..model.collectives.registry import ALGORITHMS, SOLVED
 from ..model.schedule.collective import COLLECTIVES
 from .command import command
 from .console import print_json, print_table, say
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 COLUMNS = ("algorithm", "networks", "ports", "steps", "paper", "fastest at")
 
-NAMES = tuple(dict.fromkeys(each.name for each in ALGORITHMS))
+LISTED = (*ALGORITHMS, *SOLVED)
+NAMES = tuple(dict.fromkeys(each.name for each in LISTED))
 
 
 @command(
@@ -51,8 +52,13 @@ def algorithms_command(name: str | None, collective: str | None, as_json: bool) 
             "NAME", "an algorithm that eyecast algorithms lists", like(name, NAMES)
         )
     cases = measured_cases()
-    listed = ALGORITHMS if collective is None else algorithms_for(collective)
-    listed = [each for each in listed if name in (None, each.name)]
+    if collective not in (None, *COLLECTIVES):
+        raise InvalidInput.unknown("collective", COLLECTIVES, collective)
+    listed = [
+        each
+        for each in LISTED
+        if collective in (None, each.collective) and name in (None, each.name)
+    ]
     if as_json:
         facts = [_facts(each, cases) for each in listed]
         print_json({"algorithms": facts})
@@ -62,10 +68,11 @@ def algorithms_command(name: str | None, collective: str | None, as_json: bool) 
     elif collective is not None:
         own = [case for case in cases if case.collective == collective]
         print_table(collective, COLUMNS, [_row(each, own) for each in listed])
-        print_table("", ("network", "the fastest, by words"), _winners(own))
+        if own:
+            print_table("", ("network", "the fastest, by words"), _winners(own))
     else:
         names = [
-            (each, ", ".join(algorithm.name for algorithm in algorithms_for(each)))
+            (each, ", ".join(found.name for found in LISTED if found.collective == each))
             for each in COLLECTIVES
         ]
         print_table("", ("collective", "algorithms"), names, width=80)

@@ -24,6 +24,7 @@ from .grid import all_ports
 from .grid import collectives as grid
 from .halving import eye, minimum, rectangle
 from .row_column import all_to_all as row_column
+from .solved import steps as solved
 from .streaming import chain, combs, greedy, overlapped, packed_chains, rings, trees
 from .tree import algorithms as tree
 
@@ -98,6 +99,20 @@ _BARRIERS = [
 ALGORITHMS = (*_COPYING, *_REDUCING, *_BARRIERS)
 
 
+def _solved() -> list[Algorithm]:
+    """Return the algorithms by a solver: those of the solver's models, and two backwards."""
+    modelled = {each.collective: Algorithm.of(each) for each in solved.ALGORITHMS}
+    turned = derived([modelled[Collective.BROADCAST]], [modelled[Collective.ALL_GATHER]], ())
+    return [
+        *modelled.values(),
+        *(each for each in turned if each.collective not in modelled),
+    ]
+
+
+SOLVED = tuple(_solved())
+"""Algorithms that take so long that the best of all is chosen without them."""
+
+
 def algorithms_for(collective: str, *, circuits: bool = True) -> list[Algorithm]:
     """Return all algorithms for ``collective``; raise :class:`InvalidInput` if it is unknown.
 
@@ -114,7 +129,10 @@ def algorithms_for(collective: str, *, circuits: bool = True) -> list[Algorithm]
 
 def find_algorithm(collective: str, name: str) -> Algorithm:
     """Return algorithm ``name`` for ``collective``; raise :class:`InvalidInput` if unknown."""
-    candidates = algorithms_for(collective)
+    candidates = [
+        *algorithms_for(collective),
+        *(each for each in SOLVED if each.collective == collective),
+    ]
     for algorithm in candidates:
         if algorithm.name == name:
             return algorithm

@@ -8,7 +8,7 @@ import pytest
 from helpers.command import Command, printed_result, refusal, result
 
 from eyecast.model.collectives.fastest import MeasuredCase, measured_cases
-from eyecast.model.collectives.registry import ALGORITHMS
+from eyecast.model.collectives.registry import ALGORITHMS, SOLVED
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
 
 ROOT = Path(__file__).parents[2]
@@ -21,7 +21,7 @@ SINGLE = [
 def test_all_are_listed(eyecast: Command) -> None:
     listed = result(eyecast("algorithms", "--json"))["algorithms"]
     assert [(each["collective"], each["name"]) for each in listed] == [
-        (each.collective, each.name) for each in ALGORITHMS
+        (each.collective, each.name) for each in (*ALGORITHMS, *SOLVED)
     ]
     assert sum(len(each["fastest"]) for each in listed) == sum(
         len(case.algorithms) for case in measured_cases()

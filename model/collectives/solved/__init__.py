@@ -1,0 +1,1 @@
+"""Schedules that a solver proves to be the best of all."""
