@@ -22,6 +22,7 @@ from ..registers.register_map import bus_address_bits
 from ..sim.verilog import describe_ports
 from .circuits import doorbells, first_sent
 from .scenarios import Scenario, covering, endless, never_begun, predict, reloaded, scenarios
+from .stimulus import beyond_reach
 from .template import filled
 
 DISTANT = 1000
@@ -303,6 +304,8 @@ class _Runs:
         yield f'begins("{reached} of {reached + len(left)} points of the network are reached");'
         for point in left:
             yield f'left("{point}");'
+        for what in beyond_reach(self._config):
+            yield self._begins(f"Beyond reach: {what}")
         if self._config.waits_for_tiles:
             yield from self._never_begun()
         yield from self._stopped()
@@ -549,5 +552,5 @@ def sent_word(image: Image) -> tuple[int, int]:
         (node, row.source_address)
         for node, rows in enumerate(image.injection.rows)
         for row in rows
-        if row.length and not row.stream and (node, row.source_address) in loaded
+        if row.length and row.lead >= bool(row.stream) and (node, row.source_address) in loaded
     )

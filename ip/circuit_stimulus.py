@@ -82,7 +82,7 @@ def _predicted(
 
 def wanted_points(config: NetworkConfig) -> Points:
     """Return the points that runs of a network of circuits can reach."""
-    ways = {*turns(config)}
+    ways = {*turns(config.topology)}
     nodes = {node for node, _, out in ways if out == 0}
     points = {f"link {node}:{out}" for node, _, out in ways if out}
     points |= {

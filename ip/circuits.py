@@ -1,15 +1,12 @@
 """Programs of circuits for a package's bench: their doorbells, and tables that must fail."""
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..model.network.config import NetworkConfig
 from ..model.network.port_model import PortModel
-from ..model.network.topology import Topology
 from ..model.program.circuits.program import (
     DURATION_BITS,
     LANE_COLUMNS,
@@ -17,6 +14,7 @@ from ..model.program.circuits.program import (
     SUM,
     CircuitProgram,
 )
+from .ways import Link, end_of, short_ways, shortest_way
 
 Entry = dict[str, Any]
 """Fields of an entry by name, as :func:`circuit_program` takes them."""
@@ -163,62 +161,41 @@ def _merged(sends: Entry, takes: Entry) -> Entry:
 
 def losing(config: NetworkConfig) -> Iterator[tuple[int, CircuitProgram]]:
     """Yield (sender, program) for each node to whose router another node sends a word in vain."""
-    for path in short_paths(config.topology):
-        tables, late, _ = _relayed(config, path, words=1)
+    for way in short_ways(config.topology):
+        tables, late, (end, _) = _relayed(config, way, words=1)
         # The run must not end before the word is there.
-        tables[path[-1]] = [{"duration": late + 1}]
-        yield path[0], circuit_program(config, _tables(config, tables))
+        tables[end] = [{"duration": late + 1}]
+        yield way[0][0], circuit_program(config, _tables(config, tables))
 
 
 def lengths(config: NetworkConfig) -> CircuitProgram:
-    """Return the program of two near nodes, or of one, whose runs have the lengths 1, 2, 4 ..."""
-    path = nearest_pair(config.topology)
-    if path:
-        tables, late, port = _relayed(config, path, words=2)
-        tables[path[-1]] = [{"duration": late}, {"duration": 2, **_takes(config, port)}]
+    """Return the program of two near nodes, or of one, whose runs have the lengths 1, 2, 4 ...
+
+    A node alone takes sums of its own words.
+    """
+    if way := shortest_way(config.topology):
+        tables, late, (end, port) = _relayed(config, way, words=2)
+        tables[end] = [{"duration": late}, {"duration": 2, **_takes(config, port)}]
     else:
-        tables = {int(config.topology.working_nodes[0]): []}
+        taken = {"ejections": {1: SUM}} if config.all_port else {"codes": {0: 1}}
+        sums: list[Entry] = [
+            {"first": 1, "second": 1, "operator": number, "receive": 1, **taken}
+            for number in range(1, len(config.operators) + 1)
+        ]
+        tables = {int(config.topology.working_nodes[0]): sums}
     waits: list[Entry] = [{"duration": 1 << bit} for bit in range(DURATION_BITS)]
     tables = {node: [*waits, *entries] for node, entries in tables.items()}
     return circuit_program(config, _tables(config, tables))
 
 
-def short_paths(topology: Topology) -> Iterator[list[int]]:
-    """Yield for each node that another one can reach a shortest path to it, over switches."""
-    nodes = topology.working_nodes.tolist()
-    for node in nodes:
-        others = {*nodes} - {node}
-        paths, seen = deque([[node]]), {node}
-        while paths and paths[0][0] not in others:
-            path = paths.popleft()
-            for sender, port in np.argwhere(topology.neighbor == path[0]).tolist():
-                if port and sender not in seen:
-                    seen.add(sender)
-                    paths.append([sender, *path])
-        if paths:
-            yield paths[0]
-
-
-def nearest_pair(topology: Topology) -> list[int]:
-    """Return a shortest path between two nodes, from the lowest node that has one; or none."""
-    return min(short_paths(topology), key=lambda path: (len(path), path), default=[])
-
-
-def links_of(topology: Topology, path: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """Yield the node, port and entry of each link of a path; the entry is the port at its end."""
-    for node, following in pairwise(path):
-        port = int(np.flatnonzero(topology.neighbor[node] == following)[0])
-        yield node, port, int(topology.peer[node, port])
-
-
 def _relayed(
-    config: NetworkConfig, path: Sequence[int], *, words: int
-) -> tuple[dict[int, list[Entry]], int, int]:
-    """Return the entries that bring words along a path to its end, their cycles, and their port."""
+    config: NetworkConfig, way: Sequence[Link], *, words: int
+) -> tuple[dict[int, list[Entry]], int, Link]:
+    """Return the entries that bring words along a way, their cycles, and its end and last port."""
     tables, late, code = dict[int, list[Entry]](), 0, 1
-    for node, port, entry in links_of(config.topology, path):
+    for node, port in way:
         waits: list[Entry] = [{"duration": late}] if late else []
         tables[node] = [*waits, {"duration": words, "codes": {port: code}}]
         late += int(config.registers_of_links[node, port]) + 1
-        code = 1 + entry
-    return tables, late, code - 1
+        code = 1 + end_of(config.topology, (node, port))[1]
+    return tables, late, end_of(config.topology, way[-1])

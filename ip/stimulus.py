@@ -17,31 +17,38 @@ from ..model.cycle.control import Control
 from ..model.cycle.model import run
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.segment import Segment
-from ..model.network.topology import NO_LINK
+from ..model.network.topology import NO_LINK, Topology
 from ..model.program.any_program import AnyProgram
 from ..model.program.payload import empty_memory, random_words
 from ..model.program.program import Program
 from ..model.program.row import Row
 from ..model.run.packets import packets_of, routed
 from ..model.run.run import FLAGS, EndState, Prediction
+from ..model.run.trace import Trace
 from .drawn_packets import (
+    at_once,
+    before,
     culprits,
     drawn_programs,
+    each_link,
     failures,
     has_long_ways,
     headers,
     last_nodes,
+    link_point,
     meetings,
     no_ways,
+    streams,
     wrong_turns,
 )
+from .ways import end_of, links_between_nodes, places_of
 
 NEVER = 1 << 62
 """A cycle after every run."""
 DRAWN = 400
 """Drawn programs before the rest of the points is given up."""
 MOST_CYCLES = 400
-"""Limit of a run: packets on any routes can wait for each other for ever."""
+"""Limit of a run beside its steps: packets on any routes can wait for each other for ever."""
 WITHOUT_NEWS = 150
 """Drawn programs in a row without a new point, after which drawing ends."""
 
@@ -70,23 +77,28 @@ def stimuli(config: NetworkConfig) -> tuple[list[Stimulus], Points]:
     """Return the programs that cover a network of packets, and the points that none reaches."""
     left = wanted_points(config)
     found: list[Stimulus] = []
+    directed = chain(
+        *(make(config) for make in (last_nodes, headers, streams)),
+        meetings(config, left),
+        each_link(config, left),
+        *(make(config) for make in (failures, wrong_turns, culprits)),
+    )
     idle = 0
-    made_for_points = (last_nodes, headers, meetings, failures, wrong_turns, culprits)
-    directed = chain.from_iterable(make(config) for make in made_for_points)
-    for name, barrier, program in chain(directed, drawn_programs(config, DRAWN)):
-        made = _predicted(name, program, barrier=barrier)
-        new = reached_points(program, made.predicted) & left if made else set()
-        idle = 0 if new else idle + 1
-        if made and new:
-            found.append(made.with_points(new))
-            left -= new
-        if not left or idle == WITHOUT_NEWS:
-            break
+    for programs, most_idle in ((directed, NEVER), (drawn_programs(config, DRAWN), WITHOUT_NEWS)):
+        for name, barrier, program in programs:
+            if not left or idle == most_idle:
+                break
+            made = _predicted(name, program, barrier=barrier)
+            new = reached_points(program, made.predicted) & left if made else set()
+            idle = 0 if new else idle + 1
+            if made and new:
+                found.append(made.with_points(new))
+                left -= new
     return found, left
 
 
 def _predicted(name: str, program: Program, *, barrier: bool) -> Stimulus | None:
-    """Return the program with its prediction; None if the network cannot hold it."""
+    """Return the program with its prediction; None if the network cannot hold or predict it."""
     config = program.config
     timing = Timing.BARRIER if barrier else Timing.SELF_TIMED
     loads = [*_loads(program)]
@@ -96,11 +108,13 @@ def _predicted(name: str, program: Program, *, barrier: bool) -> Stimulus | None
     try:
         if int(program.table_sizes.max()) > config.table_words:
             return None
-        control = Control(limit=MOST_CYCLES)
-        predicted = run(program, memory, timing=timing, control=control)
+        limit = MOST_CYCLES + config.steps * (8 + config.barrier_registers)
+        predicted = run(program, memory, timing=timing, control=Control(limit=limit))
     except InvalidInput:
         return None
-    return Stimulus(name, program, timing, loads, memory, predicted, MOST_CYCLES, frozenset())
+    if config.contention_free and predicted.stalled_flits.any():
+        return None
+    return Stimulus(name, program, timing, loads, memory, predicted, limit, frozenset())
 
 
 def _loads(program: Program) -> Iterator[tuple[int, int, Words]]:
@@ -108,7 +122,8 @@ def _loads(program: Program) -> Iterator[tuple[int, int, Words]]:
     config, used = program.config, empty_memory(program.config).astype(np.bool_)
     for node in range(program.nodes):
         for row in program.rows[node]:
-            used[node, row.source_address : row.source_address + row.length] = True
+            begin = row.source_address >> row.window << row.window
+            used[node, begin : row.source_address + row.length] = True
             if row.operator:
                 # Across, a packet combines with the words of the other half.
                 addresses = np.arange(row.target_address, row.target_address + row.length)
@@ -130,46 +145,63 @@ def _end_of(config: NetworkConfig, node: int, route: tuple[Segment, ...]) -> int
     return node
 
 
-def turns(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
+def turns(topology: Topology) -> Iterator[tuple[int, int, int]]:
     """Yield (node, input, output) of every way through a router; 0 is the node itself."""
+    links = links_between_nodes(topology)
+    for node in range(topology.nodes):
+        own = [0] * (node in topology.working_nodes)
+        entries = [end_of(topology, link)[1] for link in links if topology.neighbor[link] == node]
+        outs = [port for at, port in links if at == node]
+        for entry, out in product([*own, *entries], [*own, *outs]):
+            if entry != out:
+                yield node, entry, out
+
+
+def beyond_reach(config: NetworkConfig) -> Iterator[str]:
+    """Yield what no run reaches in a network, and why: lines of at most 80 characters."""
     topology = config.topology
-    for node in topology.working_nodes.tolist():
-        own = [] if node in topology.switches else [0]
-        ports = [*own, *(np.flatnonzero(topology.neighbor[node, 1:] != NO_LINK) + 1).tolist()]
-        yield from ((node, *turn) for turn in permutations(ports, 2))
+    links = {(node, port) for node, port in np.argwhere(topology.neighbor != NO_LINK).tolist()}
+    for node, port in sorted(links - {*links_between_nodes(topology)}):
+        yield f"link {node}:{port}: no way from a node to another one leads over it"
+    if not links:
+        yield "all points of links: no node has one"
+    if config.all_port:
+        yield "other inputs at an output to a node: each link has such an output of its own"
+    if config.circuits or not links:
+        return
+    meets = {place.out: False for place in places_of(topology, all_port=config.all_port)}
+    for place in places_of(topology, all_port=config.all_port):
+        meets[place.out] |= len(place.ways) < 2 or bool(at_once(config, place))
+    for out in (out for out, at in meets.items() if not at and not config.contention_free):
+        yield f"two packets at once at output {out}: no two ways there take the same time"
+    if config.contention_free:
+        yield "packets that meet: what leaves is not defined where nothing arbitrates"
+    if config.depth == 1 or config.contention_free:
+        yield "several header flits: a packet that crosses a link twice can block itself here"
+    elif not has_long_ways(config):
+        yield "several header flits: no way is long enough"
+    if config.steps == 1:
+        yield "packets of a node to another, one after the other: there is one step"
+    if (longest := _longest(config)) < config.header.reach:
+        yield f"{longest} or more hops left: no straight way is longer"
 
 
 def wanted_points(config: NetworkConfig) -> Points:
     """Return the points that runs of a network of packets can reach."""
     header, vcs = config.header, range(config.vcs)
-    ways = {*turns(config)}
+    ways = {*turns(config.topology)}
     if not ways:
         # A node without links sends and receives no packet.
         return set()
     links = {(node, out) for node, _, out in ways if out}
-    points = {f"link {node}:{out}, VC {vc}" for (node, out), vc in product(links, vcs)}
-    points |= {f"turn {entry} to {out}" for _, entry, out in ways}
-    points |= {f"turn {entry} to {out} on VC {vc}" for _, entry, out in ways if out for vc in vcs}
-    # A long route can lead over a link twice, where buffers of one flit leave a packet no room.
-    several = config.depth > 1 and has_long_ways(config)
-    header_flits = _HEADERS if several else _HEADERS[:1]
-    if len(_WORDS) < config.steps:
+    points = {link_point(link, vc) for link, vc in product(links, vcs)}
+    points |= {f"turn 0 to {out}" for _, entry, out in ways if not entry}
+    points |= {f"turn 0 to {out} on VC {vc}" for _, entry, out in ways if not entry for vc in vcs}
+    header_flits = _HEADERS if has_long_ways(config) else _HEADERS[:1]
+    if config.steps > 1:
         points |= {f"{words} after {flits}" for words, flits in product(_WORDS, header_flits)}
-    meetings_of_two = [*_meetings(config, ways)]
-    points |= {
-        f"{one} before {two} at output {out}, VC {vc}"
-        for (one, two, out), vc in product(meetings_of_two, vcs)
-    }
-    points |= {
-        f"VC {one} before {two} of input {entry} at output {out}, VC {vc}"
-        for one, two in permutations(vcs, 2)
-        for entry, out in {(one, out) for one, _, out in meetings_of_two if out}
-        for vc in vcs
-    }
-    points |= {
-        f"two packets at once at output {out}, VC {vc}"
-        for (_, _, out), vc in product(meetings_of_two, vcs)
-    }
+    for place in places_of(config.topology, all_port=config.all_port):
+        points |= {point for point, *_ in before(config, place)}
     points |= {f"step {step}" for step in range(1, config.steps + 1)}
     points |= {f"bit {bit} of {what}" for bit in range(config.address_bits) for what in _FIELDS}
     points |= {"first source", "last source", "first target", "last target"}
@@ -185,27 +217,13 @@ def wanted_points(config: NetworkConfig) -> Points:
         points |= {f"operator {number + 1}" for number in range(2 * len(config.operators))}
     if config.streams:
         points |= {"stream", "lead"}
+        points |= {f"window {number}" for number in range(1, config.most_window + 1)}
     return points
 
 
 _WORDS = ("no words", "one word", "several words")
 _HEADERS = ("one header flit", "several header flits")
 _FIELDS = ("a source", "a target")
-
-
-def _meetings(
-    config: NetworkConfig, turns: set[tuple[int, int, int]]
-) -> Iterator[tuple[int, int, int]]:
-    """Yield (first input, second input, output) of links whose packets can meet at an output.
-
-    With a port for every link, each link has an output to its node of its own.
-    """
-    entries: dict[tuple[int, int], list[int]] = {}
-    for node, entry, out in turns:
-        if entry and (out or not config.all_port):
-            entries.setdefault((node, out), []).append(entry)
-    for (_, out), those in entries.items():
-        yield from ((*pair, out) for pair in permutations(those, 2))
 
 
 def _longest(config: NetworkConfig) -> int:
@@ -223,14 +241,16 @@ def _longest(config: NetworkConfig) -> int:
 
 
 def reached_points(program: Program, run_: Prediction) -> Points:
-    """Return the points that the run of a program reaches."""
-    config = program.config
-    points = {*_of_rows(program, run_)} | {*_of_links(config, run_)}
+    """Return the points that the run of a program reaches, before its end or failure."""
+    config, trace, state = program.config, run_.trace, run_.ending.state
+    if state is not EndState.DONE:
+        # The bench does not look at flits that are on the way then.
+        trace = trace[: int(np.searchsorted(trace.cycle, run_.ending.cycle))]
+    points = {*_of_rows(program, run_)} | {*_of_links(config, trace)}
     points |= {f"flag {FLAGS[bit]}" for bit in FLAGS if (run_.flags >> bit & 1).any()}
     points |= {*_of_wrong_turns(program, run_)}
-    state, _, culprit = run_.ending
     if state is not EndState.DONE:
-        points.add(f"{state} at node {culprit}")
+        points.add(f"{state} at node {run_.ending.culprit}")
     return points
 
 
@@ -270,6 +290,8 @@ def _of_rows(program: Program, run_: Prediction) -> Iterator[str]:
                 yield "stream"
             if row.lead:
                 yield "lead"
+            if row.window:
+                yield f"window {row.window}"
     if run_.finished:
         yield from _of_lengths(program)
     if run_.finished and run_.step_ends is not None:
@@ -306,12 +328,12 @@ def _of_ends(program: Program, run_: Prediction) -> Iterator[str]:
             yield f"node {int(run_.trace.node[last])} ends a step"
 
 
-def _of_links(config: NetworkConfig, run_: Prediction) -> Iterator[str]:
+def _of_links(config: NetworkConfig, trace: Trace) -> Iterator[str]:
     """Yield the points of packets on links: links, turns, and meetings at outputs."""
-    packets = packets_of(config, run_.trace)
+    packets = packets_of(config, trace)
     router, front, channel, leaving = routed(config, packets)
     flits, topology = packets.flits, config.topology
-    on_link = (flits.port[packets.begin] != 0) & packets.whole & (front < packets.end)
+    on_link = (flits.port[packets.begin] != 0) & (front < packets.end)
     # The last flits of packets at an output, by the first flit.
     left: dict[tuple[int, int], list[int]] = {}
     for place in np.argsort(-flits.cycle[packets.begin], kind="stable").tolist():
@@ -321,7 +343,8 @@ def _of_links(config: NetworkConfig, run_: Prediction) -> Iterator[str]:
     for place in np.flatnonzero(on_link).tolist():
         begin, end = int(packets.begin[place]), int(packets.end[place]) - 1
         node, port, vc = (int(column[begin]) for column in (flits.node, flits.port, flits.vc))
-        yield f"link {node}:{port}, VC {vc}"
+        if packets.whole[place]:
+            yield link_point((node, port), vc)
         entry, out = int(topology.peer[node, port]), int(channel[place])
         if out < 0:
             continue

@@ -1,6 +1,7 @@
 """Packages for chips: the written bench passes, and fails with each planted fault."""
 
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -8,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import networkx as nx
 import pytest
 from helpers.command import Command
 from helpers.command import refusal as refuse
@@ -15,11 +17,12 @@ from helpers.packages import patched, run_driver, run_icarus, write_crossing
 from helpers.planted_faults import IN_BOTH, OF_AXI, OF_CIRCUITS, OF_WISHBONE, Fault
 from helpers.processes import needs, run_program
 
+from eyecast import api
 from eyecast.asic.library import OSU018, PACKAGE_OF_OSU018
 from eyecast.asic.synthesis import macros_of, run_yosys
 from eyecast.asic.timing import PACKAGE, PROGRAM, has_opensta
 from eyecast.ip.circuit_stimulus import circuit_stimuli
-from eyecast.ip.stimulus import stimuli
+from eyecast.ip.stimulus import beyond_reach, stimuli
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
@@ -41,17 +44,78 @@ NETWORKS = {"mesh": 1, "torus": 2}
 
 
 STAR = graph([[-1, 1, 2, 3], *([-1, 0, -1, -1] for _ in range(3))], switches=[0])
+FAT = graph([[-1, 1, 2, 3], [-1, 0, 4, -1], [-1, 0, 4, -1], [-1, 0, -1, -1], [-1, 1, 2, -1]], [0])
 
 
 @pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
-@pytest.mark.parametrize("topology", [STAR, with_faults(line(2), [1])], ids=["switch", "one node"])
-def test_the_runs_of_a_bench_cover_a_network_in_which_no_node_has_a_neighbor(topology, circuits):
+@pytest.mark.parametrize("topology", [STAR, FAT, with_faults(line(2), [1])])
+def test_the_runs_of_a_bench_cover_networks_with_switches_and_of_one_node(topology, circuits):
     config = NetworkConfig(
         topology=topology, circuits=circuits, message_words=16, table_words=64, programs=1
     )
     made, left = circuit_stimuli(config) if circuits else stimuli(config)
     assert not left
-    assert made or topology is not STAR
+    assert made or topology not in (STAR, FAT)
+    assert all(len(line) <= 80 for line in beyond_reach(config))
+
+
+def test_a_network_without_arbitration_has_no_run_in_which_a_flit_waits():
+    config = NetworkConfig(topology=FAT, contention_free=True, depth=4, steps=3, programs=1)
+    made, left = stimuli(config)
+    assert not left
+    assert not any(each.predicted.stalled_flits.any() for each in made)
+
+
+def drawn_config(seed: int) -> NetworkConfig:
+    """Draw a network of any kind and size that a package can have."""
+    draw = random.Random(seed)
+    kind, *sizes = draw.choice(
+        [
+            ("mesh", (draw.randint(1, 3), draw.randint(1, 3))),
+            ("torus", (draw.randint(2, 3), draw.randint(2, 3))),
+            ("line", draw.randint(2, 5)),
+            ("ring", draw.randint(3, 5)),
+            ("hypercube", draw.randint(1, 3)),
+            ("binary_tree", draw.choice([3, 7])),
+            ("star_tree", draw.randint(2, 3), draw.randint(1, 2)),
+            ("diagonal_mesh", 2),
+            ("de_bruijn", 2, draw.choice([2, 3])),
+            ("graph", FAT.neighbor.tolist(), [draw.randint(0, 1)]),
+            ("graph", nx.DiGraph([(0, 1), (1, 2), (2, 0), (0, 2)])),
+        ]
+    )
+    topology = getattr(api, kind)(*sizes)
+    if draw.random() < 0.3 and kind != "graph" and topology.nodes > 1:
+        faulty = draw.sample(range(topology.nodes), draw.randint(1, max(1, topology.nodes // 3)))
+        topology = with_faults(topology, faulty)
+    circuits = draw.random() < 0.3 and not topology.links_differ
+    packets = {
+        "vcs": draw.choice([1, 1, 2, 3]),
+        "depth": draw.choice([1, 2, 4, 8]),
+        "steps": draw.choice([1, 2, 3, 15, 31]),
+        "streams": draw.random() < 0.4,
+    }
+    return NetworkConfig(
+        topology=topology,
+        circuits=circuits,
+        programs=draw.choice([1, 2]),
+        all_port=draw.random() < 0.4,
+        flit_width=draw.choice([32, 40, 64]),
+        message_words=draw.choice([2, 4, 7, 16, 64, 256, 4096]),
+        table_words=draw.choice([16, 32, 64, 256]),
+        link_registers=draw.choice([0, 0, 1, 3]),
+        barrier_registers=draw.choice([0, 0, 1, 6]),
+        operators=draw.choice([(), ("add",), ("max", "xor"), ("add", "min", "or")]),
+        **({} if circuits else packets),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(24))
+def test_the_runs_of_a_bench_cover_drawn_networks(seed: int) -> None:
+    config = drawn_config(seed)
+    _, left = (circuit_stimuli if config.circuits else stimuli)(config)
+    assert not left
 
 
 def in_line(text: str, place: int, bit: int) -> str:
