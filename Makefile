@@ -76,7 +76,7 @@ $(BOARDS_READY): $(TESTS_READY)
 # Further packages for the slow tests: readers of the files that Eyecast writes for other programs,
 # and Playwright, which drives the machine's browser.
 $(CHECKS_READY): $(BOARDS_READY)
-	$(INSTALL) --editable '.[dev,checks,browser,notebooks,prove,sweep,chip]'
+	$(INSTALL) --editable '.[dev,checks,browser,notebooks,prove,sweep,chip,certify]'
 	@touch $@
 
 # The tools that build pages from docs/ and from docstrings.
