@@ -108,7 +108,7 @@ def _draw_flits(
         segments = np.stack([np.stack((x, y), axis=1) for x in ends_of], axis=1)
         shown = color[drawn] if isinstance(color, np.ndarray) else color
         axes.add_collection(
-            LineCollection(segments, colors=shown, linewidths=share * tall, capstyle="butt")
+            LineCollection([*segments], colors=shown, linewidths=share * tall, capstyle="butt")
         )
 
 
