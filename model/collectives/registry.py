@@ -24,7 +24,7 @@ from .grid import all_ports
 from .grid import collectives as grid
 from .halving import eye, minimum, rectangle
 from .row_column import all_to_all as row_column
-from .solved import steps as solved
+from .solved import cycles, steps
 from .streaming import chain, combs, greedy, overlapped, packed_chains, rings, trees
 from .tree import algorithms as tree
 
@@ -101,11 +101,12 @@ ALGORITHMS = (*_COPYING, *_REDUCING, *_BARRIERS)
 
 def _solved() -> list[Algorithm]:
     """Return the algorithms by a solver: those of the solver's models, and two backwards."""
-    modelled = {each.collective: Algorithm.of(each) for each in solved.ALGORITHMS}
+    modelled = {each.collective: Algorithm.of(each) for each in steps.ALGORITHMS}
     turned = derived([modelled[Collective.BROADCAST]], [modelled[Collective.ALL_GATHER]], ())
     return [
         *modelled.values(),
         *(each for each in turned if each.collective not in modelled),
+        *map(Algorithm.of, cycles.ALGORITHMS),
     ]
 
 

@@ -20,8 +20,11 @@ NETWORKS: dict[str, python.Topology] = {
     "--mesh 3x3 --faulty-node 1,1": python.with_faults(python.mesh((3, 3)), [(1, 1)]),
 }
 ROOTED = ("broadcast", "multicast", "scatter", "gather", "reduce")
-ROOTLESS = ("all-gather", "all-to-all", "reduce-scatter", "all-reduce", "barrier")
-REDUCING = ("reduce", "reduce-scatter", "all-reduce", "barrier")
+ROOTLESS = (
+    *("all-gather", "all-to-all", "neighbor", "halo"),
+    *("reduce-scatter", "all-reduce", "barrier", "scan", "exscan"),
+)
+REDUCING = ("reduce", "reduce-scatter", "all-reduce", "barrier", "scan", "exscan")
 TABLED = ("scatter", "gather", "all-gather", "reduce-scatter")
 FORCE = " (--force runs it all the same)"
 

@@ -183,7 +183,7 @@ BAD_OPTIONS = {
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
         "algorithm for broadcast must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
         "u-torus-open, ring, recursive-doubling, chain, packed-trees, nesbt-copies, paced, brg, "
-        "sbt, tcbt, nrsbt, nesbt, nrbrg, light-tree or optimal, not ear"
+        "sbt, tcbt, nrsbt, nesbt, nrbrg, light-tree, optimal or optimal-cycles, not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --partial": (
         f"--partial must be left out with eye broadcast {TREE}"

@@ -1,1 +1,1 @@
-"""Schedules that a solver proves to be the best of all."""
+"""Schedules that a solver proves to be the best of all schedules of some kind."""

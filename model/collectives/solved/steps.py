@@ -74,12 +74,12 @@ def fewest_steps(collective: Collective, asked: Request) -> Schedule:
             allowed = f"one with a schedule of {proved} to {MOST_STEPS} steps, found in time"
             raise topology.refusal(NAME, f"{allowed} (another algorithm helps)")
         least = found.minimise_links()
-    what = _proof(steps, proved), f"TCD {_proof(found.links, least)}"
+    what = proof(steps, proved), f"TCD {proof(found.links, least)}"
     LOG.info("%s: steps %s; %s", NAME, *what)
     return found.sends().schedule(NAME, topology, collective, ports, asked.source, blocks)
 
 
-def _proof(value: int, least: int) -> str:
+def proof(value: int, least: int) -> str:
     """Say whether the solver has proved that a ``value`` is the least, or else what may be."""
     if value == least:
         return f"{value}, proved the least"
@@ -111,7 +111,7 @@ class _Model:
         ports: PortModel,
         steps: int,
     ) -> None:
-        cp_model = _cp_model()
+        cp_model = cp_model_of()
         self._topology, self._blocks, self._ports, self._steps = topology, blocks, ports, steps
         self._model: CpModel = cp_model.CpModel()
         self._solver = cp_model.CpSolver()
@@ -322,7 +322,7 @@ class _Model:
         return listed
 
 
-def _cp_model() -> Any:
+def cp_model_of() -> Any:
     """Return the solver's module; refuse where it is not installed."""
     try:
         from ortools.sat.python import cp_model  # noqa: PLC0415 - of an extra

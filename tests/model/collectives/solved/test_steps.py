@@ -75,7 +75,7 @@ def test_what_is_proved_is_said(caplog: pytest.LogCaptureFixture) -> None:
     generated("broadcast", "optimal", line(3), words=1, source=0)
     said = "optimal: steps 2, proved the least; TCD 2, proved the least"
     assert said in [record.getMessage() for record in caplog.records]
-    assert solved._proof(5, 4) == "5, of which 4 may be the least: the solver's time ended"
+    assert solved.proof(5, 4) == "5, of which 4 may be the least: the solver's time ended"
 
 
 def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
