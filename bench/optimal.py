@@ -1,12 +1,13 @@
 """Tabulate how far the best algorithm is from the fewest steps, on drawn networks and collectives.
 
-    python bench/optimal.py [--cases 200] [--minutes 10] [--seconds 20]
+    python bench/optimal.py [--cases 200] [--minutes 10] [--seconds 20] [--nodes 9]
 
-Needs OR-tools (``pip install 'eyecast[certify]'``). Each case is a network of at most 9 nodes, a
-collective, ports, and a root. ``optimal`` has the fewest steps, and then the least TCD; "?" marks
-what the solver has not proved in time. Beside it stand the algorithm with the fewest steps, then
-the least TCD, and the cycles of both and of ``best``. Algorithms that stream have fewer steps than
-any other, so they count among the cycles alone.
+Needs OR-tools (``pip install 'eyecast[certify]'``). Each case is a network of at most ``--nodes``
+nodes, a collective, ports, and a root. Its row is printed at once, and all rows at the end.
+``optimal`` has the fewest steps, and then the least TCD; "?" marks what the solver has not proved
+in time. Beside it stand the algorithm with the fewest steps, then the least TCD, and the cycles of
+``optimal`` and of ``best``. Algorithms that stream count among the cycles alone: they have fewer
+steps than any other.
 """
 
 import logging
@@ -99,7 +100,8 @@ def row(collective: Collective, request: Request, proofs: Proofs) -> tuple[float
 @click.option("--cases", type=int, default=200, show_default=True)
 @click.option("--minutes", type=float, default=10, show_default=True)
 @click.option("--seconds", type=float, default=20, show_default=True, help="For each solution.")
-def main(cases: int, minutes: float, seconds: float) -> None:
+@click.option("--nodes", type=int, default=9, show_default=True, help="Most nodes.")
+def main(cases: int, minutes: float, seconds: float, nodes: int) -> None:
     """Draw cases until there are enough, or the time has passed; print the worst first."""
     solved.SECONDS, end = seconds, time.monotonic() + 60 * minutes
     proofs, draw, rows = Proofs(), np.random.default_rng(SEED), []
@@ -109,9 +111,12 @@ def main(cases: int, minutes: float, seconds: float) -> None:
     with console.status("solving"):
         while len(rows) < cases and time.monotonic() < end:
             topology = drawn_network(draw)
+            if topology.nodes > nodes:
+                continue
             collective, request = drawn_request(draw, topology)
             try:
                 rows.append(row(collective, request, proofs))
+                console.print(" | ".join(rows[-1][1]))
             except InvalidInput as error:
                 console.print(f"{topology.label}, {collective}: {error}")
     table = Table("network, ports", "collective", "optimal", "nearest", "cycles", "best")
