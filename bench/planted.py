@@ -53,7 +53,7 @@ NETWORKS = {
     " --link-registers 1 --barrier-registers 3",
     "circuits, parity": "--circuits --mesh 2x2 --collective all-reduce --algorithm joining-tree"
     " --parity --tile-ports --bus wishbone",
-    "half-duplex, timed rows": "--mesh 2x2 --ports half --collective all-reduce --timed-rows",
+    "half-duplex": "--mesh 2x2 --ports half-duplex --collective all-reduce",
     "AXI-Stream": "--mesh 2x2 --source 0,0 --tile-ports --tile axi-stream",
 }
 """Options of ``eyecast ip`` by the name of the configuration."""
@@ -64,10 +64,8 @@ SECONDS = 20
 """CPU time for one proof."""
 BENCH_SECONDS = 1200
 """Time for one bench."""
-LEVELS = ("eyecast_tile", "eyecast_engine")
-"""Modules that are compared if the edited one can differ by itself."""
 OUTSIDE = ("_message_memory", "_table_memory", "_run_memory")
-"""Ends of the names of memories that stay outside of a first comparison."""
+"""Ends of the names of memories that stay outside of a comparison of modules that hold others."""
 FIRST_FAULT = ("faults = faults + 1;", "faults = faults + 1; fail;")
 """The bench's count of faults, and what ends it with its first one."""
 FATES = ("faults", "caught", "equivalent", "passed")
@@ -220,8 +218,13 @@ def is_equivalent(package: Path, fault: Fault, texts: dict[str, str], folder: Pa
     """Tell whether the edited module, or one that holds it, behaves as before."""
     sound = "\n".join(path.read_text() for path in sorted((package / "rtl").glob("*.v")))
     faulty = "\n".join(texts.values())
-    levels = [each for each in LEVELS if fault.module in {*_modules_in(each, texts)} - {each}]
-    return any(_same((sound, faulty), top, folder) for top in (fault.module, *levels))
+    below = {each: [*_modules_in(each, texts)] for each in texts}
+    tops = sorted(
+        (each for each in texts if fault.module in below[each]), key=lambda each: len(below[each])
+    )
+    memories = [each for each in texts if each.endswith(OUTSIDE)]
+    outside = {top: [each for each in memories if each in below[top]] for top in tops[1:]}
+    return any(_same((sound, faulty), top, folder, outside.get(top, [])) for top in tops)
 
 
 def _modules_in(top: str, texts: dict[str, str]) -> Iterator[str]:
@@ -231,14 +234,12 @@ def _modules_in(top: str, texts: dict[str, str]) -> Iterator[str]:
         yield from _modules_in(name, texts)
 
 
-def _same(texts: tuple[str, str], top: str, folder: Path) -> bool:
+def _same(texts: tuple[str, str], top: str, folder: Path, outside: list[str]) -> bool:
     """Tell whether ABC proves in time that a module of two texts behaves the same.
 
-    Large memories stay outside of a tile and of the engine: their inputs are compared, and their
-    outputs are free.
+    Some memories stay outside of the module: their inputs are compared, and their outputs are free.
     """
-    outside = re.findall(rf"^module (\w+(?:{'|'.join(OUTSIDE)})) ", texts[0], re.MULTILINE)
-    outside, commands = outside if top in LEVELS else [], []
+    commands: list[str] = []
     for name, text in zip(("first", "second"), texts, strict=True):
         (folder / f"{name}.v").write_text(text)
         commands += [f"read_verilog -DSYNTHESIS {name}.v", f"hierarchy -check -top {top}"]

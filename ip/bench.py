@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,25 @@ from ..model.run.run import EndState, Prediction
 from ..model.run.trace import Trace
 from ..registers.register_map import bus_address_bits
 from ..sim.verilog import describe_ports
-from .circuits import doorbells, first_sent
-from .scenarios import Scenario, covering, endless, never_begun, predict, reloaded, scenarios
+from .circuits import doorbells, first_sent, two_entries
+from .scenarios import (
+    Scenario,
+    busy_memory,
+    covering,
+    endless,
+    never_begun,
+    predict,
+    reloaded,
+    scenarios,
+)
 from .stimulus import beyond_reach
 from .template import filled
 
 DISTANT = 1000
 """Cycles for which a run that never starts is waited for in the bench's count of cycles."""
+
+BAD_ROW = 6
+"""Bit of the flag ``bad_row``."""
 
 ENDED = 4
 """State of a run table that has ended."""
@@ -304,11 +317,17 @@ class _Runs:
         yield f'begins("{reached} of {reached + len(left)} points of the network are reached");'
         for point in left:
             yield f'left("{point}");'
+        busy = busy_memory(self._image)
+        if busy:
+            yield from self._run(busy)
+        else:
+            yield self._begins("Beyond reach: a memory busy until a request is given up: no room")
         for what in beyond_reach(self._config):
             yield self._begins(f"Beyond reach: {what}")
         if self._config.waits_for_tiles:
             yield from self._never_begun()
         yield from self._stopped()
+        yield from self._too_short(first)
         if self._config.parity:
             yield from self._damaged(first)
 
@@ -453,6 +472,11 @@ class _Runs:
             yield self._load(words)
             yield self._start(scenario.image)
             yield f"reset_in({cycle});"
+        if scenario.busy is not None:
+            # The memories keep their words in a reset, and a request waits as long as before it.
+            yield self._load(words)
+            yield "reset_in(0);"
+            words = words[words[:, 1] > Space.TABLE]
         if scenario.held is None:
             yield self._load(words)
             yield self._start(scenario.image)
@@ -472,6 +496,8 @@ class _Runs:
             yield self._start(scenario.image)
             message = self._vectors.add("writes", _word_lines(words[own]))
             yield f"let_go({node}, {message}, {cycle});"
+        if scenario.busy is not None:
+            yield f"read_in_vain({scenario.busy});"
         if scenario.beside is not None:
             lines = _word_lines(scenario.beside)
             yield f"load_by_tiles({self._vectors.add('writes', lines)});"
@@ -514,6 +540,16 @@ class _Runs:
         yield "start(0, 0, 2147480000, DONE, 0, 0);"
         yield "stop;"
 
+    def _too_short(self, first: Scenario) -> Iterator[str]:
+        """Yield a run of tables whose loaded words end too early, where a node reads further."""
+        image, node = first.image, _first_node(self._config)
+        if self._config.circuits:
+            image = replace(image, program=two_entries(self._config, node), loads=[])
+        yield self._begins("Tables that have no end")
+        yield self._load(image.writes)
+        yield "write_word(CONTROLLER, 0, ENTRY_AT + 1, 1);"
+        yield f"run_wrong({node}, {1 << BAD_ROW});"
+
     def _damaged(self, first: Scenario) -> Iterator[str]:
         """Yield runs with a wrong parity bit in a message, then in a table, and a good run."""
         node, address = sent_word(self._image)
@@ -528,10 +564,10 @@ class _Runs:
             if (at, space, place) == (node, Space.MESSAGE, address)
         )
         yield f"read_damaged({node}, {address}, 64'h{word:x});"
-        yield f"run_damaged({node});"
+        yield f"run_wrong({node}, 2);"
         yield self._load(first.writes)
         yield f"damage(TABLE, {node}, BASE);"
-        yield f"run_damaged({node});"
+        yield f"run_wrong({node}, 2);"
         yield self._load(first.writes)
         self._vectors.add_run(self._image.predicted.cycles)
         yield self._start(first.image)

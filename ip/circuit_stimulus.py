@@ -18,6 +18,8 @@ from .stimulus import WITHOUT_NEWS, Points, Stimulus, turns
 
 DRAWN = 400
 """Drawn programs before the rest of the points is given up."""
+LOADED = 2
+"""Programs that load whole memories, and can be reset in their middle and repeated."""
 DRAWN_CYCLES = 40
 """Most cycles of a drawn table."""
 
@@ -25,7 +27,7 @@ DRAWN_CYCLES = 40
 def circuit_stimuli(config: NetworkConfig) -> tuple[list[Stimulus], Points]:
     """Return the programs that cover a network of circuits, and the points that none reaches.
 
-    The first one loads whole memories; each other one finds those that the one before it left.
+    The first ones load whole memories; each other one finds those that the one before it left.
     """
     left = wanted_points(config)
     memory = random_words(config, (config.topology.nodes, config.message_words), seed=27)
@@ -33,7 +35,7 @@ def circuit_stimuli(config: NetworkConfig) -> tuple[list[Stimulus], Points]:
     found: list[Stimulus] = []
     idle = 0
     for name, program in _programs(config):
-        made = _predicted(name, program, memory, first=not found)
+        made = _predicted(name, program, memory, first=len(found) < LOADED)
         new = reached_points(program, made.predicted) & left if made else set()
         idle = 0 if new else idle + 1
         if made and new:

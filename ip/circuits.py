@@ -59,6 +59,11 @@ def endless(config: NetworkConfig) -> CircuitProgram:
     return circuit_program(config, _tables(config, {0: [{"duration": LONGEST_RUN}] * entries}))
 
 
+def two_entries(config: NetworkConfig, node: int) -> CircuitProgram:
+    """Return the program in which a node has two entries, and others have none."""
+    return circuit_program(config, _tables(config, {node: [{}, {}]}))
+
+
 def doorbells(program: CircuitProgram) -> Iterator[tuple[int, int, int]]:
     """Yield (node, cycle, address) of every doorbell of a run that sets no flag.
 
@@ -188,14 +193,23 @@ def lengths(config: NetworkConfig) -> CircuitProgram:
     return circuit_program(config, _tables(config, tables))
 
 
+def steady(config: NetworkConfig, way: Sequence[Link], *, words: int, times: int) -> CircuitProgram:
+    """Return the program of a node that sends words again and again, without a pause."""
+    tables, late, (end, port) = _relayed(config, way, words=words, times=times)
+    taken: Entry = {"duration": words, **_takes(config, port)}
+    tables[end] = [{"duration": late}, *[taken] * times]
+    return circuit_program(config, _tables(config, tables))
+
+
 def _relayed(
-    config: NetworkConfig, way: Sequence[Link], *, words: int
+    config: NetworkConfig, way: Sequence[Link], *, words: int, times: int = 1
 ) -> tuple[dict[int, list[Entry]], int, Link]:
     """Return the entries that bring words along a way, their cycles, and its end and last port."""
     tables, late, code = dict[int, list[Entry]](), 0, 1
     for node, port in way:
         waits: list[Entry] = [{"duration": late}] if late else []
-        tables[node] = [*waits, {"duration": words, "codes": {port: code}}]
+        sends: Entry = {"duration": words, "codes": {port: code}}
+        tables[node] = [*waits, *[sends] * times]
         late += int(config.registers_of_links[node, port]) + 1
         code = 1 + end_of(config.topology, (node, port))[1]
     return tables, late, end_of(config.topology, way[-1])

@@ -23,9 +23,11 @@ from ..model.program.program import Program
 from ..model.program.row import Row
 from ..model.run.run import Prediction
 from . import circuits
-from .circuit_stimulus import circuit_stimuli
+from .circuit_stimulus import LOADED, circuit_stimuli
+from .drawn_packets import Drawn
 from .resets import reset_cycles
 from .stimulus import Stimulus, stimuli
+from .ways import shortest_way
 
 Load = tuple[int, int, Words]
 
@@ -33,6 +35,9 @@ BESIDE = 12
 """Most words that a tile writes during a run."""
 PACKETS = 12
 """Packets that cross one link in the run with contention."""
+
+LONG = 180
+"""Cycles for which a memory is busy: more than two requests wait, 64 each, and the bus takes."""
 
 LIMIT = 40
 """Cycles within which a tile must let a run start that it holds back."""
@@ -55,6 +60,8 @@ class Scenario:
         A tile's writes during the run, to addresses that no row reads or writes; as ``writes``.
     resets
         Cycles of incomplete runs before it, in each of which a reset ends one.
+    busy
+        The node whose memory the run reads for so long that a request of the host is given up.
     points
         Points of the network that this run reaches, and no run of a covering program before it.
     """
@@ -65,6 +72,7 @@ class Scenario:
     held: tuple[int, int] | None = None
     beside: Words | None = None
     resets: Sequence[int] = ()
+    busy: int | None = None
     points: int = 0
 
 
@@ -114,12 +122,38 @@ def _resets(config: NetworkConfig, made: list[Stimulus]) -> dict[int, list[int]]
     """Return the runs that are interrupted by resets, and then repeated, and their cycles."""
     if config.circuits:
         # Later programs of circuits find the words of earlier ones.
-        return {0: [made[0].predicted.cycles // 2]}
+        whole = [number for number, each in enumerate(made[:LOADED]) if each.loads]
+        return {number: [made[number].predicted.cycles // 2] for number in whole}
     meetings: dict[str, int] = {}
     for number, each in enumerate(made):
         if any(" at once " in point for point in each.points):
             meetings.setdefault(each.name, number)
     return reset_cycles(config, [each.predicted for each in made], [*meetings.values()])
+
+
+def busy_memory(image: Image) -> Scenario | None:
+    """Return a run in which a node reads its memory for longer than a request waits, if it can."""
+    config, way = image.program.config, shortest_way(image.program.config.topology)
+    if not way:
+        return None
+    node = way[0][0]
+    length = min(config.message_words, LONG)
+    program: AnyProgram
+    if config.circuits:
+        program = circuits.steady(config, way, words=length, times=-(-LONG // length))
+    else:
+        drawn = Drawn(np.random.default_rng(0), config)
+        drawn.send(way, None, (0, 0), 1, 0)
+        drawn.rows[node] = [replace(drawn.rows[node][0], target_address=0, length=length)]
+        program = drawn.program()
+    if int(program.table_sizes.max()) > config.table_words:
+        return None
+    made = _with_program(image, program, {node: length}, np.zeros_like(image.known))
+    sent = made.predicted.trace.cycle[made.predicted.trace.node == node]
+    if len(sent) < LONG or sent[-1] - sent[0] >= len(sent):
+        return None
+    name = "A memory that is busy until a request is given up"
+    return Scenario(name=name, image=made, writes=made.writes, busy=node)
 
 
 def reloaded(image: Image) -> Words:

@@ -347,6 +347,31 @@ module bench;
       read_word(CONTROLLER, 0, QUEUED_AT, 0);
       read_word(CONTROLLER, 0, ENABLE_AT, 0);
       read_word(CONTROLLER, 0, REFUSED_AT, 0);
+      // The controller has forgotten its programs.
+      read_word(CONTROLLER, 0, ENTRY_AT + 1, 0);
+      write_word(CONTROLLER, 0, IMAGE_AT, IDENTITY);
+      refuse(1, byte_address(CONTROLLER, 0, COMMAND_AT), START, ALL_BYTES, NOT_NOW);
+      write_word(CONTROLLER, 0, IMAGE_AT, 0);
+    end
+  endtask
+
+  // Resets in every cycle of a read and a write, and while their answers wait.
+  integer amid;
+  task resets_amid_accesses;
+    begin
+      changing = 1;
+      for (amid = 0; amid < 24; amid = amid + 1) begin
+        begin_access(amid[0], byte_address(CONTROLLER, 0, IMAGE_AT), IDENTITY, amid / 2);
+        rst = 1;
+        @(negedge clk);
+        rst = 0;
+        repeat (8) begin
+          check(answers === 0, "an access before the reset is answered");
+          @(negedge clk);
+        end
+        check_reset;
+      end
+      changing = 0;
     end
   endtask
 
@@ -440,6 +465,48 @@ module bench;
     end
   endtask
 
+  // A run that fails at a node, with at least one flag; its flits are not checked.
+  task run_wrong(input integer node, input [7:0] flag);
+    begin
+      changing = 1;
+      command(START);
+      now = 0;
+      while (busy === 1 && now < 2 * MOST_RUN) begin
+        @(negedge clk);
+        now = now + 1;
+      end
+      untold = 1;
+      changing = 0;
+      repeat (AFTERWARDS + 8) @(negedge clk);
+      check(error === 1 && done === 0, "a wrong run does not fail");
+      access(0, byte_address(CONTROLLER, 0, RESULT_AT), 0, ALL_BYTES);
+      check((answer & ~(8'hff ^ flag)) ===
+            (node << 16) + (PROGRAM << 12) + (1 << 11) + (FAILED << 8) + flag,
+            "a wrong run has another result");
+      changing = 1;
+      command(ACKNOWLEDGE);
+      untold = 0;
+      changing = 0;
+    end
+  endtask
+
+  // Read a memory twice that the network keeps busy: the reads are given up equally late.
+  integer given_up_after;
+  task read_in_vain(input integer node);
+    begin
+      while (now < 8) @(negedge clk);
+      disturbed = 1;
+      for (flipped = 0; flipped < 2; flipped = flipped + 1) begin
+        access(0, byte_address(MESSAGE, node, 0), 0, ALL_BYTES);
+        check(response === response_to(NOT_NOW), "a read of a busy memory is not given up");
+        check(flipped == 0 || waited == given_up_after, "a read is given up too early");
+        given_up_after = waited;
+      end
+      disturbed = 0;
+      settle_tiles;
+    end
+  endtask
+
   task enable_interrupt(input enabled);
     begin
       changing = 1;
@@ -462,6 +529,7 @@ module bench;
     check_reset;
     changing = 0;
     check_bus;
+    resets_amid_accesses;
 @RUNS@
     if (faults == 0) begin
       $display("PASS: %0d runs, %0d cycles in the first, %0d flits", NUMBER_OF_RUNS, CYCLES,

@@ -84,6 +84,27 @@
     end
   endtask
 
+  // Begin an access, and leave it and its answer after some cycles.
+  wire answers = s_axi_bvalid || s_axi_rvalid;
+  task begin_access(input writes_it, input [31:0] address, input [63:0] word,
+                    input integer cycles);
+    begin
+      s_axi_awaddr = address;
+      s_axi_araddr = address;
+      s_axi_wdata = word;
+      s_axi_wstrb = ALL_BYTES;
+      s_axi_awvalid = writes_it;
+      s_axi_wvalid = writes_it;
+      s_axi_arvalid = !writes_it;
+      repeat (cycles) begin
+        answer[0] = s_axi_awready || s_axi_arready;
+        @(negedge clk);
+        if (answer[0]) {s_axi_awvalid, s_axi_wvalid, s_axi_arvalid} = 0;
+      end
+      {s_axi_awvalid, s_axi_wvalid, s_axi_arvalid} = 0;
+    end
+  endtask
+
   // A read and a write in one cycle: the write begins, the read follows. A second write waits until
   // the response to the first has been taken.
   task check_bus;

@@ -46,22 +46,32 @@
     end
   endtask
 
+  // Begin an access, and leave it after some cycles, or with its answer.
+  wire answers = wb_ack_o || wb_err_o;
+  task begin_access(input writes_it, input [31:0] address, input [63:0] word,
+                    input integer cycles);
+    begin
+      wb_cyc_i = 1;
+      wb_stb_i = 1;
+      wb_we_i = writes_it;
+      wb_adr_i = address;
+      wb_dat_i = word;
+      wb_sel_i = ALL_BYTES;
+      repeat (cycles) if (wb_ack_o !== 1) @(negedge clk);
+      wb_cyc_i = 0;
+      wb_stb_i = 0;
+    end
+  endtask
+
   // An access that is given up after some cycles is not answered.
   integer given_up;
   task check_bus;
     for (given_up = 1; given_up < 12; given_up = given_up + 1) begin
-      wb_cyc_i = 1;
-      wb_stb_i = 1;
-      wb_we_i = 0;
-      wb_adr_i = byte_address(CONTROLLER, 0, IDENTITY_AT);
-      wb_sel_i = ALL_BYTES;
-      repeat (given_up) if (wb_ack_o !== 1) @(negedge clk);
-      wb_cyc_i = 0;
-      wb_stb_i = 0;
+      begin_access(0, byte_address(CONTROLLER, 0, IDENTITY_AT), 0, given_up);
       repeat (12) begin
-        #1 check(wb_ack_o === 0 && wb_err_o === 0, "an answer outside of a cycle");
+        #1 check(answers === 0, "an answer outside of a cycle");
         @(negedge clk);
-        check(wb_ack_o === 0 && wb_err_o === 0, "an answer outside of a cycle");
+        check(answers === 0, "an answer outside of a cycle");
       end
       read_word(CONTROLLER, 0, IMAGE_AT, 0);
     end

@@ -293,11 +293,40 @@ def play_registers(package: Path) -> None:
     strict = ["-Wall", "-Wextra", "-Werror", "-std=c99", "-pedantic"]
     driver = package / "driver"
     subprocess.run(["gcc", *strict, "-c", driver / "eyecast.c", "-o", "driver.o"], check=True)
+    Path("plain.cpp").write_text('#include "eyecast.h"\nint main() { return 0; }\n')
+    plain = ["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{driver}", "-c", "plain.cpp"]
+    subprocess.run(plain, check=True)
     places = [f"-I{driver}", f"-I{HERE}", "-include", HERE / "registers.h"]
     sources = [driver / "eyecast.c", HERE / "driver_on_registers.c"]
     subprocess.run(["gcc", *strict, *places, *sources, "-o", "driven"], check=True)
     ran = run_program(["./driven"])
     assert (ran.returncode, ran.stdout) == (0, "PASS\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "target", ["x86_64-linux-musl", "riscv32-freestanding-none", "riscv64-freestanding-none"]
+)
+def test_the_driver_is_compiled_for_other_processors(eyecast: Command, target: str) -> None:
+    pytest.importorskip("ziglang", reason="ziglang must be installed: pip install '.[chip]'")
+    assert eyecast("ip", *LINE, "--words", "2", "-o", "package").status == 0
+    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-std=c99", "-pedantic"]
+    warnings = ["-Wall", "-Wextra", "-Wconversion", "-Werror"]
+    driver = Path("package", "driver", "eyecast.c")
+    run_program([*compiler, *warnings, "-c", driver, "-o", "driver.o"], check=True)
+
+
+@pytest.mark.slow
+def test_other_tools_read_the_assertions(eyecast: Command, here: Path) -> None:
+    pyslang = pytest.importorskip("pyslang", reason="pyslang must be installed: '.[checks]'")
+    assert eyecast("ip", *LINE, "--words", "2", "--assertions", "-o", "package").status == 0
+    files = sorted(Path("package", "rtl").glob("*.sv"))
+    compilation = pyslang.ast.Compilation()
+    for file in files:
+        compilation.addSyntaxTree(pyslang.syntax.SyntaxTree.fromFile(str(file)))
+    assert not [str(each.code) for each in compilation.getAllDiagnostics()]
+    names = " ".join(str(file) for file in files)
+    run_yosys([f"read_verilog -sv -formal {names}", "hierarchy -check -top eyecast_engine"], here)
 
 
 def constrain_all_inputs(package: Path) -> None:
@@ -486,7 +515,7 @@ def test_a_package_of_circuits_passes_and_has_only_its_registers(eyecast: Comman
     assert done.status == 0, done.errors
     status, said = run_icarus(Path("package"), Path("run"))
     assert status == 0, said
-    assert "\nPASS: 15 runs" in said
+    assert "\nPASS: 17 runs" in said
     header = Path("package", "driver", "eyecast_engine.h").read_text()
     assert "SENDER_STATE" in header
     for word in ("STALLED_FLITS", "BARRIER", "ARRIVED"):
