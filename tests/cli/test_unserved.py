@@ -82,7 +82,7 @@ def test_a_broadcast_owed_to_nobody_is_refused(eyecast: Command, here: Path) -> 
     del nobody["requests"]
     (here / "s.json").write_text(json.dumps(nobody | {"collective": "custom"}))
     answer = eyecast("predict", "--schedule", "s.json")
-    assert "custom collective" in answer.output
+    assert "Custom collective" in answer.output
     assert "3 of 4 working nodes get nothing: the schedule owes them nothing" in " ".join(
         answer.output.split()
     )
