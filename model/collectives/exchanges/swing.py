@@ -20,7 +20,7 @@ from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.rounds import RoundSend, schedule_of_rounds
 from ...schedule.schedule import Schedule
-from ..declared.algorithm import Declared
+from ..declared.algorithm import ALL, ONE, Declared
 from ..declared.request import Request
 from .partners import Partners, recursive_doubling_partners, swing_partners
 from .rounds import Send, all_gather_of_rounds
@@ -47,7 +47,7 @@ def _rounds(topology: Topology, partners: Sequence[npt.NDArray[np.int64]]) -> It
 
 
 def exchanged_all_reduce(
-    topology: Topology, words: int, operator: str, partners: Partners
+    topology: Topology, words: int, operator: str, partners: Partners, *, all_port: bool = False
 ) -> Schedule:
     """All-reduce ``words`` words by exchanges of whole messages with one partner after the other.
 
@@ -60,7 +60,7 @@ def exchanged_all_reduce(
         for each in found
     ]
     blocks = Blocks.reduced_to((None,), words, operator)
-    ports = PortModel.EXCHANGE
+    ports = PortModel.ALL_PORT if all_port else PortModel.EXCHANGE
     return schedule_of_rounds(topology, Collective.ALL_REDUCE, name, ports, None, blocks, rounds)
 
 
@@ -78,7 +78,7 @@ ALGORITHM = Declared(
 
 def _exchanged(partners: Partners) -> Callable[[Request], Schedule]:
     return lambda asked: exchanged_all_reduce(
-        asked.topology, asked.words, asked.combining, partners
+        asked.topology, asked.words, asked.combining, partners, all_port=asked.all_port
     )
 
 
@@ -89,7 +89,8 @@ RECURSIVE_DOUBLING = Declared(
     networks="meshes and tori of sides 2^k",
     steps="log2 N rounds",
     paper="Thakur, Rabenseifner & Gropp 2005",
-    takes=("operator",),
+    ports=(ONE, ALL),
+    takes=("operator", "all_port"),
 )
 SWING_WHOLE = Declared(
     Collective.ALL_REDUCE,
@@ -98,5 +99,6 @@ SWING_WHOLE = Declared(
     networks="tori of sides 2^k",
     steps="log2 N rounds",
     paper=_PAPER,
-    takes=("operator",),
+    ports=(ONE, ALL),
+    takes=("operator", "all_port"),
 )

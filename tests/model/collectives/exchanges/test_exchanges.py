@@ -231,3 +231,15 @@ def test_dissemination_refuses_what_no_network_carries_out(
 ) -> None:
     with pytest.raises(InvalidInput, match=said):
         generated("all-reduce", "dissemination", ring(nodes), words=5, operator=operator)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "topology", "steps"),
+    [("recursive-doubling", hypercube(3), 3), ("swing-whole", torus((4, 4)), 4)],
+)
+def test_exchanges_on_all_ports(algorithm: str, topology: Topology, steps: int) -> None:
+    schedule = generated("all-reduce", algorithm, topology, words=4, all_port=True)
+    schedule.check()
+    case = case_of(schedule, 1)
+    assert (schedule.port_model, schedule.steps) == ("all-port", steps)
+    assert wrong_nodes(case, case.predicted.memory) == []
