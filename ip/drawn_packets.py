@@ -307,8 +307,8 @@ def meetings(config: NetworkConfig, left: Set[str]) -> Iterator[tuple[str, bool,
             yield f"Packets at once {where}", False, drawn.program()
         # Of three that send long packets through an output, two always wait for their turn.
         orders = [[*ways, *_own(config, place)], ways[::-1], *map(list, permutations(ways, 2))]
-        for vc, order in product(range(config.vcs), orders):
-            yield f"Packets that meet {where}", False, _meeting(config, place, order, vc).program()
+        for vc, links in product(range(config.vcs), orders):
+            yield f"Packets that meet {where}", False, _meeting(config, place, links, vc).program()
     for place in places:
         own, ways = _own(config, place), [*place.ways.values()]
         for point, vc, entries, order in before(config, place):
