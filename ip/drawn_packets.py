@@ -315,7 +315,9 @@ def meetings(config: NetworkConfig, left: Set[str]) -> Iterator[tuple[str, bool,
             these = [place.ways[entry] for entry in entries]
             others = [way for way in ways if way not in these]
             crowds = [(own, ways), ([], ways)]
-            crowds += [(long, these) for long in ([], own, others, [*others, *own, *own])]
+            crowds += [
+                (long, these) for long in ([], own, others, these[1:], [*others, *own, *own])
+            ]
             for crowd, words, steps in product(
                 crowds if entries else (), (99, 0), {1, config.steps}
             ):
