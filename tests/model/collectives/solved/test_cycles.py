@@ -27,7 +27,7 @@ CYCLES = {
 
 @pytest.fixture(autouse=True)
 def _with_a_solver() -> None:
-    pytest.importorskip("ortools")
+    pytest.importorskip("ortools", reason="the solver (extra certify) is missing")
 
 
 @pytest.mark.parametrize("collective", CYCLES)
