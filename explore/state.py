@@ -189,7 +189,7 @@ def _traffic(state: State, topology: Topology) -> Made:
     rows = measure_rows(ran.measures)
     report = report_traffic(ran.case, ran.latency, rows, None)
     shown = ("accepted throughput", "mean latency", "longest latency")
-    facts = [(name, str(value)) for name, value in rows if name in shown]
+    facts = [(name, str(value)) for name, value in rows if name.startswith(shown)]
     return state, report, [("cycles", f"{ran.run.cycles:,}"), *facts]
 
 

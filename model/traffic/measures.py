@@ -57,8 +57,16 @@ def measure_traffic(traffic: Traffic, program: Program, trace: Trace) -> dict[st
 
 
 def measure_rows(measured: Mapping[str, float | int]) -> list[tuple[str, object]]:
-    """Return measures with readable names and four significant digits."""
+    """Return measures with readable names, units and four significant digits."""
     return [
-        (name.replace("_", " "), f"{value:.4g}" if isinstance(value, float) else value)
+        (_readable(name), f"{value:.4g}" if isinstance(value, float) else value)
         for name, value in measured.items()
     ]
+
+
+def _readable(name: str) -> str:
+    units = (unit for measure, unit in _UNITS.items() if measure in name)
+    return ", ".join((name.replace("_", " "), *units))
+
+
+_UNITS = {"throughput": "flits per node and cycle", "latency": "cycles", "use": "share of cycles"}
