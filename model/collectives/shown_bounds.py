@@ -94,7 +94,7 @@ def blocks_bound(
     from ..bounds.cycles import least_cycles  # noqa: PLC0415
 
     kept, reduced = ~blocks.reduced, blocks.reduced & ~blocks.scanned
-    copied = [blocks.some(kept)] if kept.any() else []
+    copied = [blocks.some(kept)] if kept.any() or not kept.size else []
     combined = [blocks.some(reduced)] if reduced.any() else []
     if blocks.scanned.any():
         gathered, spread = ends_of_scans(topology, blocks.some(blocks.scanned))

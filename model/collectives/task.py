@@ -40,6 +40,7 @@ USUAL_ALGORITHMS: dict[str, str] = {
     Collective.REDUCE: "eye",
     Collective.BARRIER: "eye",
     **dict.fromkeys((Collective.SCAN, Collective.EXSCAN), "brent-kung"),
+    **dict.fromkeys((Collective.NEIGHBOR, Collective.HALO), "direct"),
 }
 """The default algorithm of a broadcast; of others, above :data:`MOST_NODES` nodes."""
 

@@ -44,7 +44,9 @@ def compile_schedule(
     layout = layout or Layout.of(schedule, config.message_words)
     _require_memory(layout, config)
     steps = 0 if schedule.timed else schedule.steps
-    for name, least in (("steps", steps), ("vcs", schedule.vcs.max(initial=0) + 1)):
+    vcs = int(schedule.vcs.max(initial=0)) + 1
+    # No network has more VCs than MOST_VCS: such a send is refused by its number.
+    for name, least in (("steps", steps), ("vcs", vcs if vcs <= MOST_VCS else 0)):
         if getattr(config, name) < least:
             allowed = f"at least {least} for this schedule"
             raise InvalidInput.of(name, allowed, getattr(config, name))

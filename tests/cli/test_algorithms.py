@@ -39,7 +39,7 @@ def test_those_of_a_collective(eyecast: Command) -> None:
     assert "greedy" not in table
     refused = eyecast("algorithms", "--collective", "all-to-some")
     assert refused.status == 2
-    assert refused.errors.startswith("eyecast: collective must be broadcast, multicast")
+    assert refused.errors.startswith("eyecast: --collective must be broadcast, multicast")
 
 
 def test_one_is_shown_whole(eyecast: Command) -> None:

@@ -296,7 +296,7 @@ def test_no_algorithm_is_below_the_bounds(
                 assert counted[name] >= least, (schedule.algorithm, all_port, name)
             assert schedule_cycles(schedule).value >= schedule_bound(schedule).value
             served += 1
-    assert served
+    assert served or (collective == Collective.HALO and not topology.whole_grid)
 
 
 # ---- Collectives with one port on any network ---------------------------------------------------

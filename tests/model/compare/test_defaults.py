@@ -39,12 +39,18 @@ def test_the_default_is_the_best_except_of_a_broadcast(topology: Topology) -> No
             assert task.usual_algorithm == ("eye" if eye else BEST), (collective, ports)
 
 
+LINKED, SCANS = "direct direct", "brent-kung brent-kung"
+
+
 @pytest.mark.parametrize(
     ("topology", "names"),
     [
-        (mesh((32, 32)), "eye u-mesh ring ring ring ring eye ring ring eye"),
-        (hypercube(9), "eye u-mesh sbt sbt sbt sbt eye sbt sbt eye"),
-        (binary_tree(511), "eye u-mesh direct direct ring direct eye ring ring eye"),
+        (mesh((32, 32)), f"eye u-mesh ring ring ring ring {LINKED} eye ring ring eye {SCANS}"),
+        (hypercube(9), f"eye u-mesh sbt sbt sbt sbt {LINKED} eye sbt sbt eye {SCANS}"),
+        (
+            binary_tree(511),
+            f"eye u-mesh direct direct ring direct {LINKED} eye ring ring eye {SCANS}",
+        ),
     ],
     ids=lambda each: each.label if isinstance(each, Topology) else "",
 )
