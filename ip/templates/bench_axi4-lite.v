@@ -23,12 +23,12 @@
       s_axi_awprot = vary[2:0];
       s_axi_arprot = vary[3:1];
       if (writes_it) begin
-        s_axi_awaddr = address;
-        s_axi_wdata = word;
-        s_axi_wstrb = bytes;
         // The address first, the word first, or both in one cycle.
         s_axi_awvalid = vary[1:0] != 1;
         s_axi_wvalid = vary[1:0] != 2;
+        s_axi_awaddr = s_axi_awvalid ? address : ~address;
+        s_axi_wdata = s_axi_wvalid ? word : ~word;
+        s_axi_wstrb = s_axi_wvalid ? bytes : ~bytes;
         if (!s_axi_awvalid || !s_axi_wvalid) begin
           repeat (2) begin
             @(negedge clk);
@@ -36,6 +36,9 @@
           end
           s_axi_awvalid = 1;
           s_axi_wvalid = 1;
+          s_axi_awaddr = address;
+          s_axi_wdata = word;
+          s_axi_wstrb = bytes;
         end
         while (s_axi_awready !== 1 || s_axi_wready !== 1) begin
           check(s_axi_awready === 0 && s_axi_wready === 0, "awready and wready differ");
