@@ -93,7 +93,7 @@ def main(folder: Path, *, circuits: bool) -> None:
     run_tool("nextpnr-ecp5", [*DEVICE, *files, "--timing-allow-fail"], folder)
     log = (folder / "nextpnr-ecp5.log").read_text()
     table = Table("resource", "used", "available")
-    for resource in placed_resources(find_board("ulx3s"), log):
+    for resource in placed_resources(find_board("ulx3s-85f"), log):
         table.add_row(resource.name, f"{resource.used:,}", f"{resource.available:,}")
     Console().print(table, re.findall(r"Max frequency.*", log)[-1])
 
