@@ -105,7 +105,8 @@ def test_many_damaged_streams_are_refused_unless_they_work() -> None:
 def test_the_programs_of_all_streaming_algorithms_hold() -> None:
     held = set[tuple[str, str]]()
     for algorithm, ports in product(ALGORITHMS, (False, True)):
-        if algorithm.circuits:
+        # The solver's schedules have no streams, and take seconds each.
+        if algorithm.circuits or algorithm.name.startswith("optimal"):
             continue
         for topology, words in product(NETWORKS, (1, 24, 64)):
             source = None if algorithm.collective in ROOTLESS else 1
@@ -121,7 +122,7 @@ def test_the_programs_of_all_streaming_algorithms_hold() -> None:
                 assert certificate["owed"]
                 assert verdict(one.program, certificate) == "holds", made
                 held.add((algorithm.name, algorithm.collective))
-    assert len(held) == 19
+    assert len(held) == 21
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task[0])
