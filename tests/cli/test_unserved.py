@@ -96,4 +96,5 @@ def test_every_source_of_a_network_that_not_all_links_lead_back_from(eyecast: Co
     assert answer.status == 0
     said = " ".join(answer.output.split())
     assert "from 5 of 6 sources, as in the first of these" in said
-    assert "from (1,0) (1 of 6 working nodes get nothing: no path leads to them)" in said
+    assert "from (1,0) on a 3x2 mesh with 2 faulty links" in said
+    assert "(1 of 6 working nodes get nothing: no path leads to them)" in said
