@@ -1,5 +1,7 @@
 """Colours of categories, which pictures and pages share; nothing is drawn here."""
 
+from itertools import cycle
+
 from ..model.workload.workload import KINDS
 
 CATEGORIES = (
@@ -10,5 +12,5 @@ CATEGORIES = (
 
 _COMMON = ("all-reduce", "message", "all-gather", "reduce-scatter", "all-to-all", "broadcast")
 
-COLOR_OF_KIND = dict(zip(dict.fromkeys((*_COMMON, *KINDS)), CATEGORIES, strict=False))
-"""The colour of each kind of a workload's calls, in every picture and page."""
+COLOR_OF_KIND = dict(zip(dict.fromkeys((*_COMMON, *KINDS)), cycle(CATEGORIES), strict=False))
+"""The colour of each kind of a workload's calls, in every picture and page; the last repeat."""

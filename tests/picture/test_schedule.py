@@ -21,7 +21,9 @@ from eyecast.model.papers.items.papers import PAPERS
 from eyecast.model.schedule.blocks import Blocks
 from eyecast.model.schedule.builder import one_block_schedule
 from eyecast.model.schedule.schedule import Schedule
+from eyecast.model.workload.workload import KINDS
 from eyecast.picture.file import save_picture
+from eyecast.picture.palette import COLOR_OF_KIND
 from eyecast.picture.panel import Drawing
 from eyecast.picture.papers import draw_picture
 from eyecast.picture.schedule import draw_schedule
@@ -320,3 +322,7 @@ def test_figure_13_has_the_labels_of_theorem_4_1() -> None:
     axes = draw_picture(item.pictures[""]).axes[1]
     labels = [text.get_text() for text in axes.texts if not text.get_gid()]
     assert sorted(labels) == ["1", "2", "3", "3", "4", "4", "4"]
+
+
+def test_every_kind_of_a_workload_has_a_colour() -> None:
+    assert COLOR_OF_KIND.keys() == {*KINDS}
