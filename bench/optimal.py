@@ -23,6 +23,7 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.algorithm import Algorithm
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.registry import algorithms_for, find_algorithm
+from eyecast.model.collectives.solved import solver
 from eyecast.model.collectives.solved import steps as solved
 from eyecast.model.compare.best import choose_best
 from eyecast.model.network.topology import Topology, line, mesh, ring, torus
@@ -103,7 +104,7 @@ def row(collective: Collective, request: Request, proofs: Proofs) -> tuple[float
 @click.option("--nodes", type=int, default=9, show_default=True, help="Most nodes.")
 def main(cases: int, minutes: float, seconds: float, nodes: int) -> None:
     """Draw cases until there are enough, or the time has passed; print the worst first."""
-    solved.SECONDS, end = seconds, time.monotonic() + 60 * minutes
+    solver.SECONDS, end = seconds, time.monotonic() + 60 * minutes
     proofs, draw, rows = Proofs(), np.random.default_rng(SEED), []
     solved.LOG.setLevel(logging.INFO)
     solved.LOG.addHandler(proofs)

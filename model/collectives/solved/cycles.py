@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...base.errors import require_range
 from ...base.notices import LOG, announced
-from ...network.links import linked_pairs
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
@@ -31,7 +30,7 @@ from ...schedule.schedule import Schedule
 from ..declared.algorithm import Declared
 from ..declared.request import Request
 from ..streaming.sends import SendList
-from . import steps as solved
+from .solver import MOST_NODES, Model, least
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import IntVar
@@ -53,22 +52,14 @@ def fewest_cycles(collective: Collective, asked: Request) -> Schedule:
     than the solver can serve, and if no schedule is found in time.
     """
     topology = asked.topology
-    require_range(f"nodes for {NAME}", topology.nodes, 1, solved.MOST_NODES)
+    require_range(f"nodes for {NAME}", topology.nodes, 1, MOST_NODES)
     require_range("words", asked.words, 1, MOST_WORDS)
     if topology.links_differ:
         raise topology.refusal(NAME, "one of equal links")
     blocks = blocks_of(topology, (asked.of(collective),), (), asked.words)
     require_range(f"words of all blocks for {NAME}", len(blocks), 1, MOST_WORDS)
-    proved, found = 0, None
     with announced(f"solving for the {NAME} {collective} on the {topology.label}"):
-        for cycles in range(MOST_CYCLES):
-            model = _Model(topology, blocks, cycles)
-            status = model.solve()
-            if status == "INFEASIBLE" and proved == cycles:
-                proved = cycles + 1
-            if status in ("OPTIMAL", "FEASIBLE"):
-                found = model
-                break
+        found, _, proved = least(partial(_Model, topology, blocks), range(MOST_CYCLES))
         if found is None:
             allowed = f"one with a schedule of {MOST_CYCLES} cycles, found in time"
             raise topology.refusal(NAME, allowed)
@@ -80,18 +71,12 @@ def fewest_cycles(collective: Collective, asked: Request) -> Schedule:
     return replace(sends.schedule(NAME, topology, collective, ports, root, blocks), circuits=True)
 
 
-class _Model:
+class _Model(Model):
     """The model of words that all leave their last router by cycle ``last``, and its solution."""
 
     def __init__(self, topology: Topology, blocks: Blocks, last: int) -> None:
-        cp_model = solved.cp_model_of()
-        self._model = model = cp_model.CpModel()
-        self._solver = cp_model.CpSolver()
-        self._solver.parameters.max_time_in_seconds = solved.SECONDS
-        self._solver.parameters.num_workers = 1
-        begins, ends = linked_pairs(topology)
-        self._links = sorted({*zip(begins.tolist(), ends.tolist(), strict=True)})
-        self._nodes, self._blocks = topology.working_nodes.tolist(), blocks
+        super().__init__(topology, NAME)
+        self._blocks = blocks
         self._begins: dict[tuple[int, int, int], IntVar] = {}
         self._over: dict[tuple[int, int, int, int], IntVar] = {}
         self._leaves: dict[tuple[int, int, int], IntVar] = {}
@@ -105,7 +90,7 @@ class _Model:
         for (cycle, begin, end, _), variable in self._over.items():
             alone[cycle, begin, end].append(variable)
         for each in alone.values():
-            model.add_at_most_one(each)
+            self._model.add_at_most_one(each)
 
     def _follow(self, block: int, last: int) -> None:
         """Add where the word of a block is in each cycle, and that all owed nodes get it."""
@@ -140,10 +125,6 @@ class _Model:
             for begin, end in self._links
             if cycle and end == node and begin != but
         ]
-
-    def solve(self) -> str:
-        """Look for any schedule; return the solver's status."""
-        return str(self._solver.status_name(self._solver.solve(self._model)))
 
     def begin_early(self) -> None:
         """Look for a schedule of fewer links and earlier words that takes as many cycles."""
@@ -209,7 +190,7 @@ ALGORITHMS = tuple(
         collective,
         NAME,
         partial(fewest_cycles, collective),
-        networks=f"any network of circuits of at most {solved.MOST_NODES} nodes",
+        networks=f"any network of circuits of at most {MOST_NODES} nodes",
         steps="those with the fewest cycles",
         circuits=True,
     )

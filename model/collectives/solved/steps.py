@@ -22,9 +22,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...base.errors import InvalidInput, require_range
+from ...base.errors import require_range
 from ...base.notices import LOG, announced
-from ...network.links import linked_pairs
 from ...network.operators import IDEMPOTENT
 from ...network.port_model import PortModel
 from ...network.topology import Topology
@@ -35,16 +34,13 @@ from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
 from ..declared.request import Request
 from ..streaming.sends import SendList
+from .solver import MOST_NODES, SOLVED, Model, least
 
 if TYPE_CHECKING:
-    from ortools.sat.python.cp_model import CpModel, IntVar
+    from ortools.sat.python.cp_model import IntVar
 
 NAME = "optimal"
-MOST_NODES = 9
-"""Most nodes, with switches: the solver's models grow with their third power, or faster."""
 MOST_STEPS = 32
-SECONDS = 60.0
-"""Seconds for each number of steps, and for the TCD."""
 
 Link = tuple[int, int]
 
@@ -60,21 +56,14 @@ def fewest_steps(collective: Collective, asked: Request) -> Schedule:
     require_range("words", asked.words, 1)
     blocks = blocks_of(topology, (asked.of(collective),), (), 1)
     ports = PortModel.ALL_PORT if asked.all_port else asked.duplex or PortModel.FULL_DUPLEX
-    proved, found = 0, None
+    made = partial(_Model, topology, collective, blocks, ports)
     with announced(f"solving for the {NAME} {collective} on the {topology.label}"):
-        for steps in range(MOST_STEPS + 1):
-            model = _Model(topology, collective, blocks, ports, steps)
-            status = model.solve()
-            if status == "INFEASIBLE" and proved == steps:
-                proved = steps + 1
-            if status in ("OPTIMAL", "FEASIBLE"):
-                found = model
-                break
+        found, steps, proved = least(made, range(MOST_STEPS + 1))
         if found is None:
             allowed = f"one with a schedule of {proved} to {MOST_STEPS} steps, found in time"
             raise topology.refusal(NAME, f"{allowed} (another algorithm helps)")
-        least = found.minimise_links()
-    what = proof(steps, proved), f"TCD {proof(found.links, least)}"
+        fewest_links = found.minimise_links()
+    what = proof(steps, proved), f"TCD {proof(found.links, fewest_links)}"
     LOG.info("%s: steps %s; %s", NAME, *what)
     return found.sends().schedule(NAME, topology, collective, ports, asked.source, blocks)
 
@@ -100,7 +89,7 @@ class _Send:
     carries: list[IntVar] = field(default_factory=list)
 
 
-class _Model:
+class _Model(Model):
     """The model of schedules of ``steps`` steps, and its last solution."""
 
     def __init__(
@@ -111,15 +100,8 @@ class _Model:
         ports: PortModel,
         steps: int,
     ) -> None:
-        cp_model = cp_model_of()
+        super().__init__(topology, NAME)
         self._topology, self._blocks, self._ports, self._steps = topology, blocks, ports, steps
-        self._model: CpModel = cp_model.CpModel()
-        self._solver = cp_model.CpSolver()
-        self._solver.parameters.max_time_in_seconds = SECONDS
-        self._solver.parameters.num_workers = 1
-        begins, ends = linked_pairs(topology)
-        self._links = sorted({*zip(begins.tolist(), ends.tolist(), strict=True)})
-        self._nodes = topology.working_nodes.tolist()
         self._sends = [self._sends_of(step) for step in range(steps)]
         for block in range(len(blocks)):
             if blocks.words[block]:
@@ -243,7 +225,7 @@ class _Model:
         model.add(sum(came) <= len(came) * (sum(has[node].values()) + replaced))
         after: dict[int, Any] = {}
         for part, own in has[node].items():
-            kept = self._model.new_bool_var("")
+            kept = self._bool()
             model.add(kept <= own)
             model.add(kept <= 1 - replaced)
             model.add(kept >= own - replaced)
@@ -272,19 +254,14 @@ class _Model:
     def _all_links(self) -> list[IntVar]:
         return [each for sends in self._sends for send in sends for each in send.over.values()]
 
-    def solve(self) -> str:
-        """Look for any schedule; return the solver's status."""
-        return str(self._solver.status_name(self._solver.solve(self._model)))
-
     def minimise_links(self) -> int:
         """Look for a schedule of fewer links, in the same time; return the least that may be."""
         variables = self._all_links
         for each in variables:
             self._model.add_hint(each, self._solver.value(each))
         self._model.minimize(sum(variables))
-        before = [self._solver.value(each) for each in variables]
-        if self.solve() not in ("OPTIMAL", "FEASIBLE"):
-            raise AssertionError(before)
+        if (status := self.solve()) not in SOLVED:
+            raise AssertionError(status)
         return int(self._solver.best_objective_bound)
 
     @property
@@ -313,23 +290,11 @@ class _Model:
                     if value(variable) and (reduced[block] or (block, target) not in held | got)
                 ]
                 got.update((block, target) for block in carried)
-                combine = bool(reduced[carried[0]] if carried else False) and not value(
-                    send.replaces
-                )
                 if carried:
+                    combine = reduced[carried[0]] and not value(send.replaces)
                     listed.add(step, path, carried, combine=combine)
             held |= got
         return listed
-
-
-def cp_model_of() -> Any:
-    """Return the solver's module; refuse where it is not installed."""
-    try:
-        from ortools.sat.python import cp_model  # noqa: PLC0415 - of an extra
-    except ImportError as error:
-        allowed = "another one without OR-tools (pip install 'eyecast[certify]')"
-        raise InvalidInput.of("algorithm", allowed, NAME) from error
-    return cp_model
 
 
 _BACKWARDS = (Collective.REDUCE, Collective.REDUCE_SCATTER)

@@ -1,0 +1,67 @@
+"""What the solver's models share: OR-tools' CP-SAT, the network, and the search for the least."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...base.errors import InvalidInput
+from ...network.links import linked_pairs
+from ...network.topology import Topology
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpModel, CpSolver
+
+MOST_NODES = 9
+"""Most nodes, with switches: the solver's models grow with their third power, or faster."""
+SECONDS = 60.0
+"""Seconds for each model, and for an objective."""
+SOLVED = ("OPTIMAL", "FEASIBLE")
+
+
+class Model:
+    """A model of schedules on a network, and its last solution; refused without OR-tools."""
+
+    def __init__(self, topology: Topology, name: str) -> None:
+        cp_model = _cp_model_of(name)
+        self._model: CpModel = cp_model.CpModel()
+        self._solver: CpSolver = cp_model.CpSolver()
+        self._solver.parameters.max_time_in_seconds = SECONDS
+        self._solver.parameters.num_workers = 1
+        begins, ends = linked_pairs(topology)
+        self._links = sorted({*zip(begins.tolist(), ends.tolist(), strict=True)})
+        self._nodes = topology.working_nodes.tolist()
+
+    def solve(self) -> str:
+        """Look for any schedule; return the solver's status."""
+        return str(self._solver.status_name(self._solver.solve(self._model)))
+
+
+Found = TypeVar("Found", bound=Model)
+
+
+def least(make: Callable[[int], Found], numbers: range) -> tuple[Found | None, int, int]:
+    """Solve the models of ``numbers`` in turn, until one has a solution.
+
+    Return this model, or None, its number, and the number below which the solver has proved that
+    none has a solution.
+    """
+    proved, number = 0, 0
+    for number in numbers:
+        model = make(number)
+        status = model.solve()
+        if status == "INFEASIBLE" and proved == number:
+            proved = number + 1
+        if status in SOLVED:
+            return model, number, proved
+    return None, number, proved
+
+
+def _cp_model_of(name: str) -> Any:
+    """Return the solver's module; refuse the algorithm of this name where it is not installed."""
+    try:
+        from ortools.sat.python import cp_model  # noqa: PLC0415 - of an extra
+    except ImportError as error:
+        allowed = "another one without OR-tools (pip install 'eyecast[certify]')"
+        raise InvalidInput.of("algorithm", allowed, name) from error
+    return cp_model
