@@ -115,8 +115,8 @@ class _Model(Model):
         owed = self._blocks.owed[block]
         for node in self._nodes if owed is None else owed:
             if node != owner:
-                leaves = [self._leaves[cycle, node, block] for cycle in range(last + 1)]
-                model.add(sum(leaves) == 1)
+                taken = [self._leaves[cycle, node, block] for cycle in range(last + 1)]
+                model.add(sum(taken) == 1)
 
     def _coming(self, cycle: int, node: int, block: int, but: int = -1) -> list[Any]:
         """Return whether the word comes over each link into a router, except that from ``but``."""
