@@ -77,7 +77,7 @@ def main(folder: Path, *, circuits: bool) -> None:
     folder.mkdir(parents=True)
     (folder / "app.c").write_text(SOURCE)
     made = build(folder / "app.c", mesh((2, 2)), folder, circuits=circuits, checked=False)
-    (folder / PROGRAM).write_text("\n".join(f"{word:08x}" for word in made.binary.words))
+    (folder / PROGRAM).write_text(made.binary.hexadecimal)
     (folder / "chip.v").write_text(chip_verilog(made.programs.config) + core_verilog().read_text())
     (folder / "bench.v").write_text(BENCH)
     (folder / "netlist.ys").write_text(NETLIST)

@@ -61,7 +61,7 @@ def run_chip(simulator: Path, binary: Binary) -> Iterator[Line]:
     """Run the chip with a program; yield the lines of its tiles."""
     with tempfile.TemporaryDirectory(prefix="eyecast-") as name:
         folder = Path(name)
-        (folder / PROGRAM).write_text("\n".join(f"{word:08x}" for word in binary.words))
+        (folder / PROGRAM).write_text(binary.hexadecimal)
         running = start_bench(simulator, BENCH, folder)
         running.wait()
         text = (folder / LOG).read_text(errors="replace")

@@ -41,6 +41,11 @@ class Binary(NamedTuple):
     words: list[int]
     functions: list[tuple[int, str]]
 
+    @property
+    def hexadecimal(self) -> str:
+        """The text of the file from which the cores' memories are read."""
+        return "\n".join(f"{word:08x}" for word in self.words)
+
     def name_of(self, address: int) -> str:
         """Return the function at an address, such as "main+24"."""
         before = [each for each in self.functions if each[0] <= address]

@@ -32,14 +32,11 @@ from .scenarios import (
     reloaded,
     scenarios,
 )
-from .stimulus import beyond_reach
+from .stimulus import beyond_reach, flag_bit
 from .template import filled
 
 DISTANT = 1000
 """Cycles for which a run that never starts is waited for in the bench's count of cycles."""
-
-BAD_ROW = 6
-"""Bit of the flag ``bad_row``."""
 
 ENDED = 4
 """State of a run table that has ended."""
@@ -548,7 +545,7 @@ class _Runs:
         yield self._begins("Tables that have no end")
         yield self._load(image.writes)
         yield "write_word(CONTROLLER, 0, ENTRY_AT + 1, 1);"
-        yield f"run_wrong({node}, {1 << BAD_ROW});"
+        yield f"run_wrong({node}, {flag_bit('bad_row')});"
 
     def _damaged(self, first: Scenario) -> Iterator[str]:
         """Yield runs with a wrong parity bit in a message, then in a table, and a good run."""
@@ -564,10 +561,10 @@ class _Runs:
             if (at, space, place) == (node, Space.MESSAGE, address)
         )
         yield f"read_damaged({node}, {address}, 64'h{word:x});"
-        yield f"run_wrong({node}, 2);"
+        yield f"run_wrong({node}, {flag_bit('parity')});"
         yield self._load(first.writes)
         yield f"damage(TABLE, {node}, BASE);"
-        yield f"run_wrong({node}, 2);"
+        yield f"run_wrong({node}, {flag_bit('parity')});"
         yield self._load(first.writes)
         self._vectors.add_run(self._image.predicted.cycles)
         yield self._start(first.image)

@@ -169,8 +169,9 @@ def beyond_reach(config: NetworkConfig) -> Iterator[str]:
         yield "other inputs at an output to a node: each link has such an output of its own"
     if config.circuits or not links:
         return
-    meets = {place.out: False for place in places_of(topology, all_port=config.all_port)}
+    meets: dict[int, bool] = {}
     for place in places_of(topology, all_port=config.all_port):
+        meets.setdefault(place.out, False)
         meets[place.out] |= len(place.ways) < 2 or bool(at_once(config, place))
     for out in (out for out, at in meets.items() if not at and not config.contention_free):
         yield f"two packets at once at output {out}: no two ways there take the same time"
@@ -257,17 +258,19 @@ def reached_points(program: Program, run_: Prediction) -> Points:
 def _of_wrong_turns(program: Program, run_: Prediction) -> Iterator[str]:
     """Yield the inputs from which a packet has turned to an output that its node lacks."""
     neighbor = program.config.topology.neighbor
-    if not (run_.flags & BAD_ROUTE).any():
+    if not (run_.flags & flag_bit("bad_route")).any():
         return
     for (entry, out), ways in no_ways(program.config).items():
         for node, port in ways:
             for first, *others in (row.route for row in program.rows[node]):
                 turned = first[:2] == (port, 1) and others and others[0].port == out
-                if turned and run_.flags[neighbor[node, port]] & BAD_ROUTE:
+                if turned and run_.flags[neighbor[node, port]] & flag_bit("bad_route"):
                     yield f"input {entry} to no output {out}"
 
 
-BAD_ROUTE = 1 << next(bit for bit, name in FLAGS.items() if name == "bad_route")
+def flag_bit(flag: str) -> int:
+    """Return the word of flags in which only this flag is set."""
+    return 1 << next(bit for bit, name in FLAGS.items() if name == flag)
 
 
 def _of_rows(program: Program, run_: Prediction) -> Iterator[str]:

@@ -105,7 +105,7 @@ class Crossing(Component):
         given = Cat(getattr(source, name) for name in channel.payload)
         taken = Cat(getattr(sink, name) for name in channel.payload)
         fifo = _fifo(len(given), inward=inward)
-        m.submodules[channel.valid.removesuffix("valid").rstrip("_t")] = fifo
+        m.submodules[channel.valid.removesuffix("valid").removesuffix("_t")] = fifo
         m.d.comb += [
             fifo.w_data.eq(given),
             fifo.w_en.eq(getattr(source, channel.valid)),
