@@ -255,6 +255,16 @@ module bench;
     write_word(CONTROLLER, 0, COMMAND_AT, word);
   endtask
 
+  // Acknowledge the end of a run; until the command is over, the outputs may change.
+  task acknowledge;
+    begin
+      changing = 1;
+      command(ACKNOWLEDGE);
+      untold = 0;
+      changing = 0;
+    end
+  endtask
+
   // Write the lines of writes.hex from `first` to `last` - 1.
   integer line;
   reg [31:0] line_node, line_address;
@@ -308,10 +318,7 @@ module bench;
       read_word(CONTROLLER, 0, QUEUED_AT, 0);
       watched = 0;
       tiles_at_end;
-      changing = 1;
-      command(ACKNOWLEDGE);
-      untold = 0;
-      changing = 0;
+      acknowledge;
     end
   endtask
 
@@ -483,10 +490,7 @@ module bench;
       check((answer & ~(8'hff ^ flag)) ===
             (node << 16) + (PROGRAM << 12) + (1 << 11) + (FAILED << 8) + flag,
             "a wrong run has another result");
-      changing = 1;
-      command(ACKNOWLEDGE);
-      untold = 0;
-      changing = 0;
+      acknowledge;
     end
   endtask
 
