@@ -5,10 +5,12 @@ The tests read import statements and import nothing.
 
 import ast
 import re
+import sys
 import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
 from graphlib import TopologicalSorter
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +157,22 @@ def imported(path: Path) -> frozenset[Path]:
     return frozenset(name for name in found if (PACKAGE / name).is_file())
 
 
+def third_party_names(path: Path) -> set[str]:
+    """Return the top names of other packages that a module imports, wherever and for whatever."""
+    names = set()
+    for node in statements(ast.parse((PACKAGE / path).read_text()).body):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(str(node.module).split(".")[0])
+    return names - sys.stdlib_module_names - {"eyecast"}
+
+
+def requirement_names(lines: Sequence[str]) -> set[str]:
+    """Return the names of the packages in a list of requirements, as registries spell them."""
+    return {re.split(r"[^\w.-]", line)[0].lower().replace("_", "-") for line in lines}
+
+
 def floor_of(path: Path) -> str:
     """Return a module's floor: the longest floor name that its path begins with."""
     return max((floor for floor in FLOORS if path.is_relative_to(floor)), key=len, default="")
@@ -252,3 +270,22 @@ def test_no_text_of_the_model_spells_an_option() -> None:
     """Options depend on the interface: ``--source`` for commands, ``source=`` for Python."""
     assert not [path for path in MODULES if path.parts[0] == "model" and spells_an_option(path)]
     assert spells_an_option(Path("cli/options/collective.py"))
+
+
+def test_the_types_are_checked_without_what_only_an_extra_installs() -> None:
+    # `make lint` runs in an environment with the extra `dev` alone.
+    config = tomllib.loads((PACKAGE / "pyproject.toml").read_text())
+    skipped = {
+        module.removesuffix(".*")
+        for override in config["tool"]["mypy"]["overrides"]
+        if override.get("ignore_missing_imports")
+        for module in override["module"]
+    }
+    extras = config["project"]["optional-dependencies"]
+    there = requirement_names(config["project"]["dependencies"] + extras["dev"])
+    absent = set[str]().union(*map(requirement_names, extras.values())) - there
+    distributions = packages_distributions()
+    for path in sources():
+        for name in third_party_names(path) - skipped:
+            owners = {owner.lower().replace("_", "-") for owner in distributions.get(name, [name])}
+            assert not owners & absent, f"{path}: {name} has no line in pyproject's [tool.mypy]"
