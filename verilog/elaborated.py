@@ -3,10 +3,15 @@
 ``tests/verilog/test_elaborated.py`` fails if a release of Amaranth changes one of them.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from dis import get_instructions
+from functools import cache
+from types import CodeType
 from typing import Any
 
+from amaranth import tracer
 from amaranth.back import rtlil
 from amaranth.hdl import DomainRenamer, Fragment, Instance, Signal, Value
 from amaranth.hdl._ir import PortDirection
@@ -21,6 +26,35 @@ Ports = dict[str, tuple[Value, bool]]
 
 States = tuple[tuple[str, tuple[str, ...]], ...]
 """Names of state machines' signals, each with the names of its states by value from 0 on."""
+
+
+_name_by_amaranth = tracer.get_var_name
+
+
+def _name_of_variable(depth: int = 2, **settings: Any) -> Any:
+    """Return the name of the variable in which a signal, made in a frame so deep, is stored."""
+    frame = sys._getframe(depth)
+    stored = _stored_with_another(frame.f_code).get(frame.f_lasti)
+    return stored or _name_by_amaranth(depth + 1, **settings)
+
+
+@cache
+def _stored_with_another(code: CodeType) -> dict[int, str]:
+    """Return by instruction the variable that one right behind it stores, and no other alone.
+
+    From Python 3.13 on, such an instruction stores or loads a second variable, too.
+    """
+    found, before = {}, 0
+    for each in get_instructions(code):
+        if each.opname in ("STORE_FAST_LOAD_FAST", "STORE_FAST_STORE_FAST"):
+            found[before] = each.argval[0]
+        before = each.offset
+    return found
+
+
+# Amaranth 0.5 finds no name behind such an instruction, so that a signal would have another name
+# than on Python 3.11, and a network another text.
+tracer.get_var_name = _name_of_variable
 
 
 def elaborate(component: Component, platform: object = None) -> Elaborated:

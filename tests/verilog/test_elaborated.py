@@ -157,6 +157,12 @@ def test_a_change_of_amaranth_is_named(
     assert sentence.startswith(f"Amaranth {version('amaranth')} has changed {part}: verilog/")
 
 
+def test_a_signal_has_the_name_of_its_variable_on_every_python() -> None:
+    """From Python 3.13 on, one instruction stores both variables."""
+    three, word = 3, Signal(8)
+    assert (word.name, len(word)) == ("word", three + 5)
+
+
 PRIVATE = re.compile(
     r"^\s*from amaranth([\w.]*\._| .*\b_|\.hdl import (\([^)]*|[^(\n]*)\bFragment\b)", re.MULTILINE
 )
