@@ -26,7 +26,7 @@ from ..program.circuits.program import SUM as CIRCUIT_SUM
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
 from .combine import codes as codes_of
-from .combine import combined, own_addresses
+from .combine import combined, lane_widths, own_addresses
 from .control import Control
 
 LOST_WORD, MISSING_WORD, BAD_ROUTE = 1 << 0, 1 << 2, 1 << 3
@@ -72,6 +72,7 @@ class _Tables(NamedTuple):
     operator_count: int
     operators: npt.NDArray[np.int64]
     own_operators: npt.NDArray[np.int64]
+    lane_widths: npt.NDArray[np.int64]
     target: npt.NDArray[np.int64]
     first_entry: npt.NDArray[np.int64]
     duration: npt.NDArray[np.int64]
@@ -242,10 +243,11 @@ def _tables(program: CircuitProgram, most_entries: int) -> _Tables:
         address_mask=(1 << config.address_bits) - 1,
         cycles_to_finish=5 if config.operators else 3,
         half_duplex=program.port_model == "half-duplex",
-        flit_width=config.flit_width,
+        flit_width=config.narrow_width,
         operator_count=len(config.operators),
         operators=codes_of(config.operators),
         own_operators=own_addresses(config.operators),
+        lane_widths=lane_widths(config),
         target=target.ravel(),
         codes=codes,
         wrong=wrong,

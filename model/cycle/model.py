@@ -25,7 +25,7 @@ from ..program.checks import require_held
 from ..program.program import Program
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
-from .combine import codes, own_addresses
+from .combine import codes, lane_widths, own_addresses
 from .control import Control
 from .loop import FINISHED, LIMIT, TRACE_FULL, simulate
 from .state import (
@@ -320,7 +320,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "address_bits": config.header.address_bits,
         "operator_bits": config.header.operator_bits,
         "window_bits": config.header.window_bits,
-        "flit_width": config.flit_width,
+        "flit_width": config.narrow_width,
         "operator_count": len(config.operators),
         "operator_latency": config.operator_latency,
         "control_words": config.table.control_words,
@@ -330,7 +330,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         # A flit on a link arrives, a link becomes free, and a node that ever accepts does so.
         "patience": most_registers(config) + int(config.link_rates.max()) + REFUSAL_CYCLES,
         "barrier_registers": config.barrier_registers,
-        "largest_word": min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max)),
+        "largest_word": min((1 << config.narrow_width) - 1, int(np.iinfo(np.int64).max)),
         "timed_rows": config.timed_rows,
         "streams": config.streams,
     }
@@ -371,5 +371,6 @@ def _network(
         rows=_rows(program, program.header_flits[order], header),
         operators=codes(config.operators),
         own_operators=own_addresses(config.operators),
+        lane_widths=lane_widths(config),
         header=header,
     )
