@@ -1,5 +1,7 @@
 """Types of whole arrays, and columns that nobody can change."""
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,3 +20,22 @@ def freeze(table: object, *columns: str, dtype: type[np.generic]) -> None:
             raise InvalidInput.of(column, "an array with one axis", f"with {array.ndim}")
         array.setflags(write=False)
         object.__setattr__(table, column, array)
+
+
+def words_differ(one: Words, other: Words, axes: int = 1) -> npt.NDArray[np.bool_]:
+    """Mark the words that differ, on the first ``axes`` of both; pieces of words are another."""
+    differ = one != other
+    different: npt.NDArray[np.bool_] = differ.any(axis=tuple(range(axes, differ.ndim)))
+    return different
+
+
+def as_integers(words: Words, axes: int = 1) -> list[Any]:
+    """Return words as Python's integers, in lists as deep as ``axes``; pieces of words are joined.
+
+    Piece i of a word has its bits 64·i and up (docs/router.md, section 25).
+    """
+    if words.ndim == axes:
+        return words.tolist()
+    pieces = words.astype(object) << (64 * np.arange(words.shape[-1])).astype(object)
+    integers: list[Any] = pieces.sum(axis=-1).tolist()
+    return integers

@@ -28,6 +28,7 @@ from ..run.trace import Trace
 from .combine import codes as codes_of
 from .combine import combined, lane_widths, own_addresses
 from .control import Control
+from .pieces import with_pieces
 
 LOST_WORD, MISSING_WORD, BAD_ROUTE = 1 << 0, 1 << 2, 1 << 3
 SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 1 << 5, 1 << 6, 1 << 7
@@ -133,6 +134,7 @@ class _Registers(NamedTuple):
     named: npt.NDArray[np.bool_]
 
 
+@with_pieces
 def run_circuits(
     program: CircuitProgram,
     memory: npt.NDArray[np.uint64],
@@ -153,10 +155,6 @@ def run_circuits(
     """
     config, control = program.config, control or Control()
     control.check(config)
-    shape = (config.topology.nodes, config.message_words)
-    if memory.shape != shape or memory.dtype != np.uint64:
-        given = f"{memory.dtype} of shape {memory.shape}"
-        raise InvalidInput.of("memory", f"uint64 of shape {shape}", given)
     entries = np.diff(program.first_entry)
     for node in np.flatnonzero(entries > config.table_words)[:1].tolist():
         allowed = f"at most {config.table_words} (table words)"

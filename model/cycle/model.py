@@ -28,6 +28,7 @@ from ..run.trace import Trace
 from .combine import codes, lane_widths, own_addresses
 from .control import Control
 from .loop import FINISHED, LIMIT, TRACE_FULL, simulate
+from .pieces import with_pieces
 from .state import (
     BLOCK,
     CULPRIT,
@@ -53,6 +54,7 @@ _MOST_ROWS = 1 << 24
 """Rows of a trace for which room is reserved at once."""
 
 
+@with_pieces
 def run(
     program: Program,
     memory: npt.NDArray[np.uint64],
@@ -79,7 +81,6 @@ def run(
     """
     require_held(program)
     config = program.config
-    _require_memory(config, memory)
     control = _control(config, control)
     most = _limit(program, refusal, control, cycle_limit)
     limit = min(most, control.limit - 1) if control.limit else most
@@ -209,23 +210,6 @@ def _limit(
 def _columns(trace: Trace) -> Rows:
     """Return the columns of ``trace`` as the compiled loop names them."""
     return Rows(trace.cycle, trace.node, trace.port, trace.vc, trace.kind, trace.data)
-
-
-def _require_memory(config: NetworkConfig, memory: npt.NDArray[np.uint64]) -> None:
-    """Raise :class:`InvalidInput` unless ``memory`` has the form of the message memories."""
-    shape = (config.topology.nodes, config.message_words)
-    if memory.shape != shape or memory.dtype != np.uint64:
-        raise InvalidInput.of(
-            "memory", f"uint64 of shape {shape}", f"{memory.dtype} of shape {memory.shape}"
-        )
-    for switch in config.topology.switches:
-        if memory[switch].any():
-            raise InvalidInput.of(f"memory of node {switch}", "0, as it is a switch", "other words")
-    largest = int(memory.max(initial=0))
-    if largest >> config.flit_width:
-        raise InvalidInput.of(
-            "a word of memory", f"at most {config.flit_width} bits wide", hex(largest)
-        )
 
 
 def _refusal(config: NetworkConfig, given: npt.NDArray[np.uint16] | None) -> npt.NDArray[np.uint16]:

@@ -371,6 +371,10 @@ class NetworkConfig:
         """Width of the number of a piece, in addresses of the host; 0 if words have one."""
         return bits_for(self.further_pieces)
 
+    def words_shape(self, *shape: int) -> tuple[int, ...]:
+        """Return the shape of an array of words: the last axis of wide ones are their pieces."""
+        return (*shape, self.pieces) if self.further_pieces else shape
+
     @property
     def narrow_width(self) -> int:
         """Bits of headers, of table words and of the host's words; the contract's H."""
