@@ -1,5 +1,6 @@
 """Types of whole arrays, and columns that nobody can change."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,15 @@ def words_differ(one: Words, other: Words, axes: int = 1) -> npt.NDArray[np.bool
     differ = one != other
     different: npt.NDArray[np.bool_] = differ.any(axis=tuple(range(axes, differ.ndim)))
     return different
+
+
+def as_words(integers: Sequence[int], pieces: int = 1) -> Words:
+    """Return Python's integers as words of so many pieces; the inverse of :func:`as_integers`."""
+    if pieces == 1:
+        return np.array(integers, dtype=np.uint64)
+    ones = (1 << 64) - 1
+    cut = [[word >> 64 * piece & ones for piece in range(pieces)] for word in integers]
+    return np.array(cut, dtype=np.uint64).reshape(len(integers), pieces)
 
 
 def as_integers(words: Words, axes: int = 1) -> list[Any]:

@@ -57,7 +57,7 @@ def _require_memory(config: NetworkConfig, memory: Words) -> None:
         raise InvalidInput.of(
             "memory", f"uint64 of shape {shape}", f"{memory.dtype} of shape {memory.shape}"
         )
-    for switch in config.topology.switches:
+    for switch in () if config.circuits else config.topology.switches:
         if memory[switch].any():
             raise InvalidInput.of(f"memory of node {switch}", "0, as it is a switch", "other words")
     largest = int(memory.max(initial=0))

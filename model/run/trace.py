@@ -14,7 +14,7 @@ words (docs/router.md, section 25) may have 128 digits.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Words, as_integers, words_differ
+from ..base.arrays import Words, as_integers, as_words, words_differ
 from ..base.errors import InvalidInput
 from ..base.files import write_pieces_atomically
 from ..base.frames import data_frame, stream_of
@@ -154,11 +154,15 @@ class Trace(ShowsItself):
         )
 
     @classmethod
-    def from_flits(cls, flits: list[Flit]) -> Trace:
-        """Make a trace of ``flits`` in any order, except deliveries: in ejection-port order."""
-        trace = cls.empty(len(flits))
-        for column, values in zip(trace.columns, zip(*flits, strict=True), strict=False):
-            column[:] = np.array(values, dtype=column.dtype)
+    def from_flits(cls, flits: Sequence[tuple[int, ...]], pieces: int = 1) -> Trace:
+        """Make a trace of ``flits`` in any order, except deliveries: in ejection-port order.
+
+        Words have so many ``pieces``.
+        """
+        trace = cls.empty(len(flits), pieces)
+        for column, values in zip(trace.columns[:-1], zip(*flits, strict=True), strict=False):
+            column[:] = values
+        trace.data[:] = as_words([flit[-1] for flit in flits], pieces)
         return trace.sort()
 
     @classmethod
