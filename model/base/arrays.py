@@ -44,8 +44,9 @@ def as_integers(words: Words, axes: int = 1) -> list[Any]:
 
     Piece i of a word has its bits 64·i and up (docs/router.md, section 25).
     """
-    if words.ndim == axes:
-        return words.tolist()
-    pieces = words.astype(object) << (64 * np.arange(words.shape[-1])).astype(object)
-    integers: list[Any] = pieces.sum(axis=-1).tolist()
+    joined: Any = words
+    if words.ndim > axes:
+        pieces = words.astype(object) << (64 * np.arange(words.shape[-1])).astype(object)
+        joined = pieces.sum(axis=-1)
+    integers: list[Any] = joined.tolist()
     return integers

@@ -8,7 +8,7 @@ each piece makes the words.
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
+from functools import update_wrapper
 from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -33,7 +33,6 @@ def with_pieces(
     Raises :class:`InvalidInput` for memories whose words the network cannot hold.
     """
 
-    @wraps(run_narrow)
     def run(
         program: AProgram, memory: Words, *further: Settings.args, **settings: Settings.kwargs
     ) -> Prediction:
@@ -47,6 +46,7 @@ def with_pieces(
 
         return _by_piece(run_one, memory) if config.operators else _by_origin(run_one, memory)
 
+    update_wrapper(run, run_narrow)
     return run
 
 

@@ -118,9 +118,9 @@ class Operator:
         """
         if not self.lane_width:
             return self._combine_lanes(there, coming, bits)
-        lanes = (_lanes(words, self.lane_width) for words in (there, coming))
-        combined = self._combine_lanes(*lanes, self.lane_width)
-        narrow = combined.astype(f"<u{self.lane_width // 8}").view("<u8").reshape(there.shape)
+        width = self.lane_width
+        combined = self._combine_lanes(_lanes(there, width), _lanes(coming, width), width)
+        narrow = combined.astype(f"<u{width // 8}").view("<u8").reshape(there.shape)
         return narrow.astype(np.uint64, copy=False) & _ones(bits)
 
     def _combine_lanes(self, there: Words, coming: Words, bits: int) -> Words:

@@ -78,8 +78,9 @@ def _wide_headers(trace: Trace) -> npt.NDArray[np.bool_]:
     """Mark the header flits whose pieces above the lowest one are not 0."""
     if trace.data.ndim == 1:
         return np.zeros(len(trace), np.bool_)
-    marked: npt.NDArray[np.bool_] = trace.data[:, 1:].any(axis=1)
-    return marked & (trace.kind & HEAD_MARK != 0)
+    wide = (trace.data[:, 1:] != 0) & (trace.kind & HEAD_MARK != 0)[:, None]
+    marked: npt.NDArray[np.bool_] = wide.any(axis=1)
+    return marked
 
 
 def check_packets(program: Program, trace: Trace, *, complete: bool = True) -> Packets:

@@ -103,8 +103,8 @@ class Trace(ShowsItself):
     def __getitem__(self, index: int | slice) -> Flit | Trace:
         if isinstance(index, slice):
             return Trace(*(column[index] for column in self.columns))
-        place = (int(column[index]) for column in self.columns[:-1])
-        return Flit(*place, as_integers(self.data[[index]])[0])
+        cycle, node, port, vc, kind, _ = (int(column[index].flat[0]) for column in self.columns)
+        return Flit(cycle, node, port, vc, kind, as_integers(self.data[[index]])[0])
 
     def __iter__(self) -> Iterator[Flit]:
         return map(Flit, *(as_integers(column) for column in self.columns))
@@ -280,7 +280,7 @@ def _read_data(
     data: Words,
 ) -> npt.NDArray[np.bool_]:
     """Read hex fields into ``data``, shape (rows, pieces); return whether each is valid."""
-    valid = (widths >= 1) & (widths <= _DIGITS_OF_PIECE * data.shape[1])
+    valid: npt.NDArray[np.bool_] = (widths >= 1) & (widths <= _DIGITS_OF_PIECE * data.shape[1])
     for piece in range(data.shape[1]):
         # The lowest piece is the field's last digits.
         end = starts + np.maximum(widths - piece * _DIGITS_OF_PIECE, 0)
