@@ -113,6 +113,7 @@ def prepare(
         controller=_COMMANDS if config.programs else None,
         switches=list(config.topology.switches),
         hold=_hold(config, hold),
+        pieces=config.pieces,
     )
 
 
@@ -169,6 +170,7 @@ def prepare_circuits(
         controller=_COMMANDS if config.programs else None,
         switches=list(config.topology.switches),
         hold=_hold(config, hold),
+        pieces=config.pieces,
         circuits=True,
     )
 

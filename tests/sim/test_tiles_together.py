@@ -152,7 +152,7 @@ def record(cycle: int, port: int, flits: dict[int, tuple[int, int, int, int]]) -
         for column, bits in enumerate((7, 1, 2, 6))
         for bit in range(bits)
     ]
-    header = cycle << 32 | port << 24 | 6 << 16 | 1 << 8 | MARK | 7
+    header = cycle << 32 | port << 24 | 6 << 14 | 1 << 8 | MARK | 7
     words = [header, sum(1 << tile for tile in flits), *planes]
     return b"".join(word.to_bytes(8, "little") for word in words)
 
