@@ -88,7 +88,7 @@ def prepare(
     require_held(program)
     require_table_room(program)
     config = program.config
-    writes = [*_table_writes(program), *_message_writes(loads)]
+    writes = [*_table_writes(program), *_message_writes(config, loads)]
     if config.timed_rows:
         writes += _timing_writes(program, refusal)
     of_nodes = _without_switches(config, np.concatenate(writes))
@@ -146,7 +146,7 @@ def prepare_circuits(
     """
     config = program.config
     _require_room_for_runs(program)
-    messages = [_without_switches(config, each) for each in _message_writes(loads)]
+    messages = [_without_switches(config, each) for each in _message_writes(config, loads)]
     directory: Iterator[npt.NDArray[np.uint64]] | tuple[()] = ()
     if config.programs:
         slot = Slot(0, min(int(program.table_sizes.max()), config.table_words))
@@ -270,11 +270,13 @@ def _directory_entry(
 
 
 def _message_writes(
-    loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]],
+    config: NetworkConfig, loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]]
 ) -> Iterator[npt.NDArray[np.uint64]]:
-    """Yield the writes of message memories."""
+    """Yield the writes of message memories, the lowest piece of each word first."""
     for node, first, words in loads:
-        yield _writes(node, HostSpace.MESSAGE, np.arange(first, first + len(words)), words)
+        places = np.arange(first, first + len(words)) << config.piece_bits
+        by_piece = places[:, None] + np.arange(config.pieces)
+        yield _writes(node, HostSpace.MESSAGE, by_piece.ravel(), words.ravel())
 
 
 def _timing_writes(

@@ -34,7 +34,7 @@ def with_pieces(
     """
 
     def run(
-        program: AProgram, memory: Words, *further: Settings.args, **settings: Settings.kwargs
+        program: AProgram, memory: Words, /, *further: Settings.args, **settings: Settings.kwargs
     ) -> Prediction:
         config = program.config
         _require_memory(config, memory)
