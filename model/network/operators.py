@@ -19,7 +19,10 @@ from ..base.arrays import Words
 from ..base.errors import InvalidInput, require_range
 
 _LARGEST_WORD = (1 << 64) - 1
-_NAME = re.compile("[a-z][a-z0-9-]*(:(8|16|32|64))?")
+NAME_PATTERN = "[a-z][a-z0-9-]*(:(8|16|32|64))?"
+"""What the name of an operator must match: a function, and the bits of its lanes if it has any."""
+
+_NAME = re.compile(NAME_PATTERN)
 MOST_LATENCY = 63
 """Most cycles that an operator may take."""
 
