@@ -42,7 +42,7 @@ class Exclusion(NamedTuple):
         elif self.limited == "further_vcs":
             name, allowed, value = "vcs", f"1 in {network}", value + 1
         elif self.limited == "further_pieces":
-            name, allowed, value = "words", f"of at most 64 bits in {network}", "wider"
+            name, allowed, value = "flit width", f"at most 64 in {network}", 64 * (value + 1)
         elif isinstance(value, int) and not isinstance(value, bool):
             allowed = f"0 in {network}"
         else:
