@@ -40,12 +40,9 @@ _BLOCK_SHAPES = {
 def require_memories_fit(board: Board, config: NetworkConfig) -> None:
     """Raise :class:`.InvalidInput` if the message memories alone need too many block RAMs.
 
-    Words of more than 64 bits are refused, too: a board's host writes no pieces of words. This is
-    known before synthesis. Short memories, and so the tables, do not count: they may be
+    This is known before synthesis. Short memories, and so the tables, do not count: they may be
     made of LUTs.
     """
-    if config.further_pieces:
-        raise InvalidInput.of("flit width", "at most 64 on a board", config.flit_width)
     if config.message_words < LEAST_BLOCK_WORDS:
         return
     each = block_rams_of(board.family, config.message_words, config.flit_width)

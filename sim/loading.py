@@ -79,8 +79,9 @@ def prepare(
 ) -> Job:
     """Return the job that loads and runs ``program``.
 
-    ``loads`` are (node, address, words) of the message memories before the start. ``timing`` is
-    "barrier" or "self-timed". ``read_words`` are the words of each message memory to read after it.
+    ``loads`` are (node, address, words) of the message memories before the start; wide words have
+    shape (words, pieces). ``timing`` is "barrier" or "self-timed". ``read_words`` are the words of
+    each message memory to read after it.
     ``cycle_limit`` is when the watchdog ends the run, or the controller, if there is one.
     ``refusal`` is a pattern for each node (docs/router.md, section 11). ``hold`` has the cycles for
     which each node's tile holds it, in a network with tile ports.
@@ -272,11 +273,11 @@ def _directory_entry(
 def _message_writes(
     config: NetworkConfig, loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]]
 ) -> Iterator[npt.NDArray[np.uint64]]:
-    """Yield the writes of message memories, the lowest piece of each word first."""
+    """Yield the writes of message memories, wide words piece by piece."""
     for node, first, words in loads:
-        places = np.arange(first, first + len(words)) << config.piece_bits
-        by_piece = places[:, None] + np.arange(config.pieces)
-        yield _writes(node, HostSpace.MESSAGE, by_piece.ravel(), words.ravel())
+        begin = np.arange(first, first + len(words)) << config.piece_bits
+        address = begin[:, None] + np.arange(config.pieces)
+        yield _writes(node, HostSpace.MESSAGE, address.ravel(), words.ravel())
 
 
 def _timing_writes(

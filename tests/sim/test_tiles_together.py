@@ -113,6 +113,12 @@ COLLECTIVES: dict[str, tuple[Topology, str, dict[str, Any]]] = {
     ),
     "controller": (mesh((3, 3)), "all-reduce ring", {"operators": EVERY, "programs": 2}),
     "parity": (ring(6), "all-gather ring", {"programs": 1, "parity": True}),
+    # A memory of 65 bits.
+    "parity of words of 64 bits": (
+        ring(6),
+        "all-gather ring",
+        {"programs": 1, "parity": True, "flit_width": 64},
+    ),
     "controller far away": (
         hypercube(3),
         "all-reduce packed-trees",

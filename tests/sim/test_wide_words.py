@@ -138,3 +138,12 @@ def test_pieces_move_as_words_of_64_bits(
         headers = data[is_head] if not piece else 0
         assert (wide.trace.data[is_head, piece] == headers).all()
         assert (wide.trace.data[~is_head, piece] == data[~is_head]).all()
+
+
+def test_a_job_loads_wide_words_piece_by_piece() -> None:
+    made = program({}, {}, line(2), flit_width=192)
+    loads = [(1, 3, np.arange(10, 16, dtype=np.uint64).reshape(2, 3))]
+    job = prepare(made, loads, timing="barrier", read_words=2, cycle_limit=60)
+    written = [row[2:] for row in job.writes.tolist() if row[:2] == [1, HostSpace.MESSAGE]]
+    assert written == [[12, 10], [13, 11], [14, 12], [16, 13], [17, 14], [18, 15]]
+    assert job.message_addresses() == [0, 1, 2, 4, 5, 6]
