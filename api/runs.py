@@ -17,7 +17,7 @@ from ..model.base.files import require_writable
 from ..model.compare.comparison import compare as compare_algorithms
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
-from ..model.network.operators import BUILT_IN, Operator, operator_names
+from ..model.network.operators import Operator, is_built_in, operator_names
 from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
 from ..model.program import file as program_file
@@ -322,9 +322,9 @@ def _compiled(schedule: Schedule, parameters: dict[str, Any]) -> Compiled:
     """Compile and certify a schedule; raise if a custom operator's definition is missing."""
     SizeLimit.PROGRAM.require(schedule.topology.label, schedule.topology.nodes)
     known: tuple[Operator, ...] = parameters.get("operators", ())
-    names = {*BUILT_IN, *(each.name for each in known)}
+    names = {each.name for each in known}
     for name in schedule.blocks.operator:
-        if name is not None and name not in names:
+        if not (name is None or is_built_in(name) or name in names):
             allowed = f"given with the Operator {name}, by which the schedule combines"
             raise InvalidInput.of("operators", allowed, operator_names(known) or "left out")
     return compile_certified(schedule, parameters)

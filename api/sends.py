@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.base.errors import InvalidInput, one_of, require_range
 from ..model.collectives.task import MOST_BLOCK_WORDS
-from ..model.network.operators import BUILT_IN, Operator
+from ..model.network.operators import BUILT_IN, Operator, is_built_in
 from ..model.network.topology import Topology
 from ..model.schedule.blocks import NO_OWNER, Blocks
 from ..model.schedule.builder import path_columns
@@ -111,7 +111,7 @@ def _read_block(
         owner = KINDS["source"].read(f"{name}.owner", block.owner)
         return node_number(network, owner, f"{name}.owner"), owed, words, (), None
     operator, contributors = block.operator, block.contributors
-    if not isinstance(operator, Operator) and operator not in BUILT_IN:
+    if not isinstance(operator, Operator) and not is_built_in(operator):
         raise InvalidInput.of(f"{name}.operator", f"{one_of(BUILT_IN)}, or an Operator", operator)
     called = operator.name if isinstance(operator, Operator) else str(operator)
     given = None if contributors is None else _nodes(network, f"{name}.contributors", contributors)

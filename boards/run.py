@@ -61,7 +61,9 @@ def _carry_out_in_reset(host: SerialHost, job: Job, say: Callable[[str], None]) 
     ended = await_end(host, job)
     status = read_all(host, job, HostSpace.STATUS, job.status_words, say)
     host.control(mode | Control.RESET)
-    messages = read_all(host, job, HostSpace.MESSAGE, job.read_words, say)
+    addresses = job.message_addresses()
+    read = read_all(host, job, HostSpace.MESSAGE, max(addresses, default=-1) + 1, say)
+    messages = read[:, addresses]
     return JobResult(Outcome.DONE in ended.outcome, ended.cycle, 0.0, status, messages)
 
 

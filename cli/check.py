@@ -216,7 +216,7 @@ def _read(path: str, config: NetworkConfig, names: SignalOptions) -> RecordedRun
         if start.startswith(_CSV_HEADER):
             refuse_beside(path, ["--scope", "--clock", "--names"], "a trace has no signals")
             with busy(f"reading {path}"):
-                trace = Trace.read_csv(path)
+                trace = Trace.read_csv(path, config.pieces)
                 require_outputs(path, config, trace)
                 return RecordedRun(trace)
         signals = recorded_signals(config)

@@ -13,7 +13,7 @@ GPU, independent of buffers and copies::
 
 from typing import NamedTuple
 
-from ..model.network.operators import IDEMPOTENT
+from ..model.network.operators import is_idempotent
 from .msccl_execution import Block, Execution
 from .msccl_xml import NOBODY, Algorithm, Step
 
@@ -80,7 +80,7 @@ class ReducingExecution(Execution):
         left, right = self.values[one], self.values[other]
         refusal = self._algorithm.xml.refusal
         twice = left.chunks & right.chunks
-        if twice and self._algorithm.operator not in IDEMPOTENT:
+        if twice and not is_idempotent(self._algorithm.operator):
             rank = self.rank_of(min(twice))
             raise refusal(step.element, f"must reduce each chunk once, not that of {rank}")
         ranks = {self.rank_of(chunk) for chunk in left.chunks - twice}

@@ -72,7 +72,7 @@ def pack_flits(
     gaps = np.diff(cycle, prepend=0)
     first = offsets_of(counts)[:-1]
     gaps[first] = cycle[first]
-    words, word = np.unique(trace.data, return_inverse=True)
+    words, word = np.unique(trace.data, axis=0, return_inverse=True)
     # A flit that never leaves stays until the end, and is stalled if it is in front. Wrong hardware
     # may send a copy before the flit arrives; a flit still leaves after its arrival.
     left = np.where(followed.left >= NEVER, end + 1, followed.left)

@@ -47,7 +47,10 @@ class Pack:
         return {"at": at, "count": int(numbers.size), "type": name}
 
     def words(self, values: npt.NDArray[np.uint64]) -> dict[str, Any]:
-        """Add words of up to 64 bits as two columns: the lower 32 bits and the others."""
+        """Add words as two columns, the lower 32 bits and the others; further pieces likewise."""
+        if values.ndim > 1:
+            first, *further = map(self.words, values.T)
+            return {**first, "further": further}
         low, high = values & np.uint64(0xFFFFFFFF), values >> np.uint64(32)
         return {"low": self.column(low), "high": self.column(high) if high.any() else None}
 

@@ -296,13 +296,13 @@ def _memory(pack: Pack, watched: Watched, notes: list[str]) -> Any:
     if watched.layout is not None:
         memory = memory[:, : watched.layout.size]
     else:
-        used = np.flatnonzero(memory.any(axis=0))
+        used = np.flatnonzero(memory.any(axis=(0, *range(2, memory.ndim))))
         memory = memory[:, : int(used.max(initial=-1)) + 1]
     if memory.size > MOST_WORDS:
         allowed = f"a page has at most {MOST_WORDS:,}"
         notes.append(f"The {memory.size:,} words of the memories are left out: {allowed}.")
         return None
-    return {"size": memory.shape[1], **pack.words(memory.ravel())}
+    return {"size": memory.shape[1], **pack.words(memory.reshape(-1, *memory.shape[2:]))}
 
 
 def _origins(pack: Pack, watched: Watched) -> Any:

@@ -211,7 +211,7 @@ class Controller(Component):
         words: Mapping[ControllerWord, Value],
     ) -> None:
         """Return the controller's word at a request's address; 0 for any other request."""
-        request, word = under_way.request, Signal(self._config.flit_width)
+        request, word = under_way.request, Signal(self._config.narrow_width)
         with m.If(request.address >= CONTROLLER_ENTRIES):
             m.d.comb += word.eq(directory.word)
         with m.Else(), m.Switch(request.address[:3]):

@@ -25,20 +25,20 @@ class Directory(Component):
         High to write a word of the entry at the end of this cycle.
     field : In(2)
         The :class:`EntryField` to write, and the one that ``word`` shows.
-    write_data : In(flit_width)
+    write_data : In(narrow_width)
         The word to write. Valid while ``write`` is 1.
-    base, words, limit : Out(flit_width)
+    base, words, limit : Out(narrow_width)
         The entry's words, in every cycle. ``words`` is 0 until the host has written it since reset.
     mode : Out(2)
         The entry's mode, in every cycle.
-    word : Out(flit_width)
+    word : Out(narrow_width)
         The word of the entry that ``field`` names.
 
     """
 
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
-        width = config.flit_width
+        width = config.narrow_width
         super().__init__(
             {
                 "program": In(PROGRAM_BITS),

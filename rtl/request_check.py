@@ -37,9 +37,9 @@ class RequestCheck(Component):
     -------
     request : In(request_layout)
         The request.
-    base, words : In(flit_width)
+    base, words : In(narrow_width)
         First address and length of ``program``, from the directory.
-    image : In(flit_width)
+    image : In(narrow_width)
         The identity in the loaded image.
     busy, queued : In(1)
         High while a program starts or runs; high while a program is queued.
@@ -55,7 +55,7 @@ class RequestCheck(Component):
 
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
-        width, run = config.flit_width, run_layout(config)
+        width, run = config.narrow_width, run_layout(config)
         super().__init__(
             {
                 "request": In(request_layout(config)),

@@ -23,7 +23,7 @@ def request_layout(config: NetworkConfig) -> data.StructLayout:
             "space": 2,
             "node": node_bits(config),
             "address": host_address_bits(config),
-            "write_data": config.flit_width,
+            "write_data": config.narrow_width,
         }
     )
 
@@ -47,7 +47,7 @@ class RequestUnderWay(Component):
         High in the cycle in which a ``local`` request that is not refused is carried out.
     local : In(1)
         High if the request is for the controller itself. Used in the cycle after ``refusal``.
-    word : In(flit_width)
+    word : In(narrow_width)
         The controller's answer to a ``local`` request. Used together with ``local``.
     fetch : In(1)
         High to read the flags of node ``fetch_node``.
@@ -68,7 +68,7 @@ class RequestUnderWay(Component):
                 "refusal": In(2),
                 "accepts": Out(1),
                 "local": In(1),
-                "word": In(config.flit_width),
+                "word": In(config.narrow_width),
                 "fetch": In(1),
                 "fetch_node": In(node_bits(config)),
                 "fetched": Out(1),

@@ -27,7 +27,7 @@ def run_layout(config: NetworkConfig) -> data.StructLayout:
             "end": bits_for(config.table_words),
             "barrier": 1,
             "half_duplex": 1,
-            "limit": config.flit_width,
+            "limit": config.narrow_width,
         }
     )
 

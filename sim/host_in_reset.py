@@ -8,6 +8,8 @@ from eyecast.sim.job import HostEvent
 from eyecast.testbench.host_driver import HostDriver
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from eyecast.sim.job import Job
 
 
@@ -53,13 +55,13 @@ class HostInReset:
 
     async def status(self, job: Job) -> list[list[int]]:
         """Read every node's status: shape (nodes, status words)."""
-        return await self._read(job, job.status_space, job.status_words)
+        return await self._read(job, job.status_space, range(job.status_words))
 
     async def messages(self, job: Job) -> list[list[int]]:
         """Hold the network in reset again and read every node's message memory."""
         self._driver.hold_reset()
-        return await self._read(job, job.message_space, job.read_words)
+        return await self._read(job, job.message_space, job.message_addresses())
 
-    async def _read(self, job: Job, space: int, words: int) -> list[list[int]]:
-        """Read the first ``words`` words of a space of every node: shape (nodes, words)."""
-        return await self._driver.read_nodes(range(job.nodes), space, range(words))
+    async def _read(self, job: Job, space: int, addresses: Sequence[int]) -> list[list[int]]:
+        """Read the words at ``addresses`` of every node's space: shape (nodes, addresses)."""
+        return await self._driver.read_nodes(range(job.nodes), space, addresses)

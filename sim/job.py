@@ -67,8 +67,9 @@ class Job(_Stored):
     """One program to simulate.
 
     ``writes`` has shape (writes, 4): node, space, address, word of each write through the host port
-    before the start. After the run the bench reads ``read_words`` words of every node's space
-    ``message_space`` and ``status_words`` words of its ``status_space``. In the status,
+    before the start. A word at the host port has at most 64 bits; wide words have several
+    ``pieces``. After the run the bench reads all pieces of ``read_words`` words of every node's
+    space ``message_space`` and ``status_words`` words of its ``status_space``. In the status,
     ``mask_words`` words for each of the node's ``lanes`` tell in which of ``step_numbers`` steps a
     packet has arrived. ``cycle_limit`` is when the watchdog stops the run. ``barrier_registers``
     delay by this many cycles all signals from the nodes, and answers to the host.
@@ -108,6 +109,17 @@ class Job(_Stored):
     interrupted: int = 0
     first_cycles: int = 0
     damaged: int | None = None
+    pieces: int = 1
+
+    def message_addresses(self) -> list[int]:
+        """Return the host's addresses of the words to read, piece by piece.
+
+        The address is a multiple of a power of two, plus the number of the piece: docs/router.md,
+        section 25.
+        """
+        bits = (self.pieces - 1).bit_length()
+        words, pieces = range(self.read_words), range(self.pieces)
+        return [(word << bits) + piece for word in words for piece in pieces]
 
 
 @dataclass(frozen=True)
@@ -123,7 +135,7 @@ class JobResult(_Stored):
     status
         Shape (nodes, status words).
     messages
-        Shape (nodes, read words).
+        Shape (nodes, read words), with wide words (nodes, read words * pieces).
     result
         The controller's word *result*, which tells how the run ended; 0 without a controller.
     events

@@ -79,8 +79,9 @@ def prepare(
 ) -> Job:
     """Return the job that loads and runs ``program``.
 
-    ``loads`` are (node, address, words) of the message memories before the start. ``timing`` is
-    "barrier" or "self-timed". ``read_words`` are the words of each message memory to read after it.
+    ``loads`` are (node, address, words) of the message memories before the start; wide words have
+    shape (words, pieces). ``timing`` is "barrier" or "self-timed". ``read_words`` are the words of
+    each message memory to read after it.
     ``cycle_limit`` is when the watchdog ends the run, or the controller, if there is one.
     ``refusal`` is a pattern for each node (docs/router.md, section 11). ``hold`` has the cycles for
     which each node's tile holds it, in a network with tile ports.
@@ -88,7 +89,7 @@ def prepare(
     require_held(program)
     require_table_room(program)
     config = program.config
-    writes = [*_table_writes(program), *_message_writes(loads)]
+    writes = [*_table_writes(program), *_message_writes(config, loads)]
     if config.timed_rows:
         writes += _timing_writes(program, refusal)
     of_nodes = _without_switches(config, np.concatenate(writes))
@@ -113,6 +114,7 @@ def prepare(
         controller=_COMMANDS if config.programs else None,
         switches=list(config.topology.switches),
         hold=_hold(config, hold),
+        pieces=config.pieces,
     )
 
 
@@ -145,7 +147,7 @@ def prepare_circuits(
     """
     config = program.config
     _require_room_for_runs(program)
-    messages = [_without_switches(config, each) for each in _message_writes(loads)]
+    messages = [_without_switches(config, each) for each in _message_writes(config, loads)]
     directory: Iterator[npt.NDArray[np.uint64]] | tuple[()] = ()
     if config.programs:
         slot = Slot(0, min(int(program.table_sizes.max()), config.table_words))
@@ -169,6 +171,7 @@ def prepare_circuits(
         controller=_COMMANDS if config.programs else None,
         switches=list(config.topology.switches),
         hold=_hold(config, hold),
+        pieces=config.pieces,
         circuits=True,
     )
 
@@ -268,11 +271,13 @@ def _directory_entry(
 
 
 def _message_writes(
-    loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]],
+    config: NetworkConfig, loads: Sequence[tuple[int, int, npt.NDArray[np.uint64]]]
 ) -> Iterator[npt.NDArray[np.uint64]]:
-    """Yield the writes of message memories."""
+    """Yield the writes of message memories, wide words piece by piece."""
     for node, first, words in loads:
-        yield _writes(node, HostSpace.MESSAGE, np.arange(first, first + len(words)), words)
+        begin = np.arange(first, first + len(words)) << config.piece_bits
+        address = begin[:, None] + np.arange(config.pieces)
+        yield _writes(node, HostSpace.MESSAGE, address.ravel(), words.ravel())
 
 
 def _timing_writes(

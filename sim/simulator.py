@@ -13,14 +13,14 @@ import numpy as np
 from ..model.base.files import FULL_DISK
 from ..model.base.processes import Process, require_room, stop
 from ..model.run.run import Ending, EndState, HardwareRun
-from ..model.run.trace import Trace
+from ..model.run.trace import COLUMNS, Trace
 from ..rtl.parts.host_map import EJECTION_PORT, RunState, StatusWord
 from .build import BUILD_FOLDER
 from .cache import keep_log
 from .compilation import TOP_MODULE
 from .job import JOBS_FOLDER, TRACE_FILE, Job, JobResult, state_of
 from .run_worker import LOG, start_bench
-from .together.trace import is_by_planes, rows_of_planes
+from .together.trace import is_by_planes, rows_of_planes, trace_of_columns
 
 BENCH = "eyecast.sim.bench"
 POLL_SECONDS = 0.02
@@ -58,7 +58,7 @@ def simulate(
             for folder, job in zip(folders, jobs, strict=True):
                 _await_result(process, folder, run_folder)
                 result = JobResult.load(folder / JobResult.FILE)
-                trace = read_printed_trace(folder / TRACE_FILE)
+                trace = read_printed_trace(folder / TRACE_FILE, job.pieces)
                 measured = hardware_run(job, result, trace)
                 ending = measured.ending
                 if result.done or (ending and ending.state is EndState.TIMED_OUT):
@@ -119,6 +119,9 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
     arrived = bits[:, :, : job.flit_width].astype(bool)
     first_state = status[:, [StatusWord.SENDER_STATE]]
     states = np.concatenate([first_state, status[:, end_of_arrived:end_of_states]], axis=1)
+    memory = np.array(result.messages, dtype=np.uint64)
+    if job.pieces > 1:
+        memory = memory.reshape(job.nodes, job.read_words, job.pieces)
     signature = np.zeros(len(status), dtype=np.uint64)
     for place, words in enumerate(status[:, end_of_states:].T):
         signature |= words << np.uint64(place * job.flit_width)
@@ -132,7 +135,7 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
         sender_state=states.astype(np.int64),
         arrived=arrived.reshape(len(status), job.lanes, -1)[:, :, : job.step_numbers],
         signature=signature.astype(np.uint32),
-        memory=np.array(result.messages, dtype=np.uint64),
+        memory=memory,
         trace=trace,
         circuits=job.circuits,
         ending=_ending_of(result.result, result.cycles) if job.controller else None,
@@ -140,8 +143,8 @@ def hardware_run(job: Job, result: JobResult, trace: Trace) -> HardwareRun:
     )
 
 
-def read_printed_trace(path: Path) -> Trace:
-    """Read the trace that the design printed, rows in any order.
+def read_printed_trace(path: Path, pieces: int = 1) -> Trace:
+    """Read the trace that the design printed, rows in any order; words have this many pieces.
 
     The file has decimal columns or the records of :mod:`.together.trace`. Deliveries have a number
     for their ejection port; after sorting by it, it becomes port 0. Raises
@@ -149,7 +152,8 @@ def read_printed_trace(path: Path) -> Trace:
     """
     content = path.read_bytes()
     try:
-        trace = rows_of_planes(content) if is_by_planes(content) else _rows_of_text(content)
+        by_planes = is_by_planes(content)
+        trace = rows_of_planes(content) if by_planes else _rows_of_text(content, pieces)
     except ValueError as error:
         raise SimulatorError(f"the printed trace has a line that is no row: {error}") from error
     trace = trace.sort()
@@ -160,13 +164,12 @@ def read_printed_trace(path: Path) -> Trace:
     return trace.sort()
 
 
-def _rows_of_text(content: bytes) -> Trace:
-    """Return the rows of decimal columns."""
-    trace = Trace.empty(content.count(b"\n"))
-    numbers = np.array(content.split(), dtype=np.uint64).reshape(len(trace), len(trace.columns))
-    for column, values in zip(trace.columns, numbers.T, strict=True):
-        column[:] = values.astype(column.dtype)
-    return trace
+def _rows_of_text(content: bytes, pieces: int) -> Trace:
+    """Return the rows of decimal columns; a wide word's pieces are the last columns."""
+    rows, columns = content.count(b"\n"), len(COLUMNS) - 1 + pieces
+    numbers = np.array(content.split(), dtype=np.uint64).reshape(rows, columns)
+    *found, data = np.split(numbers, np.arange(1, len(COLUMNS)), axis=1)
+    return trace_of_columns([column[:, 0] for column in found], data)
 
 
 def _ending_of(result: int, cycle: int) -> Ending | None:

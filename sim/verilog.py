@@ -110,7 +110,8 @@ def own_operators_text(config: NetworkConfig) -> str:
     division = Division()
     for place, operator in enumerate(config.operators):
         if operator.component is not None:
-            division.add(operator.component(config.flit_width), f"operator_{place}")
+            width = operator.lane_width or config.flit_width
+            division.add(operator.component(width), f"operator_{place}")
     return "\n".join(module_texts(division).values())
 
 

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from vcd import VCDWriter
 
+from ..model.base.arrays import as_integers
 from ..model.base.files import write_pieces_atomically
 from ..model.network.config import NetworkConfig
 from ..model.network.topology import NO_LINK
@@ -203,7 +204,7 @@ def _flit_changes(config: NetworkConfig, trace: Trace, variables: _Variables) ->
     words = [0] * config.topology.nodes
     now, after = -1, list[_Change]()  # the changes of the next cycle
     for begin in range(0, len(trace), _PIECE_ROWS):
-        rows = (column[begin : begin + _PIECE_ROWS].tolist() for column in columns)
+        rows = (as_integers(column[begin : begin + _PIECE_ROWS]) for column in columns)
         for cycle, node, port, vc, kind, data, place, last, step, address in zip(
             *rows, strict=True
         ):

@@ -71,7 +71,7 @@ def _last(trace: Trace, place: Numbers) -> npt.NDArray[np.bool_]:
 
 def _deliveries(config: NetworkConfig, packets: Packets) -> tuple[Numbers, Numbers]:
     """Read step and address of each packet from its header flits, after its route."""
-    header, data = config.header, packets.flits.data
+    header, data = config.header, packets.flits.header_data
     step = np.full(len(packets.begin), UNKNOWN, dtype=np.int64)
     address = step.copy()
     reading = np.flatnonzero(packets.begin < packets.header_end)

@@ -30,6 +30,7 @@ CRC_POLYNOMIAL = 0x8408
 MOST_WORDS = 256
 """Most words that one request can read."""
 MOST_NODES = 256
+MOST_ADDRESS_BITS = 16
 STATUS_BYTES = 9
 
 
@@ -141,8 +142,8 @@ def crc(data: bytes) -> int:
 
 
 def word_bytes(config: NetworkConfig) -> int:
-    """Return the bytes of a word of a network's memories on the line."""
-    return -(-config.flit_width // 8)
+    """Return the bytes of a host's word on the line: of a wide word, those of a piece."""
+    return -(-config.narrow_width // 8)
 
 
 def identity(config: NetworkConfig) -> int:
@@ -155,5 +156,11 @@ def require_boardable(config: NetworkConfig) -> None:
     nodes = config.topology.nodes
     if nodes > MOST_NODES:
         raise InvalidInput.of("nodes of a network on a board", f"at most {MOST_NODES}", nodes)
+    from ...rtl.parts.host_port import host_address_bits  # noqa: PLC0415 - loads Amaranth
+
+    address_bits = host_address_bits(config)
+    if address_bits > MOST_ADDRESS_BITS:
+        allowed = f"of at most {MOST_ADDRESS_BITS} bits"
+        raise InvalidInput.of("host addresses of a network on a board", allowed, address_bits)
     if config.all_port:
         raise InvalidInput.of("all_port of a network on a board", "False", config.all_port)

@@ -107,7 +107,7 @@ def tile_technology(board: Board, config: NetworkConfig) -> Technology:
     """Choose the technology of a network's tiles; buffers share the block RAMs that are left."""
     nodes, capacity = config.topology.interfaces, board.capacity
     message = block_rams_of(board.family, config.message_words, config.flit_width)
-    table_bits = entry_bits(config) if config.circuits else config.flit_width
+    table_bits = entry_bits(config) if config.circuits else config.narrow_width
     each = message + block_rams_of(board.family, config.table_words, table_bits)
     left = capacity.block_rams - nodes * each
     inputs = nodes + int((config.topology.neighbor != NO_LINK).sum())

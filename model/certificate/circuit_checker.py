@@ -105,6 +105,11 @@ def bits_of(certificate: dict[str, Any]) -> dict[int, int]:
     return {value: 1 << place for place, value in enumerate(sorted(held | owed))}
 
 
+def idempotent(operator: object) -> bool:
+    """Tell whether words combined by an operator, with lanes or without, may share values."""
+    return str(operator).partition(":")[0] in IDEMPOTENT
+
+
 class Run:
     """All words of a program under way, and the memories."""
 
@@ -112,7 +117,7 @@ class Run:
         network = program["network"]
         names = network.get("operators", [])
         self.operators = len(names)
-        self.idempotent = {number for number, each in enumerate(names, 1) if each in IDEMPOTENT}
+        self.idempotent = {number for number, each in enumerate(names, 1) if idempotent(each)}
         self.hop = 1 + network.get("link_registers", 0)
         self.half_duplex = program["port_model"] == "half-duplex"
         self.all_port = network.get("all_port", False)

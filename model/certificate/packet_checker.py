@@ -377,7 +377,7 @@ def lengths(
 
     In a network whose links are ``listed``, each port of a node is one of some listed link.
     """
-    topology, width = network["topology"], network["flit_width"]
+    topology, width = network["topology"], min(network["flit_width"], 64)
     dims = topology.get("dims") or [topology.get("nodes", 1)]
     if listed_only(topology):
         ports = 1 + max(port for _, port, _, _ in listed)
@@ -574,9 +574,14 @@ class Memories:
         if x is None or y is None:
             raise RefusedError(f"{name}: combines a word of no value")
         alike = x[0] == y[0] and {x[2], y[2]} <= {0, operator}
-        once = not x[1] & y[1] or self.network["operators"][operator - 1] in IDEMPOTENT
+        once = not x[1] & y[1] or idempotent(self.network["operators"][operator - 1])
         require(alike and once, f"{name}: combines other words, or a value twice")
         return x[0], x[1] | y[1], operator
+
+
+def idempotent(operator: object) -> bool:
+    """Tell whether words combined by an operator, with lanes or without, may share values."""
+    return str(operator).partition(":")[0] in IDEMPOTENT
 
 
 def require_owed(memories: Memories) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import as_integers, words_differ
 from ..base.notebook import ShowsItself
 from ..network.config import NetworkConfig
 from ..program.any_program import AnyProgram
@@ -84,7 +85,8 @@ class Verification(Comparison):
         """The first word of a message memory that is not as predicted; None if all are."""
         for node, word in np.argwhere(_wrong_words(self.case, self.measured))[:1].tolist():
             model, hardware = self.case.predicted.memory, self.measured.memory
-            values = f"{model[node, word]:x} in the model, {hardware[node, word]:x} in the hardware"
+            here = (as_integers(memory[[node], word])[0] for memory in (model, hardware))
+            values = "{:x} in the model, {:x} in the hardware".format(*here)
             return f"node {node}, address {word}: {values}"
         return None
 
@@ -190,8 +192,7 @@ def _wrong_words(case: Case, measured: HardwareRun) -> npt.NDArray[np.bool_]:
     Shape (nodes, words). Other words of a hardware memory may be left from an earlier run.
     """
     held = held_words(case.schedule, case.payload.layout)
-    wrong: npt.NDArray[np.bool_] = measured.memory != case.predicted.memory[:, : held.shape[1]]
-    return wrong & held
+    return held & words_differ(measured.memory, case.predicted.memory[:, : held.shape[1]], axes=2)
 
 
 def compare_runs(
@@ -245,5 +246,5 @@ def _on_links(trace: Trace) -> int:
 
 def count_steps(trace: Trace, config: NetworkConfig) -> int:
     """Return the highest step in the delivered headers."""
-    headers = trace.data[(trace.port == 0) & (trace.kind & HEAD_MARK != 0)]
+    headers = trace.header_data[(trace.port == 0) & (trace.kind & HEAD_MARK != 0)]
     return int(config.header.step(headers).max(initial=0))

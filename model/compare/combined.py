@@ -103,12 +103,12 @@ class _Combining:
 
         If one of the sends replaces the value, ``arriving`` is already in order of arrival.
         """
-        operator, bits = self._operators[place[1]], self._program.config.flit_width
+        operator, bits = self._operators[place[1]], self._program.config.narrow_width
         coming = np.array([words for _, words in arriving])
         combine = [bool(self._schedule.combine[send]) for send, _ in arriving]
         if len(arriving) > 1 and all(combine):
             order = self._arrivals(place, [send for send, _ in arriving])
-            coming = np.take_along_axis(coming, order, axis=0)
+            coming = coming[order, np.arange(order.shape[1])]
         for words, combines in zip(coming, combine, strict=True):
             value = (
                 operator.combine(value, words, bits) if combines and value is not None else words

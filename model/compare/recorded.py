@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from ..base.errors import InvalidInput
 from ..network.config import NetworkConfig
 from ..network.port_model import PortModel
@@ -142,5 +140,6 @@ def _last(trace: Trace) -> int:
 
 def _without_words(trace: Trace) -> Trace:
     """Return the trace with all payload words replaced by 0."""
-    head = trace.kind & HEAD_MARK != 0
-    return replace(trace, data=np.where(head, trace.data, np.uint64(0)))
+    data = trace.data.copy()
+    data[trace.kind & HEAD_MARK == 0] = 0
+    return replace(trace, data=data)

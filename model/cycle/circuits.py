@@ -26,8 +26,9 @@ from ..program.circuits.program import SUM as CIRCUIT_SUM
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
 from .combine import codes as codes_of
-from .combine import combined, own_addresses
+from .combine import combined, lane_widths, own_addresses
 from .control import Control
+from .pieces import with_pieces
 
 LOST_WORD, MISSING_WORD, BAD_ROUTE = 1 << 0, 1 << 2, 1 << 3
 SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 1 << 5, 1 << 6, 1 << 7
@@ -72,6 +73,7 @@ class _Tables(NamedTuple):
     operator_count: int
     operators: npt.NDArray[np.int64]
     own_operators: npt.NDArray[np.int64]
+    lane_widths: npt.NDArray[np.int64]
     target: npt.NDArray[np.int64]
     first_entry: npt.NDArray[np.int64]
     duration: npt.NDArray[np.int64]
@@ -132,6 +134,7 @@ class _Registers(NamedTuple):
     named: npt.NDArray[np.bool_]
 
 
+@with_pieces
 def run_circuits(
     program: CircuitProgram,
     memory: npt.NDArray[np.uint64],
@@ -152,10 +155,6 @@ def run_circuits(
     """
     config, control = program.config, control or Control()
     control.check(config)
-    shape = (config.topology.nodes, config.message_words)
-    if memory.shape != shape or memory.dtype != np.uint64:
-        given = f"{memory.dtype} of shape {memory.shape}"
-        raise InvalidInput.of("memory", f"uint64 of shape {shape}", given)
     entries = np.diff(program.first_entry)
     for node in np.flatnonzero(entries > config.table_words)[:1].tolist():
         allowed = f"at most {config.table_words} (table words)"
@@ -242,10 +241,11 @@ def _tables(program: CircuitProgram, most_entries: int) -> _Tables:
         address_mask=(1 << config.address_bits) - 1,
         cycles_to_finish=5 if config.operators else 3,
         half_duplex=program.port_model == "half-duplex",
-        flit_width=config.flit_width,
+        flit_width=config.narrow_width,
         operator_count=len(config.operators),
         operators=codes_of(config.operators),
         own_operators=own_addresses(config.operators),
+        lane_widths=lane_widths(config),
         target=target.ravel(),
         codes=codes,
         wrong=wrong,

@@ -15,6 +15,7 @@ from numba.core.errors import NumbaError
 
 from ..base.errors import InvalidInput
 from ..base.loops import Int, address_called, index, inlined
+from ..network.config import NetworkConfig
 from ..network.operators import Operator
 
 ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, XOR, OWN = range(9)
@@ -36,7 +37,13 @@ _WORD_FUNCTION = types.uint64(types.uint64, types.uint64, types.uint64)
 
 def codes(operators: Sequence[Operator]) -> npt.NDArray[np.int64]:
     """Return the code of each operator, shape (operators,)."""
-    return np.array([_CODES.get(each.name, OWN) for each in operators], dtype=np.int64)
+    return np.array([_CODES.get(each.function, OWN) for each in operators], dtype=np.int64)
+
+
+def lane_widths(config: NetworkConfig) -> npt.NDArray[np.int64]:
+    """Return the bits of each operator's lanes, the word if it has none: shape (operators,)."""
+    widths = [each.lane_width or config.flit_width for each in config.operators]
+    return np.array(widths, dtype=np.int64)
 
 
 def own_addresses(operators: Sequence[Operator]) -> npt.NDArray[np.int64]:
@@ -91,6 +98,10 @@ class Operators(Protocol):
         """Address of each compiled custom operator; 0 if built in."""
 
     @property
+    def lane_widths(self) -> npt.NDArray[np.int64]:
+        """Bits of a lane of each operator."""
+
+    @property
     def flit_width(self) -> int:
         """Bits of a word."""
 
@@ -98,9 +109,24 @@ class Operators(Protocol):
 @inlined
 def combined(net: Operators, operator: Int, there: np.uint64, coming: np.uint64) -> np.uint64:
     """Combine the word in memory with the arriving word by operator number ``operator``, from 0."""
+    width = net.lane_widths[index(operator)]
+    ones = np.uint64(2**64 - 1) >> np.uint64(64 - width)
+    result = np.uint64(0)
+    for place in range(0, net.flit_width, width):
+        low = np.uint64(place)
+        lane = _combined_lane(net, operator, there >> low & ones, coming >> low & ones, width)
+        result |= lane << low
+    return result
+
+
+@inlined
+def _combined_lane(
+    net: Operators, operator: Int, there: np.uint64, coming: np.uint64, width: Int
+) -> np.uint64:
+    """Combine two lanes of ``width`` bits."""
     code = net.operators[index(operator)]
-    unused = np.uint64(64 - net.flit_width)
-    # Shift W-bit words to the top of 64 bits: their signs become the signs of the int64s.
+    unused = np.uint64(64 - width)
+    # Shift the lanes to the top of 64 bits: their signs become the signs of the int64s.
     less = np.int64(coming << unused) < np.int64(there << unused)
     if code == ADD:
         result = there + coming
@@ -119,6 +145,6 @@ def combined(net: Operators, operator: Int, there: np.uint64, coming: np.uint64)
     elif code == XOR:
         result = there ^ coming
     else:
-        width = np.uint64(net.flit_width)
-        result = address_called(net.own_operators[index(operator)], there, coming, width)
+        bits = np.uint64(width)
+        result = address_called(net.own_operators[index(operator)], there, coming, bits)
     return np.uint64(result << unused >> unused)

@@ -25,9 +25,10 @@ from ..program.checks import require_held
 from ..program.program import Program
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
-from .combine import codes, own_addresses
+from .combine import codes, lane_widths, own_addresses
 from .control import Control
 from .loop import FINISHED, LIMIT, TRACE_FULL, simulate
+from .pieces import with_pieces
 from .state import (
     BLOCK,
     CULPRIT,
@@ -53,6 +54,7 @@ _MOST_ROWS = 1 << 24
 """Rows of a trace for which room is reserved at once."""
 
 
+@with_pieces
 def run(
     program: Program,
     memory: npt.NDArray[np.uint64],
@@ -79,7 +81,6 @@ def run(
     """
     require_held(program)
     config = program.config
-    _require_memory(config, memory)
     control = _control(config, control)
     most = _limit(program, refusal, control, cycle_limit)
     limit = min(most, control.limit - 1) if control.limit else most
@@ -211,23 +212,6 @@ def _columns(trace: Trace) -> Rows:
     return Rows(trace.cycle, trace.node, trace.port, trace.vc, trace.kind, trace.data)
 
 
-def _require_memory(config: NetworkConfig, memory: npt.NDArray[np.uint64]) -> None:
-    """Raise :class:`InvalidInput` unless ``memory`` has the form of the message memories."""
-    shape = (config.topology.nodes, config.message_words)
-    if memory.shape != shape or memory.dtype != np.uint64:
-        raise InvalidInput.of(
-            "memory", f"uint64 of shape {shape}", f"{memory.dtype} of shape {memory.shape}"
-        )
-    for switch in config.topology.switches:
-        if memory[switch].any():
-            raise InvalidInput.of(f"memory of node {switch}", "0, as it is a switch", "other words")
-    largest = int(memory.max(initial=0))
-    if largest >> config.flit_width:
-        raise InvalidInput.of(
-            "a word of memory", f"at most {config.flit_width} bits wide", hex(largest)
-        )
-
-
 def _refusal(config: NetworkConfig, given: npt.NDArray[np.uint16] | None) -> npt.NDArray[np.uint16]:
     """Return the given refusal patterns, checked, or patterns that refuse nothing."""
     shape = (config.topology.nodes,)
@@ -320,7 +304,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "address_bits": config.header.address_bits,
         "operator_bits": config.header.operator_bits,
         "window_bits": config.header.window_bits,
-        "flit_width": config.flit_width,
+        "flit_width": config.narrow_width,
         "operator_count": len(config.operators),
         "operator_latency": config.operator_latency,
         "control_words": config.table.control_words,
@@ -330,7 +314,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         # A flit on a link arrives, a link becomes free, and a node that ever accepts does so.
         "patience": most_registers(config) + int(config.link_rates.max()) + REFUSAL_CYCLES,
         "barrier_registers": config.barrier_registers,
-        "largest_word": min((1 << config.flit_width) - 1, int(np.iinfo(np.int64).max)),
+        "largest_word": min((1 << config.narrow_width) - 1, int(np.iinfo(np.int64).max)),
         "timed_rows": config.timed_rows,
         "streams": config.streams,
     }
@@ -371,5 +355,6 @@ def _network(
         rows=_rows(program, program.header_flits[order], header),
         operators=codes(config.operators),
         own_operators=own_addresses(config.operators),
+        lane_widths=lane_widths(config),
         header=header,
     )

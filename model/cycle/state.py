@@ -224,7 +224,7 @@ class Network(NamedTuple):
     ``damages``, message memories damage each word that is ``damaged_word``.
 
     ``operators`` has a code for each of ``operator_count`` operators, ``own_operators`` the address
-    of each custom one; all take ``operator_latency`` cycles.
+    of each custom one, ``lane_widths`` the bits of its lanes; all take ``operator_latency`` cycles.
     """
 
     ports: int
@@ -274,6 +274,7 @@ class Network(NamedTuple):
     rows: Records[Row]
     operators: Ints
     own_operators: Ints
+    lane_widths: Ints
     header: Words
 
 

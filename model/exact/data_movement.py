@@ -33,7 +33,8 @@ class Moved(NamedTuple):
 
 def move_words(program: Program, times: Timetable, memory: Words) -> Moved:
     """Move the words of all steps; ``memory`` is not changed."""
-    result = Moved(memory.copy(), np.zeros(int(program.length.sum()), dtype=np.uint64))
+    words = program.config.words_shape(int(program.length.sum()))
+    result = Moved(memory.copy(), np.zeros(words, dtype=np.uint64))
     first = offsets_of(program.length)
     order = np.argsort(program.step, kind="stable")
     bounds = np.searchsorted(program.step[order], np.arange(1, program.steps + 2))
@@ -77,7 +78,7 @@ def _move(program: Program, times: Timetable, memory: Words, row: Numbers, word:
             one = np.unique(place, return_index=True)[1]
             now = here[one]
             there = memory[node[now], address[now] ^ (0 if number % 2 else half)]
-            bits = program.config.flit_width
+            bits = program.config.narrow_width
             memory[node[now], address[now]] = chosen.combine(there, coming[now], bits)
             here = np.delete(here, one)
     return coming

@@ -45,11 +45,13 @@ def _data(
     headers = program.header_flits
     first_header, first_word = offsets_of(headers), offsets_of(program.length)
     is_header = flit < headers[row]
-    data = np.zeros(len(row), dtype=np.uint64)
-    data[is_header] = program.header[(first_header[row] + flit)[is_header]]
+    data = np.zeros((len(row), *payload.shape[1:]), dtype=np.uint64)
     data[~is_header] = payload[(first_word[row] + flit - headers[row])[~is_header]]
+    # A header has no other pieces than the lowest one.
+    low = data if data.ndim == 1 else data[:, 0]
+    low[is_header] = program.header[(first_header[row] + flit)[is_header]]
     begins = offsets_of(np.bincount(passage, minlength=len(there.row)))[:-1]
-    data[begins] = _leading(program, there)
+    low[begins] = _leading(program, there)
     return data
 
 

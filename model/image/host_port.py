@@ -67,7 +67,7 @@ def space_words(config: NetworkConfig) -> dict[Space, int]:
         table = (config.lanes - 1) * table_stride(config) + config.table_words
         masks, further_states = config.lanes * config.mask_words, config.lanes - 1
     return {
-        Space.MESSAGE: config.message_words,
+        Space.MESSAGE: config.message_words << config.piece_bits,
         Space.TABLE: table,
         Space.EXPECTED: entry(config.programs) if config.programs else masks,
         Space.STATUS: ARRIVED + masks + further_states + config.signature_words,

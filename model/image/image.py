@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Words
+from ..base.arrays import Words, as_integers
 from ..base.errors import require_range
 from ..base.files import write_atomically, write_pieces_atomically
 from ..base.ragged import offsets_of, ranges
@@ -122,7 +122,7 @@ class Image:
         config = self.program.config
         tables = [*table_writes(self.program, self.base)]
         messages = [
-            _writes(node, Space.MESSAGE, address, load) for node, address, load in self.loads
+            message_writes(config, node, address, load) for node, address, load in self.loads
         ]
         if slot := self.slot:
             directory = self._started(slot).writes()
@@ -160,7 +160,8 @@ class Image:
         for node, known in enumerate(self.known):
             edges = np.flatnonzero(np.diff(known, prepend=False, append=False)).reshape(-1, 2)
             for begin, end in edges.tolist():
-                held = [f"{word:x}" for word in self.predicted.memory[node, begin:end].tolist()]
+                words = as_integers(self.predicted.memory[node, begin:end])
+                held = [f"{word:x}" for word in words]
                 yield {"node": node, "address": begin, "words": held}
 
     def write(self, path: str | Path, described: str | Path) -> None:
@@ -288,6 +289,15 @@ def _writes(
     for place, column in enumerate((node, int(space), places, words)):
         writes[:, place] = column
     return writes
+
+
+def message_writes(config: NetworkConfig, node: int, address: int, words: Words) -> Words:
+    """Return the writes of words of a node's message memory from an address on, piece by piece."""
+    if not config.further_pieces:
+        return _writes(node, Space.MESSAGE, address, words)
+    places = (address + np.arange(len(words)))[:, None] << config.piece_bits
+    places = places + np.arange(config.pieces)
+    return _writes(node, Space.MESSAGE, places.ravel(), words.ravel())
 
 
 def _of_interfaces(config: NetworkConfig, writes: Words) -> Words:

@@ -16,6 +16,7 @@ from ..base.json_file import decode_versioned, read_json
 from ..network.config import NetworkConfig, Timing
 from ..network.config_file import network_from_json
 from ..program.any_program import AnyProgram
+from ..program.payload import empty_memory
 from .host_port import Space, entry_stride
 from .image import FORMAT, VERSION, table_writes
 
@@ -49,11 +50,13 @@ class ImageFile:
 
     @property
     def memory(self) -> npt.NDArray[np.uint64]:
-        """Message memories before the run: uint64 of shape (nodes, message words)."""
-        memory = np.zeros((self.config.topology.nodes, self.config.message_words), np.uint64)
+        """Message memories before the run: shape (nodes, message words), and their pieces."""
+        memory = empty_memory(self.config)
+        by_piece = memory.reshape(*memory.shape[:2], -1)
         for node, space, address, word in self.writes:
             if space == Space.MESSAGE:
-                memory[node, address] = word
+                word_of, piece = divmod(address, 1 << self.config.piece_bits)
+                by_piece[node, word_of, piece] = word
         return memory
 
     def loads(self, program: AnyProgram) -> bool:

@@ -52,6 +52,12 @@ class Timing(StrEnum):
 TIMINGS = tuple(Timing)
 """All timings."""
 
+PIECE_BITS = 64
+"""Bits of each piece of a wide word (docs/router.md, section 25)."""
+
+MOST_PIECES = 8
+"""Most pieces of a word."""
+
 SIGNATURE_BITS = 32
 """Width of a node's signature."""
 
@@ -150,9 +156,14 @@ class NetworkConfig:
     """Flits that an input buffer holds per VC. A credit takes 2R + 2 cycles to return over R link
     registers; a smaller depth cannot keep a link busy."""
 
-    flit_width: int = _number(32, (8, 64), "Bits of a flit, {} to {}.", in_every_file=True)
+    flit_width: int = _number(
+        32,
+        (8, MOST_PIECES * PIECE_BITS),
+        "Bits of a flit, {} to {}; from 64 on a multiple of 64.",
+        in_every_file=True,
+    )
     """Bits of data in a flit and in a word of memory. Timed rows need at least 16, because a word
-    holds a refusal pattern of 16 bits."""
+    holds a refusal pattern of 16 bits. From 64 on, a multiple of 64."""
 
     message_words: int = _number(
         256,
@@ -255,6 +266,7 @@ class NetworkConfig:
                 require_range(name.replace("_", " "), getattr(self, name), *parameter.limits)
         require_range("ports per node", self.topology.ports, 2, 63)
         require_compatible(self)
+        self._require_pieces_and_lanes()
         if self.circuits:
             # Words have no headers, and tables no rows; the host reads the current entry's number.
             self._require_flit_width("the number of an entry", bits_for(self.table_words))
@@ -263,6 +275,20 @@ class NetworkConfig:
             self._require_flit_width(self._delivery_words(), self.header.delivery_bits)
             self._require_flit_width("the message length", self.length_bits)
 
+    def _require_pieces_and_lanes(self) -> None:
+        """Raise :class:`.InvalidInput` for a word that is no row of pieces, or of lanes."""
+        width = self.flit_width
+        if width > PIECE_BITS and width % PIECE_BITS:
+            allowed = f"up to {PIECE_BITS}, or a multiple of {PIECE_BITS}"
+            raise InvalidInput.of("flit width", allowed, width)
+        for operator in self.operators:
+            if self.pieces > 1 and not operator.lane_width:
+                allowed = f"one with lanes, such as {operator.name}:32, for words of {width} bits"
+                raise InvalidInput.of("operator", allowed, operator.name)
+            if operator.lane_width and width % operator.lane_width:
+                allowed = f"a multiple of {operator.lane_width}, the lanes of {operator.name}"
+                raise InvalidInput.of("flit width", allowed, width)
+
     def _delivery_words(self) -> str:
         """Name the fields of a delivery, for an error."""
         further = (("operator", self.operator_bits), ("window", self.window_bits))
@@ -270,7 +296,7 @@ class NetworkConfig:
         return f"the delivery ({', '.join(names)})"
 
     def _require_flit_width(self, what: str, bits: int) -> None:
-        if bits > self.flit_width:
+        if bits > self.narrow_width:
             raise InvalidInput.of(
                 "flit width", f"at least {bits}, which {what} takes here", self.flit_width
             )
@@ -279,7 +305,7 @@ class NetworkConfig:
     def header(self) -> HeaderFormat:
         """The format of header flits."""
         return HeaderFormat(
-            flit_width=self.flit_width,
+            flit_width=self.narrow_width,
             deliver_code=self.topology.ports,
             port_bits=bits_for(self.topology.ports),
             hop_bits=bits_for(self.topology.longest_run - 1),
@@ -306,7 +332,7 @@ class NetworkConfig:
                 ("lead", self.length_bits),
                 ("window", self.window_bits),
             )
-        return TableFormat(self.flit_width, fields)
+        return TableFormat(self.narrow_width, fields)
 
     def display_value(self, name: str) -> int | str:
         """Return a parameter's value as options and tables show it: number, flag or names."""
@@ -329,6 +355,30 @@ class NetworkConfig:
     def differing_links(self) -> bool:
         """True if the topology gives the registers or the rate of any link."""
         return self.topology.links_differ
+
+    @property
+    def pieces(self) -> int:
+        """Pieces of a word: one of up to 64 bits, or more, of 64 bits each."""
+        return -(-self.flit_width // PIECE_BITS)
+
+    @property
+    def further_pieces(self) -> int:
+        """Pieces of a word besides the first one."""
+        return self.pieces - 1
+
+    @property
+    def piece_bits(self) -> int:
+        """Width of the number of a piece, in addresses of the host; 0 if words have one."""
+        return bits_for(self.further_pieces)
+
+    def words_shape(self, *shape: int) -> tuple[int, ...]:
+        """Return the shape of an array of words: the last axis of wide ones are their pieces."""
+        return (*shape, self.pieces) if self.further_pieces else shape
+
+    @property
+    def narrow_width(self) -> int:
+        """Bits of headers, of table words and of the host's words; the contract's H."""
+        return min(self.flit_width, PIECE_BITS)
 
     @property
     def step_bits(self) -> int:
@@ -391,7 +441,7 @@ class NetworkConfig:
     @property
     def mask_words(self) -> int:
         """Words of a mask with one bit for each step number."""
-        return -(-(1 << self.step_bits) // self.flit_width)
+        return -(-(1 << self.step_bits) // self.narrow_width)
 
     @property
     def leading_words(self) -> int:
@@ -419,7 +469,7 @@ class NetworkConfig:
     @property
     def signature_words(self) -> int:
         """Words of a signature; 0 without signatures."""
-        return -(-SIGNATURE_BITS // self.flit_width) if self.signature else 0
+        return -(-SIGNATURE_BITS // self.narrow_width) if self.signature else 0
 
     @property
     def start_bits(self) -> int:

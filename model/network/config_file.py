@@ -21,7 +21,7 @@ import msgspec
 from ..base.errors import InvalidInput
 from ..base.json_file import place_first
 from .config import DEFAULTS, PARAMETERS, NetworkConfig
-from .operators import BUILT_IN, Operator
+from .operators import Operator
 from .topology_file import topology_from_json, topology_to_json
 
 _IN_EVERY_FILE = tuple(name for name, known in PARAMETERS.items() if known.in_every_file)
@@ -85,7 +85,7 @@ def network_from_json(description: dict[str, object]) -> NetworkConfig:
 
 def _operator_to_json(operator: Operator) -> object:
     """Return an operator in the form of the file."""
-    if operator.name in BUILT_IN:
+    if operator.built_in:
         return operator.name
     return {"name": operator.name, "latency": operator.latency}
 

@@ -41,6 +41,8 @@ class Exclusion(NamedTuple):
             allowed = f"at least {self._least(config)} in {network}"
         elif self.limited == "further_vcs":
             name, allowed, value = "vcs", f"1 in {network}", value + 1
+        elif self.limited == "further_pieces":
+            name, allowed, value = "flit width", f"at most 64 in {network}", 64 * (value + 1)
         elif isinstance(value, int) and not isinstance(value, bool):
             allowed = f"0 in {network}"
         else:
@@ -71,6 +73,7 @@ EXCLUDES = (
     Exclusion("all_port", "operator_latency"),
     Exclusion("contention_free", "operator_latency"),
     Exclusion("contention_free", "differing_links"),
+    Exclusion("programs", "further_pieces"),
     Exclusion("circuits", "differing_links"),
     Exclusion("circuits", "further_vcs"),
     Exclusion("circuits", "timed_rows"),

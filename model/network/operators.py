@@ -19,8 +19,17 @@ from ..base.arrays import Words
 from ..base.errors import InvalidInput, require_range
 
 _LARGEST_WORD = (1 << 64) - 1
+NAME_PATTERN = "[a-z][a-z0-9-]*(:(8|16|32|64))?"
+"""What the name of an operator must match: a function, and the bits of its lanes if it has any."""
+
+_NAME = re.compile(NAME_PATTERN)
 MOST_LATENCY = 63
 """Most cycles that an operator may take."""
+
+
+def function_of(name: str) -> str:
+    """Return the name of an operator without its lane width."""
+    return name.partition(":")[0]
 
 
 @dataclass(frozen=True)
@@ -32,13 +41,15 @@ class Operator:
     Parameters
     ----------
     name
-        Lower-case letters, digits and dashes. A built-in name means the built-in operator.
+        Lower-case letters, digits and dashes. A built-in name means the built-in operator. A colon
+        and a lane width may follow, as in ``add:16``: such an operator acts on each lane.
     latency
         Cycles from its words to its result.
     meaning
         Only for a custom operator: a function of the target's word, the arriving word and the bits
-        of a word, three ``uint64``. Its result is one ``uint64``, cut to that number of bits. Numba
-        must be able to compile it. None if the model does not run the network.
+        of a word, or of a lane if the name has one, three ``uint64``. Its result is one ``uint64``,
+        cut to that number of bits. Numba must be able to compile it. None if the model does not run
+        the network.
     component
         Only for a custom operator: the function that makes its hardware, as ``rtl/`` calls it.
         None if no hardware is built.
@@ -56,11 +67,11 @@ class Operator:
     component: Callable[..., Any] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.name, str) and re.fullmatch("[a-z][a-z0-9-]*", self.name)):
-            allowed = "lower-case letters, digits and dashes"
+        if not (isinstance(self.name, str) and _NAME.fullmatch(self.name)):
+            allowed = "lower-case letters, digits and dashes, then :8, :16, :32, :64 or nothing"
             raise InvalidInput.of("name of an operator", allowed, repr(self.name))
         require_range(f"latency of operator {self.name}", self.latency, 0, MOST_LATENCY)
-        if self.name in _MEANINGS and (self.latency or self.meaning or self.component):
+        if self.built_in and (self.latency or self.meaning or self.component):
             allowed = "other than those built in"
             raise InvalidInput.of("name of an operator of your own", allowed, self.name)
         for part in ("meaning", "component"):
@@ -86,18 +97,38 @@ class Operator:
             raise InvalidInput.of(name, allowed, f"one of {taken}") from None
 
     @property
+    def function(self) -> str:
+        """The name without its lane width."""
+        return function_of(self.name)
+
+    @property
+    def lane_width(self) -> int:
+        """Bits of a lane; 0 if the operator acts on the whole word."""
+        return int(self.name.partition(":")[2] or 0)
+
+    @property
     def built_in(self) -> bool:
         """Tell whether every network may have the operator by its name alone."""
-        return self.name in _MEANINGS
+        return self.function in _MEANINGS
 
     def combine(self, there: Words, coming: Words, bits: int) -> Words:
         """Combine words of ``bits`` bits by NumPy; the result has shape and dtype of ``there``.
 
+        The pieces of wide words are combined as words of 64 bits.
+
         Raises :class:`.InvalidInput` for an operator without a meaning, and for a meaning whose
         result is not an integer. Adds a note to any exception that the meaning raises.
         """
+        if not self.lane_width:
+            return self._combine_lanes(there, coming, bits)
+        width = self.lane_width
+        combined = self._combine_lanes(_lanes(there, width), _lanes(coming, width), width)
+        narrow = combined.astype(f"<u{width // 8}").view("<u8").reshape(there.shape)
+        return narrow.astype(np.uint64, copy=False) & _ones(bits)
+
+    def _combine_lanes(self, there: Words, coming: Words, bits: int) -> Words:
         if self.built_in:
-            return _MEANINGS[self.name](there, coming, bits)
+            return _MEANINGS[self.function](there, coming, bits)
         if self.meaning is None:
             allowed = "given with its meaning, which no file has"
             raise InvalidInput.of("operator", allowed, self.name)
@@ -135,6 +166,12 @@ class Operator:
         return result
 
 
+def _lanes(words: Words, width: int) -> Words:
+    """Cut words of 64 bits into lanes, lane 0 first: shape (words * 64 / ``width``,)."""
+    lanes: Words = np.ascontiguousarray(words, "<u8").ravel().view(f"<u{width // 8}")
+    return lanes.astype(np.uint64)
+
+
 def _ones(bits: int) -> np.uint64:
     """Return a word whose low ``bits`` bits are 1."""
     return np.uint64((1 << bits) - 1)
@@ -168,6 +205,20 @@ IDEMPOTENT = ("min", "max", "min-signed", "max-signed", "and", "or")
 """Names of the operators for which a value combined with itself is the same value."""
 
 
+def is_built_in(name: object) -> bool:
+    """Tell whether a name, with or without a lane width, is that of a built-in operator."""
+    return (
+        isinstance(name, str)
+        and _NAME.fullmatch(name) is not None
+        and function_of(name) in BUILT_IN
+    )
+
+
+def is_idempotent(name: str | None) -> bool:
+    """Tell whether an operator makes the same value of a value and itself, in each lane."""
+    return name is not None and function_of(name) in IDEMPOTENT
+
+
 def as_operators(given: str | Iterable[Operator | str]) -> tuple[Operator, ...]:
     """Return the operators in ``given``: names separated by commas, or operators and names.
 
@@ -176,9 +227,9 @@ def as_operators(given: str | Iterable[Operator | str]) -> tuple[Operator, ...]:
     listed = [name for name in given.split(",") if given] if isinstance(given, str) else given
     operators: list[Operator] = []
     for each in listed:
-        if not isinstance(each, Operator) and each not in BUILT_IN:
+        if not isinstance(each, Operator) and not is_built_in(each):
             raise InvalidInput.unknown("operators", BUILT_IN, each)
-        operator = each if isinstance(each, Operator) else BUILT_IN[each]
+        operator = each if isinstance(each, Operator) else Operator(each)
         if any(operator.name == other.name for other in operators):
             raise InvalidInput.of(
                 "operators", "different from each other", f"twice {operator.name}"

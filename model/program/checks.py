@@ -286,7 +286,7 @@ def _require_received(table: RowTable, least: int, most: int) -> None:
             node = int(np.searchsorted(table.first_receive, place, side="right")) - 1
             value = int(limit.column[place])
             raise InvalidInput.of(f"{limit.name} {node}", limit.words, value)
-    largest_word = min((1 << config.flit_width) - 1, _ANY)
+    largest_word = min((1 << config.narrow_width) - 1, _ANY)
     awaited = _Limit("", table.awaited, 0, largest_word)
     if not config.timed_rows:
         awaited = _Limit("", table.awaited, 0, 0, "0 in a network without timed rows")

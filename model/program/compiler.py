@@ -17,7 +17,7 @@ from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..base.ragged import offsets_of
 from ..network.config import MOST_MEMORY_WORDS, MOST_VCS, NetworkConfig
-from ..network.operators import Operator, as_operators
+from ..network.operators import as_operators
 from ..network.port_model import PortModel
 from ..network.routes import segments_of_paths
 from ..schedule.rules import send_name
@@ -199,8 +199,7 @@ def make_room(
             words = max(words, _room(layouts[-1].room))
     config = replace(config, steps=steps, vcs=vcs, message_words=words)
     config = replace(config, streams=streams, timed_rows=timed_rows)
-    if "operators" not in fixed:
-        config = replace(config, operators=_operators(config, schedules))
+    config = _with_operators(config, schedules, fixed)
     return config, [layout.aligned_if_within(words) for layout in layouts]
 
 
@@ -214,16 +213,23 @@ def _room_for_circuits(
         if "message_words" not in fixed:
             words = max(config.message_words, _room(layouts[-1].room))
             config = replace(config, message_words=words)
-    if "operators" not in fixed:
-        config = replace(config, operators=_operators(config, schedules))
+    config = _with_operators(config, schedules, fixed)
     return config, [Layout.of_circuits(each, config.message_words) for each in schedules]
 
 
-def _operators(config: NetworkConfig, schedules: Sequence[Schedule]) -> tuple[Operator, ...]:
-    """Return the operators of ``config``, followed by the others that ``schedules`` use."""
+def _with_operators(
+    config: NetworkConfig, schedules: Sequence[Schedule], fixed: Collection[str]
+) -> NetworkConfig:
+    """Give ``config`` the further operators of ``schedules``, and words as wide as their lanes."""
+    if "operators" in fixed:
+        return config
     names = (name for schedule in schedules for name in schedule.blocks.operator if name)
     known = {operator.name: operator for operator in config.operators}
-    return as_operators(known.get(name, name) for name in dict.fromkeys((*known, *names)))
+    operators = as_operators(known.get(name, name) for name in dict.fromkeys((*known, *names)))
+    width = config.flit_width
+    if "flit_width" not in fixed:
+        width = max([width, *(operator.lane_width for operator in operators)])
+    return replace(config, operators=operators, flit_width=width)
 
 
 def with_largest_tables(config: NetworkConfig, *, fixed: Collection[str] = ()) -> NetworkConfig:
@@ -231,7 +237,7 @@ def with_largest_tables(config: NetworkConfig, *, fixed: Collection[str] = ()) -
     if "table_words" in fixed:
         return config
     # The host reads the number of an entry of circuits in one word.
-    most = 1 << (config.flit_width - 1) if config.circuits else MOST_MEMORY_WORDS
+    most = 1 << (config.narrow_width - 1) if config.circuits else MOST_MEMORY_WORDS
     return replace(config, table_words=min(most, MOST_MEMORY_WORDS))
 
 

@@ -51,12 +51,12 @@ def row_begins(program: RowTable) -> Numbers:
 def expected_words(program: RowTable) -> Words:
     """Return the steps in which each ejection port receives, as bit masks over step numbers.
 
-    Shape (nodes * lanes, mask words): bit i of word w is for step ``w * flit_width + i``.
+    Shape (nodes * lanes, mask words): bit i of word w is for step ``w * narrow_width + i``.
     """
     config, expected = program.config, program.expected
-    bits = np.zeros((len(expected), config.mask_words * config.flit_width), dtype=np.uint64)
+    bits = np.zeros((len(expected), config.mask_words * config.narrow_width), dtype=np.uint64)
     bits[:, : expected.shape[1]] = expected
-    places = np.arange(config.flit_width, dtype=np.uint64)
-    masks = bits.reshape(len(expected), config.mask_words, config.flit_width) << places
+    places = np.arange(config.narrow_width, dtype=np.uint64)
+    masks = bits.reshape(len(expected), config.mask_words, config.narrow_width) << places
     words: Words = masks.sum(axis=2, dtype=np.uint64)
     return words

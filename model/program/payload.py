@@ -10,7 +10,7 @@ from itertools import accumulate, chain
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Numbers, Words
+from ..base.arrays import Numbers, Words, words_differ
 from ..base.ragged import offsets_of, portions, ranges
 from ..network.config import NetworkConfig
 from ..network.topology import Topology
@@ -27,7 +27,8 @@ class Payload:
     """The words of every block, and their addresses.
 
     ``words`` has shape (layout.starts[-1],), uint64: the blocks one after the other, as the owed
-    nodes must hold them at the end. For a reduced block, ``contributions[block]`` has the values of
+    nodes must hold them at the end. The pieces of wide words (docs/router.md, section 25) are a
+    last axis of each array. For a reduced block, ``contributions[block]`` has the values of
     its contributors, shape (contributors, words of the block), and ``holders[block]`` their nodes.
     ``results`` has the words of each (node, block) at the end that differ from node to node: those
     of a scan, and those of a custom operator, which depend on the order
@@ -65,11 +66,11 @@ class Payload:
             if messages is not None:
                 own = messages[:, begins[block] : begins[block] + blocks.words[block]]
             known = operators[name].built_in
-            result = operators[name].reduce(own, config.flit_width) if known else 0
+            result = operators[name].reduce(own, config.narrow_width) if known else 0
             words[layout.starts[block] : layout.starts[block + 1]] = result
             contributions[block], holders[block] = own, nodes
             if known and blocks.prefix[block] is not None:
-                combine = partial(operators[name].combine, bits=config.flit_width)
+                combine = partial(operators[name].combine, bits=config.narrow_width)
                 sums = list(accumulate(own[np.argsort(nodes)], combine))
                 owed = blocks.owed[block]
                 for node in schedule.topology.working_nodes.tolist() if owed is None else owed:
@@ -113,11 +114,12 @@ class Payload:
             for place in range(int(highest.max(initial=0)) + 1):
                 there = highest >= place if halves.copied else highest == place
                 long = np.full(np.count_nonzero(there), values.shape[1])
-                yield nodes[there], addresses[there] + apart * place, long, values[there].ravel()
+                words = values[there].reshape(-1, *values.shape[2:])
+                yield nodes[there], addresses[there] + apart * place, long, words
         if self.layout.token is not None:
             every = np.ones(len(self.tokens), np.int64)
-            nodes, words = np.array(self.tokens, np.int64), np.zeros(len(self.tokens), np.uint64)
-            yield nodes, every * self.layout.token, every, words
+            words = np.zeros(config.words_shape(len(every)), np.uint64)
+            yield np.array(self.tokens, np.int64), every * self.layout.token, every, words
 
     def memory(self, config: NetworkConfig) -> Words:
         """Return the message memories before the start, (nodes, message words); others are 0."""
@@ -146,7 +148,7 @@ class Payload:
             places = ranges(self.layout.addresses(nodes, blocks), lengths)
             every = np.repeat(nodes, lengths)
             expected = self._expected(nodes, blocks, lengths)
-            served[every[memory[every, places] != expected]] = False
+            served[every[words_differ(memory[every, places], expected)]] = False
         return served
 
     def _expected(self, nodes: Numbers, blocks: Numbers, lengths: npt.NDArray[np.int32]) -> Words:
@@ -162,17 +164,19 @@ class Payload:
 
 
 def empty_memory(config: NetworkConfig) -> npt.NDArray[np.uint64]:
-    """Return message memories of zeros, shape (nodes, message words)."""
-    return np.zeros((config.topology.nodes, config.message_words), dtype=np.uint64)
+    """Return message memories of zeros, shape (nodes, message words), and pieces of wide words."""
+    shape = config.words_shape(config.topology.nodes, config.message_words)
+    return np.zeros(shape, dtype=np.uint64)
 
 
 def random_words(
     config: NetworkConfig, shape: tuple[int, ...], seed: int
 ) -> npt.NDArray[np.uint64]:
-    """Draw words uniformly from all values of a flit."""
+    """Draw words uniformly from all values of a flit: ``shape``, and pieces of wide words."""
     return _drawn(np.random.default_rng(seed), config, shape)
 
 
 def _drawn(draw: np.random.Generator, config: NetworkConfig, shape: tuple[int, ...]) -> Words:
-    largest = np.iinfo(np.uint64).max >> (64 - config.flit_width)
+    largest = np.iinfo(np.uint64).max >> (64 - config.narrow_width)
+    shape = config.words_shape(*shape)
     return draw.integers(0, largest, shape, dtype=np.uint64, endpoint=True)

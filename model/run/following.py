@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..base.arrays import Numbers
+from ..base.arrays import Numbers, as_integers
 from ..base.ragged import offsets_of
 from ..network.config import NetworkConfig
 from ..program.program import Program
@@ -102,7 +102,7 @@ def _follow_deliveries(program: Program, trace: Trace, hops: Hops, row: Numbers)
     payload = _payloads(trace, row, len(hops.target))
     coming: dict[int, list[tuple[int, deque[int]]]] = defaultdict(list)
     for place in np.flatnonzero(trace.port == 0).tolist():
-        node, word = int(trace.node[place]), int(trace.data[place])
+        node, word = int(trace.node[place]), trace[place].data
         if trace.kind[place] & HEAD_MARK:
             if queue := waiting[node, word]:
                 row[place] = queue.popleft()
@@ -123,5 +123,5 @@ def _payloads(trace: Trace, row: Numbers, rows: int) -> list[list[int]]:
     first = np.append(places, 0)[starts[:-1]][row[places]]
     places = places[(trace.node[places] == trace.node[first])]
     starts = offsets_of(np.bincount(row[places], minlength=rows)).tolist()
-    words = trace.data[places].tolist()
+    words = as_integers(trace.data[places])
     return [words[begin:end] for begin, end in pairwise(starts)]

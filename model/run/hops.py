@@ -87,7 +87,7 @@ def matched(hops: Hops, packets: Packets) -> Numbers:
 
     The last header flit has the address, by which packets with the same path differ.
     """
-    data, count = packets.flits.data, len(hops.row)
+    data, count = packets.flits.header_data, len(hops.row)
     # A packet that begins without a header has no flit before its payload.
     last = data[np.maximum(packets.header_end - 1, packets.begin)]
     looks = [

@@ -73,8 +73,8 @@ def routed(
     node, port, vc = (column[arrivals.begin] for column in (flits.node, flits.port, flits.vc))
     router = np.where(port != 0, topology.neighbor[node, port], node).astype(np.int64)
     entry = np.where(port != 0, topology.peer[node, port], 0)
-    header, data = config.header, np.append(flits.data, np.uint64(0))
-    dropping = (header.port(flits.data) == 0) & (flits.kind == HEAD_MARK)
+    header, data = config.header, np.append(flits.header_data, np.uint64(0))
+    dropping = (header.port(flits.header_data) == 0) & (flits.kind == HEAD_MARK)
     dropping = np.append(dropping, False)
     front = arrivals.begin.copy()
     while (drop := dropping[front] & (front < arrivals.end)).any():

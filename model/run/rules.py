@@ -7,7 +7,7 @@ each one. The order of turns is no rule here: only a comparison with the cycle m
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Numbers
+from ..base.arrays import Numbers, words_differ
 from ..base.errors import InvalidInput
 from ..base.ragged import offsets_of
 from ..program.any_program import AnyProgram
@@ -65,12 +65,22 @@ def check_outputs(program: AnyProgram, trace: Trace) -> None:
         ((trace.vc < 0) | (trace.vc >= config.vcs), f"the VC is not 0 to {config.vcs - 1}"),
         ((trace.kind < 0) | (trace.kind > marks), "there is no such kind of flit"),
         (
-            trace.data > np.uint64((1 << config.flit_width) - 1),
+            trace.header_data > np.uint64((1 << config.narrow_width) - 1),
             f"the data are wider than {config.flit_width} bits",
         ),
+        (_wide_headers(trace), "a header flit has data beyond its low 64 bits"),
         (twice, "a second flit leaves in this cycle"),
     ):
         _refuse_first("outputs", trace, wrong, what)
+
+
+def _wide_headers(trace: Trace) -> npt.NDArray[np.bool_]:
+    """Mark the header flits whose pieces above the lowest one are not 0."""
+    if trace.data.ndim == 1:
+        return np.zeros(len(trace), np.bool_)
+    wide = (trace.data[:, 1:] != 0) & (trace.kind & HEAD_MARK != 0)[:, None]
+    marked: npt.NDArray[np.bool_] = wide.any(axis=1)
+    return marked
 
 
 def check_packets(program: Program, trace: Trace, *, complete: bool = True) -> Packets:
@@ -137,7 +147,7 @@ def check_routes(program: Program, packets: Packets, passages: Passages) -> Numb
     rewritten = _first_flits(packets, np.ones(len(packets.begin), dtype=bool))
     for wrong, what in (
         (~inside & (row != NO_ROW) & (passages.hop > 0), "the flit has not come in"),
-        (inside & ~rewritten & (flits.data != flits.data[source]), "other data came in"),
+        (inside & ~rewritten & words_differ(flits.data, flits.data[source]), "other data came in"),
         (
             inside & (flits.cycle <= came[source]),
             "the flit leaves before the cycle after it came in",

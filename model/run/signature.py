@@ -34,7 +34,8 @@ def signatures(trace: Trace, config: NetworkConfig) -> npt.NDArray[np.uint32]:
         trace.port,
         trace.vc,
         trace.kind,
-        trace.data,
+        # Pieces of words of 64 bits are whole pieces of a signature, which are xored.
+        np.bitwise_xor.reduce(trace.data, axis=tuple(range(1, trace.data.ndim))),
         config.flit_width,
         folded,
     )

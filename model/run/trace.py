@@ -8,12 +8,13 @@ and node by ejection port::
     3,1,0,0,single,1c
 
 Numbers are decimal; ``data`` is the flit's bits in lower-case hex, without ``0x`` and without
-leading zeros (0 is ``0``); every line, the last one too, ends with a line feed.
+leading zeros (0 is ``0``); every line, the last one too, ends with a line feed. The data of wide
+words (docs/router.md, section 25) may have 128 digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from ..base.arrays import Words, as_integers, as_words, words_differ
 from ..base.errors import InvalidInput
 from ..base.files import write_pieces_atomically
 from ..base.frames import data_frame, stream_of
@@ -38,6 +40,7 @@ COLUMNS = ("cycle", "node", "port", "vc", "kind", "data")
 _HEADER = ",".join(COLUMNS) + "\n"
 _ROWS_PER_PIECE = 1 << 18
 _COMMA, _LINE_FEED = b",\n"
+_DIGITS_OF_PIECE = 16
 _DIGIT_VALUES = np.full(256, 16, dtype=np.uint64)
 _DIGIT_VALUES[np.frombuffer(b"0123456789abcdef", dtype=np.uint8)] = np.arange(16)
 
@@ -78,7 +81,7 @@ class Trace(ShowsItself):
     kind
         Index into ``KINDS``.
     data
-        The flit's bits.
+        The flit's bits; for wide words their pieces, shape (rows, pieces).
     """
 
     cycle: npt.NDArray[np.int64]
@@ -100,48 +103,66 @@ class Trace(ShowsItself):
     def __getitem__(self, index: int | slice) -> Flit | Trace:
         if isinstance(index, slice):
             return Trace(*(column[index] for column in self.columns))
-        return Flit(*(int(column[index]) for column in self.columns))
+        cycle, node, port, vc, kind, _ = (int(column[index].flat[0]) for column in self.columns)
+        return Flit(cycle, node, port, vc, kind, as_integers(self.data[[index]])[0])
 
     def __iter__(self) -> Iterator[Flit]:
-        return map(Flit, *(column.tolist() for column in self.columns))
+        return map(Flit, *(as_integers(column) for column in self.columns))
 
     @property
     def columns(self) -> tuple[npt.NDArray[Any], ...]:
         """The six columns, in the order of ``COLUMNS``."""
         return tuple(getattr(self, field.name) for field in fields(self))
 
+    @property
+    def header_data(self) -> Words:
+        """The low bits of every flit, up to 64: all that a header has."""
+        return self.data if self.data.ndim == 1 else self.data[:, 0]
+
+    @property
+    def _flat_columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The six columns by name; wide data are Python's integers."""
+        columns = dict(zip(COLUMNS, self.columns, strict=True))
+        if self.data.ndim > 1:
+            columns["data"] = np.array(as_integers(self.data), dtype=object)
+        return columns
+
     def to_pandas(self) -> DataFrame:
         """Return the trace as a data frame, whose columns are not copied.
 
         Raises :class:`.InvalidInput` without pandas.
         """
-        return data_frame(dict(zip(COLUMNS, self.columns, strict=True)))
+        return data_frame(self._flat_columns)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the trace as a stream of Arrow, which Polars, pandas and DuckDB read.
 
         Raises :class:`.InvalidInput` without pyarrow.
         """
-        return stream_of(dict(zip(COLUMNS, self.columns, strict=True)), requested_schema)
+        return stream_of(self._flat_columns, requested_schema)
 
     @classmethod
-    def empty(cls, rows: int = 0) -> Trace:
-        """Make a trace of ``rows`` rows of zeros."""
+    def empty(cls, rows: int = 0, pieces: int = 1) -> Trace:
+        """Make a trace of ``rows`` rows of zeros, for words of so many ``pieces``."""
         return cls(
             cycle=np.zeros(rows, dtype=np.int64),
             node=np.zeros(rows, dtype=np.int32),
             port=np.zeros(rows, dtype=np.int16),
             vc=np.zeros(rows, dtype=np.int16),
             kind=np.zeros(rows, dtype=np.int8),
-            data=np.zeros(rows, dtype=np.uint64),
+            data=np.zeros((rows, pieces) if pieces > 1 else rows, dtype=np.uint64),
         )
 
     @classmethod
-    def from_flits(cls, flits: list[Flit]) -> Trace:
-        """Make a trace of ``flits`` in any order, except deliveries: in ejection-port order."""
-        trace = cls.empty(len(flits))
-        for column, values in zip(trace.columns, zip(*flits, strict=True), strict=False):
-            column[:] = np.array(values, dtype=column.dtype)
+    def from_flits(cls, flits: Sequence[tuple[int, ...]], pieces: int = 1) -> Trace:
+        """Make a trace of ``flits`` in any order, except deliveries: in ejection-port order.
+
+        Words have so many ``pieces``.
+        """
+        trace = cls.empty(len(flits), pieces)
+        for column, values in zip(trace.columns[:-1], zip(*flits, strict=True), strict=False):
+            column[:] = values
+        trace.data[:] = as_words([flit[-1] for flit in flits], pieces)
         return trace.sort()
 
     @classmethod
@@ -174,14 +195,15 @@ class Trace(ShowsItself):
         yield _HEADER.encode()
         for begin in range(0, len(self), _ROWS_PER_PIECE):
             piece = slice(begin, begin + _ROWS_PER_PIECE)
-            numbers = [column[piece].tolist() for column in self.columns]
+            numbers = [as_integers(column[piece]) for column in self.columns]
             numbers[4] = [KINDS[kind] for kind in numbers[4]]
             yield "".join(map(row, zip(*numbers, strict=True))).encode()
 
     @classmethod
-    def read_csv(cls, path: str | Path) -> Trace:
+    def read_csv(cls, path: str | Path, pieces: int = 1) -> Trace:
         """Read a file written by :meth:`write_csv`, or by any other program in the same format.
 
+        Words have so many ``pieces``.
         Rows may be in any order, except deliveries: in ejection-port order.
         Raises :class:`.InvalidInput` naming the file and its first bad line.
         """
@@ -195,20 +217,23 @@ class Trace(ShowsItself):
             raise InvalidInput.of(f"{path}, line 1", _HEADER.strip(), repr(found))
         body = np.frombuffer(content, dtype=np.uint8, offset=len(_HEADER))
         starts, widths = _fields(path, body)
-        trace = cls.empty(len(starts))
+        trace = cls.empty(len(starts), pieces)
         for place, column in enumerate(trace.columns):
             name, start, width = COLUMNS[place], starts[:, place], widths[:, place]
             if name == "kind":
                 column[:] = _kinds(body, start, width)
                 valid = column >= 0
+            elif name == "data":
+                by_piece = column.reshape(len(starts), pieces)
+                valid = _read_data(body, start, width, by_piece)
             else:
-                numbers, valid = _numbers(body, start, width, 16 if name == "data" else 10)
+                numbers, valid = _numbers(body, start, width, 10)
                 valid &= numbers <= np.uint64(np.iinfo(column.dtype).max)
                 column[:] = numbers.astype(column.dtype)
             if not valid.all():
                 line = int(np.argmin(valid))
                 text = body[start[line] : start[line] + min(width[line], 40)].tobytes()
-                raise _bad_field(f"{path}, line {line + 2}", name, text)
+                raise _bad_field(f"{path}, line {line + 2}", name, text, pieces)
         return trace.sort()
 
 
@@ -237,7 +262,7 @@ def _numbers(
     base: int,
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
     """Return the values of fields, and whether each field is a valid number."""
-    most_digits = 16 if base == 16 else 19
+    most_digits = _DIGITS_OF_PIECE if base == 16 else 19
     values = np.zeros(len(starts), dtype=np.uint64)
     valid = (widths >= 1) & (widths <= most_digits)
     for place in range(min(int(widths.max(initial=0)), most_digits)):
@@ -246,6 +271,25 @@ def _numbers(
         valid[here] &= digits < base
         values[here] = values[here] * np.uint64(base) + digits
     return values, valid
+
+
+def _read_data(
+    body: npt.NDArray[np.uint8],
+    starts: npt.NDArray[np.int64],
+    widths: npt.NDArray[np.int64],
+    data: Words,
+) -> npt.NDArray[np.bool_]:
+    """Read hex fields into ``data``, shape (rows, pieces); return whether each is valid."""
+    valid: npt.NDArray[np.bool_] = (widths >= 1) & (widths <= _DIGITS_OF_PIECE * data.shape[1])
+    for piece in range(data.shape[1]):
+        # The lowest piece is the field's last digits.
+        end = starts + np.maximum(widths - piece * _DIGITS_OF_PIECE, 0)
+        begin = np.maximum(end - _DIGITS_OF_PIECE, starts)
+        numbers, right = _numbers(body, begin, end - begin, 16)
+        there = end > starts
+        data[there, piece] = numbers[there]
+        valid &= right | ~there
+    return valid
 
 
 def _kinds(
@@ -263,9 +307,10 @@ def _kinds(
     return values
 
 
-def _bad_field(where: str, column: str, text: bytes) -> InvalidInput:
+def _bad_field(where: str, column: str, text: bytes, pieces: int) -> InvalidInput:
     """Return the error for an invalid field."""
-    allowed = {"kind": "head, body, tail or single", "data": "a hex number of at most 64 bits"}
+    bits = 4 * _DIGITS_OF_PIECE * pieces
+    allowed = {"kind": "head, body, tail or single", "data": f"a hex number of at most {bits} bits"}
     default = "a whole number in its range"
     found = repr(text.decode("ascii", "replace"))
     return InvalidInput.of(f"{where}: {column}", allowed.get(column, default), found)
@@ -302,7 +347,7 @@ def first_difference(first: Trace, second: Trace) -> Difference | None:
     rows = min(len(first), len(second))
     same = np.ones(rows, dtype=bool)
     for one, other in zip(first.columns, second.columns, strict=True):
-        same &= one[:rows] == other[:rows]
+        same &= ~words_differ(one[:rows], other[:rows])
     if same.all():
         if len(first) == len(second):
             return None

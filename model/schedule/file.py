@@ -50,6 +50,7 @@ from ..base.errors import InvalidInput
 from ..base.files import InputFile, write_atomically
 from ..base.json_file import decode_versioned, read_json
 from ..base.ragged import offsets_of
+from ..network.operators import NAME_PATTERN
 from ..network.port_model import PortModel
 from ..network.topology_file import topology_from_json, topology_to_json
 from .blocks import NO_OWNER, Blocks
@@ -70,7 +71,7 @@ _Vc = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_VC)]
 _Path = Annotated[list[_Number], msgspec.Meta(min_length=2)]
 _Carried = Annotated[list[_Number], msgspec.Meta(min_length=1)]
 _Groups = Annotated[list[_Carried], msgspec.Meta(min_length=1)]
-_Operator = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9-]*$")]
+_Operator = Annotated[str, msgspec.Meta(pattern=f"^{NAME_PATTERN}$")]
 
 
 class _Block(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):

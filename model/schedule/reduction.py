@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from ..base.errors import one_of
-from ..network.operators import IDEMPOTENT
+from ..network.operators import is_idempotent
 from .canonical import are_neighbours
 from .collective import Prefix
 from .rules import ScheduleError, broken, first_broken, send_name
@@ -237,7 +237,7 @@ class _Values:
         for group in groups:
             used[group.value] = True
         operators = self.schedule.blocks.operator
-        counts = np.array([name in IDEMPOTENT for name in operators]) == idempotent
+        counts = np.array([*map(is_idempotent, operators)]) == idempotent
         block = self._blocks()
         last = np.flatnonzero(~used & counts[block])
         block = block[last]

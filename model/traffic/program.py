@@ -169,7 +169,7 @@ def deliveries(traffic: Traffic, program: Program, trace: Trace) -> Delivery:
     """Find in a trace of ``program``, made from ``traffic``, when each packet arrived."""
     config, routes = program.config, program.routes
     heads, tails = _delivered_packets(trace)
-    source = config.header.address(trace.data[heads])
+    source = config.header.address(trace.header_data[heads])
     target = trace.node[tails].astype(np.int64)
     arrived = trace.cycle[tails]
     streams = config.topology.nodes * config.vcs

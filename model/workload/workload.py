@@ -27,7 +27,7 @@ from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..base.graph_cycles import circle_ahead, peeling_rounds
 from ..base.ragged import offsets_of
-from ..network.operators import BUILT_IN
+from ..network.operators import BUILT_IN, is_built_in
 from ..network.topology import Topology
 from ..schedule.collective import COLLECTIVES, REDUCTIONS, ROOTLESS, Collective
 
@@ -83,7 +83,7 @@ class Call:
             if self.kind not in REDUCTIONS:
                 allowed = f"left out of {self.kind}, which combines nothing"
                 raise InvalidInput.of(f"{self.name}: operator", allowed, self.operator)
-            if self.operator not in BUILT_IN:
+            if not is_built_in(self.operator):
                 raise InvalidInput.unknown(f"{self.name}: operator", BUILT_IN, self.operator)
 
     @property

@@ -487,7 +487,7 @@ class Run {
 }
 
 function hex(words, place) {
-  const low = words.low[place].toString(16);
-  const high = words.high ? words.high[place] : 0;
-  return high ? high.toString(16) + low.padStart(8, "0") : low;
+  const digits = (column) => (column ? column[place] : 0).toString(16).padStart(8, "0");
+  const pieces = [words, ...(words.further ?? [])].map((piece) => digits(piece.high) + digits(piece.low));
+  return pieces.reverse().join("").replace(/^0+(?=.)/, "");
 }

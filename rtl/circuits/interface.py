@@ -22,7 +22,7 @@ from ..parts.link import WordLink
 from ..parts.memory_ports import WordWrite
 from ..parts.message import LoadedMessage, SharedMessage
 from ..parts.run_entry import entry_bits, entry_words, word_bits
-from ..parts.status import carried_out, host_writes, status_answer, words_of
+from ..parts.status import carried_out, gathered, host_writes, status_answer, words_of
 from ..parts.table import PROGRAM_BITS
 from ..parts.technology import PLAIN, Technology
 from ..parts.tile_port import TilePort, connect_access
@@ -168,19 +168,14 @@ class CircuitInterface(Component):
         return selected
 
     def _elaborate_entries(self, m: Module, selected: Value) -> None:
-        """Keep the words of an entry until the host writes the last one, which writes the entry."""
-        shift, words = word_bits(self._config), entry_words(self._config)
-        number = self.host.address[:shift]
-        written = host_writes(self._config, self.host, selected, HostSpace.TABLE)
-        kept: list[Value] = []
-        for word in range(words - 1):
-            kept.append(Signal(self._config.flit_width, name=f"entry_word_{word}", reset_less=True))
-            with m.If(written & (number == word)):
-                m.d.sync += kept[-1].eq(self.host.write_data)
+        """Write an entry when the host has written the last of its words."""
+        config, host = self._config, self.host
+        written = host_writes(config, host, selected, HostSpace.TABLE)
+        whole, entry = gathered(m, host, written, entry_words(config), "entry_word")
         m.d.comb += [
-            self.entry.enable.eq(written & (number == words - 1)),
-            self.entry.address.eq(self.host.address[shift:]),
-            self.entry.word.eq(Cat(kept, self.host.write_data)),
+            self.entry.enable.eq(whole),
+            self.entry.address.eq(host.address[word_bits(config) :]),
+            self.entry.word.eq(entry),
         ]
 
     def _elaborate_lanes(self, m: Module) -> list[CircuitLane]:

@@ -11,11 +11,11 @@
 The tile of a switch has the same parts, but no message memory and no words to or from it.
 """
 
-from amaranth.hdl import Format, Module, Mux, Print, Signal
+from amaranth.hdl import Module, Mux, Print, Signal
 from amaranth.lib.wiring import Component, connect, flipped
 
 from ...model.network.config import NetworkConfig
-from ..parts.link import printed_ports
+from ..parts.link import printed_line, printed_ports
 from ..parts.signature_register import SignatureRegister
 from ..parts.technology import PLAIN, Technology
 from ..parts.tile_signature import tile_signature
@@ -135,9 +135,7 @@ class CircuitTile(Component):
         """Print every word that leaves an output port, in decimal (docs/router.md, section 7)."""
         ports = printed_ports(self._config, switch=self._switch)
         for port, output in zip(ports, router.outputs, strict=True):
-            line = Format(
-                "{:d} {:d} {:d} {:d} {:d} {:d}\n",
-                *(self.cycle, self.node, port, BODY, BODY, output.word),
-            )
+            numbers = (self.cycle, self.node, port, BODY, BODY)
+            line = printed_line(self._config, numbers, output.word)
             with m.If(output.valid):
                 m.d.sync += Print(line, end="")

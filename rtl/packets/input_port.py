@@ -120,7 +120,8 @@ class Arrival(Component):
         self._elaborate_packets(m, leads if self._config.contention_free else slot.port.any())
         # The data of a flit without an output never matter.
         with m.If(~self.following & ~delivered):
-            m.d.comb += self.item.flit.data.eq(self._rewritten(slot))
+            header = self._config.narrow_width
+            m.d.comb += self.item.flit.data[:header].eq(self._rewritten(slot))
         return m
 
     def _elaborate_route(self, m: Module, slot, delivered, leads) -> None:
@@ -166,7 +167,7 @@ class Arrival(Component):
         """Count the hop; after the last hop of a slot, shift the slot out."""
         low = self._config.header.port_bits
         high = low + self._config.header.hop_bits
-        old = self.link.flit.data
+        old = self.link.flit.data[: self._config.narrow_width]
         # Subtract 1 by gates: a carry chain would be large for a few bits.
         less = Cat(bit ^ ~slot.more[:place].any() for place, bit in enumerate(slot.more))
         counted = Cat(old[:low], less, old[high:])

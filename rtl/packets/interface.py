@@ -174,7 +174,9 @@ class NetworkInterface(Component):
                 message.combines.eq(combiner.combines[0]),
             ]
         else:
-            m.d.comb += combiner.host_word.eq(self.host.write_data)
+            wide = config.further_pieces
+            host_word = message.host_word if wide else self.host.write_data
+            m.d.comb += combiner.host_word.eq(host_word)
         if config.operator_latency:
             for next_word, here in zip(lanes[0].next_words, combiner.next_words, strict=True):
                 connect(m, next_word, here)
@@ -294,7 +296,7 @@ class NetworkInterface(Component):
         self, m: Module, flags: Signal, steps: StepKeeper, lanes: Sequence[Lane], message: Message
     ) -> Signal:
         """Return the status word at the host's address, a cycle later; 0 if it asks for none."""
-        stalled_flits = Signal(self._config.flit_width, name="stalled_flits")
+        stalled_flits = Signal(self._config.narrow_width, name="stalled_flits")
         if self._trace:
             stalls = Cat(self.router_stalls, *(lane.stalled for lane in lanes))
             m.d.sync += stalled_flits.eq(stalled_flits + sum(stalls))

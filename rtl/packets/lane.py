@@ -111,7 +111,7 @@ class Lane(Component):
             {
                 "injection": Out(Link(config)),
                 "ejection": In(Ejection(config)),
-                "table": In(WordWrite(table_address_bits(config), config.flit_width)),
+                "table": In(WordWrite(table_address_bits(config), config.narrow_width)),
                 "message_read": Out(
                     WordRead(config.address_bits, config.flit_width, parity=config.parity)
                 ),
@@ -122,7 +122,7 @@ class Lane(Component):
                 "hold": In(1),
                 "barrier": In(1),
                 **self._loading(),
-                "awaited": In(config.flit_width),
+                "awaited": In(config.narrow_width),
                 "arrived": Out(1 << config.step_bits),
                 "progress": Out(Progress()),
                 "stalled": Out(1),
@@ -223,7 +223,7 @@ class Lane(Component):
         ]
         words = []
         for number in range(self._config.mask_words):
-            word = Signal(self._config.flit_width, name=f"expected_{number}", reset_less=True)
+            word = Signal(self._config.narrow_width, name=f"expected_{number}", reset_less=True)
             with m.If(sender.expectation.enable & (sender.expectation.address == number)):
                 m.d.sync += word.eq(sender.expectation.word)
             words.append(word)

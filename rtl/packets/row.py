@@ -69,7 +69,7 @@ class Row(Component):
 
     Members
     -------
-    word : In(flit_width)
+    word : In(narrow_width)
         The table's word: while the row is read a control word, then a header flit.
     next_word, advance : In
         Only with ``look_ahead``: members of :class:`.TableRead`.
@@ -111,9 +111,9 @@ class Row(Component):
 
     def __init__(self, config: NetworkConfig, *, links: range, look_ahead: bool) -> None:
         self._config, self._links, self._look_ahead = config, links, look_ahead
-        of_table = {"word": In(config.flit_width)}
+        of_table = {"word": In(config.narrow_width)}
         if look_ahead:
-            of_table |= {"next_word": In(config.flit_width), "advance": In(1)}
+            of_table |= {"next_word": In(config.narrow_width), "advance": In(1)}
         super().__init__(
             {
                 **of_table,

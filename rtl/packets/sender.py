@@ -131,7 +131,7 @@ class Sender(Component):
         config = self._config
         if not config.programs:
             return {}
-        expectation = WordWrite(bits_for(config.mask_words - 1), config.flit_width)
+        expectation = WordWrite(bits_for(config.mask_words - 1), config.narrow_width)
         return {"expectation": Out(expectation), "fetches": Out(1)}
 
     def elaborate(self, _platform: object) -> Module:
@@ -202,7 +202,7 @@ class Sender(Component):
         return fetch.word
 
     def _elaborate_link(self, m: Module, row: Row, injector: Injector, word: Value) -> None:
-        """Offer a header flit from the table, or a word of the message."""
+        """Offer a header flit from the table, its bits above 0 in wide words, or a word to send."""
         flit = self.link.flit
         m.d.comb += [
             flit.data.eq(Mux(row.payload, word, self.table.word)),

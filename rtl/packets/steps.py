@@ -61,7 +61,7 @@ class ArrivalRecord(Component):
     -------
     expected : In(2**step_bits)
         One bit per step number: set if a packet of that step will arrive. Changes in reset only.
-    awaited : In(flit_width)
+    awaited : In(narrow_width)
         The number of packets of timed rows, which carry step 0, that will arrive. Changes in reset
         only.
     arrival : In(PacketArrival)
@@ -90,7 +90,7 @@ class ArrivalRecord(Component):
         super().__init__(
             {
                 "expected": In(steps),
-                "awaited": In(config.flit_width),
+                "awaited": In(config.narrow_width),
                 "arrival": In(PacketArrival(config)),
                 "step": In(config.step_bits),
                 "barrier": In(1),

@@ -61,7 +61,7 @@ class SwitchStatus(Component):
             **dict(enumerate(signature, status_words(config) - len(signature))),
         }
         if self._trace:
-            words[StatusWord.STALLED_FLITS] = stalled_flits = Signal(config.flit_width)
+            words[StatusWord.STALLED_FLITS] = stalled_flits = Signal(config.narrow_width)
             m.d.sync += stalled_flits.eq(stalled_flits + sum(self.router_stalls))
         if config.programs:
             asked: Value = carried_out(m, self.host, self.node)

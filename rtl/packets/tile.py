@@ -13,12 +13,13 @@ The tile of a switch has a status instead of the interface, and no port 0::
                 └──► signature ───┘
 """
 
-from amaranth.hdl import Cat, Format, Module, Mux, Print, Signal
+from amaranth.hdl import Cat, Module, Mux, Print, Signal
 from amaranth.lib.wiring import Component, connect, flipped
 
 from ...model.network.config import NetworkConfig
 from ..parts.link import (
     connect_ejection,
+    printed_line,
     printed_ports,
     rest_bits,
     router_ports,
@@ -185,15 +186,9 @@ class Tile(Component):
         ports = printed_ports(self._config, switch=self._switch)
         for port, output in zip(ports, router.outputs, strict=True):
             vc = sum(Mux(output.valid[number], number, 0) for number in range(self._config.vcs))
-            line = Format(
-                "{:d} {:d} {:d} {:d} {:d} {:d}\n",
-                self.cycle,
-                self.node,
-                port,
-                vc,
-                Cat(output.flit.head, output.flit.tail),
-                output.flit.data,
-            )
-            # The fifth number is the flit's kind in a trace: bit 0 the head mark, bit 1 the tail.
+            # A flit's kind in a trace: bit 0 the head mark, bit 1 the tail mark.
+            kind = Cat(output.flit.head, output.flit.tail)
+            numbers = (self.cycle, self.node, port, vc, kind)
+            line = printed_line(self._config, numbers, output.flit.data)
             with m.If(output.valid.any()):
                 m.d.sync += Print(line, end="")

@@ -314,7 +314,7 @@ class Combiner(Component):
         """Return the arriving word: the result of an operator with 0, or the word itself."""
         if self._reads_ahead:
             for operator, result in zip(self._config.operators, results, strict=True):
-                if operator.built_in and operator.name in NEUTRAL_AT_ZERO:
+                if operator.built_in and operator.function in NEUTRAL_AT_ZERO:
                     return result
         return replacing
 

@@ -55,7 +55,8 @@ class Causes(Signature):
 def host_address_bits(config: NetworkConfig) -> int:
     """Return the width of a host address: enough for every space."""
     third = controller_words(config) if config.programs else expectation_words(config)
-    spaces = (config.message_words, table_space_words(config), third, status_words(config))
+    messages = config.message_words << config.piece_bits
+    spaces = (messages, table_space_words(config), third, status_words(config))
     return bits_for(max(spaces) - 1)
 
 
@@ -89,9 +90,9 @@ class HostPort(Signature):
     write : Out(1)
         High to write ``write_data`` at the end of this cycle. Ignored outside reset and in the
         status space.
-    write_data : Out(flit_width)
+    write_data : Out(narrow_width)
         The word to write. Valid while ``write`` is 1.
-    read_data : In(flit_width)
+    read_data : In(narrow_width)
         The word at the address, in the message or the status space, 1 cycle later. Added to that
         are: the number of barrier registers; 1 at the port of a :class:`.Network`, whose inputs are
         registered; 1 for words of messages with :attr:`.Technology.look_ahead`. Words of messages
@@ -118,8 +119,8 @@ class HostPort(Signature):
                 "space": Out(2),
                 "address": Out(host_address_bits(config)),
                 "write": Out(1),
-                "write_data": Out(config.flit_width),
-                "read_data": In(config.flit_width),
+                "write_data": Out(config.narrow_width),
+                "read_data": In(config.narrow_width),
                 **controlled,
             }
         )
@@ -149,7 +150,7 @@ class RequestPort(Signature):
         As for :class:`HostPort`. Valid while ``valid`` is 1.
     answered : In(1)
         High in the cycle of the answer to the request taken last.
-    read_data : In(flit_width)
+    read_data : In(narrow_width)
         The word read, otherwise 0. Valid while ``answered`` is 1.
     refusal : In(2)
         A :class:`Refusal`. Valid while ``answered`` is 1.
@@ -165,9 +166,9 @@ class RequestPort(Signature):
                 "space": Out(2),
                 "node": Out(node_bits(config)),
                 "address": Out(host_address_bits(config)),
-                "write_data": Out(config.flit_width),
+                "write_data": Out(config.narrow_width),
                 "answered": In(1),
-                "read_data": In(config.flit_width),
+                "read_data": In(config.narrow_width),
                 "refusal": In(2),
             }
         )

@@ -3,12 +3,15 @@
 Used by the router and its parts, the interface and its lanes, and the tile.
 """
 
-from amaranth.hdl import Module
+from collections.abc import Sequence
+
+from amaranth.hdl import Format, Module, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out, PureInterface, Signature
 
 from ...model.network.config import NetworkConfig, bits_for
 from .host_map import EJECTION_PORT
+from .status import words_of
 
 CYCLE_BITS = 32
 """Width of a cycle number."""
@@ -48,6 +51,12 @@ def printed_ports(config: NetworkConfig, *, switch: bool = False) -> list[int]:
     if not config.all_port:
         return ports
     return [port or EJECTION_PORT + 1 + place for place, port in enumerate(ports)]
+
+
+def printed_line(config: NetworkConfig, numbers: Sequence[Value | int], word: Value) -> Format:
+    """Return a line of a trace: cycle, node, port, VC and kind, then each piece of the word."""
+    columns = [*numbers, *words_of(config, word)]
+    return Format(" ".join(["{:d}"] * len(columns)) + "\n", *columns)
 
 
 def ports_beside(config: NetworkConfig, port: int, *, switch: bool = False) -> list[int]:

@@ -7,7 +7,7 @@
     controller, tile ──► SharedMessage ◄──► lanes       with programs: the lanes come first
 """
 
-from amaranth.hdl import C, Module, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import Array, C, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import Component, In, Member, Out, connect, flipped
 
@@ -17,7 +17,7 @@ from .host_map import HostSpace, expectation_words
 from .host_port import HostPort, node_bits
 from .memory_ports import WordWrite, memory_members
 from .shared_memory import SharedMemory
-from .status import carried_out, host_writes
+from .status import carried_out, gathered, host_writes, words_of
 from .technology import PLAIN, Technology
 from .tile_port import MessageAccess
 
@@ -31,7 +31,7 @@ class Message(Component):
         The node's number; constant.
     host : In(HostPort)
         The host of the node.
-    status : In(flit_width)
+    status : In(narrow_width)
         The status word that the host asked for in the last cycle, otherwise 0.
     selected : Out(1)
         High in a cycle in which the host addresses this node; with programs, in the cycle in which
@@ -49,7 +49,7 @@ class Message(Component):
             {
                 "node": In(node_bits(config)),
                 "host": In(HostPort(config)),
-                "status": In(config.flit_width),
+                "status": In(config.narrow_width),
                 "selected": Out(1),
                 **memory_members(config, ahead=ahead),
                 **self._further_members(),
@@ -69,7 +69,20 @@ class Message(Component):
 
 
 class LoadedMessage(Message):
-    """A message memory that the host loads and reads in reset."""
+    """A message memory that the host loads and reads in reset.
+
+    The host writes and reads a wide word piece by piece.
+
+    Members
+    -------
+    host_word : Out(flit_width)
+        Only in a network with wide words: the word whose last piece the host writes.
+
+    """
+
+    def _further_members(self) -> dict[str, Member]:
+        config = self._config
+        return {"host_word": Out(config.flit_width)} if config.further_pieces else {}
 
     def elaborate(self, _platform: object) -> Module:
         """Build the memory; in reset the first lane's ports are the host's."""
@@ -83,13 +96,17 @@ class LoadedMessage(Message):
         ports = [(memory.write_port(), memory.read_port()) for _ in self.writes]
         (host_write, host_read), combines = ports[0], config.operators and not config.circuits
         m.d.comb += self.selected.eq(host.node == self.node)
+        written = host_writes(config, host, self.selected, HostSpace.MESSAGE)
+        whole, host_word = gathered(m, host, written, config.pieces, "piece")
+        if config.further_pieces:
+            m.d.comb += self.host_word.eq(host_word)
         with m.If(ResetSignal()):
             m.d.comb += [
-                host_write.addr.eq(host.address),
+                host_write.addr.eq(host.address[config.piece_bits :]),
                 # The host's word passes the combiner.
-                host_write.data.eq(self.writes[0].word if combines else host.write_data),
-                host_write.en.eq(host_writes(config, host, self.selected, HostSpace.MESSAGE)),
-                host_read.addr.eq(host.address),
+                host_write.data.eq(self.writes[0].word if combines else host_word),
+                host_write.en.eq(whole),
+                host_read.addr.eq(host.address[config.piece_bits :]),
             ]
         with m.Else():
             for write, read, (write_port, read_port) in zip(
@@ -105,13 +122,23 @@ class LoadedMessage(Message):
             m.d.comb += read.word.eq(read_port.data)
         if config.operators:
             self._elaborate_to_combine(m, memory)
-        shown = host_read.data
+        shown = self._piece(m, host_read.data)
         if self._technology.look_ahead:
             # The host of a board looks at it many cycles later.
-            shown = Signal(config.flit_width, name="late_word", reset_less=True)
-            m.d.sync += shown.eq(host_read.data)
+            late_word = Signal(config.narrow_width, name="late_word", reset_less=True)
+            m.d.sync += late_word.eq(shown)
+            shown = late_word
         self._answer(m, shown)
         return m
+
+    def _piece(self, m: Module, word: Value) -> Value:
+        """Return the piece of a word read in the last cycle that the host asked for then."""
+        config = self._config
+        if not config.further_pieces:
+            return word
+        number = Signal(config.piece_bits, name="piece_number", reset_less=True)
+        m.d.sync += number.eq(self.host.address[: config.piece_bits])
+        return Array(words_of(config, word))[number]
 
     def _elaborate_to_combine(self, m: Module, memory: Memory) -> None:
         """Add read ports for the words to combine, and tell what is stored."""
@@ -216,7 +243,7 @@ class Expectations(Component):
     -------
     write : In(WordWrite)
         Writes of the host, in reset only.
-    words : array of Out(flit_width)
+    words : array of Out(narrow_width)
         The words by address; reset leaves them as they are.
 
     """
@@ -225,8 +252,8 @@ class Expectations(Component):
         count = expectation_words(config)
         super().__init__(
             {
-                "write": In(WordWrite(bits_for(count - 1), config.flit_width)),
-                "words": Out(config.flit_width).array(count),
+                "write": In(WordWrite(bits_for(count - 1), config.narrow_width)),
+                "words": Out(config.narrow_width).array(count),
             }
         )
 

@@ -2,12 +2,12 @@
 
 A custom operator is a component with the signature :class:`OperatorPorts`, which takes new words in
 every cycle. ``component`` of an :class:`.Operator` in the network's configuration makes it from the
-width of a word.
+width of a word. An operator with lanes has one such component for each lane, of the lane's width.
 """
 
 from collections.abc import Callable
 
-from amaranth.hdl import Module, Mux, Value
+from amaranth.hdl import Cat, Module, Mux, Value
 from amaranth.lib.wiring import In, Out, Signature
 
 from ...model.network.operators import Operator
@@ -51,11 +51,29 @@ class OperatorPorts(Signature):
 def combined(m: Module, name: str, operator: Operator, there: Value, coming: Value) -> Value:
     """Return the result of an operator, as many cycles late as its latency.
 
-    ``name`` names the submodule of a custom operator. Raises :class:`TypeError` if a custom
-    operator has no component, or its component has other ports than :class:`OperatorPorts`.
+    ``name`` names the submodule of a custom operator; with lanes, the lane's number follows. Raises
+    :class:`TypeError` if a custom operator has no component, or its component has other ports than
+    :class:`OperatorPorts`.
     """
+    width = operator.lane_width
+    if not width:
+        return _combined_lane(m, name, operator, there, coming)
+    return Cat(
+        _combined_lane(
+            m,
+            f"{name}_{lane}",
+            operator,
+            there.word_select(lane, width),
+            coming.word_select(lane, width),
+        )
+        for lane in range(len(there) // width)
+    )
+
+
+def _combined_lane(m: Module, name: str, operator: Operator, there: Value, coming: Value) -> Value:
+    """Return the result of an operator for one lane, or for words that have no lanes."""
     if operator.built_in:
-        return BUILT_IN[operator.name](there, coming)
+        return BUILT_IN[operator.function](there, coming)
     if operator.component is None:
         raise TypeError(f"operator {operator.name} has no component")
     component = operator.component(len(there))

@@ -43,7 +43,7 @@ def entry_bits(config: NetworkConfig) -> int:
 
 def entry_words(config: NetworkConfig) -> int:
     """Return the words of an entry at the host port."""
-    return -(-entry_bits(config) // config.flit_width)
+    return -(-entry_bits(config) // config.narrow_width)
 
 
 def word_bits(config: NetworkConfig) -> int:

@@ -6,7 +6,7 @@ Used by :class:`.NetworkInterface`, by :class:`.CircuitInterface`, and by :class
 from collections.abc import Mapping
 from typing import Any
 
-from amaranth.hdl import C, Module, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, ResetSignal, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import PureInterface
 
@@ -44,6 +44,23 @@ def host_writes(
     return writes if config.programs else writes & ResetSignal()
 
 
+def gathered(
+    m: Module, host: PureInterface, written: Value, parts: int, name: str
+) -> tuple[Value, Value]:
+    """Gather a word that the host writes in ``parts``, each at its own address, lowest first.
+
+    Keep each part until the host writes the last one. Return whether it does, and the whole word.
+    ``written`` is 1 in a cycle in which the host writes a part; ``name`` names the registers.
+    """
+    number = host.address[: bits_for(parts - 1)]
+    kept: list[Value] = []
+    for part in range(parts - 1):
+        kept.append(Signal.like(host.write_data, name=f"{name}_{part}", reset_less=True))
+        with m.If(written & (number == part)):
+            m.d.sync += kept[-1].eq(host.write_data)
+    return written & (number == parts - 1), Cat(kept, host.write_data)
+
+
 def kept_flags(m: Module, causes: Mapping[Flag, Value]) -> data.View:
     """Return flags that are set at the end of their cause's cycle, and stay until reset."""
     kept = Signal(flags_layout(parity=Flag.PARITY in causes))
@@ -53,9 +70,9 @@ def kept_flags(m: Module, causes: Mapping[Flag, Value]) -> data.View:
     return kept
 
 
-def words_of(config: NetworkConfig, bits: Signal) -> list[Value]:
-    """Split bits into host words, the lowest first."""
-    width = config.flit_width
+def words_of(config: NetworkConfig, bits: Value) -> list[Value]:
+    """Split bits, or a wide word, into host words, the lowest first."""
+    width = config.narrow_width
     return [bits[low : low + width] for low in range(0, len(bits), width)]
 
 
@@ -67,7 +84,7 @@ def status_answer(
     ``words`` are by address. The answer is 0 if the host asks for another word or space, or if this
     node is not ``selected``.
     """
-    asked = Signal(config.flit_width)
+    asked = Signal(config.narrow_width)
     status_word = Signal.like(asked, reset_less=True)
     with m.Switch(host.address[: bits_for(status_words(config) - 1)]):
         for address, word in words.items():

@@ -26,10 +26,10 @@ class TableRead(Signature):
     -------
     advance : Out(1)
         High to show the next word from the next cycle on. Ignored in reset.
-    word : In(flit_width)
+    word : In(narrow_width)
         The word shown: after reset word 0, or the program's first word; the next word after each
         cycle with an ``advance``. Valid in every cycle.
-    next_word : In(flit_width)
+    next_word : In(narrow_width)
         The word shown in the next cycle, if ``advance`` is 1 in this one. 0 without ``look_ahead``.
     beyond : In(1)
         Only in a network with programs: high if ``word`` comes after the program's last word.
@@ -39,7 +39,7 @@ class TableRead(Signature):
     """
 
     def __init__(self, config: NetworkConfig) -> None:
-        width = config.flit_width
+        width = config.narrow_width
         of_programs = {"beyond": In(1)} if config.programs else {}
         if config.parity:
             of_programs["damaged"] = In(1)
@@ -99,7 +99,7 @@ class Table(Component):
         self._technology = technology
         super().__init__(
             {
-                "write": In(WordWrite(table_address_bits(config), config.flit_width)),
+                "write": In(WordWrite(table_address_bits(config), config.narrow_width)),
                 "read": In(TableRead(config)),
                 **({"program": In(ProgramPlace(config))} if config.programs else {}),
             }
@@ -109,7 +109,7 @@ class Table(Component):
         """Build the memory, the read address, and the shown word."""
         m = Module()
         m.submodules.table_memory = memory = Memory(
-            shape=self._config.flit_width + self._config.parity,
+            shape=self._config.narrow_width + self._config.parity,
             depth=self._config.table_words,
             init=[],
             attrs=self._technology.memory_attributes,
@@ -194,7 +194,7 @@ class Table(Component):
 
     def _written(self, m: Module, place: int) -> Signal:
         """Return a register with the word that the host last wrote to ``place``, without reset."""
-        word = Signal(self._config.flit_width, name=f"word_{place}", reset_less=True)
+        word = Signal(self._config.narrow_width, name=f"word_{place}", reset_less=True)
         with m.If(self.write.enable & (self.write.address == place)):
             m.d.sync += word.eq(self.write.word)
         return word

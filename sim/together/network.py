@@ -232,7 +232,9 @@ class _WordModule:
         for register in tile.registers:
             initial = _literal(-register.initial % (1 << TILES))
             yield f"  reg {WORD} {register.name} = {initial};"
-        for memory in tile.memories:
+        # A memory of longer words than transposed words hold is several memories.
+        memories = [part for memory in tile.memories for part in memory.parts(TILES)]
+        for memory in memories:
             for port in memory.reads:
                 yield from (f"  wire {WORD} {name};" for name in port.names)
         yield from self._gate_lines()
@@ -244,7 +246,7 @@ class _WordModule:
         for printed in tile.prints:
             yield print_line(printed, PRESENT, self._text.__getitem__)
         yield "  end"
-        for number, memory in enumerate(tile.memories):
+        for number, memory in enumerate(memories):
             yield from self._memory_lines(f"memory_{number}", memory)
         yield "endmodule"
 

@@ -4,8 +4,8 @@ import itertools
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from amaranth.back import rtlil
@@ -27,11 +27,10 @@ YOSYS_PASSES = (
 MOST_PLACES = 16
 """Words up to which a memory is made of registers."""
 
-_NUMBERS = ("cycle", "node", "port", "vc", "kind", "data")
-_LINE = (
-    " ".join(rf"(?:(?P<{name}>\d+)|\{{(?P<{name}_bits>\d+):> du\}})" for name in _NUMBERS) + "\n"
-)
-"""The format of a trace line: constants, and widths in bits of numbers."""
+_NUMBER = r"(?:(\d+)|\{(\d+):> du\})"
+"""The format of a number: a constant, or a width in bits."""
+_LINE = rf"{_NUMBER} {_NUMBER} (?P<port>\d+)(?: {_NUMBER}){{3,}}\n"
+"""The format of a trace line: cycle, node, port, VC, kind, and each piece of the data."""
 
 Bit = int | str
 """A wire of the netlist, by its number, or a constant."""
@@ -79,6 +78,14 @@ class Memory:
     address_bits: int
     reads: list[ReadPort]
     writes: list[WritePort]
+
+    def parts(self, width: int) -> "Iterator[Memory]":
+        """Yield memories of at most ``width`` bits that hold its words, the lowest bits first."""
+        for low in range(0, self.width, width):
+            part = slice(low, low + width)
+            reads = [replace(read, names=read.names[part]) for read in self.reads]
+            writes = [replace(write, data=write.data[part]) for write in self.writes]
+            yield Memory(min(width, self.width - low), self.address_bits, reads, writes)
 
 
 class TileGates:
@@ -218,19 +225,21 @@ class TileGates:
         self._sources |= dict.fromkeys(outputs, _Source(outputs, wanted, work_out))
 
     def _printed(self, cell: Mapping[str, Any]) -> Printed:
-        """Decode a print cell: a line of six numbers with a constant port."""
+        """Decode a print cell: a line of numbers with a constant port."""
         form, wires = cell["parameters"]["FORMAT"], cell["connections"]
         found = re.fullmatch(_LINE, form)
-        if found is None or found["port"] is None:
+        if found is None:
             raise UnknownCellError(f"$print of {form!r}")
-        bits, numbers = iter(wires["ARGS"]), {}
-        for name in _NUMBERS:
-            if (size := found[f"{name}_bits"]) is not None:
-                numbers[name] = self._gates(itertools.islice(bits, int(size)))
-            elif name != "port":
-                places = range(KIND_PLANES)
-                numbers[name] = [ONE if int(found[name]) >> place & 1 else ZERO for place in places]
-        return Printed(self._gate(wires["EN"][0]), int(found["port"]), **numbers)
+        bits, places, numbers = iter(wires["ARGS"]), range(KIND_PLANES), []
+        for constant, size in re.findall(_NUMBER, form):
+            if size:
+                numbers.append(self._gates(itertools.islice(bits, int(size))))
+            else:
+                numbers.append([ONE if int(constant) >> place & 1 else ZERO for place in places])
+        cycle, node, _, vc, kind, *pieces = numbers
+        data = list(itertools.chain(*pieces))
+        enable = self._gate(wires["EN"][0])
+        return Printed(enable, int(found["port"]), cycle, node, vc, kind, data)
 
     def _gates(self, wires: Iterable[Bit]) -> list[int]:
         return [self._gate(wire) for wire in wires]

@@ -4,7 +4,7 @@ A record has the flits of one word of tiles that leave by one port in one cycle,
 lowest byte first::
 
     header    bits 0 to 6: how many planes a node's number has; bit 7: 1, as no text begins so;
-              8 to 15: how many planes a VC has; 16 to 23: how many a flit has;
+              8 to 13: how many planes a VC has; 14 to 23: how many a flit has;
               24 to 31: the port; 32 to 63: the cycle
     enable    bit i is 1 if tile i of the word sends a flit
     planes    those of the node, of the VC, of the kind (2 planes) and of the flit, the lowest bit
@@ -14,15 +14,18 @@ lowest byte first::
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.network.config import PIECE_BITS
 from ...model.run.trace import Trace
 
 MARK = 0x80
 """Lowest first byte of a trace of records; text begins with a smaller byte."""
+VC_LOW, FLIT_LOW, PORT_LOW, CYCLE_LOW = 8, 14, 24, 32
+"""Lowest bits of the numbers of a header."""
 HEADER_WORDS = 2
 KIND_PLANES = 2
 RECORDS_AT_ONCE = 1 << 12
@@ -51,7 +54,8 @@ def print_line(printed: Printed, mask: str, text: Callable[[int], str]) -> str:
     ``mask`` has a bit for each tile that exists; ``text`` returns the Verilog of a gate.
     """
     sizes = len(printed.node), len(printed.vc), len(printed.data)
-    marks = printed.port << 24 | sizes[2] << 16 | sizes[1] << 8 | MARK | sizes[0]
+    counts = sizes[2] << FLIT_LOW | sizes[1] << VC_LOW | sizes[0]
+    marks = printed.port << PORT_LOW | MARK | counts
     planes = [*printed.node, *printed.vc, *printed.kind, *printed.data]
     enable = f"({text(printed.enable)} & {mask})"
     # The cycle is the same for all tiles.
@@ -74,7 +78,12 @@ def rows_of_planes(content: bytes) -> Trace:
     """
     words = np.frombuffer(content, dtype="<u8")
     header = int(words[0])
-    sizes = [header & 0x7F, header >> 8 & 0xFF, KIND_PLANES, header >> 16 & 0xFF]
+    sizes = [
+        header % MARK,
+        header % (1 << FLIT_LOW) >> VC_LOW,
+        KIND_PLANES,
+        header % (1 << PORT_LOW) >> FLIT_LOW,
+    ]
     records = words.reshape(-1, HEADER_WORDS + sum(sizes))
     starts = range(0, len(records), RECORDS_AT_ONCE)
     return Trace.join([_rows(records[first : first + RECORDS_AT_ONCE], sizes) for first in starts])
@@ -86,13 +95,29 @@ def _rows(records: npt.NDArray[np.uint64], sizes: Sequence[int]) -> Trace:
     record, tile = np.nonzero(np.unpackbits(enabled, axis=1, bitorder="little"))
     planes = records[record, HEADER_WORDS:] >> tile.astype(np.uint64)[:, None] & np.uint64(1)
     parts = np.split(planes, np.cumsum(sizes)[:-1], axis=1)
-    node, vc, kind, data = (
-        part @ (np.uint64(1) << np.arange(size, dtype=np.uint64))
-        for part, size in zip(parts, sizes, strict=True)
-    )
+    *numbers, data = parts
+    node, vc, kind = (_number(part) for part in numbers)
+    pieces = [_number(data[:, low : low + PIECE_BITS]) for low in range(0, sizes[-1], PIECE_BITS)]
     header = records[record, 0]
-    trace = Trace.empty(len(record))
-    found = header >> np.uint64(32), node, header >> np.uint64(24) & np.uint64(0xFF), vc, kind, data
-    for column, values in zip(trace.columns, found, strict=True):
+    port = header >> np.uint64(PORT_LOW) & np.uint64(0xFF)
+    found = [header >> np.uint64(CYCLE_LOW), node, port, vc, kind]
+    return trace_of_columns(found, np.stack(pieces, axis=1))
+
+
+def _number(planes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Return the numbers that planes of shape (flits, bits) hold."""
+    number: npt.NDArray[np.uint64] = planes @ (
+        np.uint64(1) << np.arange(planes.shape[1], dtype=np.uint64)
+    )
+    return number
+
+
+def trace_of_columns(
+    numbers: Sequence[npt.NDArray[np.uint64]], data: npt.NDArray[np.uint64]
+) -> Trace:
+    """Return a trace of its columns before ``data``, and of data of shape (rows, pieces)."""
+    trace = Trace.empty(len(data))
+    *columns, _ = trace.columns
+    for column, values in zip(columns, numbers, strict=True):
         column[:] = values
-    return trace
+    return replace(trace, data=data[:, 0] if data.shape[1] == 1 else data)

@@ -27,12 +27,13 @@ from eyecast.boards.serial.frame import (
     crc,
     decode_reply,
     identity,
+    require_boardable,
     word_bytes,
 )
 from eyecast.boards.serial.uart import UartReceiver
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config import NetworkConfig
-from eyecast.model.network.topology import mesh
+from eyecast.model.network.topology import line, mesh
 
 SPACE = 2
 SEEDS = pytest.mark.parametrize(
@@ -302,3 +303,19 @@ def test_what_must_not_be_done_twice_is_not_sent_again_once_it_was_done():
         assert line.written == written
     with pytest.raises(InvalidInput, match="not silent"):
         SerialHost(DeafLine(99), word_bytes=4).write_once(2, 2, 1, was_done=lambda: False)
+
+
+@pytest.mark.parametrize(
+    ("fitting", "limits"),
+    [
+        # Entries of two words, and words of two pieces.
+        ({"table_words": 1 << 15}, {"circuits": True, "flit_width": 17, "message_words": 2}),
+        ({"message_words": 1 << 15}, {"flit_width": 128}),
+    ],
+)
+def test_a_request_addresses_all_words_of_a_network_on_a_board(fitting, limits):
+    """A request has 16 bits of an address."""
+    require_boardable(NetworkConfig(topology=line(2), **fitting, **limits))
+    doubled = {name: 2 * words for name, words in fitting.items()}
+    with pytest.raises(InvalidInput, match="of at most 16 bits, not 17"):
+        require_boardable(NetworkConfig(topology=line(2), **doubled, **limits))

@@ -51,8 +51,8 @@ def entry_word_list(config: NetworkConfig, entry: Entry) -> list[int]:
         assert 0 <= field < 1 << width
         value |= field << at
         at += width
-    words = -(-at // config.flit_width)
-    return [value >> i * config.flit_width & (1 << config.flit_width) - 1 for i in range(words)]
+    bits = min(config.flit_width, 64)
+    return [value >> low & (1 << bits) - 1 for low in range(0, at, bits)]
 
 
 def table_writes(

@@ -113,6 +113,12 @@ COLLECTIVES: dict[str, tuple[Topology, str, dict[str, Any]]] = {
     ),
     "controller": (mesh((3, 3)), "all-reduce ring", {"operators": EVERY, "programs": 2}),
     "parity": (ring(6), "all-gather ring", {"programs": 1, "parity": True}),
+    # A memory of 65 bits.
+    "parity of words of 64 bits": (
+        ring(6),
+        "all-gather ring",
+        {"programs": 1, "parity": True, "flit_width": 64},
+    ),
     "controller far away": (
         hypercube(3),
         "all-reduce packed-trees",
@@ -152,7 +158,7 @@ def record(cycle: int, port: int, flits: dict[int, tuple[int, int, int, int]]) -
         for column, bits in enumerate((7, 1, 2, 6))
         for bit in range(bits)
     ]
-    header = cycle << 32 | port << 24 | 6 << 16 | 1 << 8 | MARK | 7
+    header = cycle << 32 | port << 24 | 6 << 14 | 1 << 8 | MARK | 7
     words = [header, sum(1 << tile for tile in flits), *planes]
     return b"".join(word.to_bytes(8, "little") for word in words)
 

@@ -12,7 +12,7 @@ So the operator must be idempotent, such as ``and`` in a barrier.
 
 from ...base.errors import InvalidInput, one_of
 from ...network.config import MOST_VCS
-from ...network.operators import IDEMPOTENT
+from ...network.operators import IDEMPOTENT, is_idempotent
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
@@ -32,7 +32,7 @@ def disseminated(topology: Topology, words: int, operator: str) -> Schedule:
     """
     nodes = topology.working_nodes.tolist()
     count = len(nodes)
-    if count & (count - 1) and operator not in IDEMPOTENT:
+    if count & (count - 1) and not is_idempotent(operator):
         allowed = f"{one_of(IDEMPOTENT)} for {NAME} on {count} nodes"
         raise InvalidInput.of("operator", allowed, operator)
     rounds = [

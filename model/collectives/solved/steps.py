@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...base.errors import require_range
 from ...base.notices import LOG, announced
-from ...network.operators import IDEMPOTENT
+from ...network.operators import is_idempotent
 from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
@@ -238,7 +238,7 @@ class _Model(Model):
                 model.add(brought >= arrival + there - 1)
                 values.append(brought)
             after[part] = self._bool()
-            if self._blocks.operator[block] in IDEMPOTENT:
+            if is_idempotent(self._blocks.operator[block]):
                 model.add_max_equality(after[part], values)
             else:
                 model.add(sum(values) == after[part])

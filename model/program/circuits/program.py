@@ -161,7 +161,7 @@ def entry_fields(config: NetworkConfig) -> Iterator[tuple[str, int]]:
 
 def entry_words(config: NetworkConfig) -> int:
     """Return the words of an entry at the host port."""
-    return -(-sum(width for _, width in entry_fields(config)) // config.flit_width)
+    return -(-sum(width for _, width in entry_fields(config)) // config.narrow_width)
 
 
 def run_table_words(program: CircuitProgram) -> tuple[Numbers, npt.NDArray[np.uint64]]:
@@ -174,7 +174,7 @@ def run_table_words(program: CircuitProgram) -> tuple[Numbers, npt.NDArray[np.ui
     first = np.concatenate(([0], np.cumsum(sizes)))
     rows = np.ones(int(first[-1]), np.bool_)
     rows[first[1:] - 1] = False
-    bits = np.zeros((len(rows), entry_words(config) * config.flit_width), np.uint64)
+    bits = np.zeros((len(rows), entry_words(config) * config.narrow_width), np.uint64)
     begin = 0
     for field, width in entry_fields(config):
         name, _, number = field.partition(" ")
@@ -184,6 +184,6 @@ def run_table_words(program: CircuitProgram) -> tuple[Numbers, npt.NDArray[np.ui
         places = np.arange(width)
         bits[np.flatnonzero(rows)[:, None], begin + places] = column[:, None] >> places & 1
         begin += width
-    weights = np.uint64(1) << np.arange(config.flit_width, dtype=np.uint64)
-    cut = bits.reshape(len(rows), entry_words(config), config.flit_width)
+    weights = np.uint64(1) << np.arange(config.narrow_width, dtype=np.uint64)
+    cut = bits.reshape(len(rows), entry_words(config), config.narrow_width)
     return first, (cut * weights).sum(axis=2, dtype=np.uint64)

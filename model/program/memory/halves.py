@@ -37,7 +37,7 @@ import numpy.typing as npt
 
 from ...base.arrays import Numbers
 from ...base.errors import InvalidInput
-from ...network.operators import BUILT_IN
+from ...network.operators import is_built_in
 from ...schedule.rules import LARGEST_STEP
 from ...schedule.schedule import Schedule
 from ...schedule.streamed_moves import Moves
@@ -112,9 +112,9 @@ def _require_copies(schedule: Schedule, key: int) -> None:
     pair, step = divmod(key, _STEPS)
     node, block = divmod(pair, len(schedule.blocks))
     operator = schedule.blocks.operator[block]
-    if operator in BUILT_IN and not schedule.stream.any():
+    if is_built_in(operator) and not schedule.stream.any():
         return
-    why = "in a schedule that streams" if operator in BUILT_IN else f"by {operator}"
+    why = "in a schedule that streams" if is_built_in(operator) else f"by {operator}"
     raise InvalidInput.of(
         f"what comes for block {block} at node {node} in step {step}, in which it sends the block,",
         "one send, but by a built-in operator and without streams",

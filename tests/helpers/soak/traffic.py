@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.compare.traffic_case import TrafficCase
-from eyecast.model.network.config import MOST_MEMORY_WORDS, PARAMETERS, NetworkConfig
+from eyecast.model.network.config import (
+    MOST_MEMORY_WORDS,
+    MOST_PIECES,
+    PARAMETERS,
+    PIECE_BITS,
+    NetworkConfig,
+)
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.program.checks import require_table_room
 from eyecast.model.traffic.patterns import patterns_for
@@ -79,6 +85,9 @@ def configs(draw: st.DrawFn, topology: Topology, **given: Any) -> NetworkConfig:
         for name, parameter in PARAMETERS.items()
         if parameter.limits is not None and parameter.help and name not in given
     }
+    if "flit_width" in numbers:
+        wide = st.integers(2, MOST_PIECES).map(PIECE_BITS.__mul__)
+        numbers["flit_width"] = st.integers(8, PIECE_BITS) | wide
     while True:
         drawn: dict[str, Any] = draw(st.fixed_dictionaries(numbers))
         try:

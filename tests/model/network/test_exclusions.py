@@ -1,11 +1,13 @@
 """Exclusions of parameters: exactly the rules of the page's table refuse networks."""
 
 import random
+import re
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
 
 import numpy as np
+import pytest
 from helpers.router_page import cells, section
 
 from eyecast.model.base.errors import InvalidInput
@@ -35,6 +37,7 @@ PROPERTIES = {
     "operators` with D > 0": "operator_latency",
     "vcs` > 1": "further_vcs",
     "links that differ": "differing_links",
+    "W > 64": "further_pieces",
 }
 """Properties of a network that rules limit beside parameters, by their names on the page."""
 
@@ -59,6 +62,7 @@ def allowed_by_the_page(given: dict[str, Any]) -> bool:
     values = DEFAULTS | given
     latency = max((operator.latency for operator in values["operators"]), default=0)
     properties = {"operator_latency": latency, "further_vcs": values["vcs"] - 1}
+    properties["further_pieces"] = -(-values["flit_width"] // 64) - 1
     properties["differing_links"] = values.get("topology", line(2)).links_differ
     amounts = values | properties
     for limited, column, limit in RULES:
@@ -118,6 +122,38 @@ def test_links_that_differ_are_accepted_exactly_where_the_page_says_so() -> None
             except InvalidInput:
                 accepts = False
             assert accepts == allowed_by_the_page(SMALL | given), (one, value)
+
+
+def test_wide_words_are_accepted_exactly_where_the_page_says_so() -> None:
+    lanes = ((), as_operators("add:64"), (Operator("slow:8", latency=2),))
+    for one, values in VALUES.items():
+        for value in lanes if one == "operators" else values:
+            given = SMALL | {"flit_width": 192, one: value}
+            assert accepted(given) == allowed_by_the_page(given), (one, value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"flit_width": 72}, "flit width must be up to 64, or a multiple of 64, not 72"),
+        (
+            {"flit_width": 128, "operators": "max"},
+            "operator must be one with lanes, such as max:32, for words of 128 bits, not max",
+        ),
+        (
+            {"flit_width": 40, "operators": "add:16"},
+            "flit width must be a multiple of 16, the lanes of add:16, not 40",
+        ),
+        (
+            {"operators": "add:12"},
+            "operators must be add, min, max, min-signed, max-signed, and, or or xor, not add:12"
+            " (did you mean add?)",
+        ),
+    ],
+)
+def test_words_are_rows_of_pieces_and_of_lanes(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
+        NetworkConfig(topology=line(2), **given)
 
 
 def test_incompatible_parameters_are_those_of_the_page() -> None:

@@ -109,7 +109,7 @@ def test_a_block_that_is_half_reduced(tmp_path: Path) -> None:
         (
             "operator",
             "A B",
-            "blocks[0].operator: Expected str matching regex '^[a-z][a-z0-9-]*$'",
+            "blocks[0].operator: Expected str matching regex '^[a-z][a-z0-9-]*(:(8|16|32|64))?$'",
         ),
         ("owner", -1, "blocks[0].owner: Expected int >= 0"),
     ],
