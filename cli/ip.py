@@ -82,12 +82,12 @@ def ip_command(
     """Write a network and one of its programs as a package for a chip.
 
     The package contains Verilog (a file for each module), a FuseSoC core, the registers (SystemRDL,
-    C header, page), a driver in C, constraints, the image of the program, the contract as a page,
-    and a self-checking Verilog bench with its vectors. The network has a controller for 1 program,
-    unless --programs gives another number. With --workload it keeps all programs of a workload, and
-    the driver has a table of the order in which they run; bench and image are of the first one.
-    With --assertions the hardware is SystemVerilog, in which parts of routers assert what
-    docs/proofs.md says.
+    C header, IP-XACT, page), a driver in C, constraints, the image of the program, the contract as
+    a page, and a self-checking Verilog bench with its vectors. The network has a controller for 1
+    program, unless --programs gives another number. With --workload it keeps all programs of a
+    workload, and the driver has a table of the order in which they run; bench and image are of the
+    first one. With --assertions the hardware is SystemVerilog, in which parts of routers assert
+    what docs/proofs.md says.
     """
     from ..ip.driver import workload_file
     from ..ip.package import Origin, require_prefix, write_package

@@ -141,12 +141,12 @@ def _origin_lines(image: Image, origin: Origin) -> list[str]:
 def with_comment(name: str, text: str, lines: list[str]) -> str:
     """Return the text of a file with some lines on top, as a comment of the file's language.
 
-    Files that have no comments, or none by their format, are returned unchanged. A FuseSoC core has
-    its version in the first line, so that the comment follows it.
+    Files that have no comments, or none by their format, are returned unchanged. A FuseSoC core and
+    XML have their version in the first line, so that the comment follows it.
     """
     ending = name.rpartition(".")[2]
     first = ""
-    if ending == "core":
+    if ending in ("core", "xml"):
         first, _, text = text.partition("\n")
         first += "\n"
     for endings, begin, end in _COMMENTS:
@@ -160,6 +160,8 @@ _COMMENTS = (
     (("sdc", "lpf", "pcf", "core", "py", "Makefile", "sim/Makefile"), "#", ""),
     (("c", "h"), "/*", " */"),
     (("html", "md"), "<!--", " -->"),
+    # A comment of XML must not have the "--" of options: an instruction to Eyecast may.
+    (("xml",), "<?eyecast", "?>"),
 )
 """Endings of file names, and how a line of comment begins and ends there."""
 

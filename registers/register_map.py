@@ -1,4 +1,4 @@
-"""The register map of a network behind a bus: SystemRDL, and its C header and pages.
+"""The register map of a network behind a bus: SystemRDL, C header, IP-XACT and pages.
 
 Written to docs/router.md, sections 16 and 21. ``engine.rdl`` is the only description; this module
 fills in the numbers of a network.
@@ -84,16 +84,19 @@ def register_map_files(
 ) -> list[Path]:
     """Write the register map into an existing ``folder``; return the files' paths.
 
-    ``eyecast_engine.rdl`` is SystemRDL, ``eyecast_engine.h`` a C header and
-    ``registers/index.html`` a page; PeakRDL makes header and page. Names begin with ``prefix``.
-    Raises :class:`InvalidInput` as :func:`require_bus`, and if PeakRDL is not installed.
+    ``eyecast_engine.rdl`` is SystemRDL, ``eyecast_engine.h`` a C header, ``eyecast_engine.xml``
+    IP-XACT and ``registers/index.html`` a page; PeakRDL makes the last three. Names begin with
+    ``prefix``. Raises :class:`InvalidInput` as :func:`require_bus`, and if PeakRDL is not
+    installed.
     """
     text = register_map(config, prefix=prefix)
-    rdl, header = f"{prefix}_engine.rdl", f"{prefix}_engine.h"
+    rdl, header, component = (f"{prefix}_engine.{ending}" for ending in ("rdl", "h", "xml"))
     try:
         from peakrdl_cheader.c_standards import CStandard  # noqa: PLC0415 - optional
         from peakrdl_cheader.exporter import CHeaderExporter  # noqa: PLC0415 - optional
         from peakrdl_html import HTMLExporter  # noqa: PLC0415 - optional
+
+        from .ipxact import write_ipxact  # noqa: PLC0415 - optional
     except ImportError as error:
         installed = "installed (pip install 'eyecast[ip]')"
         raise InvalidInput.of("PeakRDL, for register maps,", installed, "missing") from error
@@ -104,13 +107,15 @@ def register_map_files(
         source.write_text(text)
         top = compiled(source)
         CHeaderExporter().export(top, str(work / header), std=CStandard.gnu99)
+        write_ipxact(top, work / component)
         # A page with the time of day would make two packages of the same network differ.
         HTMLExporter(user_context={"build_ts": 0}).export(top, str(work / PAGES_FOLDER))
         _leave_out(work / PAGES_FOLDER)
         shutil.rmtree(folder / PAGES_FOLDER, ignore_errors=True)
-        for part in (rdl, header, PAGES_FOLDER):
+        for part in (rdl, header, component, PAGES_FOLDER):
             (work / part).replace(folder / part)
-    return [folder / rdl, folder / header, folder / PAGES_FOLDER / "index.html"]
+    files = (rdl, header, component, f"{PAGES_FOLDER}/index.html")
+    return [folder / file for file in files]
 
 
 def _leave_out(pages: Path) -> None:

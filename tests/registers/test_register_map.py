@@ -3,7 +3,9 @@
 import re
 import subprocess
 import textwrap
+from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,10 @@ from helpers.processes import needs
 from helpers.refusals import refusal_of
 from helpers.router_page import cells, section
 from helpers.switch_networks import switch_star
+from lxml import etree
+from peakrdl_ipxact import IPXACTImporter
+from systemrdl import RDLCompiler
+from systemrdl.node import FieldNode, MemNode
 
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.config_file import identity
@@ -198,12 +204,46 @@ def test_memories_have_their_words(mapped: tuple[NetworkConfig, Any]) -> None:
         assert message.parent.get_property("desc") == said
 
 
+def parts_of(top: Any) -> dict[tuple[int, int], tuple[Any, ...]]:
+    """Return fields by their address and lowest bit, and memories by their address."""
+    found: dict[tuple[int, int], tuple[Any, ...]] = {}
+    for node in top.descendants(unroll=True):
+        if isinstance(node, FieldNode):
+            sets, encoding = node.get_property("reset"), node.get_property("encode") or ()
+            values = [(each.name, each.value) for each in encoding]
+            access = node.get_property("sw")
+            at = node.parent.absolute_address, node.low
+            found[at] = node.parent.inst_name, node.inst_name, node.high, access, sets, values
+        elif isinstance(node, MemNode):
+            words = node.get_property("mementries")
+            found[node.absolute_address, 0] = words, node.size, node.get_property("sw")
+    return found
+
+
+def test_ipxact_has_all_fields_and_memories(
+    mapped: tuple[NetworkConfig, Any], tmp_path: Path
+) -> None:
+    config, top = mapped
+    component = next(path for path in register_map_files(config, tmp_path) if ".xml" in path.name)
+    compiler = RDLCompiler()
+    IPXACTImporter(compiler).import_file(str(component))
+    read = compiler.elaborate().top
+    assert parts_of(read) == parts_of(top)
+    blocks = sorted((each.absolute_address, each.size) for each in read.children())
+    assert all(at + size <= after for (at, size), (after, _) in pairwise(blocks))
+    with suppress(ImportError):
+        from pyEDAA import IPXACT
+
+        schema = Path(IPXACT.__file__).parent / "Schema" / "ieee-1685-2014" / "index.xsd"
+        etree.XMLSchema(file=str(schema)).assertValid(etree.parse(component))
+
+
 @needs("gcc")
 def test_the_header_compiles_and_has_the_same_addresses(
     mapped: tuple[NetworkConfig, Any], tmp_path: Path
 ) -> None:
     config, _ = mapped
-    source, header, page = register_map_files(config, tmp_path)
+    source, header, _, page = register_map_files(config, tmp_path)
     assert source.read_text() == register_map(config)
     assert page.is_file()
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
@@ -226,9 +266,11 @@ def test_the_header_compiles_and_has_the_same_addresses(
 
 
 def test_a_map_has_names_of_its_own_and_nothing_for_browsers(tmp_path: Path) -> None:
-    source, header, page = register_map_files(SMALL, tmp_path, prefix="left")
-    assert (source.name, header.name) == ("left_engine.rdl", "left_engine.h")
+    source, header, component, page = register_map_files(SMALL, tmp_path, prefix="left")
+    names = [each.name for each in (source, header, component)]
+    assert names == ["left_engine.rdl", "left_engine.h", "left_engine.xml"]
     assert "eyecast" not in header.read_text()
+    assert "eyecast_" not in component.read_text()
     names = [path.name for path in page.parent.rglob("*")]
     assert "user.js" not in names
     assert not [name for name in names if "launcher" in name]
