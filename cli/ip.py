@@ -10,7 +10,6 @@ import click
 
 from ..model.base.errors import InvalidInput
 from ..model.base.folders import require_new_folder
-from ..model.collectives.notes import schedule_title
 from ..model.network.buses import HostBus, TileBus, require_buses
 from ..model.network.config import Timing
 from ..model.network.network_text import SizeLimit
@@ -114,7 +113,7 @@ def ip_command(
     with busy("predicting"):
         for each in compiled:
             require_no_deadlock(each.program, force=force)
-        image, title = image_of(compiled[0], timing), schedule_title(compiled[0].schedule)
+        image = image_of(compiled[0], timing)
         driver = {}
         if runs:
             kept = programs_image([each.program for each in compiled], timing)
@@ -123,7 +122,7 @@ def ip_command(
         write_package(
             folder,
             image,
-            Origin(title, _typed_options()),
+            Origin(compiled[0], _typed_options()),
             host,
             streams,
             prefix=prefix,

@@ -22,6 +22,7 @@ from ..model.run.trace import Trace
 from ..registers.register_map import bus_address_bits
 from ..sim.verilog import describe_ports
 from .circuits import doorbells, first_sent, two_entries
+from .guarantees import most_cycles_of_an_access
 from .scenarios import (
     Scenario,
     busy_memory,
@@ -121,6 +122,7 @@ def _parameters(image: Image, vectors: _Vectors, ports: list[dict[str, Any]]) ->
         "ANSWER_TO_CYCLE_0": late["answer_to_cycle_0"],
         "DONE_AFTER": late["finished_to_done"],
         "AFTERWARDS": late["answer_at_most"],
+        "MOST_WAIT": most_cycles_of_an_access(config),
         "BELL_AFTER": 1 + config.operator_latency if config.operators else 0,
         "BELLS_WATCHED": int(exact_bells),
         **vectors.counts(),

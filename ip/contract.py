@@ -1,11 +1,14 @@
 """The hardware's contract as a page: the sections of docs/router.md that apply to a network."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from markdown_it import MarkdownIt
 
 from ..model.network.config import NetworkConfig
+from .guarantees import guarantee_rows
 
 ROUTER_PAGE = Path(__file__).resolve().parent.parent / "docs" / "router.md"
 
@@ -17,15 +20,17 @@ table { border-collapse: collapse; } td, th { border: 1px solid #ccc; padding: .
 """
 
 
-def contract_page(config: NetworkConfig, title: str) -> str:
-    """Return as HTML the sections of docs/router.md that apply to a network behind a bus."""
+def contract_page(config: NetworkConfig, title: str, guaranteed: Mapping[str, Any]) -> str:
+    """Return as HTML what an engine guarantees, and the sections of docs/router.md that apply."""
     head, *sections = re.split(r"^(?=## )", ROUTER_PAGE.read_text("utf-8"), flags=re.MULTILINE)
     left_out = _left_out(config)
     kept = [each for each in sections if int(each.split()[1].rstrip(".")) not in left_out]
     # The overview would list sections that are left out.
     head = head.partition("\n| section |")[0]
     renderer = MarkdownIt("commonmark").enable("table")
-    body = renderer.render("".join([head, "\n", *kept]))
+    rows = (f"| {name} | {value} |\n" for name, value in guarantee_rows(guaranteed))
+    table = ("## Guarantees of this package\n\n| | |\n|---|---|\n", *rows, "\n")
+    body = renderer.render("".join([head, "\n", *table, *kept]))
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{title}</title>'
         f"<style>{_STYLE}</style></head>\n<body>\n{body}</body>\n</html>\n"

@@ -10,11 +10,12 @@ from pathlib import Path
 from ..model.base.errors import InvalidInput
 from ..model.base.folders import new_folder
 from ..model.base.version import __version__
-from ..model.image.host_port import latencies
+from ..model.collectives.notes import schedule_title
 from ..model.image.image import Image
 from ..model.network.buses import HostBus, TileBus
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
+from ..model.program.compiler import Compiled
 from ..model.program.file import program_json, write_program
 from ..registers.register_map import register_map_files
 from ..sim.verilog import (
@@ -27,6 +28,7 @@ from ..sim.verilog import (
 from .bench import bench_files
 from .contract import contract_page
 from .driver import driver_files
+from .guarantees import guarantees
 from .template import filled
 
 CONSTRAINTS = ("eyecast.sdc", "eyecast.lpf", "eyecast.pcf")
@@ -46,9 +48,9 @@ _UPPER = re.compile(r"\bEYECAST(?=_)")
 
 @dataclass(frozen=True)
 class Origin:
-    """The origin of a package: the name of its collective, and the options that made it."""
+    """The origin of a package: its compiled schedule, and the options that made it."""
 
-    collective: str
+    compiled: Compiled
     options: str
 
 
@@ -112,10 +114,12 @@ def _fill(
     texts |= {f"constraints/{name}": filled(name, inputs) for name in CONSTRAINTS}
     texts[f"crossing/{CROSSING_MODULE}.v"] = crossing_verilog(config, host, tile)
     texts[f"crossing/{CROSSING_MODULE}.sdc"] = _crossing_constraints(config, host, tile)
-    texts["contract.html"] = contract_page(config, title)
+    guaranteed = guarantees(image, origin.compiled, host)
+    texts["guarantees.json"] = f"{json.dumps(guaranteed, indent=1)}\n"
+    texts["contract.html"] = contract_page(config, title, guaranteed)
     texts["eyecast.core"] = _core(title, core, list(modules), ending)
-    texts["README.md"] = _read_me(title, image, origin.collective, core)
-    texts["guarantees.json"] = guarantees(image)
+    texts["README.md"] = _read_me(title, image, origin.compiled, core)
+    texts["REUSE.toml"] = filled("REUSE.toml", {})
     lines = _origin_lines(image, origin)
     for path, text in texts.items():
         file = work / _renamed(path, prefix)
@@ -129,11 +133,13 @@ def _fill(
 
 
 def _origin_lines(image: Image, origin: Origin) -> list[str]:
-    """Return the lines on top of every file that can have comments."""
+    """Return the lines on top of every file that can have comments; REUSE.toml has the others."""
     program = sha256(program_json(image.program).encode()).hexdigest()[:16]
+    # A file's name in the options must not end the comment.
+    options = re.sub(r"\s+|\*/|-->|\?>", " ", origin.options)
     return [
         "SPDX-License-Identifier: Apache-2.0",
-        f"Eyecast {__version__}: eyecast ip {origin.options}".rstrip(),
+        f"Eyecast {__version__}: eyecast ip {options}".rstrip(),
         f"Network {identity(image.program.config):08x}, program {program}",
     ]
 
@@ -157,48 +163,13 @@ def with_comment(name: str, text: str, lines: list[str]) -> str:
 
 _COMMENTS = (
     (("v", "sv", "rdl"), "//", ""),
-    (("sdc", "lpf", "pcf", "core", "py", "Makefile", "sim/Makefile"), "#", ""),
+    (("sdc", "lpf", "pcf", "core", "py", "toml", "sim/Makefile"), "#", ""),
     (("c", "h"), "/*", " */"),
     (("html", "md"), "<!--", " -->"),
     # A comment of XML must not have the "--" of options: an instruction to Eyecast may.
     (("xml",), "<?eyecast", "?>"),
 )
 """Endings of file names, and how a line of comment begins and ends there."""
-
-
-def guarantees(image: Image) -> str:
-    """Return as JSON what the engine guarantees: the run, the bus's answers, reset, interrupt."""
-    config, run = image.program.config, image.predicted
-    late = latencies(config)
-    return (
-        json.dumps(
-            {
-                "format": "eyecast-guarantees",
-                "version": 1,
-                "run": {
-                    "state": run.ending.state,
-                    "cycles": run.cycles,
-                    "from_answer_to_start_to_cycle_0": late["answer_to_cycle_0"],
-                    "from_last_cycle_to_done": late["finished_to_done"],
-                    "same_in_every_run": True,
-                },
-                "bus": {
-                    "most_cycles_of_an_access": late["answer_at_most"],
-                    "most_cycles_a_busy_memory_delays_it": MOST_WAIT,
-                    "then": "the access is refused with 2 (not now)",
-                },
-                "reset": {"least_cycles": 1, "memories": "unchanged", "run": "ends, not done"},
-                "interrupt": "from done or error to the command acknowledge, if enabled",
-                "first_at_a_memory": ["network", "host", "tile"],
-            },
-            indent=1,
-        )
-        + "\n"
-    )
-
-
-MOST_WAIT = 64
-"""Cycles for which the network can keep a request from a memory (docs/router.md, section 16)."""
 
 
 def _ports(config: NetworkConfig, host: HostBus, tile: TileBus | None, direction: str) -> list[str]:
@@ -249,11 +220,11 @@ def _core(title: str, core: str, modules: list[str], ending: str) -> str:
     return filled("eyecast.core", values)
 
 
-def _read_me(title: str, image: Image, collective: str, core: str) -> str:
+def _read_me(title: str, image: Image, compiled: Compiled, core: str) -> str:
     values = {
         "TITLE": title,
         "LABEL": image.program.config.topology.label,
-        "COLLECTIVE": collective,
+        "COLLECTIVE": schedule_title(compiled.schedule),
         "TOP": ENGINE_MODULE,
         "CORE": core,
         "CYCLES": image.predicted.cycles,

@@ -12,7 +12,7 @@
 module bench;
 @PARAMETERS@
 
-  localparam integer MOST_MESSAGES = 20, MOST_WAIT = 500;
+  localparam integer MOST_MESSAGES = 20;
   // Regions of the bus, states of the controller, commands, and reasons for refused accesses.
   localparam [1:0] CONTROLLER = 0, STATUS = 1, MESSAGE = 2, TABLE = 3;
   localparam [2:0] IDLE = 0, RUNNING = 2, DONE = 3, FAILED = 4, TIMED_OUT = 5;
@@ -99,7 +99,7 @@ module bench;
     end
   endtask
 
-  // A cycle of a waiting access; the wait is limited to MOST_WAIT cycles.
+  // A cycle of a waiting access, which is answered after MOST_WAIT cycles at most.
   integer waited;
   task wait_cycle;
     begin

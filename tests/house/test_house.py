@@ -92,7 +92,8 @@ FLOORS: dict[str, set[str]] = {
     },
     "ip": {
         *("model/base", "model/network", "model/schedule", "model/program", "model/run"),
-        *("model/cycle", "model/image", "registers", "sim"),
+        *("model/cycle", "model/image", "model/certificate", "model/collectives", "registers"),
+        "sim",
     },
     "api": {
         "model/bounds",
