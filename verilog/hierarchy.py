@@ -113,6 +113,8 @@ class Division:
     foreign
         Output ports by kind of instance, for instances that a component itself adds, such as the
         tiles of a network.
+    parameters
+        By temporary name, the values of each parameter of the components that became the module.
 
     """
 
@@ -121,6 +123,7 @@ class Division:
         self.modules: dict[str, AnyModule] = {}
         self.uses: dict[str, list[Use]] = {}
         self.foreign: dict[str, frozenset[str]] = {}
+        self.parameters: dict[str, dict[str, list[str]]] = {}
         self._known: dict[tuple[str, AnyModule], str] = {}
 
     def add(self, top: Component, name: str) -> None:
@@ -134,16 +137,13 @@ class Division:
         A class with one module needs no number. Otherwise the number is that of the first instance,
         or of the module around it; if these are not unique, the modules are counted.
         """
-        kinds: dict[str, list[str]] = {}
-        for name in self.modules:
-            kinds.setdefault(name.partition("$")[0], []).append(name)
         labels: dict[str, str] = {}
         for name in reversed(self.modules):
             use = self.uses.get(name, [Use("", "")])[0]
             number = re.search(r"_(\d+)$", use.instance)
             labels[name] = number[1] if number else labels.get(use.inside, "")
         names = {}
-        for kind, variants in kinds.items():
+        for kind, variants in self._variants().items():
             ends = [labels[name] for name in variants]
             if len(set(ends)) < len(ends) or "" in ends:
                 ends = [str(number) for number in range(len(ends))]
@@ -152,6 +152,31 @@ class Division:
             for name, end in zip(variants, ends, strict=True):
                 names[name] = f"{kind}_{end}" if end else kind
         return names
+
+    def differences(self) -> dict[str, str]:
+        """Return for each of several modules of a class, by temporary name, its own parameters.
+
+        These are the parameters whose values are not the same for all modules of the class.
+        """
+        found = {}
+        for variants in self._variants().values():
+            every = [pair for name in variants for pair in self.parameters.get(name, {}).items()]
+            shared = {key for key, value in every if all(key != k or value == v for k, v in every)}
+            for name in variants if len(variants) > 1 else []:
+                own = self.parameters.get(name, {})
+                found[name] = ", ".join(
+                    f"{key} {' or '.join(values)}"
+                    for key, values in own.items()
+                    if key not in shared
+                )
+        return found
+
+    def _variants(self) -> dict[str, list[str]]:
+        """Return the temporary names of the modules of each class."""
+        kinds: dict[str, list[str]] = {}
+        for name in self.modules:
+            kinds.setdefault(name.partition("$")[0], []).append(name)
+        return kinds
 
     def _module(
         self, part: Component, fragment: Elaborated
@@ -189,7 +214,12 @@ class Division:
             wires[f"i_{prefix}rst"] = ResetSignal(domain, allow_reset_less=True)
         for port, (value, is_output) in _ports(part).items():
             wires[f"{'o' if is_output else 'i'}_{port}"] = value
-        return Instance(self._named(_snake(type(part).__name__), module, inside), **wires)
+        kind = self._named(_snake(type(part).__name__), module, inside)
+        for key, value in _parameters(part).items():
+            values = self.parameters.setdefault(kind, {}).setdefault(key, [])
+            if value not in values:
+                values.append(value)
+        return Instance(kind, **wires)
 
     def _memory_instance(self, memory: Memory, name: str) -> Any:
         reads, writes = memory.read_ports, memory.write_ports
@@ -236,6 +266,18 @@ def _ports(part: Component) -> Ports:
         for path, member, value in part.signature.flatten(part)
         if len(bits := Value.cast(value))
     }
+
+
+def _parameters(part: Component) -> dict[str, str]:
+    """Return the numbers, and the lists of numbers, that a component keeps from its constructor."""
+    found = {}
+    for name, value in vars(part).items():
+        several = isinstance(value, range | list | tuple)
+        numbers = [*value] if several else [value]
+        if re.match("_[a-z]", name) and all(isinstance(each, int) for each in numbers):
+            text = ", ".join(str(int(each)) for each in numbers)
+            found[name[1:].replace("_", " ")] = f"({text})" if several else text
+    return found
 
 
 def _snake(name: str) -> str:

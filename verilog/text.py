@@ -10,13 +10,14 @@ from .writer import ModuleText
 
 def module_texts(division: Division) -> dict[str, str]:
     """Return the text of every module by name; a submodule precedes its parent."""
-    names = division.names()
+    names, differences = division.names(), division.differences()
     outputs = {name: module.outputs for name, module in division.modules.items()}
     outputs = division.foreign | outputs
     dropped: dict[str, frozenset[str]] = {}
     texts = {}
     for name, module in division.modules.items():
-        head = [*_head(names[name], module), *_uses(division, names, name)]
+        head = [*_head(names[name], module), *_own(differences.get(name))]
+        head += _uses(division, names, name)
         if isinstance(module, MemoryModule):
             lines = [*head, *_memory_lines(names[name], module), ""]
             texts[names[name]] = "\n".join(lines)
@@ -39,6 +40,12 @@ def _head(name: str, module: ComponentModule | MemoryModule) -> Iterator[str]:
         f"{name}: {size}. A macro with the same ports may take the place of this module. What a"
         " port reads at the clock's edge was there before it."
     )
+
+
+def _own(difference: str | None) -> Iterator[str]:
+    """Write a comment on the parameters by which a module differs from others of its class."""
+    if difference:
+        yield from comment(f"It differs from the other modules of its class by {difference}.")
 
 
 def _uses(division: Division, names: dict[str, str], name: str) -> Iterator[str]:

@@ -14,9 +14,10 @@ from amaranth.lib.wiring import Component, In, Out
 from helpers.processes import needs, run_program
 
 from eyecast.model.network.config import NetworkConfig
-from eyecast.model.network.topology import line
+from eyecast.model.network.topology import line, mesh
 from eyecast.rtl.controller import Controller
 from eyecast.rtl.packets.sender import Sender
+from eyecast.sim.verilog import network_modules
 from eyecast.verilog.hierarchy import Division
 from eyecast.verilog.text import module_texts
 
@@ -140,6 +141,21 @@ def test_states_are_compared_and_assigned_by_name() -> None:
         "state <= READY",
     } <= {*found}
     assert not [each for each in found if re.search(r"\W\d", each)]
+
+
+def test_modules_of_one_class_say_how_they_differ() -> None:
+    config = NetworkConfig(topology=mesh((3, 2)), vcs=2, all_port=True, streams=True, programs=1)
+    said: dict[str, list[str]] = {}
+    for name, text in network_modules(config).items():
+        kind, _, number = name.rpartition("_")
+        if number.isdigit() and not kind.endswith("memory"):
+            words = text.partition("\nmodule ")[0].replace("\n// ", " ")
+            found = re.search(r"It differs from the other modules of its class by (.*?)\.", words)
+            assert found, name
+            said.setdefault(kind, []).append(found[1])
+    assert all(len({*each}) == len(each) > 1 for each in said.values())
+    assert "vc 1" in said["eyecast_input_channel"][0]
+    assert {"eyecast_lane", "eyecast_arbiter", "eyecast_arrival"} < {*said}
 
 
 # ---- Memories as Verilog ------------------------------------------------------------------------
