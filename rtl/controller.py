@@ -15,7 +15,7 @@ from amaranth.lib.wiring import Component, In, Out, connect, flipped
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
 from .directory import Directory
-from .parts.host_map import CONTROLLER_ENTRIES, CONTROLLER_SPACE, Command, ControllerWord, RunState
+from .parts.host_map import CONTROLLER_ENTRIES, CONTROLLER_SPACE, Command, ControllerWord
 from .parts.host_port import HostPort, RequestPort, flags_layout
 from .parts.link import CYCLE_BITS
 from .request_check import RequestCheck
@@ -115,18 +115,11 @@ class Controller(Component):
 
     def _elaborate_state(self, m: Module, control: RunControl) -> None:
         """Drive the core's reset and program, and the outputs that tell the state."""
-
-        def is_in(*states: RunState) -> Value:
-            return Cat(control.state == state for state in states).any()
-
-        in_reset = is_in(RunState.IDLE, RunState.STARTING)
-        if self._config.waits_for_tiles:
-            in_reset |= control.never_ran & (control.state == RunState.TIMED_OUT)
         m.d.comb += [
-            self.reset.eq(in_reset),
-            self.busy.eq(is_in(RunState.STARTING, RunState.RUNNING)),
-            self.done.eq(is_in(RunState.DONE)),
-            self.error.eq(is_in(RunState.FAILED, RunState.TIMED_OUT)),
+            self.reset.eq(control.reset),
+            self.busy.eq(control.busy),
+            self.done.eq(control.done),
+            self.error.eq(control.error),
             self.run.eq(control.run),
             self.cycle.eq(control.cycle),
         ]
@@ -199,7 +192,7 @@ class Controller(Component):
         ]
         with m.If(under_way.fetched):
             m.d.sync += [flags.eq(self.tiles.read_data), known.eq(1)]
-        with m.If(control.state == RunState.STARTING):
+        with m.If(control.starting):
             m.d.sync += [flags.eq(0), known.eq(0)]
         return Cat(flags, control.state, known, control.run.program, control.culprit)
 

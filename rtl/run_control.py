@@ -7,7 +7,7 @@ This is the middle of the controller (docs/router.md, section 16, "The controlle
     done, error ──────┴──► cycle, culprit, interrupt
 """
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out, Signature
 
@@ -83,6 +83,10 @@ class RunControl(Component):
         The state of all nodes, in every cycle.
     state : Out(RunState)
         The state of the engine, in every cycle.
+    reset : Out(1)
+        High while the core is held in reset.
+    starting, busy, done, error : Out(1)
+        High in *starting*; in *starting* and *running*; in *done*; in *failed* and *timed out*.
     run : Out(run_layout)
         The program that is running or has run. Changes only when the state becomes *starting*.
     queued : Out(1)
@@ -112,6 +116,7 @@ class RunControl(Component):
                 "acknowledge": In(1),
                 "nodes": In(AllNodes(config)),
                 "state": Out(RunState),
+                **{name: Out(1) for name in ("reset", "starting", "busy", "done", "error")},
                 "run": Out(layout),
                 "queued": Out(1),
                 "next_run": Out(layout),
@@ -125,6 +130,7 @@ class RunControl(Component):
     def elaborate(self, _platform: object) -> Module:
         """Build the state machine; a stop has the highest priority."""
         m = Module()
+        self._elaborate_outputs(m)
         begins = Signal()
         with m.If(self.acknowledge):
             m.d.sync += self.ended.eq(0)
@@ -144,6 +150,23 @@ class RunControl(Component):
         with m.Elif(begins):
             self._begin(m)
         return m
+
+    def _elaborate_outputs(self, m: Module) -> None:
+        """Tell the state by bits, so that no other module decodes it."""
+
+        def is_in(*states: RunState) -> Value:
+            return Cat(self.state == state for state in states).any()
+
+        in_reset = is_in(RunState.IDLE, RunState.STARTING)
+        if self._config.waits_for_tiles:
+            in_reset |= self.never_ran & is_in(RunState.TIMED_OUT)
+        m.d.comb += [
+            self.reset.eq(in_reset),
+            self.starting.eq(is_in(RunState.STARTING)),
+            self.busy.eq(is_in(RunState.STARTING, RunState.RUNNING)),
+            self.done.eq(is_in(RunState.DONE)),
+            self.error.eq(is_in(RunState.FAILED, RunState.TIMED_OUT)),
+        ]
 
     def _begin(self, m: Module) -> None:
         """Start the queued program, or the offered one."""

@@ -109,7 +109,7 @@ IN_BOTH = {
         "engine", r"\.done\(done\),(\s+)\.error\(error\)", r".done(error),\1.error(done)"
     ),
     "the cycle leads nowhere": Fault("engine", r"\.cycle\(cycle\)", ".cycle()"),
-    "busy is inverted": Fault("controller", r"assign busy = ([^;]*);", r"assign busy = !(\1);"),
+    "busy is inverted": Fault("run_control", r"assign busy = ([^;]*);", r"assign busy = !(\1);"),
     "two nodes' holds are exchanged": Fault(
         "engine", r"\.tile_0__hold\(tile_0__hold\)", ".tile_0__hold(tile_1__hold)"
     ),

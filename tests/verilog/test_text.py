@@ -133,7 +133,8 @@ def test_states_are_compared_and_assigned_by_name() -> None:
     division = Division()
     division.add(Controller(config), "controller")
     division.add(Sender(config, ports=range(1, 3)), "sender")
-    found = STATED.findall("".join(module_texts(division).values()))
+    texts = module_texts(division).values()
+    found = STATED.findall("".join(texts))
     assert {
         "state <= RUNNING",
         "state == STARTING",
@@ -141,6 +142,9 @@ def test_states_are_compared_and_assigned_by_name() -> None:
         "state <= READY",
     } <= {*found}
     assert not [each for each in found if re.search(r"\W\d", each)]
+    # One module has the encoding of a machine's states.
+    machines = [*filter(None, (tuple(re.findall("localparam .*", text)) for text in texts))]
+    assert len({*machines}) == len(machines) > 1
 
 
 def test_modules_of_one_class_say_how_they_differ() -> None:
