@@ -34,6 +34,7 @@ from .command import BEGUN
 if TYPE_CHECKING:
     from ..model.bounds.cycles import CycleBound
     from ..model.compare.checks import Check
+    from ..model.program.any_program import AnyProgram
     from ..model.run.run import Run
 
 BUILDING = "building the simulator (once per configuration)"
@@ -228,6 +229,17 @@ def say_troubles(lines: Sequence[str]) -> None:
     say(*lines[:_MOST_TROUBLES])
     if len(lines) > _MOST_TROUBLES:
         say(f"and {len(lines) - _MOST_TROUBLES} lines more")
+
+
+def say_waits(program: AnyProgram, run: Run) -> None:
+    """Print where packets wait in a finished run, and for what; nothing if none waits."""
+    from ..model.program.circuits.program import CircuitProgram
+    from ..model.run.waits import waits
+
+    if isinstance(program, CircuitProgram):
+        say("No word waits: tables say in advance what each link carries in each cycle.")
+    elif run.finished and run.stalled_flits.any():
+        say(*waits(program, run.trace).lines())
 
 
 def unfinished(run: Run, troubles: Sequence[str]) -> str:

@@ -29,6 +29,7 @@ from .console import (
     print_table,
     say_bound,
     say_troubles,
+    say_waits,
     say_written,
     unfinished,
 )
@@ -297,19 +298,18 @@ def _print_prediction(
     )
     if bound is not None and predicted.finished:
         say_bound(bound, predicted.cycles)
+    say_waits(program, predicted)
     say_troubles(troubles(program, predicted))
 
 
 def _print_steps(title: str, measures: Sequence[StepMeasure]) -> None:
-    """Print a line for each step."""
-    print_table(
-        title,
-        ("step", "sends", "links crossed", "cycles", "= longest", "+ flits", "+ interface", "ends"),
-        [
-            (m.step, m.sends, m.distance, m.cycles, m.longest, m.flits, m.interface, m.ends)
-            for m in measures
-        ],
-    )
+    """Print a line for each step; a timed program's steps have no ends, so no cycles either."""
+    columns = {"step": "step", "sends": "sends", "links crossed": "distance"}
+    if any(measure.ends is not None for measure in measures):
+        columns |= {"cycles": "cycles", "= longest": "longest", "+ flits": "flits"}
+        columns |= {"+ interface": "interface", "ends": "ends"}
+    rows = [[getattr(measure, name) for name in columns.values()] for measure in measures]
+    print_table(title, tuple(columns), rows)
 
 
 def _stalled(program: AnyProgram, predicted: Prediction) -> int:

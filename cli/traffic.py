@@ -30,6 +30,7 @@ from .console import (
     progress,
     say,
     say_troubles,
+    say_waits,
     say_written,
     unfinished,
 )
@@ -182,6 +183,7 @@ def traffic_command(
         )
     else:
         _print(case, measured, compared)
+        say_waits(case.program, run)
         say_troubles(waits)
         say_written(*paths, report)
     if compared is not None and not compared.alike:

@@ -29,6 +29,7 @@ from .console import (
     say,
     say_bound,
     say_troubles,
+    say_waits,
     say_written,
     sharing,
 )
@@ -204,6 +205,7 @@ def _print_verification(result: Verification) -> None:
     say(sharing(result.case.schedule))
     if result.case.predicted.finished:
         say_bound(result.case.bound, result.case.predicted.cycles)
+    say_waits(result.case.program, result.measured)
     say_troubles(waiting(result.case.program, result.measured))
     if result.difference is not None:
         say("first difference between the traces:")

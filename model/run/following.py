@@ -53,7 +53,7 @@ def follow(program: Program, trace: Trace, hops: Hops) -> Followed:
     dropped = moving & passages.dropped
     while True:
         # A trace does not show a flit that the next router drops: it goes when it is in front.
-        front = np.maximum(came, _before(channel, left)) + 1
+        front = np.maximum(came, before(channel, left)) + 1
         if (left[dropped] == front[dropped]).all():
             break
         left[dropped] = front[dropped]
@@ -82,11 +82,11 @@ def moving_cycles(config: NetworkConfig, trace: Trace) -> int:
     return int((trace.cycle + crossed_registers(config, trace)).max(initial=-1)) + 1
 
 
-def _before(channel: Numbers, values: Numbers) -> Numbers:
-    """Return the value of the previous flit in each flit's channel; -1 for the first one."""
-    before = np.full(len(values), -1, dtype=np.int64)
-    before[1:] = np.where(channel[1:] == channel[:-1], values[:-1], -1)
-    return before
+def before(channel: Numbers, values: Numbers) -> Numbers:
+    """Return the value before each one in its channel; -1 for a channel's first one."""
+    result = np.full(len(values), -1, dtype=np.int64)
+    result[1:] = np.where(channel[1:] == channel[:-1], values[:-1], -1)
+    return result
 
 
 def _follow_deliveries(program: Program, trace: Trace, hops: Hops, row: Numbers) -> None:
