@@ -4,6 +4,7 @@ import json
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -72,9 +73,7 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
     def topology(self) -> Topology:
         """Return the network; raise :class:`.InvalidInput` for one that is too large."""
-        if self.network not in KINDS:
-            raise InvalidInput.unknown("network", KINDS, self.network)
-        whole = sized_network(self.network, self.size, SizeLimit.EXPLORE, "size")
+        whole = _whole(self.network, self.size)
         return with_faults(whole, *self._faults(whole)) if self.faults.split() else whole
 
     def _faults(self, whole: Topology) -> tuple[list[int], list[tuple[int, int]]]:
@@ -137,6 +136,14 @@ class State(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
             given = "".join(f", {each}" for each in [_keywords(self.of_run())] if each)
             lines.append(f"run = eyecast.predict(schedule{given})")
         return "\n".join([*lines, "print(run.cycles)", ""])
+
+
+@lru_cache(maxsize=4)
+def _whole(network: str, size: str) -> Topology:
+    """Return a network without faults; a change of another parameter finds it as it was."""
+    if network not in KINDS:
+        raise InvalidInput.unknown("network", KINDS, network)
+    return sized_network(network, size, SizeLimit.EXPLORE, "size")
 
 
 def _options(given: Mapping[str, object]) -> list[str]:

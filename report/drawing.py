@@ -1,5 +1,6 @@
 """The network of a page: positions of nodes and curves of links, from ``picture``."""
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from ..model.network.attached_host import HostedTopology
 from ..model.network.config import NetworkConfig
 from ..model.network.node_names import node_name, port_name
-from ..model.network.topology import NO_LINK
+from ..model.network.topology import NO_LINK, Topology
 from ..picture.links import Lines
 from ..picture.places import Places, Points
 from .packing import Pack
@@ -22,12 +23,8 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
     """
     topology = config.topology
     whole = topology.without_faults or topology
-    places = Places.of(whole)
-    lines = Lines(whole, places)
     node, port = np.nonzero(whole.neighbor != NO_LINK)
-    curves = [
-        lines.leaving(*each).curves for each in zip(node.tolist(), port.tolist(), strict=True)
-    ]
+    places, curves = _drawn(whole)
     straight = [len(curve) == 1 and len(curve[0]) == 2 for curve in curves]
     low, high = places.low.copy(), places.high.copy()
     for line in curves:
@@ -69,6 +66,15 @@ def pack_network(pack: Pack, config: NetworkConfig) -> dict[str, Any]:
             },
         },
     }
+
+
+@lru_cache(maxsize=4)
+def _drawn(whole: Topology) -> tuple[Places, list[tuple[Points, ...]]]:
+    """Return the positions of the nodes, and the curves of each link, in order of its output."""
+    places = Places.of(whole)
+    lines = Lines(whole, places)
+    outputs = np.argwhere(whole.neighbor != NO_LINK).tolist()
+    return places, [lines.leaving(node, port).curves for node, port in outputs]
 
 
 def _rounded(points: Points) -> Any:

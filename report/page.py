@@ -12,6 +12,7 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -47,37 +48,36 @@ def _docs_from(page: Path) -> str | None:
 def page_text(title: str, data: str, docs: str | None = None, *, circuits: bool = False) -> str:
     """Return the text of the page, with links into the docs at the address ``docs``, if any."""
     body = {"docs": _docs_text(docs), "controls": _part("controls.html")}
-    return _document(title, data, _filled(_part("page.html"), body), _script(SCRIPTS, circuits))
+    return _document(title, data, _filled(_part("page.html"), body), SCRIPTS, circuits)
 
 
 def player_text(title: str, data: str, *, circuits: bool = False) -> str:
     """Return the text of a small page for a notebook: the network and its time alone."""
     body = _filled(_part("player.html"), {"controls": _part("controls.html")})
-    return _document(title, data, body, _script((*_SHARED, "embedded.js"), circuits))
+    return _document(title, data, body, (*_SHARED, "embedded.js"), circuits)
 
 
-def _document(title: str, data: str, body: str, script: str) -> str:
+def _document(title: str, data: str, body: str, scripts: tuple[str, ...], circuits: bool) -> str:
     """Return the text of an HTML document that shows packed data."""
+    parts = {"title": html.escape(printable(title)), "body": body, "data": data}
+    return _filled(_part("document.html"), {**parts, **_program((CIRCUITS,) * circuits + scripts)})
+
+
+@cache
+def _program(scripts: tuple[str, ...]) -> Mapping[str, str]:
+    """Return the styles, the scripts and their policy, which are the same in every page."""
     styles, first = _part("page.css"), _part("unpack.js")
+    script = "\n".join(map(_part, scripts))
     code = base64.b64encode(zlib.compress(script.encode(), 9)).decode()
-    parts = {
-        "policy": _policy([first, script], styles),
-        "title": html.escape(printable(title)),
-        **{"styles": styles, "body": body, "data": data, "code": code, "script": first},
-    }
-    return _filled(_part("document.html"), parts)
-
-
-def _script(names: Iterable[str], circuits: bool) -> str:
-    """Return parts of a script as one, with the part of circuits if it is needed."""
-    parts = [CIRCUITS, *names] if circuits else names
-    return "\n".join(map(_part, parts))
+    policy = _policy([first, script], styles)
+    return {"styles": styles, "script": first, "code": code, "policy": policy}
 
 
 _COMMENT = ("//", "/**", "* ", "*/")
 """Beginnings of the lines of comments, in our scripts."""
 
 
+@cache
 def _part(name: str) -> str:
     """Return a file without indentation, a script without comments, a style sheet tight."""
     text = (files(__package__) / "page" / name).read_text("utf-8")

@@ -3,11 +3,19 @@
 const VC_COLORS = ["--vc-0", "--vc-1", "--vc-2", "--vc-3", "--vc-4", "--vc-5", "--vc-6", "--vc-7"];
 const STOPS = ["--from", "--middle-1", "--middle-2", "--middle-3", "--to"];
 
+const known = new Map();
 let stops = null;
 
 /** Forget the colours of the style sheet, because light and dark mode have different ones. */
 function forgetColors() {
+  known.clear();
   stops = null;
+}
+
+/** The value of a colour of the style sheet, kept because a browser computes it from all styles. */
+function themed(name) {
+  if (!known.has(name)) known.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return known.get(name);
 }
 
 /** Return a colour from the first to the last of the gradient, for a share of 0 to 1. */

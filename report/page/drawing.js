@@ -25,11 +25,6 @@ function make(tag, attributes = {}, ...children) {
 
 const svg = (tag, attributes = {}, ...children) => make(tag, { svg: true, ...attributes }, ...children);
 
-/** The value of a colour of the style sheet. */
-function themed(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
-
 /** A drawn link: points right of its middle, and the position of a flit on it. */
 class Way {
   constructor(curves) {
