@@ -16,7 +16,7 @@ CHECKS_READY := $(VENV)/.checks-ready
 DOCS_READY := $(VENV)/.docs-ready
 PAGES := build/docs
 
-.PHONY: demo types asic test test-all test-slow soak fuzz mutants prove bench boards bitstream bench-boards bench-algorithms bench-collectives bench-fpga bench-report docs docs-links moving-picture lint format clean help
+.PHONY: demo types asic test test-all test-slow soak fuzz mutants prove bench boards bitstream bench-boards bench-algorithms bench-collectives bench-fpga bench-report docs docs-links pictures lint format clean help
 
 help:
 	@echo "make demo      8x8 broadcasts from the corner and from an eye, on the hardware"
@@ -35,7 +35,7 @@ help:
 	@echo "make bench-report  size and speed of the page that --report writes, in a browser"
 	@echo "make docs      the guides and the reference as pages, in $(PAGES)/html"
 	@echo "make docs-links  whether what the pages link to elsewhere is still there"
-	@echo "make moving-picture  the moving picture of the README, by a browser"
+	@echo "make pictures  the pictures of the README and of runs in the docs, by a browser"
 	@echo "make clean     remove what was built"
 
 # uv, if it is there, takes a fifth of pip's time. Neither compiles bytecode, which takes ten
@@ -173,9 +173,13 @@ docs: $(DOCS_READY)
 docs-links: $(DOCS_READY)
 	$(BIN)/sphinx-build --quiet -b linkcheck -d $(PAGES)/parsed docs $(PAGES)/links
 
-# A moving picture of a run's page, light and dark.
-moving-picture: $(CHECKS_READY) $(COMPILED)
+# A moving picture of a run's page, light and dark, and drawings of runs; a guide has the program.
+pictures: $(CHECKS_READY) $(COMPILED)
 	$(BIN)/python docs/moving_picture.py
+	cd docs/live && $(CURDIR)/$(BIN)/eyecast run layers.csv --mesh 4x4 -o ../workload.svg
+	cd docs/live && $(CURDIR)/$(BIN)/eyecast show --mesh 2x2 --schedule halving.csv --words 64 --as lanes -o ../lanes.svg
+	sed -n '/`sums.c`:$$/,/^```$$/p' docs/guides/chip.md | sed '1,/^```c$$/d; /^```$$/d' > build/sums.c
+	cd build && $(CURDIR)/$(BIN)/eyecast chip sums.c --mesh 2x2 -o ../docs/chip.svg
 
 lint: $(TESTS_READY)
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """The moving picture of the README and the docs: a run's page, played in a browser.
 
-Run by ``make moving-picture``; writes ``docs/eye-light.webp`` and ``docs/eye-dark.webp``, one frame
+Run by ``make pictures``; writes ``docs/eye-light.webp`` and ``docs/eye-dark.webp``, one frame
 for each cycle. A browser and Pillow (a dependency of matplotlib) make it.
 """
 
