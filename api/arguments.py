@@ -164,7 +164,7 @@ def checked(function: Callable[Arguments, Returned]) -> Callable[Arguments, Retu
     """Return ``function`` with checked arguments: a wrong kind raises :class:`.InvalidInput`.
 
     A parameter whose default is None accepts None. The TypeError of a missing or an unknown
-    argument names the function. ``flits``, which ``words`` was called once, is taken for it.
+    argument names the function. ``flits``, the former name of ``words``, is accepted.
     """
     parameters = signature(function).parameters
 

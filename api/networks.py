@@ -48,7 +48,7 @@ def graph(
     Raises
     ------
     InvalidInput
-        If rows differ in length, an entry is no other node, a link has no way back, there are no
+        If rows differ in length, an entry is not another node, a link has no way back, there are no
         nodes, or all nodes are switches.
 
     Examples

@@ -62,7 +62,7 @@ def schedule_of_sends(
     sends
         Sends, each a :class:`.Send` or a tuple of its first fields: step, path and blocks.
     collective
-        The collective that the sends must carry out; "custom" for the promise that ``blocks`` make.
+        The collective that the sends must carry out; "custom" if ``blocks`` says what they must do.
         None for a broadcast, or for a multicast if there are ``targets``.
     source
         The root. In a broadcast or multicast, None for the sender of the earliest step.

@@ -109,8 +109,8 @@ def schedule(
         Serve the reachable nodes if some are unreachable.
     order
         "canonical": every sum of a reduction is made in one order, whatever the algorithm, network
-        and length. The other names are orders in which an all-to-all leaves by all ports. None for
-        the algorithm's own order.
+        and length. The other names are orders in which a node sends the blocks of an all-to-all by
+        all ports. None for the algorithm's own order.
     operator
         The operator of a reduction: a built-in name, or a custom :class:`.Operator`, which
         :func:`.predict` and :func:`.verify` must also get in ``operators``. None for the default:
@@ -125,7 +125,7 @@ def schedule(
         ``[{"nodes": [0, 1], "collective": "broadcast", "root": 1}, ...]`` (``source`` is then
         None). None for one collective of all nodes.
     circuits
-        Whether "best" is the best on a network with circuits; no other algorithm depends on it.
+        True for a network with circuits; only the choice of "best" depends on it.
 
     Returns
     -------
@@ -241,10 +241,10 @@ def measures(schedule: Schedule, /) -> Measures:
     Measures
         A dict. "schedule": steps, TCD, directed links used, most sends on a link in a step, and the
         cycles with barrier timing, as :func:`.predict` gives them; where links differ, with the
-        ``depth`` that keeps each link busy. With many blocks also the words that cross links, at
-        the busiest node and on the busiest link. The cycles are an estimate above 65,536 nodes and
-        for schedules that are too long to simulate. "least": the known lower bounds of these
-        measures.
+        ``depth`` that keeps each link busy. With many blocks it also has the words that cross
+        links, those that the busiest node sends or gets, and those on the busiest link. The cycles
+        are an estimate above 65,536 nodes and for schedules that are too long to simulate. "least":
+        the known lower bounds of these measures.
 
     Raises
     ------

@@ -60,9 +60,10 @@ def workload(
     Returns
     -------
     WorkloadRun
-        ``engine`` is the run on one engine, which carries out one program at a time; ``ideal`` the
-        one in which whatever shares no link runs at once. Each has its ``cycles`` and the cycles of
-        each of its ``ranks``. ``bound`` is the least cycles with any algorithm and any order.
+        ``engine`` is the run on one engine, which carries out one program at a time; ``ideal`` is
+        the run in which all collectives that share no link run at the same time. Each has its
+        ``cycles`` and the cycles of each of its ``ranks``. ``bound`` is the least cycles with any
+        algorithm and any order.
 
     Raises
     ------

@@ -70,8 +70,8 @@ def asic_command(
     """Synthesize the router, the interface and the tile of a network; print area, time and energy.
 
     Yosys and ABC must be installed (pip install 'eyecast[prove]'). With OpenSTA (in Debian:
-    opensta) clock periods include setup times, and --run tells the energy. Memories of messages and
-    tables are listed by their sizes: a chip has macros there.
+    opensta) clock periods include setup times, and --run prints the energy. Of the memories for
+    messages and tables only the sizes are listed: a chip has macros there.
     """
     from ..asic.library import default_library, read_library
     from ..asic.measure import Synthesized

@@ -30,18 +30,19 @@ PACKETS, CIRCUITS = 1, 2
     "--late",
     type=int,
     help=(
-        "Also say the most cycles if each tile holds back its node for up to this many cycles at "
-        "the start; for programs in which no two packets of a step need one output."
+        "Also print the most cycles of a run in which each tile keeps its node from sending for up "
+        "to this many cycles at the start. Only for programs in which no two packets of a step "
+        "need one output."
     ),
 )
 @json_option
 def certify_command(program: str, certificate: str, late: int | None, as_json: bool) -> None:
     """Check the certificate of a program.
 
-    For packets the checker follows each route through the certificate's order of channels, in which
-    it must rise, and carries the values of the words. For circuits it follows every word through
-    the run tables of all nodes. It shares no code with the compiler and the cycle model. "eyecast
-    program --certificate" writes a certificate.
+    For packets the checker proves that each route rises in the certificate's order of channels, and
+    follows the value of every word. For circuits it follows every word through the run tables of
+    all nodes. It shares no code with the compiler and the cycle model. "eyecast program
+    --certificate" writes a certificate.
 
     Exit status 0 only if the certificate holds.
     """

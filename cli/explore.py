@@ -19,7 +19,7 @@ from .console import say
 def explore_command(link: str) -> None:
     """Open a page with parameters and the run that they make, in the browser.
 
-    LINK is a link that such a page has copied, or its end from # on; the page opens its state.
+    LINK is a link copied from such a page, or its part from # on; the page then shows the same run.
 
     The page is served on this machine only, and the command ends when the page is closed. Without
     a browser (BROWSER=true) it only prints the address.

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     *("-o", "--output"),
     required=True,
     help=(
-        "Write the words that load the programs through the host port here (CSV), and the facts "
-        "that a host needs beside it (.json)."
+        "Write the words that load the programs through the host port here (CSV); a .json file "
+        "beside it has the facts that a host needs."
     ),
 )
 @timing_option

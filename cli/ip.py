@@ -85,8 +85,8 @@ def ip_command(
     a page, and a self-checking Verilog bench with its vectors. The network has a controller for 1
     program, unless --programs gives another number. With --workload it keeps all programs of a
     workload, and the driver has a table of the order in which they run; bench and image are of the
-    first one. With --assertions the hardware is SystemVerilog, in which parts of routers assert
-    what docs/proofs.md says.
+    first one. With --assertions the hardware is SystemVerilog with the assertions of
+    docs/proofs.md.
     """
     from ..ip.driver import workload_file
     from ..ip.package import Origin, require_prefix, write_package

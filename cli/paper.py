@@ -92,8 +92,8 @@ def paper_command(
     """Print and draw the tables and figures of a paper: printed values beside ours.
 
     Without PAPER, list the papers and their items. An ITEM is a table, a figure or a claim, such as
-    table-1; by default all are printed. The last column names the entry in docs/errata.md where the
-    printed value is wrong. A printed value is that of the paper's text, or of its formula.
+    table-1; by default all are printed. If a printed value is wrong, the last column names its
+    entry in docs/errata.md. A printed value is that of the paper's text, or of its formula.
     """
     from ..model.papers.items.papers import PAPERS
 

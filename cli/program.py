@@ -71,8 +71,8 @@ image_options = recorded(
     file_option(
         "--image",
         help=(
-            "Write the words that load the program through the host port here (CSV), and the "
-            "facts that a host needs beside it (.json)."
+            "Write the words that load the program through the host port here (CSV); a .json "
+            "file beside it has the facts that a host needs."
         ),
     ),
     integer_option("--number", 0, "Number of the program in the image; needs --programs."),
@@ -117,7 +117,7 @@ def program_command(
     """Compile a schedule to the injection tables of a network.
 
     With --circuits, compile it to run tables. An image also has a random message, and the expected
-    memories after a run with this timing. A certificate says what holds with this timing.
+    memories after a run with this timing. A certificate is valid for this timing.
     """
     image_files = image.files
     if was_typed("timing") and not image_files and certificate is None:

@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     integer_option(
         "--verify", None, "Run the programs of this many collectives or messages on the hardware."
     ),
-    click.option("--from", "first", metavar="ID", help="The first of them; else the first of all."),
+    click.option(
+        "--from", "first", metavar="ID", help="The first of these; by default the first of all."
+    ),
     heading="Run",
 )
 @output_option("the timeline: .perfetto.json for Perfetto, .svg, .pdf or .png for a picture")

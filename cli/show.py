@@ -37,16 +37,16 @@ _TREE, _LANES = "tree", "lanes"
 @file_option(
     "-o",
     "--output",
-    help="Write the picture here, .svg, .pdf or .png; by default .svg and .png, in this folder.",
+    help="Write the picture here (.svg, .pdf, .png); by default as .svg and .png, in this folder.",
 )
 @click.option(
     "--layer",
     "layers",
     type=click.Choice(["blocks", "polygons", "regions", "channels", "eye-regions"]),
     multiple=True,
-    help="Draw under a schedule on a 2-D mesh its fault blocks, the polygons and regions between "
-    "them, their virtual channel paths, or on a mesh of two or three axes the regions of a source "
-    "of the eye broadcast; repeatable.",
+    help="Draw below a schedule what it is made from: on a 2-D mesh fault blocks, polygons and "
+    "regions between them, or virtual channel paths; on a 2-D or 3-D mesh the regions of an eye "
+    "broadcast's source; repeatable.",
 )
 @click.option(
     *("--as", "--as-tree", "shape"),

@@ -56,7 +56,7 @@ Row = dict[str, Any]
         "pareto (cycles over LUTs)."
     ),
 )
-@integer_option("--size", 0, "Columns of a paper that plots fill, 1 or 2; 0 for a screen.")
+@integer_option("--size", 0, "Width of plots: 1 or 2 columns of a paper; 0 for a screen.")
 def sweep_command(
     file: str,
     output: str | None,
@@ -67,10 +67,10 @@ def sweep_command(
 ) -> None:
     """Run every point of a grid of parameters, and write all results to one table.
 
-    Results are kept beside the table at once. After an interruption, or with more values in the
-    file, the same command runs only the missing points.
+    Each result is saved at once, beside the table. After an interruption, or with more values in
+    the file, the same command runs only the missing points.
 
-    Exit status 0 only if every run has finished and all hardware did as predicted.
+    Exit status 0 only if every run has finished and all hardware agrees with the model.
     """
     from ..sweeps.journal import Journal
     from ..sweeps.run import DIFFERS, FAILED

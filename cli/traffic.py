@@ -102,7 +102,9 @@ traffic_options = recorded(
         help="A hot node of the hotspot pattern; repeatable.",
     ),
     integer_option(
-        "--burst", 0, "Mean cycles for which a node is on and sends at full rate; 0: always."
+        "--burst",
+        0,
+        "Mean length in cycles of bursts, in which a node sends at full rate; 0 for none.",
     ),
     integer_option("--reply-flits", 0, "Length of the reply to each packet; 0 for no replies."),
     drawing_options,

@@ -71,9 +71,9 @@ def verilog_command(
     A switch is a module eyecast_switch, without interface and memories.
 
     With --bus or --tile the top module is eyecast_engine: the network behind buses, with the
-    addresses of section 21. With --assertions it is SystemVerilog, in which parts of routers assert
-    what docs/proofs.md says. To a pipe or a device only the Verilog is written. With --modules the
-    output is a folder, new or empty, with a file for each module.
+    addresses of section 21. With --assertions it is SystemVerilog with the assertions of
+    docs/proofs.md. To a pipe or a device only the Verilog is written. With --modules the output is
+    a folder, new or empty, with a file for each module.
     """
     from ..sim import verilog
     from ..sim.compilation import TOP_MODULE

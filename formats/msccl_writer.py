@@ -192,7 +192,8 @@ class _Writer:
         try:
             root.set("name", name)
         except ValueError as error:
-            raise InvalidInput.of("algorithm for MSCCL XML", "text for XML", repr(name)) from error
+            allowed = "text without control characters"
+            raise InvalidInput.of("algorithm for MSCCL XML", allowed, repr(name)) from error
         _set(root, proto="Simple", nchannels=1 + max((key[3] for key in self._blocks), default=0))
         _set(root, nchunksperloop=chunks.loop, ngpus=chunks.ranks, coll=names[chunks.collective])
         _set(root, inplace=int(chunks.inplace), outofplace=int(not chunks.inplace))

@@ -169,7 +169,7 @@ _request_group = option_group(
         default=Collective.BROADCAST.value,
         shell_complete=complete_words(COLLECTIVES),
         show_default=True,
-        help="The collective; an unknown name is answered with all names.",
+        help="The collective; for an unknown name, an error lists all names.",
     ),
     click.option(
         "--target",
@@ -228,8 +228,9 @@ collective_options = recorded(
         "--order",
         metavar="canonical|postorder|reverse-breadth-first",
         help=(
-            "canonical: a reduction makes every sum in one order, whatever the algorithm. Others: "
-            "the order in which an all-to-all sends on all ports; the default is the table's."
+            "canonical: every sum of a reduction is made in the same order, whatever the "
+            "algorithm. Other names: the order in which a node sends the blocks of an all-to-all "
+            "by all ports."
         ),
     ),
     heading="Collective",

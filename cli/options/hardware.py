@@ -67,8 +67,8 @@ ports_option = click.option(
     default=Ports.ONE.value,
     show_default=True,
     help=(
-        "Sends and receives of a node in a step: one leaves it to the algorithm; half-duplex "
-        "allows one of either, full-duplex one of each, all one of each on every link."
+        "What a node may do in a step. half-duplex: one send or one receive; full-duplex: one of "
+        "each; all: one of each on every link; one: what the algorithm needs on one port."
     ),
 )
 force_option = option_group(

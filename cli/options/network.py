@@ -148,7 +148,7 @@ network_options = recorded(
     click.option(
         "--between",
         metavar="latency=L,rate=R",
-        help="Links between chiplets: a flit takes L cycles, and R pass between two flits.",
+        help="Links between chiplets: a flit takes L cycles, and a flit leaves every R cycles.",
     ),
     click.option("--faulty-node", metavar="X,Y", multiple=True, help="A faulty node; repeatable."),
     click.option(

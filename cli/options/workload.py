@@ -72,7 +72,10 @@ workload_options = recorded(
             metavar="rows|best|FILE",
             default="rows",
             show_default=True,
-            help="Nodes of the ranks: in order, with little traffic over distance, or as listed.",
+            help=(
+                "Nodes of the ranks. rows: in order; best: ranks that communicate much are close; "
+                "FILE: as listed."
+            ),
         ),
         click.option(
             "--policy",

@@ -59,7 +59,7 @@ def _require_memory(config: NetworkConfig, memory: Words) -> None:
         )
     for switch in () if config.circuits else config.topology.switches:
         if memory[switch].any():
-            raise InvalidInput.of(f"memory of node {switch}", "0, as it is a switch", "other words")
+            raise InvalidInput.of(f"memory of switch {switch}", "0 in every word", "another value")
     largest = int(memory.max(initial=0))
     if largest >> config.narrow_width:
         raise InvalidInput.of(

@@ -139,8 +139,7 @@ def require_interfaces(table: RowTable) -> None:
             ("awaited packets", table.awaited[switch]),
         ):
             if count:
-                allowed = "none, as it is a switch"
-                raise InvalidInput.of(f"{name} of node {switch}", allowed, int(count))
+                raise InvalidInput.of(f"{name} of switch {switch}", "none", int(count))
 
 
 def require_table_room(table: RowTable, otherwise: str = "") -> None:

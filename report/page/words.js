@@ -12,7 +12,7 @@ const PURPOSES = {
   reduce: "A reduction: every node contributes, and one node gets the contributions of all, combined.",
   "reduce-scatter": "A reduce-scatter: every node contributes to each block, and gets one block with the contributions of all.",
   "all-reduce": "An all-reduce: every node contributes, and every node gets the contributions of all, combined.",
-  barrier: "A barrier: no node goes on before all nodes have come.",
+  barrier: "A barrier: no node goes on before all nodes have reached it.",
   scan: "A scan: every node contributes, and gets its own contribution combined with those of all nodes before it.",
   exscan: "An exclusive scan: every node contributes, and gets the contributions of all nodes before it, combined.",
   traffic: "Traffic: nodes send packets to other nodes at their own times, without a common plan. Packets that want the same link wait for each other.",

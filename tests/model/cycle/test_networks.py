@@ -189,17 +189,15 @@ def test_programs_and_memories_of_a_switch_are_refused() -> None:
         ({}, {0: [1], 1: [1]}, "receives"),
     ):
         made = program(rows, receives, STAR)
-        wanted = f"{name} of node 0 must be none, as it is a switch, not 1"
+        wanted = f"{name} of switch 0 must be none, not 1"
         assert refusal_of(made.check) == wanted
         assert refusal_of(simulated, made) == wanted
     awaited = program({}, {}, STAR, awaited={0: 2}, timed_rows=True)
-    assert refusal_of(awaited.check) == (
-        "awaited packets of node 0 must be none, as it is a switch, not 2"
-    )
+    assert refusal_of(awaited.check) == ("awaited packets of switch 0 must be none, not 2")
     made = example()
     assert (
         refusal_of(run, made, np.ones_like(empty_memory(made.config)), timing="barrier")
-        == "memory of node 0 must be 0, as it is a switch, not other words"
+        == "memory of switch 0 must be 0 in every word, not another value"
     )
 
 
