@@ -298,7 +298,7 @@ def compare(
         If no algorithm serves the network.
     """
     if "all_port" in parameters:
-        raise InvalidInput("all_port must be left out: ports says it")
+        raise InvalidInput("all_port must be left out beside ports")
     SizeLimit.COMPARISON.require(network.label, network.nodes)
     task = task_of(
         network,

@@ -116,7 +116,7 @@ signal_options = recorded(
     help="Loaded image (CSV): gives the words of messages and the timing; needs --program.",
 )
 @click.option(
-    "--no-program", is_flag=True, help="Check only the rules that every run of the network keeps."
+    "--no-program", is_flag=True, help="Check only the rules that hold for each run of a network."
 )
 @click.option("--any-words", is_flag=True, help="Leave the words of messages unchecked.")
 @timing_option

@@ -62,7 +62,7 @@ def print_table(
     *,
     width: int = _ANY_WIDTH,
 ) -> None:
-    """Print a table: numbers to the right with aligned points, words to the left, None empty.
+    """Print a table: numbers to the right with aligned points, words to the left, None as "".
 
     No cell is cut. Without a terminal the table has up to ``width`` columns. Cells and headings are
     wrapped at words. If even their longest words do not fit, each row becomes a list of lines.

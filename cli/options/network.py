@@ -61,7 +61,7 @@ class NetworkOptions:
     def topology(self, limit: SizeLimit, *, draws: bool = False) -> Topology:
         """Return the network that the options name; refuse one that is larger than ``limit``.
 
-        ``draws`` tells that the seed also draws something else than faults.
+        ``draws`` tells whether the seed draws other things besides faults.
         """
         name = self.kind
         for beside, text in (("chiplet", self.chiplet), ("between", self.between)):

@@ -96,7 +96,7 @@ def require_no_picture(output: str | None) -> None:
 def require_output_files(*outputs: str | Path | None) -> None:
     """Refuse, before any work, output files that cannot be written or are also inputs.
 
-    None is skipped. If one is standard output, printed text goes to standard error instead.
+    None is skipped. If an output is standard output, printed text goes to standard error.
     """
     context = click.get_current_context()
     if any(output is not None and is_standard_output(output) for output in outputs):

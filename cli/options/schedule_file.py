@@ -76,7 +76,7 @@ class ScheduleOptions:
         return with_ports(self.hardware, self.collective.ports)
 
     def config(self, limit: SizeLimit) -> NetworkConfig:
-        """Return the network of the options, for no schedule."""
+        """Return the network of the options, without a schedule."""
         topology = self.network.topology(limit)
         return config_of(self.hardware, topology, self.collective.ports)
 

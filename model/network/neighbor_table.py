@@ -76,7 +76,7 @@ def _table(neighbor: Sequence[Sequence[int]]) -> npt.NDArray[np.int32]:
         raise InvalidInput.of("neighbor", f"1 to {LARGEST_NODE_COUNT} rows long", nodes)
     ports = len(neighbor[0])
     if ports < 1:
-        raise InvalidInput.of("neighbor[0]", "at least 1 long, for port 0", ports)
+        raise InvalidInput.of("neighbor[0]", "one entry or more, for port 0 and the links", ports)
     for node, row in enumerate(neighbor):
         if len(row) != ports:
             raise InvalidInput.of(f"neighbor[{node}]", f"{ports} long as neighbor[0] is", len(row))

@@ -49,7 +49,7 @@ def test_the_nodes_that_can_be_reached_are_served() -> None:
     [
         (
             lambda: eyecast.compare(TORUS, all_port=True, **GATHER),
-            "all_port must be left out: ports says it",
+            "all_port must be left out beside ports",
         ),
         (
             lambda: eyecast.predict(eyecast.schedule(TORUS, "ring", **GATHER), all_port=True),

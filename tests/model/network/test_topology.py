@@ -275,7 +275,7 @@ def test_labels() -> None:
         (ring, 0, "nodes of ring must be 1 to 16777216, not 0"),
         (ring, True, "nodes of ring must be an integer, not True"),
         (graph, [], "neighbor must be 1 to 16777216 rows long, not 0"),
-        (graph, [[]], "neighbor[0] must be at least 1 long, for port 0, not 0"),
+        (graph, [[]], "neighbor[0] must be one entry or more, for port 0 and the links, not 0"),
         (graph, [[-1, 1], [-1]], "neighbor[1] must be 2 long as neighbor[0] is, not 1"),
         (graph, [[-1, 1.0], [-1, 0]], "neighbor must be a table of integers, not one of float64"),
         (graph, [[-1, 1], [-1, 2]], "neighbor[1][1] must be -1 (no link) or 0 to 1, not 2"),
