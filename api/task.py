@@ -63,7 +63,7 @@ def task_of(
 
 
 def room_of(operator: str | Operator | None, parameters: Mapping[str, Any]) -> Room:
-    """Return the network of ``parameters``, with a custom operator unless they list operators."""
+    """Return the network of ``parameters``; if they list no operators, it has the custom one."""
     own = {"operators": (operator,)} if isinstance(operator, Operator) else {}
     return Room({**own, **parameters}, parameters.keys())
 
