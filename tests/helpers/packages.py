@@ -4,13 +4,17 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from helpers.processes import run_program
 
+from eyecast.chip.source import COMPILER, SOURCES, TARGET, core_verilog
 from eyecast.sim.toolchain import environment
 
+FOR_COMPILER = ["-CFLAGS", "-std=gnu++20", "-MAKEFLAGS", "OPT_FAST=-O0"]
 Patch = Callable[[str], str]
 
 CROSSING = [(number + 1, [(4, 1, 9)[number % 3], 5, 6]) for number in range(12)]
@@ -71,15 +75,29 @@ def patched(path: Path, pattern: str, replacement: str, *, count: int = 1) -> No
     path.write_text(text)
 
 
-def run_driver(main: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run ``main``, which plays a processor for the driver in C and the bus of ``package``."""
-    here, driver = main.parent, Path("package") / "driver"
-    compiler = ["gcc", "-std=c99", "-include", here / "axi.h", "-c", driver / "eyecast.c"]
-    subprocess.run([*compiler, "-o", "eyecast.o"], check=True)
-    verilator = ["verilator", "--cc", "--exe", "--build", "-O0", "--top-module", "eyecast_engine"]
-    options = ["-CFLAGS", f"-I{driver.absolute()} -I{here}"]
-    options += ["-LDFLAGS", str(Path("eyecast.o").absolute())]
-    sources = [*sorted((Path("package") / "rtl").glob("*.v")), main]
-    command = [*verilator, "-Mdir", "simulated", *options, *sources]
+def run_driver(main: Path, *definitions: str) -> str:
+    """Run a C program with the driver of ``package`` on a PicoRV32; return what it prints.
+
+    ``definitions``: options of the compiler.
+    """
+    for package in (COMPILER, "pythondata_cpu_picorv32"):
+        pytest.importorskip(package, reason="pip install 'eyecast[chip]'")
+    # By relative names, the compiler's cache takes headers of an earlier test for these.
+    here, driver = main.parent, Path("package").absolute() / "driver"
+    compiler = [sys.executable, "-m", COMPILER]
+    options = [*TARGET, "-std=c99", "-O2", "-nostdlib", "-T", SOURCES / "chip.ld"]
+    options += [f"-I{driver}", f"-I{here}", *definitions]
+    sources = [main, driver / "eyecast.c", "-o", "program.elf"]
+    run_program([*compiler, "cc", *options, *sources], check=True)
+    binary = ["-O", "binary", "program.elf", "program.bin"]
+    run_program([*compiler, "objcopy", *binary], check=True)
+    program = Path("program.bin").read_bytes()
+    words = (program[at : at + 4][::-1].hex() for at in range(0, len(program), 4))
+    Path("program.hex").write_text("\n".join(words))
+    verilator = ["verilator", "--binary", "--timing", "-Wno-fatal", "-O3"]
+    options = [*FOR_COMPILER, "-Mdir", "simulated", "--top-module", "processor"]
+    sources = [*sorted(Path("package", "rtl").glob("*.v")), here / "processor.v"]
+    core = [core_verilog(), SOURCES / "core_memory.v"]
+    command = [*verilator, *options, *sources, *core]
     subprocess.run(command, env=dict(environment()), check=True, capture_output=True)
-    return run_program([Path("simulated") / "Veyecast_engine", *arguments])
+    return run_program([Path("simulated") / "Vprocessor"]).stdout

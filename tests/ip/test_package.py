@@ -554,13 +554,31 @@ def test_verilator_passes_alone(eyecast: Command, kind: str, tmp_path: Path) -> 
     assert made.returncode == 0
 
 
+CUT = {
+    (): (0, 3),
+    ("--circuits", "--algorithm", "light-tree"): (1, 2),
+}
+"""By further options: a node, and the rows that are left if its last one is cut off."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [(), ("--circuits", "--algorithm", "light-tree")])
-def test_the_driver_loads_and_runs_an_engine(eyecast: Command, more: tuple[str, ...]) -> None:
-    """Run the driver as C, in a program that simulates processor and bus of an engine."""
-    assert eyecast("ip", *LINE, *more, "-o", "package").status == 0
-    ran = run_driver(HERE / "driver_on_engine.cpp", "2", "16")
-    assert (ran.returncode, ran.stdout) == (0, "PASS\n")
+@pytest.mark.parametrize("more", CUT)
+def test_a_processor_runs_the_engine_by_the_driver(eyecast: Command, more: tuple[str, ...]) -> None:
+    """A PicoRV32 loads, runs, waits, reads and is refused, with pauses and resets."""
+    node, rows = CUT[more]
+    assert eyecast("ip", *LINE, *more, "--tile-ports", "-o", "package").status == 0
+    said = run_driver(HERE / "driver_on_engine.c", f"-DCUT_NODE={node}", f"-DLAST_ROW={rows}")
+    assert said.splitlines()[0] == "PASS"
+
+
+@pytest.mark.slow
+def test_a_processor_loads_each_word_with_one_write(eyecast: Command) -> None:
+    network = ("--circuits", "--mesh", "4x4", "--collective", "all-reduce", "--tile-ports")
+    assert eyecast("ip", *network, "-o", "package").status == 0
+    image = Path("package", "driver", "eyecast_image.h").read_text()
+    (writes,) = re.findall(r"WRITES (\d+)", image)
+    said = run_driver(HERE / "loading_on_engine.c")
+    assert said.splitlines()[0] == f"writes {writes}"
 
 
 @pytest.mark.slow

@@ -14,6 +14,8 @@ send,0>3,message,30,*/sum
 again,0 1/2 3,all-reduce,6,*/sum
 """
 
+PORTS = ("--tile-ports",)
+
 
 @pytest.fixture
 def package(eyecast: Command, here: Path, request: pytest.FixtureRequest) -> Path:
@@ -38,10 +40,12 @@ def test_equal_programs_are_kept_once(package: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("package", [(), ("--circuits",)], indirect=True)
+@pytest.mark.parametrize(
+    "package", [("--tile-ports",), ("--tile-ports", "--circuits")], indirect=True
+)
 def test_the_driver_runs_the_programs_in_order(package: Path) -> None:
-    ran = run_driver(Path(__file__).parent / "workload_on_engine.cpp")
-    assert (ran.returncode, ran.stdout) == (0, "PASS\n")
+    said = run_driver(Path(__file__).parent / "workload_on_engine.c")
+    assert said.splitlines()[0] == "PASS"
 
 
 @pytest.mark.parametrize(
