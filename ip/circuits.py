@@ -111,10 +111,13 @@ def failing(config: NetworkConfig, node: int, port: int) -> dict[str, CircuitPro
     to_last = {"receive_address": {_lane(config, back): last}}
     there, here = {"duration": 2, **_sends(port)}, {"duration": 2, **_takes(config, back)}
     wrong = {"codes": {1: (1 << config.topology.ports.bit_length()) - 1}}
+    received = (1 << (len(config.operators) + 1).bit_length()) - 1
+    by_none = {"receive": {_lane(config, back): received}}
     made = {
         "A word that no run takes": {node: [there]},
         "A run that takes no word": {neighbor: [here]},
         "A code of no input": {node: [{"duration": 1, **wrong}]},
+        "A word that no operator combines": {node: [there], neighbor: [wait, here | by_none]},
         "A word beyond the message memory": {node: [there], neighbor: [wait, here | to_last]},
         "A word from beyond the message memory": {
             node: [there | from_last],

@@ -227,13 +227,18 @@ def _held(image: Image) -> Scenario:
 
 
 def _beside(image: Image) -> Words | None:
-    """Return words for the receiving node's memory, at addresses after all received words."""
+    """Return words for the receiving node's memory, at addresses without loaded or received ones.
+
+    A program sends words that are loaded. None if the memory has no room beside them.
+    """
     config = image.program.config
     received = np.argwhere(image.known)
     if not len(received):
         return None
-    node, last = received[-1].tolist()
-    addresses = range(last + 1, min(last + 1 + BESIDE, config.message_words))
+    node = int(received[-1][0])
+    loaded = image.writes[(image.writes[:, :2] == (node, Space.MESSAGE)).all(axis=1), 2]
+    used = {*loaded.tolist(), *np.flatnonzero(image.known[node]).tolist()}
+    addresses = [each for each in range(config.message_words) if each not in used][:BESIDE]
     words = random_words(config, (len(addresses),), seed=1).tolist()
     rows = [(node, Space.MESSAGE, *each) for each in zip(addresses, words, strict=True)]
     return np.array(rows, dtype=np.uint64) if rows else None
