@@ -2,12 +2,13 @@
 
 import enum
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
 
 from ..model.network.buses import bus_data_bits
 from ..model.network.config import NetworkConfig
 from .bus_access import BusAccess, address_layout
+from .parts.assertions import Assertions, asserted
 from .parts.host_port import Refusal, RequestPort
 
 
@@ -49,6 +50,7 @@ class Axi4LiteBus(Signature):
         )
 
 
+@asserted
 class Axi4Lite(Component):
     """Carries out writes and reads of a manager, one at a time. Used by :class:`.Engine`.
 
@@ -66,6 +68,27 @@ class Axi4Lite(Component):
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
         super().__init__({"bus": In(Axi4LiteBus(config)), "host": Out(RequestPort(config))})
+
+    def assertions(self, check: Assertions) -> None:
+        """State that offers stay until they are taken, and that each request has one response."""
+        bus, host = self.bus, self.host
+        check.one_request(host)
+        wrote, read = bus.awvalid & bus.awready, bus.arvalid & bus.arready
+        answers = {
+            "b": (bus.bvalid, bus.bready, bus.bresp, wrote),
+            "r": (bus.rvalid, bus.rready, Cat(bus.rresp, bus.rdata), read),
+        }
+        for name, (valid, ready, response, taken) in answers.items():
+            check.ensures(f"{name}_stays", check.stays(valid, ready, response))
+            owed = check.count(taken, valid & ready, limit=1)
+            check.ensures(f"one_{name}_for_each_request", (owed == 1) == valid)
+            check.ensures(f"no_second_{name}", owed <= 1)
+        check.ensures("address_with_data", wrote == (bus.wvalid & bus.wready))
+        written = Mux(host.write, host.write_data, 0)
+        offer = Cat(host.space, host.node, host.address, host.write, written)
+        check.ensures("request_stays", check.stays(host.valid, host.ready, offer))
+        check.ensures("requests_are_of_the_bus", ~host.valid | bus.awvalid | bus.arvalid)
+        check.ensures("write_in_its_cycle", ~(wrote & read))
 
     def elaborate(self, _platform: object) -> Module:
         """Choose a write or a read, carry it out, respond."""

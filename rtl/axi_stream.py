@@ -6,6 +6,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature
 
 from ..model.network.buses import bus_data_bits
 from ..model.network.config import NetworkConfig
+from .parts.assertions import Assertions, asserted
 
 ADDRESS_BITS = 16
 """Bits of an address in a beat. In a command, the number of words minus 1 stands above them."""
@@ -114,6 +115,7 @@ def reader_signature(config: NetworkConfig) -> Signature:
     )
 
 
+@asserted
 class StreamReader(Component):
     """Reads the messages that commands ask for. Used by :class:`.Engine`.
 
@@ -136,6 +138,12 @@ class StreamReader(Component):
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
         super().__init__(reader_signature(config))
+
+    def assertions(self, check: Assertions) -> None:
+        """State that a beat stays until it is taken."""
+        stream = self.stream
+        beat = Cat(stream.tdata, stream.tlast, stream.tuser)
+        check.ensures("beats_stay", check.stays(stream.tvalid, stream.tready, beat))
 
     def elaborate(self, _platform: object) -> Module:
         """Request a word when the previous one leaves, and keep a word that does not leave."""

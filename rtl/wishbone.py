@@ -6,6 +6,7 @@ from amaranth.lib.wiring import Component, In, Out, Signature, connect, flipped
 from ..model.network.buses import bus_data_bits
 from ..model.network.config import NetworkConfig
 from .bus_access import BusAccess, address_layout
+from .parts.assertions import Assertions, asserted
 from .parts.host_port import Refusal, RequestPort
 
 
@@ -30,6 +31,7 @@ class WishboneBus(Signature):
         )
 
 
+@asserted
 class Wishbone(Component):
     """Carries out the accesses of an initiator, one at a time. Used by :class:`.Engine`.
 
@@ -45,6 +47,22 @@ class Wishbone(Component):
     def __init__(self, config: NetworkConfig) -> None:
         self._config = config
         super().__init__({"bus": In(WishboneBus(config)), "host": Out(RequestPort(config))})
+
+    def assertions(self, check: Assertions) -> None:
+        """State that each access has one answer of one cycle."""
+        bus, host = self.bus, self.host
+        check.one_request(host)
+        asks, over = bus.cyc_i & bus.stb_i, bus.ack_o | bus.err_o
+        waits = check.before(asks & ~over)
+        check.ensures("one_kind_of_answer", ~(bus.ack_o & bus.err_o))
+        check.ensures("answer_of_an_access", ~over | asks)
+        check.ensures("no_answer_at_once", ~over | waits)
+        check.ensures("one_cycle_for_each_answer", ~check.before(over) | ~over)
+        check.ensures("stalled_until_the_answer", ~over | ~bus.stall_o)
+        check.ensures("requests_are_of_the_bus", ~host.valid | asks)
+        told = check.before(host.answered & (host.refusal == Refusal.NONE))
+        same = bus.dat_o == check.before(host.read_data)
+        check.ensures("data_of_the_answer", ~(told & bus.ack_o) | same)
 
     def elaborate(self, _platform: object) -> Module:
         """Answer each access by one cycle of ``ack_o`` or ``err_o``, in which no access begins."""

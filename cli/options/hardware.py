@@ -104,7 +104,7 @@ def require_no_deadlock(program: AnyProgram, *, force: bool) -> None:
 def refuse_with_circuits() -> None:
     """Refuse the typed options that change nothing with circuits (docs/router.md, section 23)."""
     parameters = (f"--{name}" for name in IDLE_IN_CIRCUITS)
-    without_effect = ("--timing", "--force", "--assertions", *parameters)
+    without_effect = ("--timing", "--force", *parameters)
     refuse_beside("circuits", without_effect, "it changes nothing there")
 
 

@@ -12,18 +12,21 @@ In an all-port network each lane of the interface has an input and an output of 
 port 0: the register of lane l, which only output l takes, and ejection l, which takes input l.
 """
 
-from amaranth.hdl import C, Cat, Module, Signal, Value
+from amaranth.hdl import C, Cat, Module, Mux, Signal, Value
+from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out
 
 from ...model.network.config import NetworkConfig
 from ..parts.arbiter import number_of
+from ..parts.assertions import Assertions, asserted
 from ..parts.crossbar import CrossbarMux
 from ..parts.link import WordLink, router_ports
 from ..parts.technology import PLAIN, Technology
 from .join import Join
-from .run_table import code_of, exceeds, setting_layout
+from .run_table import code_of, exceeds, joins, setting_layout
 
 
+@asserted
 class CircuitRouter(Component):
     """A router with a register per input port, whose outputs follow a setting.
 
@@ -69,6 +72,52 @@ class CircuitRouter(Component):
                 "bad_route": Out(1),
             }
         )
+
+    def assertions(self, check: Assertions) -> None:
+        """State that a word leaves if the output takes its input, or a sum, and nothing else."""
+        config, lanes = self._config, self._config.lanes
+        setting = data.View(setting_layout(config), check.before(self.setting.as_value()))
+        own = [] if self._switch else [*self.inputs[:lanes]]
+        links = self.inputs[len(own) :]
+        valid = [each.valid for each in own] or [C(0)] * lanes
+        valid += [check.before(each.valid) for each in links]
+        words = [each.word for each in own] or [C(0, config.flit_width)] * lanes
+        words += [check.before(each.word) for each in links]
+        made: Value = C(0)
+        if config.operators:
+            joined = [valid[0], *valid[lanes:]]
+            operands = [
+                Cat((code == 1 + port) & held for port, held in enumerate(joined)).any()
+                for code in (setting.first, setting.second)
+            ]
+            made = check.before(joins(config, setting) & operands[0] & operands[1])
+        for place, (number, output) in enumerate(zip(self._outputs, self.outputs, strict=True)):
+            taken, of_sum = self._stated(setting, place, number)
+            sums = made & check.before(of_sum)
+            goes = Cat(each & valid[at] for at, each in taken.items()).any() & ~sums
+            word: Value = C(0, config.flit_width)
+            for at, each in taken.items():
+                word |= Mux(each, words[at], 0)
+            check.ensures(f"word_if_taken_{place}", output.valid == (goes | sums))
+            check.ensures(f"word_of_its_input_{place}", ~goes | (output.word == word))
+
+    def _stated(
+        self, setting: data.View, place: int, number: int
+    ) -> tuple[dict[int, Value], Value]:
+        """Return by input whether section 23 gives it to an output, and whether it gives the sum.
+
+        :meth:`_takes` decodes the same for the circuit; the two are written apart.
+        """
+        config = self._config
+        if config.all_port and number == 0:
+            ejection = setting.ejections[place]
+            return {config.lanes + place: ejection == 1}, ejection == 2
+        code = code_of(config, setting, number)
+        links = (port for port in range(1, config.topology.ports) if port != number)
+        taken = {config.lanes - 1 + port: code == 1 + port for port in links}
+        if number:
+            taken[number - 1 if config.all_port else 0] = code == 1
+        return taken, code == 1 + number
 
     def elaborate(self, _platform: object) -> Module:
         """Register the inputs, decode the setting, and switch the outputs."""

@@ -8,7 +8,7 @@ design without them has no trace of them.
 from collections.abc import Callable
 from typing import Any
 
-from amaranth.hdl import Assert, Module, Mux, ResetSignal, Signal, Value
+from amaranth.hdl import Assert, C, Module, Mux, ResetSignal, Signal, Value
 
 ASSERTING = object()
 """The platform that elaborates components with their assertions."""
@@ -43,6 +43,21 @@ class Assertions:
         register = Signal(len(value), init=init)
         self._m.d.sync += register.eq(value)
         return register
+
+    def stays(self, valid: Value, taken: Value, value: Value) -> Value:
+        """Return whether an offer that was not taken in the cycle before is there, unchanged."""
+        waits = self.before(valid & ~taken)
+        return ~waits | (valid & (value == self.before(value)))
+
+    def one_request(self, host: Any) -> None:
+        """Require that the network answers each request once; ensure one request at a time.
+
+        In the first cycle after a reset, an answer to a request from before it may come.
+        """
+        under_way = self.count(host.valid & host.ready, host.answered, limit=1) != 0
+        awake = self.before(C(1))
+        self.requires("answer_of_a_request", under_way | ~host.answered | ~awake)
+        self.ensures("one_request_at_a_time", ~under_way | ~host.valid)
 
     def latest(self, value: Value, when: Value) -> Signal:
         """Return the value of the last cycle in which ``when`` was 1, from the next on; first 0."""

@@ -76,7 +76,7 @@ def patched(path: Path, pattern: str, replacement: str, *, count: int = 1) -> No
 
 
 def run_driver(main: Path, *definitions: str) -> str:
-    """Run a C program with the driver of ``package`` on a PicoRV32; return what it prints.
+    """Run a C program with the driver of ``package`` on a PicoRV32; return what is printed.
 
     ``definitions``: options of the compiler.
     """
@@ -94,10 +94,11 @@ def run_driver(main: Path, *definitions: str) -> str:
     program = Path("program.bin").read_bytes()
     words = (program[at : at + 4][::-1].hex() for at in range(0, len(program), 4))
     Path("program.hex").write_text("\n".join(words))
-    verilator = ["verilator", "--binary", "--timing", "-Wno-fatal", "-O3"]
+    verilator = ["verilator", "--binary", "--timing", "--assert", "-Wno-fatal", "-O3"]
     options = [*FOR_COMPILER, "-Mdir", "simulated", "--top-module", "processor"]
-    sources = [*sorted(Path("package", "rtl").glob("*.v")), here / "processor.v"]
+    sources = [*sorted(Path("package", "rtl").glob("*v")), here / "processor.v"]
     core = [core_verilog(), SOURCES / "core_memory.v"]
     command = [*verilator, *options, *sources, *core]
     subprocess.run(command, env=dict(environment()), check=True, capture_output=True)
-    return run_program([Path("simulated") / "Vprocessor"]).stdout
+    ran = run_program([Path("simulated") / "Vprocessor"])
+    return ran.stdout + ran.stderr

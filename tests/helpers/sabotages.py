@@ -138,3 +138,50 @@ SABOTAGES: dict[tuple[str, str], dict[str, str]] = {
         "kept <= waits ? kept : data;": "kept <= data;",
     },
 }
+
+_ANY_TIME = ("((awake & access__valid) ?", "((awake | access__valid) ?")
+_TWO_AT_ONCE = ("fsm_state <= WAIT;", "fsm_state <= ASK;")
+
+CLAIMS = {
+    ("AXI4-Lite", "32 bits"): {
+        ("else if (bus__bready)", "else if (1'h1)"): "b_stays one_b_for_each_request",
+        ("else if (bus__rready)", "else if (1'h1)"): "r_stays one_r_for_each_request",
+        ("bus__awvalid & bus__wvalid & !bus__bvalid;", "bus__awvalid & bus__wvalid;"): (
+            "no_second_b"
+        ),
+        ("may_read = bus__arvalid & !bus__rvalid;", "may_read = bus__arvalid;"): "no_second_r",
+        ("assign bus__wready = bus__awready;", "assign bus__wready = 1'h1;"): "address_with_data",
+        ("else if (host__ready)", "else if (1'h1)"): "request_stays",
+        _ANY_TIME: "requests_are_of_the_bus",
+        _TWO_AT_ONCE: "one_request_at_a_time",
+        ("access__access__answered & !access__access__write;", "access__access__answered;"): (
+            "write_in_its_cycle"
+        ),
+    },
+    ("Wishbone", "32 bits"): {
+        ("access__answered & !refused_unequal;", "access__answered;"): "one_kind_of_answer",
+        (
+            "assign bus__err_o = refused & bus__cyc_i & bus__stb_i;",
+            "assign bus__err_o = refused;",
+        ): ("answer_of_an_access"),
+        (
+            "assign bus__ack_o = bus__ack_o_register & bus__cyc_i",
+            "assign bus__ack_o = bus__cyc_i",
+        ): ("no_answer_at_once one_cycle_for_each_answer stalled_until_the_answer"),
+        ("bus__dat_o <= access__access__read_data;", "bus__dat_o <= 32'h0;"): "data_of_the_answer",
+        _ANY_TIME: "requests_are_of_the_bus",
+        _TWO_AT_ONCE: "one_request_at_a_time",
+    },
+    ("AXI-Stream", "reader, up to 4 words"): {("waits ? kept : data);", "data);"): "beats_stay"},
+    ("router of circuits", "3 ports"): {
+        ("valid = |(chosen_0 & arrived);", "valid = |chosen_0;"): "word_if_taken_0",
+        ("valid = |outputs__1__valid_both;", "valid = |chosen_1;"): "word_if_taken_1",
+        ("valid = |outputs__2__valid_both;", "valid = |chosen_2;"): "word_if_taken_2",
+        ("crossbar_0__values = {word_2, word_1}", "crossbar_0__values = {word_1, word_2}"): (
+            "word_of_its_input_0"
+        ),
+        ("{word_2, inputs__0__word};", "{inputs__0__word, word_2};"): "word_of_its_input_1",
+        ("{word_1, inputs__0__word};", "{inputs__0__word, word_1};"): "word_of_its_input_2",
+    },
+}
+"""Changes that break what components with exported assertions ensure, and the claims they break."""

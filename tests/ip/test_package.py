@@ -317,9 +317,19 @@ def test_the_driver_is_compiled_for_other_processors(eyecast: Command, target: s
 
 
 @pytest.mark.slow
-def test_other_tools_read_the_assertions(eyecast: Command, here: Path) -> None:
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--tile-ports", "--tile", "axi-stream"),
+        ("--circuits", "--algorithm", "light-tree", "--bus", "wishbone"),
+    ],
+)
+def test_other_tools_read_the_assertions(
+    eyecast: Command, here: Path, more: tuple[str, ...]
+) -> None:
     pyslang = pytest.importorskip("pyslang", reason="pyslang must be installed: '.[checks]'")
-    assert eyecast("ip", *LINE, "--words", "2", "--assertions", "-o", "package").status == 0
+    options = (*LINE, "--words", "2", "--assertions", *more)
+    assert eyecast("ip", *options, "-o", "package").status == 0
     files = sorted(Path("package", "rtl").glob("*.sv"))
     compilation = pyslang.ast.Compilation()
     for file in files:
@@ -439,8 +449,15 @@ def test_each_fault_of_an_engine_is_seen(eyecast: Command, bus: str, part: int) 
             *("--mesh", "2x2", "--circuits", "--ports", "all", "--algorithm", "light-tree"),
             *("--source", "0,0", "--link-registers", "1", "--barrier-registers", "3"),
         ),
+        (
+            *("--mesh", "2x2", "--circuits", "--collective", "all-reduce", "--words", "4"),
+            *("--message-words", "16", "--table-words", "32"),
+        ),
     ],
-    ids=["40 bits", "all-port", "operators", "registers", "circuits", "circuits, all ports"],
+    ids=[
+        *("40 bits", "all-port", "operators", "registers", "circuits", "circuits, all ports"),
+        "circuits, 16 words",
+    ],
 )
 @pytest.mark.parametrize(
     "ports",
@@ -564,11 +581,18 @@ CUT = {
 @pytest.mark.slow
 @pytest.mark.parametrize("more", CUT)
 def test_a_processor_runs_the_engine_by_the_driver(eyecast: Command, more: tuple[str, ...]) -> None:
-    """A PicoRV32 loads, runs, waits, reads and is refused, with pauses and resets."""
+    """A PicoRV32 loads, runs, waits, reads and is refused, with pauses and resets.
+
+    All assertions hold meanwhile; one that is broken stops the simulation.
+    """
     node, rows = CUT[more]
-    assert eyecast("ip", *LINE, *more, "--tile-ports", "-o", "package").status == 0
-    said = run_driver(HERE / "driver_on_engine.c", f"-DCUT_NODE={node}", f"-DLAST_ROW={rows}")
-    assert said.splitlines()[0] == "PASS"
+    options = (*LINE, *more, "--tile-ports", "--assertions")
+    assert eyecast("ip", *options, "-o", "package").status == 0
+    run = HERE / "driver_on_engine.c", f"-DCUT_NODE={node}", f"-DLAST_ROW={rows}"
+    assert run_driver(*run).splitlines()[0] == "PASS"
+    bridge = Path("package", "rtl", "eyecast_axi4_lite.sv")
+    patched(bridge, r"else if \(bus__bready\)", "else if (1'h1)")
+    assert "ensures_b_stays" in run_driver(*run)
 
 
 @pytest.mark.slow

@@ -5,15 +5,16 @@ from pathlib import Path
 import pytest
 from amaranth.hdl import C
 from helpers.prover import needs_pyosys
-from helpers.sabotages import SABOTAGES
+from helpers.sabotages import CLAIMS, SABOTAGES
 
 import eyecast as package
 from eyecast.proofs.__main__ import BEGIN, END
+from eyecast.proofs.circuit import harness_verilog, read_circuit
 from eyecast.proofs.confirm import Unconfirmed
 from eyecast.proofs.link import loop
 from eyecast.proofs.parts import credits
-from eyecast.proofs.proof import Proof, Refuted, confirm_file, prove, refutation
-from eyecast.proofs.question import Undecided
+from eyecast.proofs.proof import SECONDS, Proof, Refuted, confirm_file, prove, refutation
+from eyecast.proofs.question import Undecided, ask, decide
 from eyecast.proofs.registry import all_proofs
 from eyecast.proofs.rup import is_refutation
 
@@ -68,6 +69,32 @@ def test_a_broken_component_is_refuted(
     component: str, configuration: str, old: str, new: str
 ) -> None:
     assert refutation(first_proof(component, configuration), old, new) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("component", "configuration"), CLAIMS)
+def test_each_assertion_of_a_component_fails_once(
+    component: str, configuration: str, tmp_path: Path
+) -> None:
+    """A planted fault breaks what the component ensures, and free inputs what it requires."""
+    proof, broken = first_proof(component, configuration), CLAIMS[component, configuration]
+    verilog = harness_verilog(proof.build)
+    circuit = read_circuit(verilog, tmp_path)
+    own = {name.partition(".")[2]: name for name in circuit.outputs if name.count(".") == 1}
+    required = {label for label in own if label.startswith("requires_")}
+    assert own.keys() - required == {
+        f"ensures_{each}" for each in " ".join(broken.values()).split()
+    }
+    for label in required:
+        assert decide(ask(circuit, [own[label]], []), tmp_path, SECONDS).cycle is not None, label
+    assumed = [name for name in circuit.outputs if "assumes_" in name]
+    assumed += [own[label] for label in required]
+    for (old, new), labels in broken.items():
+        assert verilog.count(old) == 1, old
+        changed = read_circuit(verilog.replace(old, new), tmp_path)
+        for label in labels.split():
+            question = ask(changed, [own[f"ensures_{label}"]], assumed)
+            assert decide(question, tmp_path, SECONDS).cycle is not None, label
 
 
 def test_a_broken_credit_counter_is_refuted() -> None:
