@@ -6,24 +6,26 @@ Each configuration of :data:`NETWORKS` becomes a package of ``eyecast ip``. A fa
 one of its modules, of a kind in :data:`KINDS`: kinds take turns, and the place is drawn. The
 package's bench then runs in Icarus, up to its first failure. A fault that it does not notice is
 *equivalent* if Yosys and ABC prove that the module, a tile or the engine behaves the same;
-otherwise it *passes*, and its edit is printed.
+otherwise it *passes*, and its edit is printed. It is *open* until it is compared.
 
 The counts are kept in ``bench/planted.json``, by configuration.
 """
 
+import hashlib
 import json
 import re
 import resource
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
 from rich.console import Console
@@ -44,8 +46,8 @@ NETWORKS = {
     "streams": "--line 3 --source 0 --algorithm chain",
     "all ports": "--hypercube 2 --collective all-gather --ports all",
     "torus, tile ports": "--torus 3x3 --vcs 2 --collective all-gather --algorithm ring"
-    " --tile-ports",
-    "operators, parity": "--mesh 2x2 --collective all-reduce --operators add,max-unsigned --parity"
+    " --tile-ports --words 1",
+    "operators, parity": "--mesh 2x2 --collective all-reduce --operators add,max --parity"
     " --bus wishbone",
     "ring, registers": "--ring 4 --vcs 2 --source 0 --algorithm tree --link-registers 1"
     " --barrier-registers 3 --programs 3",
@@ -58,7 +60,7 @@ NETWORKS = {
 }
 """Options of ``eyecast ip`` by the name of the configuration."""
 SIZES = "--words 4 --message-words 16 --table-words 32"
-"""Sizes of all of them: small memories, which proofs unfold into registers."""
+"""Sizes unless the options say others: small memories, which proofs unfold into registers."""
 
 SECONDS = 20
 """CPU time for one proof."""
@@ -68,7 +70,7 @@ OUTSIDE = ("_message_memory", "_table_memory", "_run_memory")
 """Ends of the names of memories that stay outside of a comparison of modules that hold others."""
 FIRST_FAULT = ("faults = faults + 1;", "faults = faults + 1; fail;")
 """The bench's count of faults, and what ends it with its first one."""
-FATES = ("faults", "caught", "equivalent", "passed")
+FATES = ("faults", "caught", "equivalent", "passed", "open")
 NO_VERILOG = "does not compile"
 _SKIPPED = re.compile(r"^\s*(//|initial|localparam|input|output|wire unused|module|wire \[?\d*)")
 _LITERAL = re.compile(r"\b(\d+)'h([0-9a-f]+)")
@@ -214,8 +216,9 @@ def _run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def is_equivalent(package: Path, fault: Fault, texts: dict[str, str], folder: Path) -> bool:
+def is_equivalent(package: Path, fault: Fault) -> bool:
     """Tell whether the edited module, or one that holds it, behaves as before."""
+    texts = planted(package, fault)
     sound = "\n".join(path.read_text() for path in sorted((package / "rtl").glob("*.v")))
     faulty = "\n".join(texts.values())
     below = {each: [*_modules_in(each, texts)] for each in texts}
@@ -224,7 +227,9 @@ def is_equivalent(package: Path, fault: Fault, texts: dict[str, str], folder: Pa
     )
     memories = [each for each in texts if each.endswith(OUTSIDE)]
     outside = {top: [each for each in memories if each in below[top]] for top in tops[1:]}
-    return any(_same((sound, faulty), top, folder, outside.get(top, [])) for top in tops)
+    with TemporaryDirectory() as folder:
+        pair = sound, faulty
+        return any(_same(pair, top, Path(folder), outside.get(top, [])) for top in tops)
 
 
 def _modules_in(top: str, texts: dict[str, str]) -> Iterator[str]:
@@ -257,14 +262,13 @@ def _same(texts: tuple[str, str], top: str, folder: Path, outside: list[str]) ->
         return False
 
 
-def judged(package: Path, fault: Fault) -> str:
-    """Return *caught*, *equivalent* or *passed*, or that the edit is no Verilog."""
-    texts = planted(package, fault)
+def fate_in_bench(package: Path, fault: Fault) -> str:
+    """Return *caught* or *passed*, or that the edit is no Verilog."""
     with TemporaryDirectory() as name:
-        passes, said = bench(package, texts, Path(name))
-        if not passes:
-            return said if said == NO_VERILOG else "caught"
-        return "equivalent" if is_equivalent(package, fault, texts, Path(name)) else "passed"
+        passes, said = bench(package, planted(package, fault), Path(name))
+    if passes:
+        return "passed"
+    return said if said == NO_VERILOG else "caught"
 
 
 def edit(package: Path, fault: Fault) -> str:
@@ -282,36 +286,66 @@ def edit(package: Path, fault: Fault) -> str:
 @click.option("--seed", default=1, show_default=True, help="Seed of all draws.")
 @click.option("--only", default="", help="Configurations whose name contains this.")
 def main(faults: int, seed: int, only: str) -> None:
-    """Plant faults in every configuration, keep the counts, and print the faults that passed."""
+    """Plant faults in every configuration, keep their fates, and print the faults that passed.
+
+    A later call goes on where an earlier one ended, unless package or seed have changed.
+    """
     for number, (name, options) in enumerate(NETWORKS.items()):
         if only in name:
-            counts = counted(f"{options} {SIZES}", Random(f"{seed} {number}"), faults)
-            kept = {**(json.loads(KEPT.read_text()) if KEPT.exists() else {}), name: counts}
-            write_atomically(KEPT, json.dumps(kept, indent=1) + "\n")
-    kept = json.loads(KEPT.read_text())
+            with TemporaryDirectory() as folder:
+                package = Path(folder, "package")
+                make = [sys.executable, "-m", "eyecast", "ip", *SIZES.split(), *options.split()]
+                subprocess.run([*make, "-o", str(package)], check=True, capture_output=True)
+                keep_fates(package, name, f"{seed} {number}", faults)
+    kept = read_kept()
     columns = (*FATES, "points", "seconds")
     table = Table("configuration", *columns, title="Faults, points, and seconds of the bench")
     for name in (each for each in NETWORKS if each in kept):
-        table.add_row(name, *(str(kept[name][each]) for each in columns))
+        row = {**kept[name], "open": len(kept[name]["open"])}
+        table.add_row(name, *(str(row[each]) for each in columns))
     Console(width=110).print(table)
 
 
-def counted(options: str, draw: Random, most: int) -> dict[str, float]:
-    """Plant drawn faults in the package of some options; return how many had which fate."""
-    with TemporaryDirectory() as folder:
-        package = Path(folder, "package")
-        make = [sys.executable, "-m", "eyecast", "ip", *options.split(), "-o", str(package)]
-        subprocess.run(make, check=True, capture_output=True)
-        counts = Counter[str]()
-        for fault in drawn_faults(package, draw):
-            fate = judged(package, fault)
-            counts[fate] += 1
-            counts["faults"] += fate != NO_VERILOG
-            if fate == "passed":
-                click.echo(f"{fault.kind}: {edit(package, fault)}")
-            if counts["faults"] == most:
-                break
-        return {fate: counts[fate] for fate in FATES} | of_sound_bench(package)
+def read_kept() -> dict[str, dict[str, Any]]:
+    """Return what is kept of each configuration."""
+    return json.loads(KEPT.read_text()) if KEPT.exists() else {}
+
+
+def keep_fates(package: Path, name: str, seed: str, most: int) -> None:
+    """Plant drawn faults in a package, and keep their number by fate after each fault.
+
+    First all benches run, and then the faults that they do not notice are compared.
+    """
+    hashed = hashlib.sha256(seed.encode())
+    for path in sorted([*package.glob("rtl/*.v"), package / "sim" / "bench.v"]):
+        hashed.update(re.sub(rb"(?m)^//.*\n", b"", path.read_bytes()))
+    key = hashed.hexdigest()[:16]
+    row = read_kept().get(name, {})
+    if row.get("key") != key:
+        row = dict.fromkeys((*FATES, NO_VERILOG), 0) | {"open": [], "survivors": [], "key": key}
+        row |= of_sound_bench(package)
+    faults = [*islice(drawn_faults(package, Random(seed)), 2 * most)]
+    while row["faults"] < most and (number := row["faults"] + row[NO_VERILOG]) < len(faults):
+        fate = fate_in_bench(package, faults[number])
+        row["faults"] += fate != NO_VERILOG
+        if fate == "passed":
+            row["open"].append(number)
+        else:
+            row[fate] += 1
+        keep(name, row)
+    while row["open"]:
+        fault = faults[row["open"].pop(0)]
+        fate = "equivalent" if is_equivalent(package, fault) else "passed"
+        row[fate] += 1
+        if fate == "passed":
+            row["survivors"].append(f"{fault.kind}: {edit(package, fault)}")
+            click.echo(row["survivors"][-1])
+        keep(name, row)
+
+
+def keep(name: str, row: dict[str, Any]) -> None:
+    """Write what is known of a configuration."""
+    write_atomically(KEPT, json.dumps({**read_kept(), name: row}, indent=1) + "\n")
 
 
 def of_sound_bench(package: Path) -> dict[str, float]:
