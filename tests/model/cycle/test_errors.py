@@ -202,10 +202,8 @@ def test_bad_arguments_are_refused() -> None:
         ({"memory": signed}, f"memory must be {right}, not int64 of shape (4, 256)"),
         ({"memory": too_wide}, "a word of memory must be at most 32 bits wide, not 0x100000000"),
     ]:  # fmt: skip
-        assert (
-            refusal_of(run, **{"program": empty, "memory": memory, "timing": "barrier"} | arguments)
-            == message
-        )
+        given = {"memory": memory, "timing": "barrier"} | arguments
+        assert refusal_of(run, empty, given.pop("memory"), **given) == message
     with pytest.raises(InvalidInput, match="receives of node 1 must be 0 to 15, not 16"):
         simulated(program({}, {1: [16]}))
 

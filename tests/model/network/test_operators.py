@@ -58,7 +58,7 @@ def test_an_operator_of_ones_own_is_asked_word_by_word() -> None:
         ({"name": "mac", "latency": -1}, "latency of operator mac must be 0 to 63, not -1"),
         ({"name": "mac", "latency": "1"}, "latency of operator mac must be an integer"),
         ({"name": "add", "latency": 1}, "name of an operator of your own must be other than"),
-        ({"name": 3}, "name of an operator must be lower-case letters, digits and dashes, not 3"),
+        ({"name": 3}, "name of an operator must be lower-case letters, digits and dashes.* not 3$"),
         ({"name": "mac", "meaning": 3}, "meaning of operator mac must be a function, not 3"),
         ({"name": "mac", "component": ""}, "component of operator mac must be a function, not ''"),
         (
