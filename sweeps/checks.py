@@ -20,7 +20,7 @@ from ..model.collectives.task import MOST_BLOCK_WORDS, require_ends
 from ..model.network.config import MOST_MEMORY_WORDS, PARAMETERS, Timing
 from ..model.network.kinds import GRAPH
 from ..model.network.network_text import SizeLimit, node_in_words
-from ..model.network.operators import BUILT_IN, as_operators
+from ..model.network.operators import as_operators, require_built_in
 from ..model.network.topology import Topology
 from ..model.network.topology_file import topology_to_json
 from ..model.schedule.collective import REDUCTIONS
@@ -195,7 +195,7 @@ _CHECKS: dict[str, Check] = {
     "seed": _within(0, _LARGEST_SEED),
     "collective": _read_by(algorithms_for, "collective"),
     "words": _within(1, MOST_BLOCK_WORDS),
-    "operator": _named(BUILT_IN),
+    "operator": require_built_in,
     "operators": _read_by(as_operators, "operators"),
     "ports": _named(each.value for each in Ports),
     "timing": _named(Timing),

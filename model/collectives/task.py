@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..base.errors import InvalidInput, require_range
-from ..network.operators import BUILT_IN, Operator, is_built_in
+from ..network.operators import Operator, require_built_in
 from ..network.topology import Topology, hypercube
 from ..schedule.blocks import CUSTOM
 from ..schedule.canonical import CANONICAL
@@ -110,8 +110,8 @@ class Task:
             beside = f"with groups of {self.groups.name}: each has a root"
             raise InvalidInput.must_be("source", "left out", beside)
         self._require_words()
-        if isinstance(self.operator, str) and not is_built_in(self.operator):
-            raise InvalidInput.unknown("operator", BUILT_IN, self.operator)
+        if isinstance(self.operator, str):
+            require_built_in("operator", self.operator)
 
     def _require_words(self) -> None:
         """Raise :class:`.InvalidInput` for words out of range, or given twice."""

@@ -16,10 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Words
-from ..base.errors import InvalidInput, require_range
+from ..base.errors import InvalidInput, one_of, require_range
 
 _LARGEST_WORD = (1 << 64) - 1
-NAME_PATTERN = "[a-z][a-z0-9-]*(:(8|16|32|64))?"
+LANE_WIDTHS = (8, 16, 32, 64)
+"""Bits that a lane of a word may have."""
+
+NAME_PATTERN = f"[a-z][a-z0-9-]*(:({'|'.join(map(str, LANE_WIDTHS))}))?"
 """What the name of an operator must match: a function, and the bits of its lanes if it has any."""
 
 _NAME = re.compile(NAME_PATTERN)
@@ -214,6 +217,16 @@ def is_built_in(name: object) -> bool:
     )
 
 
+def require_built_in(parameter: str, name: object) -> None:
+    """Raise :class:`.InvalidInput` for a name that no built-in operator has, with lanes or not."""
+    if is_built_in(name):
+        return
+    if isinstance(name, str) and (function := function_of(name)) in BUILT_IN:
+        lanes = one_of(f"{function}:{width}" for width in LANE_WIDTHS)
+        raise InvalidInput.of(parameter, f"{function}, or with lanes {lanes}", name)
+    raise InvalidInput.unknown(parameter, BUILT_IN, name)
+
+
 def is_idempotent(name: str | None) -> bool:
     """Tell whether an operator makes the same value of a value and itself, in each lane."""
     return name is not None and function_of(name) in IDEMPOTENT
@@ -227,8 +240,8 @@ def as_operators(given: str | Iterable[Operator | str]) -> tuple[Operator, ...]:
     listed = [name for name in given.split(",") if given] if isinstance(given, str) else given
     operators: list[Operator] = []
     for each in listed:
-        if not isinstance(each, Operator) and not is_built_in(each):
-            raise InvalidInput.unknown("operators", BUILT_IN, each)
+        if not isinstance(each, Operator):
+            require_built_in("operators", each)
         operator = each if isinstance(each, Operator) else Operator(each)
         if any(operator.name == other.name for other in operators):
             raise InvalidInput.of(

@@ -27,7 +27,7 @@ from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..base.graph_cycles import circle_ahead, peeling_rounds
 from ..base.ragged import offsets_of
-from ..network.operators import BUILT_IN, is_built_in
+from ..network.operators import require_built_in
 from ..network.topology import Topology
 from ..schedule.collective import COLLECTIVES, REDUCTIONS, ROOTLESS, Collective
 
@@ -83,8 +83,7 @@ class Call:
             if self.kind not in REDUCTIONS:
                 allowed = f"left out of {self.kind}, which combines nothing"
                 raise InvalidInput.of(f"{self.name}: operator", allowed, self.operator)
-            if not is_built_in(self.operator):
-                raise InvalidInput.unknown(f"{self.name}: operator", BUILT_IN, self.operator)
+            require_built_in(f"{self.name}: operator", self.operator)
 
     @property
     def callers(self) -> tuple[int, ...]:

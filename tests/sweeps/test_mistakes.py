@@ -49,7 +49,7 @@ SATURATION = {"kind": "saturation", "network": "mesh 4x4"}
         ({"seed": {"first": 0, "last": 1 << 60}}, r"seed.last: Expected int <= 9007199254740992"),
         (
             {"collective": "reduce", "operator": ["max", "fadd"]},
-            r"grid\[0\].operator must be add, min, .*, not 'fadd'",
+            r"grid\[0\].operator must be add, min, .*, not fadd",
         ),
         ({"operator": "add"}, r"grid\[0\].operator must be left out with broadcast"),
         ({"operators": "add,fadd"}, r"grid\[0\].operators must be add, min, .*, not fadd"),
