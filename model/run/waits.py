@@ -53,7 +53,10 @@ class Waits:
         total, lines = int(self.cycles.sum()), []
         if self.at_source.any():
             here, there = self.at_source.mean(), total / len(self.at_source)
-            lines += [f"A packet waits {here:,.1f} cycles at its source, {there:,.1f} on its way."]
+            lines += [
+                f"A packet waits {here:,.1f} cycles at its source, behind earlier packets of its"
+                f" node or for its first link, and {there:,.1f} cycles on its way."
+            ]
         if total:
             lines += self._outputs(total)
         if lines:
@@ -71,8 +74,9 @@ class Waits:
             for line in most
             if self.cycles.flat[line]
         ]
+        shares[0] = shares[0].replace("%)", "% of the time that they wait)")
         outputs = counted(int((self.cycles > 0).sum()), "output")
-        held = f"In {self.held / total:.0%} of this time another packet holds the output"
+        held = f"In {self.held / total:.0%} of that time another packet holds the output"
         other = "; otherwise the next buffer is full or the link in use" * (self.held < total)
         return [
             f"On their way packets wait for {outputs}, most for {', '.join(shares)}.",

@@ -23,9 +23,11 @@ def test_a_packet_waits_until_the_one_before_has_left() -> None:
     _, found = waits_of(line(3), Traffic(*columns))
     assert (int(found.cycles.sum()), found.held, found.at_source.tolist()) == (8, 8, [2, 2])
     assert found.lines() == [
-        "A packet waits 2.0 cycles at its source, 4.0 on its way.",
-        "On their way packets wait for 1 output, most for 1 -> 2 (100%).",
-        "In 100% of this time another packet holds the output.",
+        "A packet waits 2.0 cycles at its source, behind earlier packets of its node or for its"
+        " first link, and 4.0 cycles on its way.",
+        "On their way packets wait for 1 output, most for 1 -> 2 (100% of the time that they"
+        " wait).",
+        "In 100% of that time another packet holds the output.",
         "The busiest output, 1 -> 2, is in use 82% of the time.",
     ]
 
