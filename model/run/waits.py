@@ -68,18 +68,16 @@ class Waits:
 
     def _outputs(self, total: int) -> list[str]:
         """Name the outputs that packets wait for most, and say why they wait."""
-        most = np.argsort(-self.cycles, axis=None, kind="stable")[:_SHOWN].tolist()
-        shares = [
-            f"{output_name(self.topology, line)} ({self.cycles.flat[line] / total:.0%})"
-            for line in most
-            if self.cycles.flat[line]
-        ]
-        shares[0] = shares[0].replace("%)", "% of the time that they wait)")
+        most = np.argsort(-self.cycles, axis=None, kind="stable")[:_SHOWN]
+        most = most[self.cycles.flat[most] > 0]
+        names = ", ".join(output_name(self.topology, line) for line in most.tolist())
+        shares = ", ".join(f"{share:.0%}" for share in self.cycles.flat[most] / total)
         outputs = counted(int((self.cycles > 0).sum()), "output")
         held = f"In {self.held / total:.0%} of that time another packet holds the output"
         other = "; otherwise the next buffer is full or the link in use" * (self.held < total)
         return [
-            f"On their way packets wait for {outputs}, most for {', '.join(shares)}.",
+            f"On their way packets wait for {outputs}, most for {names}"
+            f" ({shares} of the time that they wait).",
             f"{held}{other}.",
         ]
 
