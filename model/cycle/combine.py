@@ -110,6 +110,8 @@ class Operators(Protocol):
 def combined(net: Operators, operator: Int, there: np.uint64, coming: np.uint64) -> np.uint64:
     """Combine the word in memory with the arriving word by operator number ``operator``, from 0."""
     width = net.lane_widths[index(operator)]
+    if width == net.flit_width:
+        return _combined_lane(net, operator, there, coming, width)
     ones = np.uint64(2**64 - 1) >> np.uint64(64 - width)
     result = np.uint64(0)
     for place in range(0, net.flit_width, width):
