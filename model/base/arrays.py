@@ -30,6 +30,11 @@ def words_differ(one: Words, other: Words, axes: int = 1) -> npt.NDArray[np.bool
     return different
 
 
+def low_pieces(words: Words) -> Words:
+    """Return a view of the lowest piece of each word of an array with one axis of words."""
+    return words if words.ndim == 1 else words[:, 0]
+
+
 def as_words(integers: Sequence[int], pieces: int = 1) -> Words:
     """Return Python's integers as words of so many pieces; the inverse of :func:`as_integers`."""
     if pieces == 1:

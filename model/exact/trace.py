@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..base.arrays import Numbers, Words
+from ..base.arrays import Numbers, Words, low_pieces
 from ..base.ragged import offsets_of, ranges
 from ..program.program import Program
 from ..run.trace import HEAD_MARK, TAIL_MARK, Trace
@@ -48,7 +48,7 @@ def _data(
     data = np.zeros((len(row), *payload.shape[1:]), dtype=np.uint64)
     data[~is_header] = payload[(first_word[row] + flit - headers[row])[~is_header]]
     # A header has no other pieces than the lowest one.
-    low = data if data.ndim == 1 else data[:, 0]
+    low = low_pieces(data)
     low[is_header] = program.header[(first_header[row] + flit)[is_header]]
     begins = offsets_of(np.bincount(passage, minlength=len(there.row)))[:-1]
     low[begins] = _leading(program, there)

@@ -101,8 +101,9 @@ def _follow_deliveries(program: Program, trace: Trace, hops: Hops, row: Numbers)
         waiting[int(hops.target[each]), int(hops.first[place])].append(each)
     payload = _payloads(trace, row, len(hops.target))
     coming: dict[int, list[tuple[int, deque[int]]]] = defaultdict(list)
-    for place in np.flatnonzero(trace.port == 0).tolist():
-        node, word = int(trace.node[place]), trace[place].data
+    places = np.flatnonzero(trace.port == 0)
+    nodes, delivered = trace.node[places].tolist(), as_integers(trace.data[places])
+    for place, node, word in zip(places.tolist(), nodes, delivered, strict=True):
         if trace.kind[place] & HEAD_MARK:
             if queue := waiting[node, word]:
                 row[place] = queue.popleft()

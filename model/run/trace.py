@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from ..base.arrays import Words, as_integers, as_words, words_differ
+from ..base.arrays import Words, as_integers, as_words, low_pieces, words_differ
 from ..base.errors import InvalidInput
 from ..base.files import write_pieces_atomically
 from ..base.frames import data_frame, stream_of
@@ -103,7 +103,7 @@ class Trace(ShowsItself):
     def __getitem__(self, index: int | slice) -> Flit | Trace:
         if isinstance(index, slice):
             return Trace(*(column[index] for column in self.columns))
-        cycle, node, port, vc, kind, _ = (int(column[index].flat[0]) for column in self.columns)
+        cycle, node, port, vc, kind = (int(column[index]) for column in self.columns[:-1])
         return Flit(cycle, node, port, vc, kind, as_integers(self.data[[index]])[0])
 
     def __iter__(self) -> Iterator[Flit]:
@@ -117,7 +117,7 @@ class Trace(ShowsItself):
     @property
     def header_data(self) -> Words:
         """The low bits of every flit, up to 64: all that a header has."""
-        return self.data if self.data.ndim == 1 else self.data[:, 0]
+        return low_pieces(self.data)
 
     @property
     def _flat_columns(self) -> dict[str, npt.NDArray[Any]]:
