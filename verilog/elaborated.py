@@ -52,9 +52,10 @@ def _stored_with_another(code: CodeType) -> dict[int, str]:
     return found
 
 
-# Amaranth 0.5 finds no name behind such an instruction, so that a signal would have another name
-# than on Python 3.11, and a network another text.
-tracer.get_var_name = _name_of_variable
+if sys.version_info >= (3, 13):
+    # Amaranth 0.5 finds no name behind such an instruction, so that a signal would have another
+    # name than on Python 3.11, and a network another text.
+    tracer.get_var_name = _name_of_variable
 
 
 def elaborate(component: Component, platform: object = None) -> Elaborated:
