@@ -68,7 +68,7 @@ class Job(_Stored):
 
     ``writes`` has shape (writes, 4): node, space, address, word of each write through the host port
     before the start. A word at the host port has at most 64 bits; wide words have several
-    ``pieces``. After the run the bench reads all pieces of ``read_words`` words of every node's
+    :attr:`pieces`. After the run the bench reads all pieces of ``read_words`` words of every node's
     space ``message_space`` and ``status_words`` words of its ``status_space``. In the status,
     ``mask_words`` words for each of the node's ``lanes`` tell in which of ``step_numbers`` steps a
     packet has arrived. ``cycle_limit`` is when the watchdog stops the run. ``barrier_registers``
@@ -109,7 +109,11 @@ class Job(_Stored):
     interrupted: int = 0
     first_cycles: int = 0
     damaged: int | None = None
-    pieces: int = 1
+
+    @property
+    def pieces(self) -> int:
+        """Pieces of a word, of at most 64 bits each."""
+        return -(-self.flit_width // 64)
 
     def message_addresses(self) -> list[int]:
         """Return the host's addresses of the words to read, piece by piece.

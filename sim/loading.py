@@ -114,7 +114,6 @@ def prepare(
         controller=_COMMANDS if config.programs else None,
         switches=list(config.topology.switches),
         hold=_hold(config, hold),
-        pieces=config.pieces,
     )
 
 
@@ -171,7 +170,6 @@ def prepare_circuits(
         controller=_COMMANDS if config.programs else None,
         switches=list(config.topology.switches),
         hold=_hold(config, hold),
-        pieces=config.pieces,
         circuits=True,
     )
 

@@ -122,7 +122,7 @@ class Image:
         config = self.program.config
         tables = [*table_writes(self.program, self.base)]
         messages = [
-            message_writes(config, node, address, load) for node, address, load in self.loads
+            _message_writes(config, node, address, load) for node, address, load in self.loads
         ]
         if slot := self.slot:
             directory = self._started(slot).writes()
@@ -291,13 +291,11 @@ def _writes(
     return writes
 
 
-def message_writes(config: NetworkConfig, node: int, address: int, words: Words) -> Words:
+def _message_writes(config: NetworkConfig, node: int, address: int, words: Words) -> Words:
     """Return the writes of words of a node's message memory from an address on, piece by piece."""
-    if not config.further_pieces:
-        return _writes(node, Space.MESSAGE, address, words)
-    places = (address + np.arange(len(words)))[:, None] << config.piece_bits
-    places = places + np.arange(config.pieces)
-    return _writes(node, Space.MESSAGE, places.ravel(), words.ravel())
+    places = address + np.arange(len(words)) << config.piece_bits
+    by_piece = places[:, None] + np.arange(config.pieces)
+    return _writes(node, Space.MESSAGE, by_piece.ravel(), words.ravel())
 
 
 def _of_interfaces(config: NetworkConfig, writes: Words) -> Words:

@@ -76,7 +76,6 @@ def circuits(flit_width: int) -> tuple[NetworkConfig, Job]:
         cycle_limit=60,
         barrier_registers=0,
         circuits=True,
-        pieces=config.pieces,
     )
     return config, job
 
