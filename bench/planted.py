@@ -307,7 +307,7 @@ def main(faults: int, seed: int, only: str) -> None:
 
 
 def read_kept() -> dict[str, dict[str, Any]]:
-    """Return what is kept of each configuration."""
+    """Return the kept counts by configuration."""
     return json.loads(KEPT.read_text()) if KEPT.exists() else {}
 
 
@@ -344,7 +344,7 @@ def keep_fates(package: Path, name: str, seed: str, most: int) -> None:
 
 
 def keep(name: str, row: dict[str, Any]) -> None:
-    """Write what is known of a configuration."""
+    """Replace the kept counts of a configuration."""
     write_atomically(KEPT, json.dumps({**read_kept(), name: row}, indent=1) + "\n")
 
 

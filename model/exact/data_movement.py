@@ -33,8 +33,8 @@ class Moved(NamedTuple):
 
 def move_words(program: Program, times: Timetable, memory: Words) -> Moved:
     """Move the words of all steps; ``memory`` is not changed."""
-    words = program.config.words_shape(int(program.length.sum()))
-    result = Moved(memory.copy(), np.zeros(words, dtype=np.uint64))
+    shape = program.config.words_shape(int(program.length.sum()))
+    result = Moved(memory.copy(), np.zeros(shape, dtype=np.uint64))
     first = offsets_of(program.length)
     order = np.argsort(program.step, kind="stable")
     bounds = np.searchsorted(program.step[order], np.arange(1, program.steps + 2))

@@ -39,10 +39,10 @@ class Exclusion(NamedTuple):
         name, network = _NAMES.get(self.limited, _words(self.limited)), _network(self.given)
         if self.least is not None:
             allowed = f"at least {self._least(config)} in {network}"
-        elif self.limited == "further_vcs":
-            name, allowed, value = "vcs", f"1 in {network}", value + 1
-        elif self.limited == "further_pieces":
-            name, allowed, value = "flit width", f"at most 64 in {network}", 64 * (value + 1)
+        elif self.limited in _COUNTED:
+            parameter, most = _COUNTED[self.limited]
+            name, allowed = _words(parameter), f"{most} in {network}"
+            value = getattr(config, parameter)
         elif isinstance(value, int) and not isinstance(value, bool):
             allowed = f"0 in {network}"
         else:
@@ -90,6 +90,9 @@ _NAMES = {
     "differing_links": "links that differ",
     "operator_latency": "latency of operators",
 }
+_COUNTED = {"further_vcs": ("vcs", "1"), "further_pieces": ("flit_width", "at most 64")}
+"""Properties that count what a parameter has beyond one: the parameter, and what is allowed."""
+
 _NETWORKS = {"contention_free": "a contention-free network", "all_port": "an all-port network"}
 
 

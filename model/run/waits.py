@@ -1,4 +1,4 @@
-"""Where packets wait on their way, and for what, found from a trace."""
+"""Waits of packets at their sources and on their way, with the reasons, found from a trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the solver's models share: OR-tools' CP-SAT, the network, and the search for the least."""
+"""Parts that the solver's models share: CP-SAT of OR-tools, the network, the search."""
 
 from __future__ import annotations
 
