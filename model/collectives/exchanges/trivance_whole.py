@@ -21,10 +21,10 @@ from operator import itemgetter
 
 import numpy as np
 
-from ...base.errors import require_range
+from ...base.errors import InvalidInput, one_of, require_range
 from ...base.ragged import offsets_of
 from ...network.config import MOST_VCS
-from ...network.operators import require_built_in
+from ...network.operators import BUILT_IN, is_built_in
 from ...network.port_model import PortModel
 from ...network.route_layers import Layers
 from ...network.topology import Topology
@@ -43,7 +43,8 @@ def trivance_all_reduce(topology: Topology, words: int, operator: str) -> Schedu
     in: its copies would differ (:mod:`...program.memory.halves`).
     """
     require_ring("trivance-whole", topology)
-    require_built_in("operator for trivance-whole", operator)
+    if not is_built_in(operator):
+        raise InvalidInput.of("operator for trivance-whole", one_of(BUILT_IN), operator)
     require_range("words", words, 1)
     for side in topology.dims:
         if 3**7 % side:
