@@ -233,13 +233,9 @@ def say_troubles(lines: Sequence[str]) -> None:
 
 def say_waits(program: AnyProgram, run: Run) -> None:
     """Print where packets wait in a finished run, and for what; nothing if none waits."""
-    from ..model.program.circuits.program import CircuitProgram
-    from ..model.run.waits import waits
+    from ..model.run.waits import waiting_lines
 
-    if isinstance(program, CircuitProgram):
-        say("No word waits: tables say in advance what each link carries in each cycle.")
-    elif run.finished and run.stalled_flits.any():
-        say(*waits(program, run.trace).lines())
+    say(*waiting_lines(program, run))
 
 
 def unfinished(run: Run, troubles: Sequence[str]) -> str:

@@ -236,7 +236,7 @@ def _outputs(output: str | None, waves: Sequence[str]) -> list[Path]:
 
 def _program_facts(program: AnyProgram) -> dict[str, object]:
     """Return the facts of a program file; unknown facts of its schedule are None."""
-    unknown = dict.fromkeys(("collective", "algorithm", "source"))
+    unknown = dict.fromkeys(("collective", "algorithm", "source", "words"))
     return {**unknown, "ports": program.port_model}
 
 

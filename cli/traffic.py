@@ -64,6 +64,16 @@ class TrafficOptions:
     drawing: DrawingOptions
     back_pressure: float
 
+    def facts(self, traffic: Traffic) -> dict[str, object]:
+        """Return what identifies the packets in a result of ``--json``."""
+        flits = traffic.flits.tolist()
+        return {
+            "packets": len(traffic),
+            "flits": [min(flits), max(flits)] if flits else None,
+            "pattern": self.pattern if self.traffic_file is None else None,
+            "rate": self.rate if self.traffic_file is None else None,
+        }
+
     def traffic(self, topology: Topology, seed: int) -> Traffic:
         """Read or draw the packets."""
         if self.traffic_file is not None:
@@ -180,7 +190,10 @@ def traffic_command(
     if as_json:
         checks = None if compared is None else [check.to_json() for check in compared.checks]
         print_json(
-            {"measures": measured, "checks": checks, "waiting": waits},
+            {
+                **options.facts(case.traffic),
+                **{"measures": measured, "checks": checks, "waiting": waits},
+            },
             **network.facts(config.topology),
         )
     else:
@@ -247,7 +260,7 @@ def _write(
     case.predicted.trace.write_csv(model_trace)
     if result is not None:
         result.measured.trace.write_csv(hardware_trace[0])
-    save_picture(draw_latencies(latency), latencies)
+    save_picture(draw_latencies(latency, case.title), latencies)
 
 
 def _print(

@@ -17,6 +17,7 @@ from ..model.base.texts import integers
 from ..model.collectives.lower_bounds import counted_costs
 from ..model.collectives.registry import algorithms_for
 from ..model.compare.case import Case
+from ..model.compare.traffic_case import TrafficCase
 from ..model.network.config import Timing
 from ..model.network.kinds import KINDS
 from ..model.network.network_text import (
@@ -27,6 +28,7 @@ from ..model.network.network_text import (
 )
 from ..model.network.topology import Topology
 from ..model.program.certified import compile_certified
+from ..model.run.waits import waiting_lines
 from ..model.schedule.collective import COLLECTIVES, Collective
 from ..model.schedule.schedule import Schedule
 from ..model.traffic.measures import measure_rows
@@ -165,11 +167,12 @@ def _keywords(given: Mapping[str, object]) -> str:
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a state makes: the page, its facts (a name and a value), and how to make the same."""
+    """What a state makes: title, facts (a name and a value), waiting packets, command, Python."""
 
     state: State
     title: str
     facts: list[tuple[str, str]]
+    waiting: list[str]
     command: str
     python: str
 
@@ -183,12 +186,13 @@ def answer(state: State) -> tuple[Answer, Report]:
         require_range(name, getattr(state, name), *limits)
     topology = state.topology()
     made = _traffic if state.collective == TRAFFIC else _collective
-    settled, report, facts = made(state, topology)
+    settled, case, report, facts = made(state, topology)
+    waiting = waiting_lines(case.program, case.predicted)
     same = settled.command(topology), settled.python(topology)
-    return Answer(settled, report.title, facts, *same), report
+    return Answer(settled, report.title, facts, waiting, *same), report
 
 
-Made = tuple[State, Report, list[tuple[str, str]]]
+Made = tuple[State, Case | TrafficCase, Report, list[tuple[str, str]]]
 
 
 def _traffic(state: State, topology: Topology) -> Made:
@@ -197,7 +201,7 @@ def _traffic(state: State, topology: Topology) -> Made:
     report = report_traffic(ran.case, ran.latency, rows, None)
     shown = ("accepted throughput", "mean latency", "longest latency")
     facts = [(name, str(value)) for name, value in rows if name.startswith(shown)]
-    return state, report, [("cycles", f"{ran.run.cycles:,}"), *facts]
+    return state, ran.case, report, [("cycles", f"{ran.run.cycles:,}"), *facts]
 
 
 def _collective(state: State, topology: Topology) -> Made:
@@ -212,7 +216,7 @@ def _collective(state: State, topology: Topology) -> Made:
     facts = [("cycles", f"{cycles:,}"), ("lower bound", f"{bound.value:,}")]
     if case.predicted.finished and bound.value:
         facts.append(("ratio", bound.times(cycles)))
-    return settled, report_case(case), facts
+    return settled, case, report_case(case), facts
 
 
 def _schedule(state: State, topology: Topology) -> Schedule:

@@ -244,6 +244,7 @@ def schedule_facts(found: Answer) -> dict[str, object]:
         "collective": schedule.collective,
         "algorithm": schedule.algorithm,
         "source": node_coordinates(schedule.topology, schedule.root),
+        "words": [request.words for request in schedule.requests],
         "ports": schedule.port_model,
         **found.facts(),
     }

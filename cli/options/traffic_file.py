@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ...model.base.files import InputFile
+from ...model.base.files import InputFile, input_name
 from ...model.network.config import MOST_MEMORY_WORDS
 from ...model.network.topology import Topology
 from ...model.traffic.traffic import Traffic
@@ -43,7 +43,7 @@ class DrawingOptions:
         setting = TrafficSetting(
             topology=topology, flits=self.packet_flits, cycles=self.cycles, seed=seed
         )
-        return form.read_traffic(file, setting)
+        return replace(form.read_traffic(file, setting), origin=f"from {input_name(file)}")
 
 
 drawing_options = recorded(

@@ -69,6 +69,7 @@ async function run() {
 function show(id, answer, page) {
   const home = byId(id);
   shown[id] = { ...answer, link: location.href.split("#")[0] + linkOf(answer.state), page };
+  const waiting = answer.waiting.map((line) => Object.assign(document.createElement("li"), { textContent: line }));
   const facts = answer.facts.map(([name, value]) => {
     const fact = document.createElement("span");
     const number = document.createElement("b");
@@ -78,6 +79,8 @@ function show(id, answer, page) {
   });
   home.querySelector(".facts").replaceChildren(...facts);
   home.querySelector(".command").textContent = answer.command;
+  home.querySelector(".waiting").hidden = !waiting.length;
+  home.querySelector(".waiting ul").replaceChildren(...waiting);
   home.querySelector("iframe").contentWindow.location.replace(new URL(page, location.href));
   home.hidden = false;
   if (id !== "now") return;

@@ -1,7 +1,11 @@
 """Titles of schedules, and notes on a schedule from the algorithm that it names."""
 
+import numpy as np
+
 from ..base.errors import with_article
+from ..base.texts import counted_range
 from ..network.node_names import node_name
+from ..network.port_model import PortModel
 from ..network.topology import Topology
 from ..schedule.blocks import CUSTOM
 from ..schedule.collective import COLLECTIVES, Collective
@@ -65,15 +69,23 @@ def origin_name(topology: Topology, collective: str, root: int | None) -> str:
     return f" {'to' if towards else 'from'} {node_name(topology, root)}"
 
 
+def _words(schedule: Schedule) -> str:
+    """Return the words of each requested block as part of a title; empty without requests."""
+    requests = [each for each in schedule.requests if each.collective != Collective.BARRIER]
+    words = [int(each) for request in requests for each in np.ravel(np.array(request.words))]
+    return f" of {counted_range(words, 'word')}" if words else ""
+
+
 def schedule_title(schedule: Schedule) -> str:
-    """Return one line: collective, root, operators, network, algorithm, nodes left out."""
+    """Return one line: collective, words, root, operators, network, algorithm, nodes left out."""
     origin = origin_name(schedule.topology, schedule.collective, schedule.root)
     what = "custom collective" if schedule.collective == CUSTOM else schedule.collective
     lack = left_out(schedule)
     names = dict.fromkeys(name for name in schedule.blocks.operator if name is not None)
     combined = f" by {' and '.join(names)}" if names else ""
     network = with_article(schedule.topology.label)
+    ports = ", all ports" if schedule.port_model == PortModel.ALL_PORT else ""
     name = schedule.algorithm
     made = "several algorithms" if name == SEVERAL else f"algorithm {name}"
-    title = f"{what.capitalize()}{origin}{combined} on {network}, {made}"
+    title = f"{what.capitalize()}{_words(schedule)}{origin}{combined} on {network}{ports}, {made}"
     return f"{title} ({lack})" if lack else title

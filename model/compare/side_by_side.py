@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..base.errors import with_article
+from ..base.texts import counted_range
 from ..collectives.notes import origin_name
 from ..collectives.shown_bounds import least_counts, schedule_bound
 from ..collectives.task import Task
@@ -180,12 +181,9 @@ class SideBySide:
         groups = () if self.task.groups is None else self.task.groups.groups
         if any(group.words is not None or group.block_words is not None for group in groups):
             return ""
-        least = most = self.task.block_length
-        if self.task.block_words is not None:
-            words = np.array(self.task.block_words)
-            least, most = int(words.min()), int(words.max())
-        numbers = str(most) if least == most else f"{least} to {most}"
-        return " of 1 word" if numbers == "1" else f" of {numbers} words"
+        given = self.task.block_words
+        words = [self.task.block_length] if given is None else np.ravel(np.array(given)).tolist()
+        return f" of {counted_range(words, 'word')}"
 
     @property
     def least(self) -> dict[str, int]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.errors import with_article
-from ..base.texts import counted
+from ..base.texts import counted, counted_range
 from ..cycle.model import run
 from ..network.config import Timing
 from ..network.topology import Topology
@@ -44,9 +44,12 @@ class TrafficCase:
 
     @property
     def title(self) -> str:
-        """The number of packets and the network."""
-        network = with_article(self.program.config.topology.label)
-        return f"{counted(len(self.traffic), 'packet')} on {network}"
+        """The packets, their lengths, the network, and the traffic's origin."""
+        traffic = self.traffic
+        lengths = f" of {counted_range(traffic.flits.tolist(), 'flit')}" if len(traffic) else ""
+        packets = f"{counted(len(traffic), 'packet')}{lengths}"
+        origin = f", {traffic.origin}" if traffic.origin else ""
+        return f"{packets} on {with_article(self.program.config.topology.label)}{origin}"
 
     @classmethod
     def of(

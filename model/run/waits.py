@@ -12,12 +12,15 @@ from ..base.texts import counted
 from ..network.config import NetworkConfig
 from ..network.node_names import node_name
 from ..network.topology import NO_LINK, Topology
+from ..program.any_program import AnyProgram
+from ..program.circuits.program import CircuitProgram
 from ..program.program import Program
 from ..program.row import NO_START
 from .following import before, crossed_registers
 from .hops import NO_ROW, Hops, expected_hops, matched
 from .link_flits import link_flits
 from .packets import packets_of
+from .run import Run
 from .trace import Trace
 
 _SHOWN = 3
@@ -80,6 +83,13 @@ class Waits:
             f" ({shares} of the time that they wait).",
             f"{held}{other}.",
         ]
+
+
+def waiting_lines(program: AnyProgram, run: Run) -> list[str]:
+    """Say where packets wait in a finished run, and for what; nothing if none waits."""
+    if isinstance(program, CircuitProgram):
+        return ["No word waits: tables say in advance what each link carries in each cycle."]
+    return waits(program, run.trace).lines() if run.finished and run.stalled_flits.any() else []
 
 
 def output_name(topology: Topology, line: int) -> str:

@@ -50,21 +50,24 @@ class Traffic:
 
     ``cycle``: the first cycle in which the packet may be injected. ``source``, ``target``: nodes,
     never equal. ``flits``: its length with its header, at least 1.
+    ``origin`` names the pattern and its rate, or the file, for titles.
     """
 
     cycle: npt.NDArray[np.int64]
     source: npt.NDArray[np.int64]
     target: npt.NDArray[np.int64]
     flits: npt.NDArray[np.int64]
+    origin: str = ""
 
     def __len__(self) -> int:
         return len(self.cycle)
 
     @classmethod
-    def sorted(cls, *columns: npt.NDArray[np.int64]) -> Traffic:
+    def sorted(cls, *columns: npt.NDArray[np.int64], origin: str = "") -> Traffic:
         """Make traffic of packets in any order; packets of one cycle keep their order."""
         order = np.argsort(columns[0], kind="stable")
-        return cls(*(np.asarray(column, dtype=np.int64)[order] for column in columns))
+        cycle, source, target, flits = (np.asarray(each, np.int64)[order] for each in columns)
+        return cls(cycle, source, target, flits, origin)
 
 
 def draw_traffic(
@@ -114,13 +117,14 @@ def draw_traffic(
     served = (target != source) & np.isin(target, working)
     start, source, target = start[served], source[served], target[served]
     length = np.full(start.size, flits, dtype=np.int64)
+    origin = f"{pattern} pattern, {rate:g} flits per node and cycle"
     if not reply_flits:
-        return Traffic.sorted(start, source, target, length)
+        return Traffic.sorted(start, source, target, length, origin=origin)
     # From the empty network: a cycle for each link and flit, and those of the interfaces.
     back = start + _links(topology, source, target) + flits + _REPLY_CYCLES
     replies = back, target, source, np.full(start.size, reply_flits, dtype=np.int64)
     requests = start, source, target, length
-    return Traffic.sorted(*map(np.concatenate, zip(requests, replies, strict=True)))
+    return Traffic.sorted(*map(np.concatenate, zip(requests, replies, strict=True)), origin=origin)
 
 
 class _Bursts:

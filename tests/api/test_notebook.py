@@ -23,7 +23,7 @@ def rows(page: str) -> int:
 
 def test_a_schedule_is_its_picture() -> None:
     page = MADE._repr_html_()
-    assert page.startswith("<p>Broadcast from (0,0) on a 4x4 mesh, algorithm eye</p>")
+    assert page.startswith("<p>Broadcast of 16 words from (0,0) on a 4x4 mesh, algorithm eye</p>")
     assert page.count("<svg") == page.count("</svg>") == 1 and "<?xml" not in page
 
 

@@ -68,7 +68,7 @@ def test_schedule(eyecast: Command, here: Path) -> None:
     found = result(eyecast("schedule", *CORNER_8X8, "--json", "-o", "s.json"))
     assert found == {
         **{"collective": "broadcast", "algorithm": "eye"},
-        **{"source": [0, 0], "ports": "half-duplex"},
+        **{"source": [0, 0], "words": [16], "ports": "half-duplex"},
         **{"steps": 6, "tcd": source_tcd(3, 0, 0), "sends": 63},
         **{"links_used": found["links_used"], "largest_link_load": 1},
         **{"pairs_sharing_links": 0, "unserved": []},
@@ -83,7 +83,7 @@ def test_schedule(eyecast: Command, here: Path) -> None:
 def test_tables_say_the_same_as_json(eyecast: Command) -> None:
     answer = eyecast("schedule", *CORNER_8X8)
     assert (answer.status, answer.errors) == (0, "")
-    assert "Broadcast from (0,0) on an 8x8 mesh, algorithm eye" in answer.output
+    assert "Broadcast of 16 words from (0,0) on an 8x8 mesh, algorithm eye" in answer.output
     cells = [[cell.strip() for cell in line.split("│")] for line in answer.output.splitlines()]
     assert ["", "steps", "6", "6", ""] in cells
     assert ["", "TCD, in links", "79", "63", ""] in cells
@@ -123,7 +123,7 @@ def test_predict_says_the_same_of_options_and_of_files(
 
 UNKNOWN = {
     "schedule": (),
-    "program": ("collective", "algorithm", "source", "least"),
+    "program": ("collective", "algorithm", "source", "words", "least"),
 }
 """Facts that a file does not contain."""
 
@@ -320,6 +320,35 @@ def test_traffic_on_the_model_and_on_the_hardware(eyecast: Command, here: Path) 
     again = ("--mesh", "2x2", "--on", "model", "--traffic-file", here / "run" / "traffic.csv")
     again = result(eyecast("traffic", *again, "--json"))
     assert again["measures"] == model["measures"]
+
+
+@pytest.mark.parametrize(
+    ("options", "title"),
+    {
+        "traffic --pattern transpose --rate 0.3 --packet-flits 5 --cycles 99 --on model": (
+            "packets of 5 flits on a 4x4 mesh, transpose pattern, 0.3 flits per node and cycle\n"
+        ),
+        "traffic --traffic-file t.csv --on model": (
+            "2 packets of 3 to 9 flits on a 4x4 mesh, from t.csv\n"
+        ),
+        "predict --source 0,0 --words 1": "Broadcast of 1 word from (0,0) on a 4x4 mesh, algorithm",
+        "schedule --collective reduce --source 0,0 --words 5": "Reduce of 5 words to (0,0) by add",
+        "schedule --collective barrier": "Barrier by and on a 4x4 mesh, algorithm",
+        "program --collective all-gather --block-words w.json": "All-gather of 0 to 15 words on a",
+        "predict --collective all-to-all --words 2 --ports all": (
+            "All-to-all of 2 words on a 4x4 mesh, all ports, algorithm row-column, barrier timing\n"
+        ),
+    }.items(),
+)
+def test_a_result_names_what_was_asked(
+    eyecast: Command, here: Path, options: str, title: str
+) -> None:
+    (here / "t.csv").write_text("cycle,source,target,flits\n0,0,1,3\n0,2,3,9\n")
+    (here / "w.json").write_text(
+        json.dumps({"format": "eyecast-block-words", "version": 1, "words": [*range(16)]})
+    )
+    answer = eyecast(*options.split(), "--mesh", "4x4")
+    assert title in answer.output, answer
 
 
 # ---- Requests for a broadcast ------------------------------------------------------------------

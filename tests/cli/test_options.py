@@ -184,7 +184,7 @@ def inputs(eyecast: Command, here: Path, kept: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(hardware, "verify", perfect_verify)
     monkeypatch.setattr(hardware, "run_traffic", perfect_traffic)
     # The files of ``traffic`` have the latencies, too; drawing them takes longer than the run.
-    monkeypatch.setattr(latency, "draw_latencies", lambda _: Figure())
+    monkeypatch.setattr(latency, "draw_latencies", lambda *_: Figure())
     if not kept.exists():
         make_inputs(eyecast)
         shutil.copytree(here, kept)

@@ -18,7 +18,7 @@ def test_a_prediction_has_the_trace_that_is_written(eyecast: Command, here: Path
     assert answer.output.endswith("wrote trace.csv\nwrote page.html\n")
     page = read_file("page.html")
     assert trace_text(page) == Path("trace.csv").read_text()
-    assert page["title"] == "Broadcast from (0,0) on a 4x4 mesh, algorithm eye"
+    assert page["title"] == "Broadcast of 16 words from (0,0) on a 4x4 mesh, algorithm eye"
     cycles = page["runs"][0]["cycles"]
     assert page["verdict"] == {"good": None, "text": f"predicted by the model: {cycles} cycles"}
 
@@ -124,7 +124,7 @@ def test_the_title_of_one_packet_is_in_the_singular(eyecast: Command, here: Path
     (here / "train.csv").write_text("cycle,source,target,flits\n0,0,4,6\n")
     traffic = ("--line", "5", "--traffic-file", "train.csv", "--on", "model")
     assert eyecast("traffic", *traffic, "--report", "page.html").status == 0
-    assert read_file("page.html")["title"] == "1 packet on a line of 5"
+    assert read_file("page.html")["title"] == "1 packet of 6 flits on a line of 5, from train.csv"
 
 
 def test_a_run_that_does_not_finish_is_shown_all_the_same(eyecast: Command, here: Path) -> None:

@@ -24,7 +24,7 @@ STATES: list[dict[str, Any]] = [
     {**SMALL, "circuits": True, "algorithm": "light-tree", "source": "1,2"},
     {**SMALL, "algorithm": "packed-trees", "ports": "all"},
     {**SMALL, "algorithm": "tree", "faults": "3,3 1,0:2,0", "timing": "self-timed", "vcs": 3},
-    {"collective": TRAFFIC, "size": "4x4", "pattern": "tornado", "rate": 0.1, "cycles": 50},
+    {"collective": TRAFFIC, "size": "4x4", "pattern": "uniform", "rate": 0.5, "cycles": 50},
     *({"network": name, "size": SIZES[name], "algorithm": "", "source": "0"} for name in KINDS),
 ]
 
@@ -37,9 +37,13 @@ def test_command_and_python_make_the_run_that_is_shown(
     shown = int(dict(found.facts)["cycles"].replace(",", ""))
     exec(found.python, {})
     assert int(capsys.readouterr().out) == shown
+    lines = eyecast(*shlex.split(found.command)[1:]).output.splitlines()
+    assert [line for line in lines if line in found.waiting] == found.waiting
     typed = eyecast(*shlex.split(found.command)[1:], "--json")
     assert typed.status == 0, typed.errors
-    if given.get("collective") != TRAFFIC:
+    if given.get("collective") == TRAFFIC:
+        assert len(found.waiting) > 1
+    else:
         assert envelope(typed)["result"]["cycles"] == shown
 
 

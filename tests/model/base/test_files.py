@@ -100,7 +100,9 @@ def test_a_file_to_standard_output_is_alone_on_it(tmp_path: Path) -> None:
     piped = subprocess.run((*arguments, "/dev/stdout"), capture_output=True, check=True)
     schedule = generated("broadcast", "eye", mesh((4, 4)), words=16, source=0)
     assert piped.stdout.decode() == schedule_json(schedule)
-    assert piped.stderr.decode().startswith("Broadcast from (0,0) on a 4x4 mesh, algorithm eye\n")
+    assert piped.stderr.decode().startswith(
+        "Broadcast of 16 words from (0,0) on a 4x4 mesh, algorithm eye\n"
+    )
     path = tmp_path / "s.json"
     path.write_text("before\n")
     with path.open("a") as file:
