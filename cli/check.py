@@ -89,9 +89,14 @@ class SignalOptions:
 signal_options = recorded(
     "names",
     SignalOptions,
-    click.option("--scope", metavar="PATH", help="Path of eyecast_network in a recording."),
     click.option(
-        "--clock", default="clk", show_default=True, help="Clock of the network in a waveform."
+        "--scope", metavar="PATH", help="Path of the module eyecast_network in the recording."
+    ),
+    click.option(
+        "--clock",
+        default="clk",
+        show_default=True,
+        help="Path of the network's clock signal in the waveform.",
     ),
     file_option(
         "--names",
@@ -116,9 +121,11 @@ signal_options = recorded(
     help="Loaded image (CSV): gives the words of messages and the timing; needs --program.",
 )
 @click.option(
-    "--no-program", is_flag=True, help="Check only the rules that hold for each run of a network."
+    "--no-program",
+    is_flag=True,
+    help="Check only the rules that hold for every run, whatever the program.",
 )
-@click.option("--any-words", is_flag=True, help="Leave the words of messages unchecked.")
+@click.option("--any-words", is_flag=True, help="Do not check the words of messages.")
 @timing_option
 @signal_options
 @output_option("the trace that was read (CSV)")

@@ -61,7 +61,9 @@ BOUND = "lower bound"
     metavar="N,N,...",
     help="Compare cycles for these numbers of words; -o draws them.",
 )
-@click.option("--why", is_flag=True, help="Print why an algorithm does not serve the network.")
+@click.option(
+    "--why", is_flag=True, help="Print why the other algorithms do not work on the network."
+)
 @output_option("the picture, .svg, .pdf or .png,")
 @report_option
 @json_option

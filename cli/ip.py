@@ -39,12 +39,12 @@ from .run import run_of
     type=click.Choice([bus.value for bus in HostBus]),
     default=HostBus.AXI4_LITE.value,
     show_default=True,
-    help="The bus in front of the host port.",
+    help="The bus through which a host reaches the network.",
 )
 @click.option(
     "--tile",
     type=click.Choice([bus.value for bus in TileBus]),
-    help="A bus in front of every tile port; needs --tile-ports.",
+    help="Put a bus in front of every tile port; needs --tile-ports.",
 )
 @click.option(
     "--prefix",
@@ -53,7 +53,7 @@ from .run import run_of
     metavar="NAME",
     help="Prefix of modules, files, functions and macros; each engine of a chip needs its own.",
 )
-@click.option("--assertions", is_flag=True, help="Add assertions, in SystemVerilog.")
+@click.option("--assertions", is_flag=True, help="Write SystemVerilog with assertions.")
 @file_option(
     *("-o", "--output"),
     metavar="DIR",

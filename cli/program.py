@@ -75,7 +75,7 @@ image_options = recorded(
             "file beside it has the facts that a host needs."
         ),
     ),
-    integer_option("--number", 0, "Number of the program in the image; needs --programs."),
+    integer_option("--number", 0, "Number by which a host starts the program; needs --programs."),
     integer_option("--base", 0, "Address of the program in the table memories; needs --programs."),
     heading="Output",
 )

@@ -51,7 +51,10 @@ if TYPE_CHECKING:
         "--verify", None, "Run the programs of this many collectives or messages on the hardware."
     ),
     click.option(
-        "--from", "first", metavar="ID", help="The first of these; by default the first of all."
+        "--from",
+        "first",
+        metavar="ID",
+        help="The operation with which --verify begins; by default the first of all.",
     ),
     heading="Run",
 )

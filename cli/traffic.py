@@ -103,13 +103,13 @@ traffic_options = recorded(
         show_default=True,
         help=f"{', '.join(PATTERNS)}.",
     ),
-    float_option("--rate", 0.2, "Flits that a node offers per cycle."),
+    float_option("--rate", 0.2, "Flits that each node tries to send per cycle, 0 to 1."),
     click.option(
         "--hotspot",
         "hotspots",
         metavar="X,Y",
         multiple=True,
-        help="A hot node of the hotspot pattern; repeatable.",
+        help="A node that gets more packets in the hotspot pattern; repeat the option for several.",
     ),
     integer_option(
         "--burst",

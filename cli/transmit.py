@@ -31,14 +31,14 @@ PLANS = ("best", "paper")
 )
 @network_options
 @words_option
-@float_option("--seconds", 30, "Limit of the search for a better plan and for a proof.")
+@float_option("--seconds", 30, "Seconds for the search for a better plan and a proof.")
 @click.option(
     "--plan",
     "which",
     default="best",
     show_default=True,
     metavar="best|paper",
-    help="The plan to write and draw.",
+    help="The plan that the command writes and draws.",
 )
 @file_option("--picture", help="Draw when each node gets the message, as .svg, .pdf or .png.")
 @output_option("the schedule (JSON)")

@@ -34,7 +34,8 @@ from .options.values import file_option
     callback=lambda _context, _option, text: Ports(text),
     default=Ports.ONE.value,
     show_default=True,
-    help="Injection and ejection ports of a node: one of each, or all: one of each per link.",
+    help="Ports of a node into and out of its router: one of each, or with all, one of each for "
+    "every link.",
 )
 @click.option(
     "--bus",
@@ -44,9 +45,9 @@ from .options.values import file_option
 @click.option(
     "--tile",
     type=click.Choice([bus.value for bus in TileBus]),
-    help="A bus in front of every tile port; needs --tile-ports.",
+    help="Put a bus in front of every tile port; needs --tile-ports.",
 )
-@click.option("--assertions", is_flag=True, help="Add assertions, in SystemVerilog.")
+@click.option("--assertions", is_flag=True, help="Write SystemVerilog with assertions.")
 @click.option("--modules", is_flag=True, help="Write a file for each module, into a folder.")
 @file_option(
     *("-o", "--output"),

@@ -45,7 +45,7 @@ source_option = click.option(
     callback=given_once,
     help="The root: the node that has the message, or that gets the blocks or the result.",
 )
-words_option = integer_option("--words", USUAL_WORDS, "Length of the message, or of each block.")
+words_option = integer_option("--words", USUAL_WORDS, "Words of the message, or of each block.")
 
 
 def _usual_algorithms() -> str:
@@ -176,20 +176,21 @@ _request_group = option_group(
         "targets",
         metavar="X,Y",
         multiple=True,
-        help="A target of a multicast; repeatable.",
+        help="A node that gets the multicast; repeat the option for several.",
     ),
-    click.option("--packet", metavar="N", help="The most words of a send."),
+    click.option("--packet", metavar="N", help="The most words that one send carries."),
     click.option(
         "--operator",
         metavar="NAME",
         shell_complete=complete_words(BUILT_IN),
-        help="The operator of a reduction; the default is add (in a barrier: and).",
+        help="The operator by which a reduction combines words; by default add (in a barrier: "
+        "and).",
     ),
     ports_option,
     words_option,
     file_option(
         "--block-words",
-        help="Unequal blocks, instead of --words: the words of each node, or of each pair.",
+        help="A file with the number of words of each node's or pair's block, instead of --words.",
     ),
     file_option(
         "--group",
@@ -219,10 +220,10 @@ collective_options = recorded(
         "--seconds",
         metavar="SECONDS",
         type=float,
-        help="With --algorithm best: start no further algorithm after this many seconds.",
+        help="With --algorithm best: try no further algorithm after this many seconds.",
     ),
     click.option(
-        "--partial", is_flag=True, help="Serve the reachable nodes if some are unreachable."
+        "--partial", is_flag=True, help="If no path leads to some nodes, serve the other nodes."
     ),
     click.option(
         "--order",

@@ -72,7 +72,11 @@ ports_option = click.option(
     ),
 )
 force_option = option_group(
-    click.option("--force", is_flag=True, help="Run a program even if its routes may deadlock."),
+    click.option(
+        "--force",
+        is_flag=True,
+        help="Run a program even if its packets may wait for each other forever.",
+    ),
     heading="Run",
 )
 timing_option = option_group(

@@ -136,27 +136,42 @@ network_options = recorded(
             click.option(f"--{name}", metavar=kind.metavar, help=kind.help)
             for name, kind in KINDS.items()
         ),
-        file_option(f"--{GRAPH}", help="Any graph, from a file of a known format."),
+        file_option(f"--{GRAPH}", help="The network: any graph, from a file."),
         click.option(
             f"--{_CHIPLETS}",
             metavar="WxH",
-            help="Or this many chiplets side by side; needs --chiplet, --between.",
+            help="The network: this many chiplets side by side; needs --chiplet and --between.",
         ),
         names=[name.replace("-", "_") for name in (GRAPH, _CHIPLETS, *KINDS)],
     ),
-    click.option("--chiplet", metavar="WxH", help="The sides of each chiplet, a mesh."),
+    click.option(
+        "--chiplet", metavar="WxH", help="The sides of each chiplet, which is a mesh, such as 4x4."
+    ),
     click.option(
         "--between",
         metavar="latency=L,rate=R",
-        help="Links between chiplets: a flit takes L cycles, and a flit leaves every R cycles.",
+        help="Links between chiplets: each flit takes L cycles, and one flit starts every R "
+        "cycles.",
     ),
-    click.option("--faulty-node", metavar="X,Y", multiple=True, help="A faulty node; repeatable."),
     click.option(
-        "--faulty-link", metavar="X,Y:X,Y", multiple=True, help="A faulty link; repeatable."
+        "--faulty-node",
+        metavar="X,Y",
+        multiple=True,
+        help="A broken node; repeat the option for several.",
     ),
-    float_option("--random-faults", 0.0, "Share of nodes that are faulty, drawn with --seed."),
     click.option(
-        "--keep", metavar="X,Y", multiple=True, help="A node that is never drawn as faulty."
+        "--faulty-link",
+        metavar="X,Y:X,Y",
+        multiple=True,
+        help="A broken link; repeat the option for several.",
+    ),
+    float_option(
+        "--random-faults",
+        0.0,
+        "Share of the nodes that are broken, from 0 to 1; --seed draws them.",
+    ),
+    click.option(
+        "--keep", metavar="X,Y", multiple=True, help="A node that --random-faults does not break."
     ),
     integer_option("--seed", 1, "Seed of all random choices."),
     heading="Network",

@@ -26,9 +26,15 @@ if TYPE_CHECKING:
 
 _setting_options = recorded(
     *("setting", WorkloadSetting),
-    float_option("--clock", 1.0, "Cycles in a nanosecond, for files that count time."),
-    integer_option("--rate", 1024, "Operations that a rank computes in a cycle."),
-    integer_option("--word-bytes", 4, "Bytes of a word, for files that count bytes."),
+    float_option(
+        "--clock", 1.0, "Clock cycles in a nanosecond, for workload files that count time."
+    ),
+    integer_option(
+        "--rate", 1024, "Arithmetic operations that a rank (process) computes in a cycle."
+    ),
+    integer_option(
+        "--word-bytes", 4, "Bytes of a network's word, for workload files that count bytes."
+    ),
     file_option(
         "--comm-group", help="The ranks of each group of a trace; NAME.json beside it if left out."
     ),
@@ -83,7 +89,7 @@ workload_options = recorded(
             default="first-come",
             callback=lambda _context, _option, text: _policy(text),
             show_default=True,
-            help="Which of several ready collectives starts first.",
+            help="Which of several collectives starts first, if they are ready at the same time.",
         ),
     ),
     heading="Workload",

@@ -145,13 +145,17 @@ class NetworkConfig:
     vcs: int = _number(
         1,
         (1, MOST_VCS),
-        "Virtual channels per link, {} to {}; more if needed and not given.",
+        "Virtual channels (buffers that share the wires) of each link, {} to {}; by "
+        "default as many as needed.",
         in_every_file=True,
     )
     """Virtual channels per link."""
 
     depth: int = _number(
-        2, (1, MOST_DEPTH), "Flits in the buffer of each VC, {} to {}.", in_every_file=True
+        2,
+        (1, MOST_DEPTH),
+        "Flits that the buffer of each virtual channel holds, {} to {}.",
+        in_every_file=True,
     )
     """Flits that an input buffer holds per VC. A credit takes 2R + 2 cycles to return over R link
     registers; a smaller depth cannot keep a link busy."""
@@ -159,7 +163,7 @@ class NetworkConfig:
     flit_width: int = _number(
         32,
         (8, MOST_PIECES * PIECE_BITS),
-        "Bits of a flit, {} to {}; from 64 on a multiple of 64.",
+        "Bits that a link carries in a cycle, {} to {}; from 64 on a multiple of 64.",
         in_every_file=True,
     )
     """Bits of data in a flit and in a word of memory. Timed rows need at least 16, because a word
@@ -168,7 +172,7 @@ class NetworkConfig:
     message_words: int = _number(
         256,
         (2, MOST_MEMORY_WORDS),
-        "Message memory of a node, in flits; more if needed and not given.",
+        "Words that each node's message memory holds; by default as many as needed.",
         in_every_file=True,
     )
     """Words of message memory in each node."""
@@ -176,18 +180,20 @@ class NetworkConfig:
     table_words: int = _number(
         64,
         (2, MOST_MEMORY_WORDS),
-        "Table memory of a node, in flits; more if needed and not given.",
+        "Words that each node's table memory holds; by default as many as needed.",
         in_every_file=True,
     )
     """Words of table memory in each node; a row takes one or more of them."""
 
-    link_registers: int = _number(0, (0, 3), "Registers on every link, {} to {}.")
+    link_registers: int = _number(
+        0, (0, 3), "Registers that every link has, {} to {}; each delays flits by a cycle."
+    )
     """Registers on every link between routers."""
 
     barrier_registers: int = _number(
         0,
         (0, 7),
-        "Registers between all nodes and the barrier, {} to {}: for a faster clock.",
+        "Registers between the nodes and the barrier, {} to {}; they allow a faster clock.",
         for_traffic=False,
     )
     """Registers between all nodes and the barrier, both ways together. With barrier timing, each
@@ -196,25 +202,26 @@ class NetworkConfig:
     steps: int = _number(
         15,
         (1, (1 << 12) - 1),
-        "Largest step number, if no schedule takes more.",
+        "Largest step number that the hardware can count; by default as large as needed.",
         for_traffic=False,
         in_every_file=True,
     )
     """The largest step number that a row may carry."""
 
     timed_rows: bool = _flag(
-        "Rows may state the first cycle in which they begin, as traffic does.", for_runs=False
+        "Let table rows state a cycle before which they must not begin, as traffic needs.",
+        for_runs=False,
     )
     """Rows may state the first cycle in which they begin; traffic consists of such rows."""
 
     signature: bool = _flag(
-        "Every node keeps a 32-bit signature of what its router sends: checks without a trace.",
+        "Give every node a 32-bit checksum of the flits that its router sends.",
         for_runs=False,
     )
     """Every node has a CRC of 32 bits over the flits that its router sends, and their cycles."""
 
     contention_free: bool = _flag(
-        "Routers without buffers and arbitration; a flag is set if two flits meet."
+        "Build routers without buffers and arbitration; two flits that meet set an error flag."
     )
     """Routers have no buffers, credits or arbitration: for programs in which no two flits meet."""
 
@@ -224,25 +231,27 @@ class NetworkConfig:
     programs: int = _number(
         0,
         (0, MOST_PROGRAMS),
-        "Programs that a controller keeps, starts and watches, {} to {}; 0: no controller.",
+        "Number of programs that a controller keeps, starts and watches, {} to {}; 0 "
+        "builds no controller.",
         for_traffic=False,
     )
     """Programs that are resident at the same time, which a controller starts and watches. Without
     a controller (0), programs are loaded during reset."""
 
     tile_ports: bool = _flag(
-        "A port at every node to its message memory, for the node's processor; needs programs."
+        "Give the processor of each node a port to the node's message memory; needs programs."
     )
     """The logic that computes at a node has its own port to the node's message memory."""
 
-    parity: bool = _flag("A parity bit in every word of memory; needs programs.")
+    parity: bool = _flag("Add a parity bit to every word of memory; needs programs.")
     """Every word of memory has a parity bit, which is checked at each read."""
 
     operators: tuple[Operator, ...] = field(
         default=(),
         metadata={
             "parameter": Parameter(
-                help="Operators that combine arriving words with the target's: add,max and others.",
+                help="Operators by which nodes combine arriving words with their own: add,max "
+                "and others.",
                 for_traffic=False,
                 names=True,
             )
@@ -251,11 +260,11 @@ class NetworkConfig:
     """Operators by which a packet can be combined with the words at its target. A name may stand
     for a built-in operator, and a text of names with commas for the whole list."""
 
-    streams: bool = _flag("Rows may send words on while they arrive.")
+    streams: bool = _flag("Let nodes send the words of a message on while the others still arrive.")
     """Rows may forward words while they arrive, and addresses may wrap in windows."""
 
     circuits: bool = _flag(
-        "Routers follow a timetable of runs: words have no headers and never wait."
+        "Let tables say what routers do in each cycle: words have no headers and never wait."
     )
     """Routers follow a table of runs instead of headers (docs/router.md, section 23)."""
 

@@ -82,7 +82,7 @@ KINDS: dict[str, Kind] = {
         Kind(
             name="torus",
             make=torus,
-            help="Or a torus.",
+            help="The network: a torus of these sides, such as 4x4x4.",
             metavar="WxH",
             allowed="sides such as 8x8",
             fields=("dims",),
@@ -92,7 +92,7 @@ KINDS: dict[str, Kind] = {
         Kind(
             name="hypercube",
             make=hypercube,
-            help="Or a hypercube of N dimensions.",
+            help="The network: a hypercube of N dimensions.",
             allowed="a dimension such as 4",
             fields=("dimension",),
             nodes=lambda size: 1 << min(size[0], 64),
@@ -101,18 +101,18 @@ KINDS: dict[str, Kind] = {
         Kind(
             name="line",
             make=line,
-            help="Or a line of N nodes.",
+            help="The network: a line of N nodes.",
         ),
-        Kind(name="ring", make=ring, help="Or a ring of N nodes."),
+        Kind(name="ring", make=ring, help="The network: a ring of N nodes."),
         Kind(
             name="binary-tree",
             make=binary_tree,
-            help="Or a binary tree of N nodes.",
+            help="The network: a binary tree of N nodes.",
         ),
         Kind(
             name="star-tree",
             make=star_tree,
-            help="Or P lines of K nodes around a centre.",
+            help="The network: P lines of K nodes around a centre.",
             metavar="PxK",
             allowed="arms and their length such as 3x12",
             fields=("arms", "length"),
@@ -122,7 +122,7 @@ KINDS: dict[str, Kind] = {
         Kind(
             name="diagonal-mesh",
             make=diagonal_mesh,
-            help="Or a square mesh of side N and diagonals.",
+            help="The network: a square mesh of side N, with diagonal links.",
             allowed="a side such as 45",
             fields=("side",),
             nodes=lambda size: size[0] ** 2,
@@ -131,7 +131,7 @@ KINDS: dict[str, Kind] = {
         Kind(
             name="de-bruijn",
             make=de_bruijn,
-            help="Or a de Bruijn graph: N digits to base D.",
+            help="The network: a de Bruijn graph of N digits to base D.",
             metavar="D,N",
             allowed="a base and a length such as 2,5",
             separator=",",
