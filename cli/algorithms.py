@@ -42,8 +42,9 @@ NAMES = tuple(dict.fromkeys(each.name for each in LISTED))
 def algorithms_command(name: str | None, collective: str | None, as_json: bool) -> None:
     """List the algorithms; with NAME or --collective also networks, ports, steps and paper.
 
-    N is the number of nodes that take part, n the number of nodes of a side. "fastest at" has the
-    lengths in words at which an algorithm was the fastest on some measured network.
+    In the table, N is the number of nodes that take part, and n the number of nodes on a side. The
+    column "fastest at" has the lengths (in words) at which an algorithm was the fastest on some
+    measured network.
     """
     from ..model.collectives.fastest import measured_cases
 

@@ -67,11 +67,12 @@ def asic_command(
     output: str | None,
     as_json: bool,
 ) -> None:
-    """Synthesize the router, the interface and the tile of a network; print area, time and energy.
+    """Synthesize a network's router, network interface and tile; print area, clock and energy.
 
     Yosys and ABC must be installed (pip install 'eyecast[prove]'). With OpenSTA (in Debian:
-    opensta) clock periods include setup times, and --run prints the energy. Of the memories for
-    messages and tables only the sizes are listed: a chip has macros there.
+    opensta) clock periods include setup times, and --run prints the energy. The areas leave out the
+    memories for messages and tables, because a chip has macros for them; the command lists their
+    sizes.
     """
     from ..asic.library import default_library, read_library
     from ..asic.measure import Synthesized

@@ -73,10 +73,10 @@ def bitstream_command(
     output: str | None,
     as_json: bool,
 ) -> None:
-    """Build a network with its serial host for a board; print its resources and its Fmax.
+    """Build a network with a serial host for an FPGA board; print its resources and clock rate.
 
-    A second run takes everything from the cache. --prove simulates the netlist, and for iCE40 also
-    the bitstream, if icebox_vlog is installed to read it back.
+    The command keeps all results, so a second run is quick. With --prove it simulates the netlist.
+    For iCE40 it also simulates the bitstream, if icebox_vlog is installed.
     """
     from ..boards.synthesis.bitstream import REPORT
     from ..boards.tools import load_bitstream, require_loader

@@ -39,7 +39,8 @@ def board_run_command(
 ) -> None:
     """Run a schedule on a board that holds its network, and check it against the model.
 
-    Network options must be those of eyecast bitstream. Exit status 0 only if everything agrees.
+    Give the same network options as to eyecast bitstream. The exit status is 0 only if the board's
+    run agrees with the model.
     """
     from ..boards.run import run_on_board
     from ..boards.serial.computer import SerialHost, SerialPort

@@ -32,7 +32,8 @@ MOST_DAYS = 100_000
 def cache_command(clear: bool, clear_unused: int | None, as_json: bool) -> None:
     """List the cached results (simulators, netlists, bitstreams), or remove them.
 
-    Removed entries are built again when needed. EYECAST_CACHE names another folder.
+    Eyecast builds removed results again when it needs them. The environment variable EYECAST_CACHE
+    names another folder for them.
     """
     from ..sim.cache import cache_folder
     from ..sim.cache_list import clear_cache, list_cache

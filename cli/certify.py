@@ -39,12 +39,12 @@ PACKETS, CIRCUITS = 1, 2
 def certify_command(program: str, certificate: str, late: int | None, as_json: bool) -> None:
     """Check the certificate of a program.
 
-    For packets the checker proves that each route rises in the certificate's order of channels, and
-    follows the value of every word. For circuits it follows every word through the run tables of
-    all nodes. It shares no code with the compiler and the cycle model. "eyecast program
-    --certificate" writes a certificate.
+    A certificate, which "eyecast program --certificate" writes, says what a program computes. For
+    packets, the checker proves that no packets wait for each other in a circle, and follows the
+    value of every word. For circuits, the checker follows every word through the tables of all
+    nodes. The checker shares no code with the compiler and the cycle model.
 
-    Exit status 0 only if the certificate holds.
+    The exit status is 0 only if the certificate holds.
     """
     from ..model.certificate import circuit_checker, packet_checker
 

@@ -143,13 +143,13 @@ def check_command(
     report: str | None,
     as_json: bool,
 ) -> None:
-    """Check a trace from any source against the golden model.
+    """Check the recorded flits of a run, from any source, against the cycle model.
 
     TRACE is a trace of Eyecast (CSV), a waveform of any simulator (VCD, also packed by gzip, or FST
     with fst2vcd on PATH), or a logic analyser's table (CSV, a column for each signal, a row for
-    each cycle). Signals have their names in the exported Verilog.
+    each cycle). The signals must have the names that they have in Eyecast's Verilog.
 
-    Exit status 0 only if the trace is as predicted and keeps all rules.
+    The exit status is 0 only if the trace is as predicted and breaks no rule.
     """
     from ..model.compare.recorded import check_recorded, check_without_program, unknown_program
     from ..model.exact.arithmetic import predict

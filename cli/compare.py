@@ -79,7 +79,7 @@ def compare_command(
 ) -> None:
     """Compare all algorithms for a collective: steps, TCD, cycles, the busiest link.
 
-    With --rtl, exit status 0 only if model and hardware agree.
+    With --rtl, the exit status is 0 only if model and hardware agree.
     """
     if output is not None:
         from ..picture.file import require_picture_suffix

@@ -62,7 +62,8 @@ def convert_command(
 ) -> None:
     """Convert a file of a network, a schedule or traffic to another format.
 
-    If FROM names ranks but no network, give the network as an option, with --ports and --words.
+    If the file FROM names ranks (processes) but no network, give a network as an option, with
+    --ports and --words.
     """
     from ..formats.registry import format_named, require_format_of
 

@@ -42,7 +42,8 @@ from .verify import verify_command
 def demo_command(mesh: str, output: str) -> None:
     """Broadcast from a corner and from an eye: check the hardware against the model, and draw.
 
-    The first run builds the simulator of the mesh. Each command is printed before it runs.
+    The first run builds the simulator of the mesh. The demo prints each command before it runs the
+    command.
     """
     kind = KINDS["mesh"]
     size = integers("--mesh", kind.allowed, mesh, kind.separator)

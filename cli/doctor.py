@@ -159,7 +159,7 @@ TOOLS: tuple[Tool, ...] = (
 def doctor_command(as_json: bool) -> None:
     """List installed tools with versions, missing tools, and what each missing tool prevents.
 
-    Exit status 0 only if schedules can be verified on the simulated hardware.
+    The exit status is 0 only if Eyecast can run schedules on the simulated hardware.
     """
     from ..sim.cache import cache_folder
     from ..sim.cache_list import list_cache

@@ -19,10 +19,11 @@ from .console import say
 def explore_command(link: str) -> None:
     """Open a page with parameters and the run that they make, in the browser.
 
-    LINK is a link copied from such a page, or its part from # on; the page then shows the same run.
+    LINK is a link that you copied from the page, or its part from # on; the page then shows the
+    same run.
 
-    The page is served on this machine only, and the command ends when the page is closed. Without
-    a browser (BROWSER=true) it only prints the address.
+    Only this machine can open the page, and the command ends when you close the page. Without a
+    browser (BROWSER=true), the command only prints the address.
     """
     try:
         from ..explore.server import Server

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 def image_command(programs: tuple[str, ...], output: str, timing: Timing, as_json: bool) -> None:
     """Make one image of program files, for a network that keeps several programs.
 
-    Programs are numbered from 0 in the given order, and lie in memory in this order. All must be
-    for the same network with the same options (--programs, --message-words, --table-words, --steps
-    ...). The image has no messages.
+    The programs get numbers from 0 in the given order, and lie in memory in this order. All
+    programs must be for the same network with the same options (--programs, --message-words,
+    --table-words, --steps ...). The image has no words of messages.
     """
     paths = image_files(output, "-o")
     require_output_files(*paths)

@@ -84,8 +84,8 @@ def ip_command(
     C header, IP-XACT, page), a driver in C, constraints, the image of the program, the contract as
     a page, and a self-checking Verilog bench with its vectors. The network has a controller for 1
     program, unless --programs gives another number. With --workload it keeps all programs of a
-    workload, and the driver has a table of the order in which they run; bench and image are of the
-    first one. With --assertions the hardware is SystemVerilog with the assertions of
+    workload, and the driver has a table of the order in which they run; bench and image are those
+    of the first program. With --assertions the hardware is SystemVerilog with the assertions of
     docs/proofs.md.
     """
     from ..ip.driver import workload_file

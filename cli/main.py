@@ -26,32 +26,32 @@ FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 COMMANDS = {
     "algorithms": "List the algorithms, with their networks and steps.",
     "asic": "Measure a network's parts in a library of standard cells.",
-    "bitstream": "Build a network for an FPGA board, and prove it.",
-    "board-run": "Run a schedule on a board, and check it against the model.",
-    "boards": "List the boards, and the networks built for them.",
-    "cache": "List the cached results, or remove them.",
+    "bitstream": "Build a network for an FPGA board, and check it by simulation.",
+    "board-run": "Run a schedule on an FPGA board, and check it against the model.",
+    "boards": "List the FPGA boards, and the networks built for them.",
+    "cache": "List the kept simulators and bitstreams, or remove them.",
     "certify": "Check the certificate of a program, independently of the compiler.",
-    "check": "Check a trace from any source against the model.",
+    "check": "Check the recorded flits of a run against the cycle model.",
     "chip": "Run a C program on a chip with a core at every node.",
     "compare": "Compare all algorithms for a collective.",
     "completion": "Print the script for shell completion.",
-    "convert": "Convert a file from or to a foreign format.",
-    "demo": "Run two broadcasts on the hardware, and draw them.",
+    "convert": "Convert a file from or to another tool's format.",
+    "demo": "Run two broadcasts on the simulated hardware, and draw them.",
     "doctor": "List the installed and the missing tools.",
-    "explore": "Change parameters and see the run at once, in the browser.",
+    "explore": "Open a page on which you change parameters and see the run.",
     "image": "Make one image of several programs, for a host that loads them.",
     "ip": "Write a network and a program as a package for a chip.",
-    "paper": "Print and draw the tables and figures of a paper beside ours.",
+    "paper": "Print the tables of a paper beside Eyecast's values.",
     "predict": "Predict the cycles of every step with the cycle model.",
-    "program": "Compile a schedule to the injection tables of a network.",
-    "run": "Run a workload of compute and collectives: its time on a network.",
-    "schedule": "Make and prove a schedule, beside its lower bounds.",
-    "show": "Draw a schedule.",
-    "sweep": "Run a grid of parameters into one table.",
-    "traffic": "Run drawn or given traffic: throughput and latency.",
-    "transmit": "Find when and where a host should send.",
-    "verify": "Run a schedule on the hardware, and check it against the model.",
-    "verilog": "Write the network as Verilog.",
+    "program": "Compile a schedule to tables that say what each node sends.",
+    "run": "Predict the time of a workload of computations and collectives.",
+    "schedule": "Make a schedule, prove it, and compare it with lower bounds.",
+    "show": "Draw which node sends to which in each step.",
+    "sweep": "Run many combinations of parameters, and write one table.",
+    "traffic": "Send packets without a schedule: throughput and latency.",
+    "transmit": "Plan to which node a host sends in each step.",
+    "verify": "Run a schedule on simulated hardware, and check it against the model.",
+    "verilog": "Write a network as Verilog.",
 }
 """Every command by name, with its line in the help; the module has the command's name."""
 
@@ -187,19 +187,19 @@ def _present_name(name: str) -> str:
 @click.version_option(__version__)
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Collective communication on real router hardware: schedules, injection tables, proof.
+    """Plan how the nodes of a chip exchange data, prove the plan, and run it on router hardware.
 
     \b
     eyecast schedule --mesh 8x8 --source 0,0            who sends to whom in which step
     eyecast show     --mesh 8x8 --source 0,0            the schedule as a picture
-    eyecast explore                                     parameters and their run, in the browser
-    eyecast program  --mesh 8x8 --source 0,0 -o p.json  its injection tables
-    eyecast predict  --mesh 8x8 --source 0,0            cycles, from the cycle model
-    eyecast verify   --mesh 8x8 --source 0,0            hardware run, checked against the model
-    eyecast compare  --mesh 8x8 --source 0,0            all algorithms side by side
+    eyecast explore                                     a page to change a network
+    eyecast program  --mesh 8x8 --source 0,0 -o p.json  what each node sends, as a table
+    eyecast predict  --mesh 8x8 --source 0,0            the cycles of a run, predicted
+    eyecast verify   --mesh 8x8 --source 0,0            a simulated run, against the prediction
+    eyecast compare  --mesh 8x8 --source 0,0            all algorithms, side by side
     eyecast algorithms                                  networks and steps of each algorithm
     eyecast certify  p.json certificate.json            a program, checked word for word
-    eyecast check    trace.vcd --mesh 8x8 --source 0,0  a trace of your own simulator, checked
+    eyecast check    trace.vcd --mesh 8x8 --source 0,0  your own simulator's run, checked
     eyecast verilog  --mesh 8x8 -o network.v            the network for your own flow
     eyecast traffic  --torus 8x8 --vcs 2 --rate 0.2     random traffic, latency and throughput
     eyecast run      layers.csv --mesh 4x4              a workload: compute and collectives

@@ -91,9 +91,10 @@ def paper_command(
 ) -> None:
     """Print and draw the tables and figures of a paper: printed values beside ours.
 
-    Without PAPER, list the papers and their items. An ITEM is a table, a figure or a claim, such as
-    table-1; by default all are printed. If a printed value is wrong, the last column names its
-    entry in docs/errata.md. A printed value is that of the paper's text, or of its formula.
+    Without PAPER, the command lists the papers and their items. An ITEM is a table, a figure or a
+    claim of a paper, such as table-1; without ITEM, the command prints all. If a value in a paper
+    is wrong, the last column names its entry in docs/errata.md. A printed value is that of the
+    paper's text, or of its formula.
     """
     from ..model.papers.items.papers import PAPERS
 

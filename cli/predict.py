@@ -102,7 +102,7 @@ def predict_command(
 
     If no flit waits for another, a formula gives the same result at once.
 
-    Exit status 0 only if the program finishes; a node with an error flag never finishes.
+    The exit status is 0 only if the program finishes; a node with an error flag never finishes.
     """
     from ..model.cycle.control import Control
     from ..model.exact.arithmetic import predict

@@ -114,10 +114,11 @@ def program_command(
     timing: Timing,
     as_json: bool,
 ) -> None:
-    """Compile a schedule to the injection tables of a network.
+    """Compile a schedule to tables that say what each node sends.
 
-    With --circuits, compile it to run tables. An image also has a random message, and the expected
-    memories after a run with this timing. A certificate is valid for this timing.
+    With --circuits, the tables say what each router does in each cycle. The file of --image also
+    has a random message, and the expected memories after a run with the given timing. The
+    certificate of --certificate is valid for this timing.
     """
     image_files = image.files
     if was_typed("timing") and not image_files and certificate is None:

@@ -73,11 +73,11 @@ def run_command(
     report: str | None,
     as_json: bool,
 ) -> None:
-    """Run the workload in FILE: what ranks compute, and the collectives and messages between.
+    """Predict the workload in FILE: computations, collectives and messages of processes.
 
-    FILE is a table (CSV or JSON), a file of a Chakra trace, or GOAL. Two machines carry it out: the
-    engine runs one program at a time, the ideal one every collective that shares no link with
-    another.
+    FILE is a table (CSV or JSON), a file of a Chakra trace, or a GOAL file. Eyecast predicts the
+    workload on two machines: the engine runs one program at a time, and the ideal machine runs all
+    collectives at the same time that share no link.
     """
     from ..model.workload.tables import cycles_table, links_table, path_table
     from ..model.workload.window import MOST_CALLS

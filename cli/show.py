@@ -59,7 +59,7 @@ _TREE, _LANES = "tree", "lanes"
 def show_command(
     wanted: ScheduleOptions, output: str | None, shape: str | None, layers: tuple[str, ...]
 ) -> None:
-    """Draw a schedule: who sends to whom, the steps by colour, the eyes marked."""
+    """Draw a schedule: which node sends to which in each step, with a colour for each step."""
     from ..picture.file import require_picture_suffix, save_picture
     from ..picture.places import require_drawable
     from ..picture.schedule import draw_schedule

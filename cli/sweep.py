@@ -67,10 +67,10 @@ def sweep_command(
 ) -> None:
     """Run every point of a grid of parameters, and write all results to one table.
 
-    Each result is saved at once, beside the table. After an interruption, or with more values in
-    the file, the same command runs only the missing points.
+    The sweep saves each result at once, beside the table. After an interruption, or with more
+    values in the file, the same command runs only the missing points.
 
-    Exit status 0 only if every run has finished and all hardware agrees with the model.
+    The exit status is 0 only if every run has finished and all hardware agrees with the model.
     """
     from ..sweeps.journal import Journal
     from ..sweeps.run import DIFFERS, FAILED

@@ -154,9 +154,9 @@ def traffic_command(
     report: str | None,
     as_json: bool,
 ) -> None:
-    """Run drawn or given traffic; report throughput, latency and link use.
+    """Send packets without a schedule; print throughput, latency and link use.
 
-    With --on both, exit status 0 only if model and hardware agree on every flit.
+    With --on both, the exit status is 0 only if model and hardware agree on every flit.
     """
     from ..model.run.measures import troubles
     from ..model.traffic.measures import measure_rows, measure_traffic

@@ -55,8 +55,8 @@ def transmit_command(
     """Find when and where a host should send, so that all nodes have its message soonest.
 
     In each step the host sends to one node or rests, and every node with the message passes it on
-    to all its neighbours. The table has the steps t and the host's sends s, as counted, of the
-    paper's plan and of the best plan found (Ho, Hsu & Sung 1996). Also known as graph burning.
+    to all its neighbours. The table has the steps t and the host's sends s of the plan in the paper
+    (Ho, Hsu & Sung 1996) and of the best plan found. This problem is also known as graph burning.
     """
     from ..model.papers.transmit.schedule import transmit_schedule
     from ..model.papers.transmit.schemes import SCHEMES, transmit

@@ -79,7 +79,7 @@ def verify_command(
 ) -> None:
     """Run a schedule on the simulated hardware, and check it flit for flit against the model.
 
-    Exit status 0 only if everything agrees.
+    The exit status is 0 only if the hardware agrees with the model.
     """
     waves.require_place(output, "-o FOLDER")
     if with_signals and output is None:

@@ -67,14 +67,14 @@ def verilog_command(
 ) -> None:
     """Write the network as Verilog, and its ports and parameters beside it (.json).
 
-    The top module is eyecast_network. docs/router.md tells how to load and start it: section 6,
-    with a controller section 16. A faulty node is a complete tile, with memories but without links.
-    A switch is a module eyecast_switch, without interface and memories.
+    The top module is eyecast_network. Section 6 of docs/router.md (with a controller section 16)
+    says how a host loads and starts the network. A faulty node is a complete tile, with memories
+    but without links. A switch is a module eyecast_switch, without interface and memories.
 
     With --bus or --tile the top module is eyecast_engine: the network behind buses, with the
-    addresses of section 21. With --assertions it is SystemVerilog with the assertions of
-    docs/proofs.md. To a pipe or a device only the Verilog is written. With --modules the output is
-    a folder, new or empty, with a file for each module.
+    addresses of section 21. With --assertions the file is SystemVerilog with the assertions of
+    docs/proofs.md. If the output is a pipe or a device, the command writes only the Verilog. With
+    --modules the output is a new or empty folder, with a file for each module.
     """
     from ..sim import verilog
     from ..sim.compilation import TOP_MODULE
