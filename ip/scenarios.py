@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +23,7 @@ from ..model.program.row import Row
 from ..model.run.run import Prediction
 from . import circuits
 from .circuit_stimulus import LOADED, circuit_stimuli
-from .drawn_packets import Drawn
+from .draft import Draft
 from .resets import reset_cycles
 from .stimulus import Stimulus, stimuli
 from .ways import shortest_way
@@ -142,10 +141,10 @@ def busy_memory(image: Image) -> Scenario | None:
     if config.circuits:
         program = circuits.steady(config, way, words=length, times=-(-LONG // length))
     else:
-        drawn = Drawn(np.random.default_rng(0), config)
-        drawn.send(way, None, (0, 0), 1, 0)
-        drawn.rows[node] = [replace(drawn.rows[node][0], target_address=0, length=length)]
-        program = drawn.program()
+        draft = Draft(config)
+        draft.send(way, None, (0, 0), 1, 0)
+        draft.rows[node] = [replace(draft.rows[node][0], target_address=0, length=length)]
+        program = draft.program()
     if int(program.table_sizes.max()) > config.table_words:
         return None
     made = _with_program(image, program, {node: length}, np.zeros_like(image.known))
@@ -247,54 +246,39 @@ def _beside(image: Image) -> Words | None:
 # Additional programs of the bench
 
 
-class _Trial(NamedTuple):
-    """A program: rows, receives, receive ports and compared words by node."""
-
-    rows: dict[int, list[Row]]
-    receives: dict[int, list[int]]
-    ports: dict[int, list[int]]
-    known: dict[int, range]
-    port_model: PortModel = PortModel.FULL_DUPLEX
-
-
 def _trials(image: Image) -> dict[str, Image]:
     """Return the programs in which packets wait for each other, and those that must fail."""
     config = image.program.config
     if config.circuits:
         return _failing_circuits(image)
-    found = {}
-    if crossing := _crossing(config):
-        found["Packets that wait for each other"] = _image_of(image, crossing)
-    for name, trial in (
-        ("A word beyond the message memory", _beyond(config)),
-        ("A send and a receive in one step, half-duplex", _both_ways(config)),
-    ):
-        made = trial and _image_of(image, trial)
-        if made and made.predicted.flags.any():
-            found[name] = made
-    return {name: made for name, made in found.items() if made is not None}
+    crossing = "Packets that wait for each other"
+    drafts = {
+        crossing: _crossing(config),
+        "A word beyond the message memory": _beyond(config),
+        "A send and a receive in one step, half-duplex": _both_ways(config),
+    }
+    found = {name: draft and _image_of(image, draft) for name, draft in drafts.items()}
+    return {
+        name: made
+        for name, made in found.items()
+        if made and (name == crossing or made.predicted.flags.any())
+    }
 
 
-def _image_of(image: Image, trial: _Trial) -> Image | None:
-    """Return the image of a trial in the slot of ``image``; None if the network is too small."""
-    config, nodes = image.program.config, range(image.program.nodes)
-    program = Program.from_rows(
-        config,
-        PortModel.ALL_PORT if config.all_port else trial.port_model,
-        [trial.rows.get(node, []) for node in nodes],
-        [trial.receives.get(node, []) for node in nodes],
-        receive_ports=[trial.ports.get(node, []) for node in nodes],
-    )
-    if int(program.table_sizes.max()) > config.table_words:
+def _image_of(image: Image, draft: Draft) -> Image | None:
+    """Return the image of a draft in the slot of ``image``; None if the network is too small."""
+    program = draft.program()
+    if int(program.table_sizes.max()) > program.config.table_words:
         return None
-    lengths = {node: max(row.length for row in rows) for node, rows in trial.rows.items()}
-    known = np.zeros((len(nodes), config.message_words), dtype=np.bool_)
-    for node, words in trial.known.items():
-        known[node, words.start : words.stop] = True
+    lengths = {node: max(row.length for row in rows) for node, rows in draft.rows.items()}
+    nothing = np.zeros_like(image.known)
     try:
-        return _with_program(replace(image, timing=Timing.SELF_TIMED), program, lengths, known)
+        made = _with_program(replace(image, timing=Timing.SELF_TIMED), program, lengths, nothing)
     except InvalidInput:
         return None
+    if made.predicted.finished:
+        made = replace(made, known=made.predicted.memory != messages_of(made))
+    return made
 
 
 def _with_program(
@@ -332,7 +316,7 @@ def _links(config: NetworkConfig) -> Iterator[tuple[int, int, int]]:
                 yield node, port, neighbor
 
 
-def _crossing(config: NetworkConfig) -> _Trial | None:
+def _crossing(config: NetworkConfig) -> Draft | None:
     """Return self-timed packets of several nodes through one link, each in its own step."""
     if config.contention_free:
         return None
@@ -354,42 +338,34 @@ def _crossing(config: NetworkConfig) -> _Trial | None:
     packets = min(PACKETS, config.steps, config.table_words // (config.table.control_words + 4))
     if not best or packets < len(best):
         return None
-    rows: dict[int, list[Row]] = {}
+    draft = Draft(config)
     for step in range(1, packets + 1):
         node, route = best[step % len(best)]
         vc = (config.vcs - 1) * (step % 5 == 0)
         route = tuple(segment._replace(vc=vc) for segment in route)
         place = (step * length) % (config.message_words // length * length)
-        rows.setdefault(node, []).append(Row(step, route, 0, place, length))
-    places = [row.target_address for each in rows.values() for row in each]
-    return _Trial(
-        rows,
-        {target: [*range(1, packets + 1)]},
-        {target: [entry] * packets},
-        {target: range(min(places), max(places) + length)},
-    )
+        draft.put(node, Row(step, route, 0, place, length), target, entry)
+    return draft
 
 
-def _beyond(config: NetworkConfig) -> _Trial | None:
+def _beyond(config: NetworkConfig) -> Draft | None:
     """Return a packet whose last word lies beyond its target's memory."""
     for node, port, neighbor in _links(config):
+        draft = Draft(config)
         row = Row(1, (Segment(port, 1, 0),), 0, config.message_words - 1, 2)
-        entry = int(config.topology.peer[node, port])
-        return _Trial({node: [row]}, {neighbor: [1]}, {neighbor: [entry]}, {})
+        draft.put(node, row, neighbor, int(config.topology.peer[node, port]))
+        return draft
     return None
 
 
-def _both_ways(config: NetworkConfig) -> _Trial | None:
+def _both_ways(config: NetworkConfig) -> Draft | None:
     """Return two neighbors that send to each other in a step, which half-duplex forbids."""
     links = [*_links(config)]
     for node, port, neighbor in links:
         back = int(config.topology.peer[node, port])
         if (neighbor, back, node) in links:
-            rows = {
-                node: [Row(1, (Segment(port, 1, 0),), 0, 0, 1)],
-                neighbor: [Row(1, (Segment(back, 1, 0),), 0, 0, 1)],
-            }
-            receives = {node: [1], neighbor: [1]}
-            ports = {node: [port], neighbor: [back]}
-            return _Trial(rows, receives, ports, {}, PortModel.HALF_DUPLEX)
+            draft = Draft(config, port_model=PortModel.HALF_DUPLEX)
+            draft.put(node, Row(1, (Segment(port, 1, 0),), 0, 0, 1), neighbor, back)
+            draft.put(neighbor, Row(1, (Segment(back, 1, 0),), 0, 0, 1), node, port)
+            return draft
     return None

@@ -16,7 +16,6 @@ from ..model.base.errors import InvalidInput
 from ..model.cycle.control import Control
 from ..model.cycle.model import run
 from ..model.network.config import NetworkConfig, Timing
-from ..model.network.segment import Segment
 from ..model.network.topology import NO_LINK, Topology
 from ..model.program.any_program import AnyProgram
 from ..model.program.payload import empty_memory, random_words
@@ -25,23 +24,11 @@ from ..model.program.row import Row
 from ..model.run.packets import packets_of, routed
 from ..model.run.run import FLAGS, EndState, Prediction
 from ..model.run.trace import Trace
-from .drawn_packets import (
-    at_once,
-    before,
-    culprits,
-    drawn_programs,
-    each_link,
-    failures,
-    has_long_ways,
-    headers,
-    last_nodes,
-    link_point,
-    meetings,
-    no_ways,
-    streams,
-    wrong_turns,
-)
-from .ways import end_of, links_between_nodes, places_of
+from .drawn_packets import drawn_programs
+from .packet_failures import culprits, failures, no_ways, wrong_turns
+from .packet_fields import each_link, has_long_ways, headers, last_nodes, link_point, streams
+from .packet_meetings import at_once, before, meetings
+from .ways import end_of, end_of_route, links_between_nodes, places_of
 
 NEVER = 1 << 62
 """A cycle after every run."""
@@ -128,21 +115,13 @@ def _loads(program: Program) -> Iterator[tuple[int, int, Words]]:
                 # Across, a packet combines with the words of the other half.
                 addresses = np.arange(row.target_address, row.target_address + row.length)
                 both = np.concatenate((addresses, addresses ^ 1 << (config.address_bits - 1)))
-                end = _end_of(config, node, row.route)
+                end, _ = end_of_route(config.topology, node, row.route)
                 used[end, both[both < config.message_words]] = True
     used[list(config.topology.switches)] = False
     for node in range(program.nodes):
         edges = np.flatnonzero(np.diff(np.concatenate(([0], used[node], [0])).astype(np.int8)))
         for begin, end in edges.reshape(-1, 2).tolist():
             yield node, begin, random_words(config, (end - begin,), seed=4096 * node + begin)
-
-
-def _end_of(config: NetworkConfig, node: int, route: tuple[Segment, ...]) -> int:
-    for port, hops, _ in route:
-        for _ in range(hops):
-            there = int(config.topology.neighbor[node, port])
-            node = there if there != NO_LINK else node
-    return node
 
 
 def turns(topology: Topology) -> Iterator[tuple[int, int, int]]:

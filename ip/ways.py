@@ -1,12 +1,13 @@
 """Ways over links that a package's bench sends packets and words by, from node to node."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from ..model.network.segment import Segment
 from ..model.network.topology import NO_LINK, Topology
 
 Link = tuple[int, int]
@@ -16,6 +17,19 @@ Link = tuple[int, int]
 def end_of(topology: Topology, link: Link) -> Link:
     """Return the node to which a link leads, and the port by which it enters."""
     return int(topology.neighbor[link]), int(topology.peer[link])
+
+
+def end_of_route(topology: Topology, node: int, route: Sequence[Segment]) -> Link:
+    """Return the node at the end of a route, and the port by which a packet gets there.
+
+    The route goes no further at a node without the link.
+    """
+    entry = 0
+    for port, hops, _ in route:
+        for _ in range(hops):
+            if topology.neighbor[node, port] != NO_LINK:
+                node, entry = end_of(topology, (node, port))
+    return node, entry
 
 
 def links_into(topology: Topology, node: int) -> list[Link]:

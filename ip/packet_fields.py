@@ -1,0 +1,151 @@
+"""Programs of packets that give every field of rows and headers its values, and cross each link."""
+
+from collections.abc import Iterator, Set
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from ..model.network.config import NetworkConfig
+from ..model.network.segment import Segment
+from ..model.network.topology import NO_LINK, Topology
+from ..model.program.program import Program
+from ..model.program.row import Row
+from .draft import Draft
+from .ways import Link, end_of, links_between_nodes, shortest_way, through, way_from
+
+
+def last_nodes(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
+    """Yield programs in which every node is the last to end a step, and every step is awaited.
+
+    A packet of one word each goes between the addresses 0, the last one, and those of one bit.
+    """
+    ways = {(target, lane): link for link, target, lane in _from_neighbors(config)}
+    ends, last = [*ways.items()], config.message_words - 1
+    places = [last, 0, *(1 << bit for bit in range(config.address_bits) if 1 << bit < last)]
+    number = max(config.steps, len(ends), len(places)) if ends else 0
+    most = _fitting(config)
+    draft, step = Draft(config), 0
+    for at in range(number):
+        (target, _), (node, port) = ends[at % len(ends)]
+        here, there = (places[place % len(places)] for place in (at, at + 1))
+        step += 1
+        entry = int(config.topology.peer[node, port])
+        draft.put(node, Row(step, (Segment(port, 1, 0),), here, there, 1), target, entry)
+        full = max(map(len, draft.rows.values())) >= most
+        if full or step == config.steps or at == number - 1:
+            yield f"Each node last, up to node {target}", True, draft.program()
+            draft, step = Draft(config), step % config.steps
+
+
+def _fitting(config: NetworkConfig) -> int:
+    """Return the rows of one header flit that fit into a table before its end row, or 1."""
+    row_words = config.table.control_words + 1
+    return max(1, (config.table_words - config.leading_words) // row_words - 1)
+
+
+def _from_neighbors(config: NetworkConfig) -> Iterator[tuple[Link, int, int]]:
+    """Yield (link, target, lane) of every link between nodes that are not switches."""
+    topology, nodes = config.topology, {*config.topology.working_nodes.tolist()}
+    for node in nodes:
+        for port in np.flatnonzero(topology.neighbor[node] != NO_LINK).tolist():
+            target, entry = end_of(topology, (node, port))
+            if port and target in nodes:
+                yield (node, port), target, entry * config.all_port
+
+
+def each_link(config: NetworkConfig, left: Set[str]) -> Iterator[tuple[str, bool, Program]]:
+    """Yield a program for each VC of each link that is still ``left``."""
+    for link, vc in product(links_between_nodes(config.topology), range(config.vcs)):
+        if (point := link_point(link, vc)) in left:
+            draft = Draft(config)
+            draft.send(through(config.topology, link), None, (vc, vc), 1, 1)
+            yield f"A packet over {point}", True, draft.program()
+
+
+def link_point(link: Link, vc: int) -> str:
+    """Return the point of a link's VC."""
+    return f"link {link[0]}:{link[1]}, VC {vc}"
+
+
+def headers(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
+    """Yield programs whose packets have one header flit, or several, and up to two words."""
+    steps = min(4, config.steps)
+    for kind, way in (("one header flit", 1), ("several header flits", _long(config))):
+        nodes = config.topology.working_nodes.tolist()
+        for node, hops in product(nodes, range(way, way + 3)):
+            route, end, entry = _walk(config.topology, node, hops)
+            if len(route) < hops or end == node or end not in nodes:
+                continue
+            for first in range(5 - steps):
+                draft = Draft(config)
+                for step, words in enumerate((0, 1, 2, 1)[first : first + steps], 1):
+                    there = min(config.message_words // 2, config.message_words - words)
+                    draft.put(node, Row(step, route, 0, there, words), end, entry)
+                yield f"Packets with {kind}", True, draft.program()
+            break
+
+
+def _walk(topology: Topology, node: int, hops: int) -> tuple[tuple[Segment, ...], int, int]:
+    """Return a route of segments of one hop, its end, and the port by which it gets there."""
+    entry = 0
+    segments: list[Segment] = []
+    while len(segments) < hops:
+        ports = np.flatnonzero(topology.neighbor[node] != NO_LINK).tolist()
+        ways = [port for port in ports if port and port != entry]
+        if not ways:
+            break
+        port = ways[len(segments) % len(ways)]
+        segments.append(Segment(port, 1, 0))
+        node, entry = end_of(topology, (node, port))
+    return tuple(segments), node, entry
+
+
+def streams(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
+    """Yield programs whose packets are sent on while they arrive, and go round every window."""
+    way = shortest_way(config.topology)
+    if not config.streams or not way:
+        return
+    (middle, entry), words = end_of(config.topology, way[-1]), min(4, config.message_words // 2)
+    for port in range(1, config.topology.ports):
+        onward = way_from(config.topology, (middle, port), middle)
+        if config.topology.neighbor[middle, port] != NO_LINK and onward:
+            draft = Draft(config)
+            draft.send(way, None, (0, 0), 1, words)
+            draft.send(onward, None, (0, 0), 1, words)
+            (row,) = draft.rows[middle]
+            begin = config.message_words // 2 - 1
+            draft.rows[middle] = [
+                replace(
+                    row,
+                    stream=entry if config.all_port else 1,
+                    lead=1,
+                    source_address=begin,
+                    target_address=0,
+                    length=words + 1,
+                )
+            ]
+            yield "A packet that is sent on while it arrives", True, draft.program()
+    most = min(config.steps, _fitting(config))
+    for first in range(1, config.most_window + 1, most):
+        draft = Draft(config)
+        for window in range(first, min(first + most, config.most_window + 1)):
+            draft.send(way, None, (0, 0), window - first + 1, 2)
+            last, rows = (1 << window) - 1, draft.rows[way[0][0]]
+            rows[-1] = replace(rows[-1], source_address=last, target_address=last, window=window)
+        yield "Messages that go round their windows", True, draft.program()
+
+
+def _long(config: NetworkConfig) -> int:
+    """Return the least slots of a route that need a second header flit."""
+    header = config.header
+    return (header.flit_width - header.delivery_bits) // header.slot_bits + 1
+
+
+def has_long_ways(config: NetworkConfig) -> bool:
+    """Tell whether a route can be so long that it needs a second header flit.
+
+    It can lead over a link twice, where small buffers leave a packet no room.
+    """
+    roomy = config.depth > 1 and not config.contention_free
+    return roomy and any("several" in name for name, _, _ in headers(config))

@@ -1,0 +1,144 @@
+"""Programs in which packets meet at an output of a router."""
+
+from collections.abc import Iterator, Sequence, Set
+from itertools import permutations, product
+
+from ..model.network.config import NetworkConfig
+from ..model.program.program import Program
+from .draft import Draft
+from .ways import Link, Place, places_of, way_to
+
+
+def before(config: NetworkConfig, place: Place) -> Iterator[tuple[str, int, list[int], list[int]]]:
+    """Yield what packets from inputs to an output can do, alone and when they meet.
+
+    Each is a point, the VC of the output, the inputs of its packets, and the VCs by which an input
+    has its packets one after the other.
+    """
+    vcs = range(config.vcs)
+    for vc in vcs:
+        at = f"at output {place.out}, VC {vc}"
+        if at_once(config, place):
+            yield f"two packets at once {at}", vc, [], [vc]
+        for pair in () if config.contention_free else sorted(place.pairs):
+            for one, two in (pair, pair[::-1]):
+                yield f"{one} before {two} {at}", vc, [one, two], [vc]
+        for entry in place.ways:
+            yield f"turn {entry} to {place.out}", vc, [entry], [vc]
+            if place.out:
+                yield f"turn {entry} to {place.out} on VC {vc}", vc, [entry], [vc]
+            waits = place.out and not config.contention_free
+            for one, two in permutations(vcs if waits else (), 2):
+                yield f"VC {one} before {two} of input {entry} {at}", vc, [entry], [one, two]
+
+
+def meetings(config: NetworkConfig, left: Set[str]) -> Iterator[tuple[str, bool, Program]]:
+    """Yield programs in which packets of all links of a router meet at one output, for each output.
+
+    Each link sends several packets, of other lengths each time, so that every order of turns comes.
+    Before that, one packet of each link comes in the same cycle. What is still ``left`` then has
+    programs of its own.
+    """
+    places = [*places_of(config.topology, all_port=config.all_port)]
+    for place in places:
+        where = f"at output {place.out} of node {place.router}"
+        ways = [*place.ways.values()]
+        if len(ways) < 2 or config.contention_free:
+            continue
+        for vc in range(config.vcs):
+            draft = _crowd(config, place, ([], ways), (vc, [vc]), (1, 99))
+            yield f"Packets at once {where}", False, draft.program()
+        # Of three that send long packets through an output, two always wait for their turn.
+        orders = [[*ways, *_own(config, place)], ways[::-1], *map(list, permutations(ways, 2))]
+        for vc, links in product(range(config.vcs), orders):
+            yield f"Packets that meet {where}", False, _meeting(config, place, links, vc).program()
+    for place in places:
+        own, ways = _own(config, place), [*place.ways.values()]
+        for point, vc, entries, order in before(config, place):
+            these = [place.ways[entry] for entry in entries]
+            others = [way for way in ways if way not in these]
+            crowds = [(own, ways), ([], ways)]
+            crowds += [
+                (long, these) for long in ([], own, others, these[1:], [*others, *own, *own])
+            ]
+            for crowd, words, steps in product(
+                crowds if entries else (), (99, 0), {1, config.steps}
+            ):
+                if point in left:
+                    draft = _crowd(config, place, crowd, (vc, order), (steps, words))
+                    yield f"Packets for {point}", False, draft.program()
+            if " at once " in point and point in left:
+                draft = Draft(config)
+                for way, step in at_once(config, place):
+                    draft.send(way, _link(place), (vc, vc), step, 0)
+                yield f"Packets for {point}", False, draft.program()
+
+
+def at_once(config: NetworkConfig, place: Place) -> list[tuple[list[Link], int]]:
+    """Return two ways by which packets reach an output in one cycle, and their steps, if any do.
+
+    A step takes a cycle, so that a packet of a later one can come over a shorter way. A node with
+    one port sends a packet after the other.
+    """
+    for pair in () if config.contention_free else permutations(place.ways.values(), 2):
+        one, two = pair
+        if not config.all_port and one[0][0] == two[0][0]:
+            two = way_to(config.topology, two[-1], besides=one[0][0])
+        cycles = [
+            sum(int(config.registers_of_links[link]) + 1 for link in way) for way in (one, two)
+        ]
+        early = cycles[0] - cycles[1]
+        if two and abs(early) < config.steps:
+            return [(one, 1 + max(0, -early)), (two, 1 + max(0, early))]
+    return []
+
+
+def _link(place: Place) -> Link | None:
+    """Return the link of an output; None if the output is that to the node."""
+    return (place.router, place.out) if place.out else None
+
+
+def _own(config: NetworkConfig, place: Place) -> list[list[Link]]:
+    """Return the way of no link by which a router's own node sends to an output."""
+    return [[]] if place.out and place.router in config.topology.working_nodes else []
+
+
+def _meeting(config: NetworkConfig, place: Place, ways: Sequence[list[Link]], vc: int) -> Draft:
+    """Return a program whose packets come over some ways, in turn, to an output's ``vc``."""
+    draft = Draft(config)
+    out = _link(place)
+    for step in range(1, min(config.steps, 4 * config.vcs * len(ways)) + 1):
+        arriving = (step - 1) // len(ways) % config.vcs if out else vc
+        length = 2 * config.depth + 4 + step % 3
+        if len(ways) == 2 and step % 2 == 0:
+            # Several short packets of a link wait behind a long one of the other.
+            length = min(1, config.depth - 1)
+        draft.send(ways[step % len(ways)], out, (arriving, vc), step, length)
+    return draft
+
+
+def _crowd(
+    config: NetworkConfig,
+    place: Place,
+    ways: tuple[Sequence[list[Link]], Sequence[list[Link]]],
+    vcs: tuple[int, Sequence[int]],
+    limits: tuple[int, int],
+) -> Draft:
+    """Return a program whose packets come over ways together, and so for further VCs.
+
+    Before those that come over the second ``ways``, a long packet comes over each of the first.
+    ``vcs`` are the VC from the output on and those before it, ``limits`` the most steps, and words
+    of a packet. Packets share the last step, and the run fails with the second one of it; otherwise
+    a second step without a packet keeps it from an end.
+    """
+    (steps, most), (vc, order) = limits, vcs
+    draft = Draft(config)
+    out = _link(place)
+    packets = [(way, order[0], 99) for way in ways[0]]
+    packets += [(way, arriving, most) for arriving, way in product(order, ways[1])]
+    for number, (way, arriving, words) in enumerate(packets, 1):
+        draft.send(way, out, (arriving, vc), min(number, steps), words)
+    if steps < config.steps:
+        for receives in draft.receives.values():
+            receives.append((steps + 1, receives[-1][1]))
+    return draft

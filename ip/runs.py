@@ -1,0 +1,341 @@
+"""The runs of a package's bench, as calls of its tasks."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ..model.base.arrays import Words
+from ..model.image.host_port import Space, latencies
+from ..model.image.image import Image
+from ..model.network.config import NetworkConfig
+from ..model.program.any_program import AnyProgram
+from ..model.program.circuits.program import CircuitProgram
+from ..model.run.run import EndState, Prediction
+from .circuits import doorbells, first_sent, two_entries
+from .scenarios import (
+    Scenario,
+    busy_memory,
+    covering,
+    endless,
+    never_begun,
+    predict,
+    reloaded,
+    scenarios,
+)
+from .stimulus import beyond_reach, flag_bit
+from .vectors import Vectors, word_lines
+
+DISTANT = 1000
+"""Cycles for which a run that never starts is waited for in the bench's count of cycles."""
+
+ENDED = 4
+"""State of a run table that has ended."""
+
+CYCLES_TO_QUEUE = 60
+"""Cycles within which a start has surely arrived by the bus."""
+
+
+class Runs:
+    """The runs of the bench, as calls of its tasks."""
+
+    def __init__(self, image: Image, vectors: Vectors) -> None:
+        self._image, self._vectors = image, vectors
+        self._config = image.program.config
+
+    def lines(self) -> Iterator[str]:
+        """Yield the calls."""
+        first, *others = scenarios(self._image)
+        yield from self._alone(first)
+        yield from self._beside_others(first)
+        if self._is_the_same_again():
+            yield from self._queued(first)
+        for each in others:
+            yield from self._run(each)
+        runs, left = covering(self._image)
+        for each in runs:
+            yield from self._run(each)
+        reached = sum(each.points for each in runs)
+        yield f'begins("{reached} of {reached + len(left)} points of the network are reached");'
+        for point in left:
+            yield f'left("{point}");'
+        busy = busy_memory(self._image)
+        if busy:
+            yield from self._run(busy)
+        else:
+            yield self._begins("Beyond reach: a memory busy until a request is given up: no room")
+        for what in beyond_reach(self._config):
+            yield self._begins(f"Beyond reach: {what}")
+        if self._config.waits_for_tiles:
+            yield from self._never_begun()
+        yield from self._stopped()
+        yield from self._too_short(first)
+        if self._config.parity:
+            yield from self._damaged(first)
+
+    def _begins(self, name: str) -> str:
+        """Return the call that tells what happens next."""
+        return f'begins("{name}");'
+
+    def _load(self, words: Words) -> str:
+        return f"load({self._vectors.add('writes', word_lines(words))});"
+
+    def _inverted(self, words: Words) -> Words:
+        """Invert every word of the writes, so that memories are not right by chance."""
+        inverted = words.copy()
+        inverted[:, 3] ^= np.uint64((1 << self._config.flit_width) - 1)
+        return inverted
+
+    def _start(self, image: Image) -> str:
+        run = image.predicted
+        state, cycle, culprit = run.ending
+        self._vectors.add_run(cycle)
+        # Flits that are on the way when a run fails go on, and are not checked.
+        last = int(run.trace.cycle.max(initial=0))
+        before = last + 1 if state is EndState.DONE else cycle
+        flits = self._vectors.add_flits(run.trace, before)
+        name = str(state).upper().replace(" ", "_")
+        flags = int(run.flags[culprit]) if culprit is not None else 0
+        return f"start({flits}, {cycle}, {name}, {culprit or 0}, {flags});"
+
+    def _compared(self, image: Image, *, by_tiles: bool = False) -> Iterator[str]:
+        """Yield comparisons of memory words, status words and tile outputs."""
+        run, state = image.predicted, image.predicted.ending.state
+        if state is EndState.DONE:
+            where = np.argwhere(image.known)
+            words = [
+                f"{node:08x}00{address:08x}{int(run.memory[node, address]):016x}"
+                for node, address in where.tolist()
+            ]
+            by = "_by_tiles" if by_tiles else ""
+            yield f"compare{by}({self._vectors.add('words', words)});"
+        if state is not EndState.TIMED_OUT:
+            yield f"compare({self._vectors.add('words', [*self._status(run)])});"
+        if state is EndState.DONE and self._config.tile_ports:
+            lines = [*self._bells(image.program)] if run.circuits else [*self._tiles(run)]
+            yield f"compare_tiles({self._vectors.add('nodes', lines)});"
+
+    def _status(self, run: Prediction) -> Iterator[str]:
+        """Yield status words after a run: flags, and after a finished run step and arrivals."""
+        config = self._config
+        for node, flags in enumerate(run.flags.tolist()):
+            words = {0: flags}
+            done = run.ending.state is EndState.DONE
+            if done and config.circuits:
+                words |= {1: self._image.base + int(run.step[node]), 2: ENDED, 3: 0}
+            elif done and node not in config.topology.switches:
+                words[1] = int(run.step[node])
+                number = 4
+                for steps in run.arrived[node]:
+                    mask = sum(1 << step for step in np.flatnonzero(steps).tolist())
+                    for _ in range(config.mask_words):
+                        words[number] = mask & ((1 << config.flit_width) - 1)
+                        mask >>= config.flit_width
+                        number += 1
+            for address, word in words.items():
+                yield f"{node:08x}03{address:08x}{word:016x}"
+
+    def _tiles(self, run: Prediction) -> Iterator[str]:
+        """Yield a line for each tile: node, step, doorbells, and the sum of their steps."""
+        for node, arrived in enumerate(run.arrived):
+            if node not in self._config.topology.switches:
+                steps = np.nonzero(arrived)[1]
+                yield f"{node:08x}{int(run.step[node]):08x}{len(steps):08x}{int(steps.sum()):08x}"
+
+    def _bells(self, program: AnyProgram) -> Iterator[str]:
+        """Yield a line for each tile: node, doorbells, and the sums of their cycles and addresses.
+
+        The sum of the cycles takes the place of the step, which circuits do not have.
+        """
+        assert isinstance(program, CircuitProgram)
+        bells: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        for node, cycle, address in doorbells(program):
+            bells[node].append((cycle, address))
+        for node in range(program.nodes):
+            if node not in self._config.topology.switches:
+                cycles = sum(cycle for cycle, _ in bells[node])
+                addresses = sum(address for _, address in bells[node])
+                yield f"{node:08x}{cycles:08x}{len(bells[node]):08x}{addresses:08x}"
+
+    def _alone(self, first: Scenario) -> Iterator[str]:
+        yield self._begins(f"{first.name}, after accesses and starts that are refused")
+        yield self._load(first.writes)
+        yield "refusals;"
+        yield "refused_starts;"
+        yield self._load(reloaded(first.image))
+        yield self._start(first.image)
+        yield "finish;"
+        yield from self._compared(first.image)
+
+    def _beside_others(self, first: Scenario) -> Iterator[str]:
+        """Yield the same run while host and tiles read memories, with the interrupt enabled."""
+        tiles = self._config.tile_ports
+        yield self._begins("The same, while others read the memories")
+        yield "enable_interrupt(1);"
+        if tiles:
+            yield f"beyond_by_tile({first_node(self._config)});"
+        words = reloaded(first.image)
+        is_message = words[:, 1] == Space.MESSAGE
+        yield self._load(words[~is_message])
+        if tiles:
+            yield self._load(self._inverted(words[is_message]))
+            message = self._vectors.add("writes", word_lines(words[is_message]))
+            yield f"load_by_tiles({message});"
+        else:
+            yield self._load(words[is_message])
+        yield self._start(first.image)
+        yield "read_during_the_run;"
+        yield "finish;"
+        yield from self._compared(first.image, by_tiles=tiles)
+
+    def _is_the_same_again(self) -> bool:
+        """Return whether a second run right after the first sends the same flits."""
+        image = self._image
+        before = image.predicted
+        if before.cycles < CYCLES_TO_QUEUE or before.ending.state is not EndState.DONE:
+            return False
+        again = predict(image, before.memory)
+        return [*again.trace] == [*before.trace]
+
+    def _queued(self, first: Scenario) -> Iterator[str]:
+        yield self._begins("The same twice: the second run is queued behind the first")
+        yield self._load(reloaded(first.image))
+        yield self._start(first.image)
+        yield "queue_again;"
+        yield "finish;"
+        yield from self._compared(first.image)
+
+    def _run(self, scenario: Scenario) -> Iterator[str]:
+        """Yield one of the other runs."""
+        new = f", new points: {scenario.points}" if scenario.points else ""
+        yield self._begins(scenario.name + new)
+        words = scenario.writes
+        for cycle in scenario.resets:
+            yield self._load(words)
+            yield self._start(scenario.image)
+            yield f"reset_in({cycle});"
+        if scenario.busy is not None:
+            # The memories keep their words in a reset, and a request waits as long as before it.
+            yield self._load(words)
+            yield "reset_in(0);"
+            words = words[words[:, 1] > Space.TABLE]
+        if scenario.held is None:
+            yield self._load(words)
+            yield self._start(scenario.image)
+        else:
+            node, cycle = scenario.held
+            own = (words[:, 1] == Space.MESSAGE) & (words[:, 0] == node)
+            if not self._config.circuits:
+                # If rows combine, their words must be there before others arrive.
+                own &= not scenario.image.injection.operator.any()
+            yield self._load(words[~own])
+            yield self._load(self._inverted(words[own]))
+            yield f"hold[{node}] = 1;"
+            if self._config.circuits:
+                # ``hold`` counts cycles of *starting*, and cycle 0 comes after it.
+                late, cycle = self._starts_late(cycle)
+                yield f"late = {late};"
+            yield self._start(scenario.image)
+            message = self._vectors.add("writes", word_lines(words[own]))
+            yield f"let_go({node}, {message}, {cycle});"
+        if scenario.busy is not None:
+            yield f"read_in_vain({scenario.busy});"
+        if scenario.beside is not None:
+            lines = word_lines(scenario.beside)
+            yield f"load_by_tiles({self._vectors.add('writes', lines)});"
+            yield "finish;"
+            yield f"compare_by_tiles({self._vectors.add('words', lines)});"
+        else:
+            yield "finish;"
+        yield from self._compared(scenario.image, by_tiles=scenario.held is not None)
+
+    def _starts_late(self, hold: int) -> tuple[int, int]:
+        """Return how much later cycle 0 comes, and the number that the first cycle unheld has.
+
+        Cycles are counted from cycle 0, which comes after the hold.
+        """
+        registers = self._config.barrier_registers
+        late = hold + -(-registers // 2) - registers
+        return late, hold - latencies(self._config)["answer_to_cycle_0"] - late
+
+    def _never_begun(self) -> Iterator[str]:
+        """Yield a run that a tile keeps from starting until its limit."""
+        made = never_begun(self._image)
+        culprit, registers = made.predicted.ending.culprit, self._config.barrier_registers
+        late = latencies(self._config)
+        # The first cycle of *timed out*, counted as if the tile came in the distant future.
+        ended = registers + 2 + made.limit - late["answer_to_cycle_0"] - DISTANT
+        yield self._begins(f"The tile of node {culprit} never lets go")
+        yield self._load(reloaded(made))
+        self._vectors.add_run(DISTANT)
+        yield f"hold[{culprit}] = 1;"
+        yield f"late = {DISTANT};"
+        yield f"start(0, 0, {ended - late['finished_to_done']}, TIMED_OUT, {culprit}, 0);"
+        yield "finish;"
+        yield f"hold[{culprit}] = 0;"
+
+    def _stopped(self) -> Iterator[str]:
+        made = endless(self._image)
+        yield self._begins("A run that would never end, and is stopped")
+        yield self._load(made.writes)
+        self._vectors.add_run(0)
+        yield "start(0, 0, 2147480000, DONE, 0, 0);"
+        yield "stop;"
+
+    def _too_short(self, first: Scenario) -> Iterator[str]:
+        """Yield a run of tables whose loaded words end too early, where a node reads further."""
+        image, node = first.image, first_node(self._config)
+        if self._config.circuits:
+            image = replace(image, program=two_entries(self._config, node), loads=[])
+        yield self._begins("Tables that have no end")
+        yield self._load(image.writes)
+        yield "write_word(CONTROLLER, 0, ENTRY_AT + 1, 1);"
+        yield f"run_wrong({node}, {flag_bit('bad_row')});"
+
+    def _damaged(self, first: Scenario) -> Iterator[str]:
+        """Yield runs with a wrong parity bit in a message, then in a table, and a good run."""
+        node, address = _sent_word(self._image)
+        yield self._begins("Words that are damaged, read by the bus and by the network")
+        # A reset before it may have disabled the interrupt.
+        yield "enable_interrupt(1);"
+        yield self._load(first.writes)
+        yield f"damage(MESSAGE, {node}, {address});"
+        word = next(
+            word
+            for at, space, place, word in first.writes.tolist()
+            if (at, space, place) == (node, Space.MESSAGE, address)
+        )
+        yield f"read_damaged({node}, {address}, 64'h{word:x});"
+        yield f"run_wrong({node}, {flag_bit('parity')});"
+        yield self._load(first.writes)
+        yield f"damage(TABLE, {node}, BASE);"
+        yield f"run_wrong({node}, {flag_bit('parity')});"
+        yield self._load(first.writes)
+        self._vectors.add_run(self._image.predicted.cycles)
+        yield self._start(first.image)
+        yield "finish;"
+        yield from self._compared(first.image)
+
+
+def first_node(config: NetworkConfig) -> int:
+    """Return the lowest node with memories."""
+    first: int = min({*range(config.topology.nodes)} - {*config.topology.switches})
+    return first
+
+
+def _sent_word(image: Image) -> tuple[int, int]:
+    """Return node and address of a loaded word that its node sends."""
+    if isinstance(image.program, CircuitProgram):
+        return first_sent(image.program)
+    loaded = {
+        (node, address + place)
+        for node, address, words in image.loads
+        for place in range(len(words))
+    }
+    return next(
+        (node, row.source_address)
+        for node, rows in enumerate(image.injection.rows)
+        for row in rows
+        if row.length and row.lead >= bool(row.stream) and (node, row.source_address) in loaded
+    )
