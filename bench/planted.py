@@ -41,11 +41,11 @@ KEPT = Path(__file__).with_suffix(".json")
 
 NETWORKS = {
     "mesh": "--mesh 2x2 --source 0,0",
-    "mesh, 2 VCs": "--mesh 3x2 --vcs 2 --source 0,0 --algorithm tree",
+    "mesh, 2 VCs": "--mesh 2x2 --vcs 2 --source 0,0 --algorithm tree",
     "circuits, operators": "--circuits --mesh 2x2 --collective all-reduce",
     "streams": "--line 3 --source 0 --algorithm chain",
     "all ports": "--hypercube 2 --collective all-gather --ports all",
-    "torus, tile ports": "--torus 3x3 --vcs 2 --collective all-gather --algorithm ring"
+    "torus, tile ports": "--torus 3x2 --vcs 2 --collective all-gather --algorithm ring"
     " --tile-ports --words 1",
     "operators, parity": "--mesh 2x2 --collective all-reduce --operators add,max --parity"
     " --bus wishbone",
