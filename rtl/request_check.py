@@ -87,8 +87,7 @@ class RequestCheck(Component):
         ]
         with m.Switch(self.request.space):
             with m.Case(HostSpace.MESSAGE):
-                there = address < self._config.message_words
-                m.d.comb += no_such_word.eq(~(there & self._has_memory()))
+                m.d.comb += no_such_word.eq(~(self._in_message() & self._has_memory()))
             with m.Case(HostSpace.TABLE):
                 there = self._in_table() & self.request.write
                 has_table = self._is_node() if self._config.circuits else self._has_memory()
@@ -116,6 +115,12 @@ class RequestCheck(Component):
         """Tell whether the node exists and is no switch."""
         switches = self._config.topology.switches
         return self._is_node() & ~_any(self.request.node == node for node in switches)
+
+    def _in_message(self) -> Value:
+        """Tell whether the address is that of a piece of a word in the message memory."""
+        config, address = self._config, self.request.address
+        word, piece = address[config.piece_bits :], address[: config.piece_bits]
+        return (word < config.message_words) & (piece < config.pieces)
 
     def _in_table(self) -> Value:
         """Tell whether the address is in some sender's table, or in an entry of the run table."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 import cocotb
@@ -137,7 +137,7 @@ class HostOfController:
 
     async def status(self, job: Job) -> list[list[int]]:
         """Read every node's status: shape (nodes, status words)."""
-        return await self._read(job, job.status_space, job.status_words)
+        return await self._read(job, job.status_space, range(job.status_words))
 
     async def messages(self, job: Job) -> list[list[int]]:
         """Read every node's message memory; stop the run first if it has not finished.
@@ -146,7 +146,8 @@ class HostOfController:
         """
         if not self._dut.done.value:
             await self._driver.stop()
-        return await self._read(job, job.message_space, job.read_words, without=job.switches)
+        addresses = job.message_addresses()
+        return await self._read(job, job.message_space, addresses, without=job.switches)
 
     async def _hold(self, job: Job) -> None:
         """Hold nodes from the core reset on, each for its number of cycles.
@@ -172,13 +173,13 @@ class HostOfController:
                     port.value = 0
 
     async def _read(
-        self, job: Job, space: int, words: int, without: Container[int] = ()
+        self, job: Job, space: int, addresses: Sequence[int], without: Container[int] = ()
     ) -> list[list[int]]:
-        """Read the first ``words`` words of a space of every node; 0 for nodes ``without`` it."""
-        values = [[0] * words for _ in range(job.nodes)]
+        """Read these addresses of a space of every node; 0 for nodes ``without`` the space."""
+        values = [[0] * len(addresses) for _ in range(job.nodes)]
         for node, here in enumerate(values):
-            for address in range(0 if node in without else words):
-                here[address] = await self._word(job, node, space, address)
+            for place, address in enumerate(() if node in without else addresses):
+                here[place] = await self._word(job, node, space, address)
         return values
 
     async def _word(self, job: Job, node: int, space: int, address: int) -> int:

@@ -55,6 +55,9 @@ TIMINGS = tuple(Timing)
 PIECE_BITS = 64
 """Bits of each piece of a wide word (docs/router.md, section 25)."""
 
+PARITY_SHARE = 32
+"""Bits of a wide word that have a parity bit (docs/router.md, section 25)."""
+
 MOST_PIECES = 8
 """Most pieces of a word."""
 
@@ -388,6 +391,12 @@ class NetworkConfig:
     def narrow_width(self) -> int:
         """Bits of headers, of table words and of the host's words; the contract's H."""
         return min(self.flit_width, PIECE_BITS)
+
+    @property
+    def parity_bits(self) -> int:
+        """Parity bits of a word of the message memory: one, of a wide word one for 32 bits each."""
+        of_word = self.flit_width // PARITY_SHARE if self.further_pieces else 1
+        return of_word if self.parity else 0
 
     @property
     def step_bits(self) -> int:

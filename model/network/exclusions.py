@@ -73,7 +73,6 @@ EXCLUDES = (
     Exclusion("all_port", "operator_latency"),
     Exclusion("contention_free", "operator_latency"),
     Exclusion("contention_free", "differing_links"),
-    Exclusion("programs", "further_pieces"),
     Exclusion("circuits", "differing_links"),
     Exclusion("circuits", "further_vcs"),
     Exclusion("circuits", "timed_rows"),
@@ -90,7 +89,7 @@ _NAMES = {
     "differing_links": "links that differ",
     "operator_latency": "latency of operators",
 }
-_COUNTED = {"further_vcs": ("vcs", "1"), "further_pieces": ("flit_width", "at most 64")}
+_COUNTED = {"further_vcs": ("vcs", "1")}
 """Properties that count what a parameter has beyond one: the parameter, and what is allowed."""
 
 _NETWORKS = {"contention_free": "a contention-free network", "all_port": "an all-port network"}

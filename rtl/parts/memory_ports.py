@@ -4,6 +4,8 @@ Used by :class:`.Sender`, :class:`.Receiver` and :class:`.Lane` for the message 
 :class:`.Table` for the writes of the host.
 """
 
+from collections.abc import Iterator
+
 from amaranth.hdl import Cat, Value
 from amaranth.lib.wiring import In, Member, Out, Signature
 
@@ -70,11 +72,25 @@ def memory_members(config: NetworkConfig, *, ahead: bool = False) -> dict[str, M
     return members
 
 
-def stored(word: Value, *, parity: bool) -> Value:
-    """Return a word as a memory holds it: with ``parity``, the xor of its bits stands above it."""
-    return Cat(word, word.xor()) if parity else word
+def stored(word: Value, *, parity: int) -> Value:
+    """Return a word as a memory holds it: above it, ``parity`` bits, each the xor of its share.
+
+    The shares are equally long, the lowest first.
+    """
+    return Cat(word, *(share.xor() for share in _shares(word, parity))) if parity else word
 
 
-def is_damaged(held: Value) -> Value:
-    """Tell whether an odd number of bits of a word :func:`stored` with parity have changed."""
-    return held.xor()
+def is_damaged(held: Value, *, parity: int = 1) -> Value:
+    """Tell whether an odd number of bits of a share, as :func:`stored`, have changed."""
+    if parity == 1:
+        return held.xor()
+    word, bits = held[:-parity], held[-parity:]
+    return Cat(
+        share.xor() ^ bit for share, bit in zip(_shares(word, parity), bits, strict=True)
+    ).any()
+
+
+def _shares(word: Value, parity: int) -> Iterator[Value]:
+    """Yield the equal shares of a word."""
+    size = len(word) // parity
+    return (word[low : low + size] for low in range(0, len(word), size))

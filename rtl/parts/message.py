@@ -25,6 +25,8 @@ from .tile_port import MessageAccess
 class Message(Component):
     """A message memory that a host uses. Used by :class:`.NetworkInterface` and for circuits.
 
+    The host writes and reads a wide word piece by piece.
+
     Members
     -------
     node : In
@@ -60,6 +62,15 @@ class Message(Component):
         """Return the members that only one kind of message memory has."""
         return {}
 
+    def _piece(self, m: Module, word: Value) -> Value:
+        """Return the piece of a word read in the last cycle that the host asked for then."""
+        config = self._config
+        if not config.further_pieces:
+            return word
+        number = Signal(config.piece_bits, name="piece_number", reset_less=True)
+        m.d.sync += number.eq(self.host.address[: config.piece_bits])
+        return Array(words_of(config, word))[number]
+
     def _answer(self, m: Module, word: Value) -> None:
         """Show the host the ``word`` read for it, late by a cycle as the memory is, or a status."""
         # Without reset, as the host reads in reset.
@@ -70,8 +81,6 @@ class Message(Component):
 
 class LoadedMessage(Message):
     """A message memory that the host loads and reads in reset.
-
-    The host writes and reads a wide word piece by piece.
 
     Members
     -------
@@ -131,15 +140,6 @@ class LoadedMessage(Message):
         self._answer(m, shown)
         return m
 
-    def _piece(self, m: Module, word: Value) -> Value:
-        """Return the piece of a word read in the last cycle that the host asked for then."""
-        config = self._config
-        if not config.further_pieces:
-            return word
-        number = Signal(config.piece_bits, name="piece_number", reset_less=True)
-        m.d.sync += number.eq(self.host.address[: config.piece_bits])
-        return Array(words_of(config, word))[number]
-
     def _elaborate_to_combine(self, m: Module, memory: Memory) -> None:
         """Add read ports for the words to combine, and tell what is stored."""
         for write, stored in zip(self.writes, self.stored, strict=True):
@@ -196,19 +196,20 @@ class SharedMessage(Message):
 
     def _elaborate_host(self, m: Module, memory: SharedMemory) -> None:
         """Carry out the controller's requests; those to the memory when it is free."""
-        host = self.host
+        config, host = self._config, self.host
         is_message = host.space == HostSpace.MESSAGE
         free = Mux(host.write, memory.write_free, memory.read_free)
+        m.d.comb += self.selected.eq(carried_out(m, host, self.node, free | ~is_message))
+        whole, word = host_writes(config, host, self.selected, HostSpace.MESSAGE), host.write_data
+        if config.further_pieces:
+            whole, word = gathered(m, host, whole, config.pieces, "piece")
         m.d.comb += [
-            self.selected.eq(carried_out(m, host, self.node, free | ~is_message)),
-            memory.host_address.eq(host.address),
-            memory.host_word.eq(host.write_data),
-            memory.host_writes.eq(
-                host_writes(self._config, host, self.selected, HostSpace.MESSAGE)
-            ),
+            memory.host_address.eq(host.address[config.piece_bits :]),
+            memory.host_word.eq(word),
+            memory.host_writes.eq(whole),
             memory.host_reads.eq(self.selected & is_message & ~host.write),
         ]
-        self._answer(m, memory.reads[0].word)
+        self._answer(m, self._piece(m, memory.reads[0].word))
 
     def _elaborate_tile(self, m: Module, memory: SharedMemory) -> None:
         """Give the tile its way to the memory."""

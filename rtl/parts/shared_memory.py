@@ -95,7 +95,7 @@ class SharedMemory(Component):
         """Build the memory; the host and the tile share the first lane's ports."""
         m = Module()
         m.submodules.message_memory = memory = Memory(
-            shape=self._config.flit_width + self._config.parity,
+            shape=self._config.flit_width + self._config.parity_bits,
             depth=self._config.message_words,
             init=[],
             attrs=self._technology.memory_attributes,
@@ -113,7 +113,7 @@ class SharedMemory(Component):
             write_port, read_port = memory.write_port(), memory.read_port()
             m.d.comb += read.word.eq(read_port.data)
             if self._config.parity:
-                m.d.comb += read.damaged.eq(is_damaged(read_port.data))
+                m.d.comb += read.damaged.eq(self._is_damaged(read_port.data))
             if lane:
                 m.d.comb += [
                     write_port.addr.eq(write.address),
@@ -138,7 +138,7 @@ class SharedMemory(Component):
             stored.word.eq(write_port.data),
         ]
         if self._config.parity:
-            m.d.comb += read.damaged.eq(is_damaged(read_port.data))
+            m.d.comb += read.damaged.eq(self._is_damaged(read_port.data))
 
     def _elaborate_shared(self, m: Module, write_port, read_port) -> None:
         """Connect the first lane's ports, which the host uses when the lane does not."""
@@ -168,7 +168,7 @@ class SharedMemory(Component):
             read_port.addr.eq(Mux(tile_is_read, tile_read.address, read.address)),
         ]
         if self._config.parity:
-            m.d.comb += tile_read.damaged.eq(~beyond & is_damaged(read_port.data))
+            m.d.comb += tile_read.damaged.eq(~beyond & self._is_damaged(read_port.data))
         m.d.sync += [answered.eq(tile_is_read), beyond.eq(tile_read.address >= words)]
         with m.If(self.host_reads):
             m.d.comb += read_port.addr.eq(self.host_address)
@@ -194,7 +194,10 @@ class SharedMemory(Component):
         return taken
 
     def _stored(self, word: Value) -> Value:
-        return stored(word, parity=self._config.parity)
+        return stored(word, parity=self._config.parity_bits)
+
+    def _is_damaged(self, held: Value) -> Value:
+        return is_damaged(held, parity=self._config.parity_bits)
 
     def _write(self, m: Module, write_port, write, enable: Value) -> None:
         m.d.comb += [

@@ -18,6 +18,7 @@ from amaranth.hdl import ClockDomain, Module, ResetSignal, Signal
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.config_file import identity
 from eyecast.model.program.memory_words import expected_words, table_words
+from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
 from eyecast.model.run.run import Run
 from eyecast.rtl.network import Network
@@ -164,18 +165,21 @@ class Host:
         await self.write(CONTROLLER, 0, IMAGE, identity(self.config))
 
     async def fill(self, memory: npt.NDArray[np.uint64]) -> None:
-        """Write all message memories."""
-        for (node, address), word in np.ndenumerate(memory):
+        """Write all message memories, wide words piece by piece."""
+        for (node, *place), word in np.ndenumerate(memory):
             if node not in self.config.topology.switches:
-                await self.write(MESSAGE, node, address, int(word))
+                await self.write(MESSAGE, node, self.address(*place), int(word))
+
+    def address(self, word: int, piece: int = 0) -> int:
+        """Return the address of a word, or of a piece of it, in a message memory."""
+        return (word << (self.config.pieces - 1).bit_length()) + piece
 
     async def memory(self) -> npt.NDArray[np.uint64]:
-        """Read all message memories."""
-        shape = (self.config.topology.nodes, self.config.message_words)
-        memory = np.zeros(shape, dtype=np.uint64)
-        for node, address in np.ndindex(shape):
+        """Read all message memories, wide words piece by piece."""
+        memory = empty_memory(self.config)
+        for node, *place in np.ndindex(memory.shape):
             if node not in self.config.topology.switches:
-                memory[node, address] = await self.read(MESSAGE, node, address)
+                memory[node, *place] = await self.read(MESSAGE, node, self.address(*place))
         return memory
 
     async def until(self, *outputs: str, limit: int = 1000) -> None:
@@ -200,7 +204,9 @@ class Host:
         """
         runs: list[list[tuple[int, ...]]] = [[]]
         for line in self.printed.getvalue().splitlines():
-            row = tuple(map(int, line.split()))
+            cycle, node, port, vc, kind, *pieces = map(int, line.split())
+            data = sum(piece << 64 * place for place, piece in enumerate(pieces))
+            row = cycle, node, port, vc, kind, data
             if runs[-1] and row[0] < runs[-1][-1][0]:
                 runs.append([])
             runs[-1].append(row)

@@ -86,8 +86,8 @@ def ring_of_packets(nodes: int, hops: int, length: int = 9) -> Program:
 def words(program: Program) -> npt.NDArray[np.uint64]:
     """Return message memories without two equal words; a switch has none."""
     config = program.config
-    shape = (config.topology.nodes, config.message_words)
-    memory = np.arange(1, 1 + shape[0] * shape[1], dtype=np.uint64).reshape(shape)
+    shape = config.words_shape(config.topology.nodes, config.message_words)
+    memory = np.arange(1, 1 + np.prod(shape), dtype=np.uint64).reshape(shape)
     memory[list(config.topology.switches)] = 0
     return memory
 

@@ -94,7 +94,7 @@ async def require_end(host: Host, expected: Run) -> None:
     assert await host.read(CONTROLLER, 0, CYCLE) == cycles
     for node, arrived in enumerate(expected.arrived):
         mask = sum(int(bit) << step for step, bit in enumerate(arrived[0]))
-        assert await host.read(STATUS, node, 4) == mask % (1 << config.flit_width)
+        assert await host.read(STATUS, node, 4) == mask % (1 << config.narrow_width)
         assert await host.read(STATUS, node, 0) == 0
         if node not in config.topology.switches:
             assert await host.read(STATUS, node, 1) == expected.step[node]
@@ -104,10 +104,13 @@ async def require_end(host: Host, expected: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "registers", [0, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 2, 5))]
+    ("registers", "width"),
+    [(0, 32), (0, 192), *(pytest.param(each, 32, marks=pytest.mark.slow) for each in (1, 2, 5))],
 )
-def test_programs_run_one_after_the_other_without_reset(clock: ClockDomain, registers: int) -> None:
-    first, second = (make(barrier_registers=registers) for make in (there, back))
+def test_programs_run_one_after_the_other_without_reset(
+    clock: ClockDomain, registers: int, width: int
+) -> None:
+    first, second = (make(barrier_registers=registers, flit_width=width) for make in (there, back))
     engine = engine_of(clock, first)
 
     async def bench(host: Host) -> None:
@@ -292,14 +295,17 @@ def test_a_program_that_is_wrong_names_its_node(clock: ClockDomain, registers: i
 
 
 @pytest.mark.slow
-def test_refusals(clock: ClockDomain) -> None:
+@pytest.mark.parametrize("width", [32, 192])
+def test_refusals(clock: ClockDomain, width: int) -> None:
     """Refused requests change nothing: the next run is correct."""
     rows = {0: [put(1, (THERE, 1), length=2, target=4)]}
-    made = program(rows, {1: [1]}, LINE, message_words=6, table_words=20)
+    made = program(rows, {1: [1]}, LINE, message_words=6, table_words=20, flit_width=width)
     config = replace(made.config, programs=2)
     engine = Engine(clock, config)
+    # A word of 192 bits has three pieces; the fourth address is none.
+    nowhere = ((0, 6), (3, 0)) if width == 32 else ((0, 3), (0, 24), (3, 0))
     no_such_words = [
-        *[(MESSAGE, *place, write) for place in ((0, 6), (3, 0)) for write in (None, 1)],
+        *[(MESSAGE, *place, write) for place in nowhere for write in (None, 1)],
         *[(TABLE, 0, 20, 1), (TABLE, 3, 0, 1), (TABLE, 0, 0, None)],
         *[(CONTROLLER, 0, address, write) for address in (7, 16, 31) for write in (None, 1)],
         *[(CONTROLLER, 1, IDENTITY, None), (CONTROLLER, 0, COMMAND, None)],
@@ -333,14 +339,19 @@ def test_refusals(clock: ClockDomain) -> None:
     assert engine.longest_answer <= 8
 
 
-@pytest.mark.slow
-def test_a_host_reads_and_writes_while_the_network_runs(clock: ClockDomain) -> None:
-    """The host waits for the network; the network never waits for the host."""
+@pytest.mark.parametrize("width", [pytest.param(32, marks=pytest.mark.slow), 128])
+def test_a_host_reads_and_writes_while_the_network_runs(clock: ClockDomain, width: int) -> None:
+    """The host waits for the network; the network never waits for the host.
+
+    The host begins another word before each word that it writes, and reads in between: that changes
+    neither word.
+    """
     far, near = put(1, (THERE, 2), length=20), put(2, (THERE, 1), source=2, length=20)
-    rows = {0: [far, near, replace(far, step=3), replace(near, step=4)]}
-    limits = LIMITS | {"message_words": 64}
-    made = program(rows, {2: [1, 3], 1: [2, 4]}, LINE, **limits)
-    engine = engine_of(clock, made)
+    rows = {0: [replace((near, far)[step % 2], step=step) for step in range(1, 13)]}
+    limits = {"message_words": 64, "table_words": 64, "flit_width": width}
+    made = program(rows, {2: [*range(1, 13, 2)], 1: [*range(2, 13, 2)]}, LINE, **limits)
+    engine, memory = engine_of(clock, made), predicted(made).memory
+    pieces = range(made.config.pieces)
     seen = []
 
     async def bench(host: Host) -> None:
@@ -350,18 +361,20 @@ def test_a_host_reads_and_writes_while_the_network_runs(clock: ClockDomain) -> N
         place = 30
         while host.ctx.get(host.network.busy):
             node = place % 3
-            expected = int(words(made)[node, place])
-            assert await host.read(MESSAGE, node, place) == expected
-            await host.write(MESSAGE, node, place, expected + 1)
+            for piece in pieces[:-1]:
+                await host.write(MESSAGE, node, host.address(2, piece), 99)
+            held = memory[node, place, ...].reshape(-1)
+            for piece in pieces:
+                address = host.address(place, piece)
+                assert await host.read(MESSAGE, node, address) == held[piece]
+                await host.write(MESSAGE, node, address, int(held[piece]) + 1)
+            held += np.uint64(1)
             seen.append((node, place))
             place += 1
         cycles = predicted(made).cycles + 1
         assert host.ctx.get(host.network.cycle) == cycles
         (trace,) = host.traces()
         assert rows_before(trace, cycles) == expected_rows(predicted(made), 1)
-        memory = predicted(made).memory
-        for node, place in seen:
-            memory[node, place] += 1
         np.testing.assert_array_equal(await host.memory(), memory)
 
     engine.simulate(bench)

@@ -37,7 +37,6 @@ PROPERTIES = {
     "operators` with D > 0": "operator_latency",
     "vcs` > 1": "further_vcs",
     "links that differ": "differing_links",
-    "W > 64": "further_pieces",
 }
 """Properties of a network that rules limit beside parameters, by their names on the page."""
 
@@ -62,7 +61,6 @@ def allowed_by_the_page(given: dict[str, Any]) -> bool:
     values = DEFAULTS | given
     latency = max((operator.latency for operator in values["operators"]), default=0)
     properties = {"operator_latency": latency, "further_vcs": values["vcs"] - 1}
-    properties["further_pieces"] = -(-values["flit_width"] // 64) - 1
     properties["differing_links"] = values.get("topology", line(2)).links_differ
     amounts = values | properties
     for limited, column, limit in RULES:
