@@ -25,10 +25,9 @@ from ..program.circuits.program import FIRST_CYCLE, LANE_COLUMNS, CircuitProgram
 from ..program.circuits.program import SUM as CIRCUIT_SUM
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
-from .combine import codes as codes_of
-from .combine import combined, lane_widths, own_addresses
+from .combine import combined
 from .control import Control
-from .pieces import with_pieces
+from .pieces import MovedWords
 
 LOST_WORD, MISSING_WORD, BAD_ROUTE = 1 << 0, 1 << 2, 1 << 3
 SEND_AND_RECEIVE, BAD_ROW, BAD_WRITE = 1 << 5, 1 << 6, 1 << 7
@@ -74,6 +73,7 @@ class _Tables(NamedTuple):
     operators: npt.NDArray[np.int64]
     own_operators: npt.NDArray[np.int64]
     lane_widths: npt.NDArray[np.int64]
+    notes: npt.NDArray[np.uint64]
     target: npt.NDArray[np.int64]
     first_entry: npt.NDArray[np.int64]
     duration: npt.NDArray[np.int64]
@@ -134,7 +134,6 @@ class _Registers(NamedTuple):
     named: npt.NDArray[np.bool_]
 
 
-@with_pieces
 def run_circuits(
     program: CircuitProgram,
     memory: npt.NDArray[np.uint64],
@@ -159,7 +158,9 @@ def run_circuits(
     for node in np.flatnonzero(entries > config.table_words)[:1].tolist():
         allowed = f"at most {config.table_words} (table words)"
         raise InvalidInput.of(f"entries of node {node}", allowed, int(entries[node]))
-    tables = _tables(program, control.slot_words or config.table_words)
+    # A register's word is joined once in a cycle, and a delivered word combined once.
+    words = MovedWords(config, memory, _most_words(program) + int(program.duration.sum()))
+    tables = _tables(program, words, control.slot_words or config.table_words)
     busy = np.add.reduceat(np.append(program.duration, 0), program.first_entry[:-1])
     busy[entries == 0] = 0
     last = int(busy.max(initial=0)) + FIRST_CYCLE + config.link_registers + 2 * _AGES
@@ -170,12 +171,13 @@ def run_circuits(
         most = limit = 0
     trace = Trace.empty(_most_words(program) if record_trace else 0)
     rows = _Rows(trace.cycle, trace.node, trace.port, trace.data)
-    registers = _reset(program, memory)
-    finished, cycles, words, flagged, culprit, _ = _simulate(tables, registers, rows, limit)
+    registers = _reset(program, words.memory)
+    finished, cycles, left, flagged, culprit, _ = _simulate(tables, registers, rows, limit)
     if flagged <= cycles and limit < most:
         # The run failed before its limit; the hardware goes on, and so does the model.
-        registers = _reset(program, memory)
-        finished, cycles, words, flagged, culprit, _ = _simulate(tables, registers, rows, most)
+        words.forget()
+        registers = _reset(program, words.memory)
+        finished, cycles, left, flagged, culprit, _ = _simulate(tables, registers, rows, most)
     if finished:
         ending = Ending(EndState.DONE, cycles, None)
     elif flagged <= cycles:
@@ -185,11 +187,11 @@ def run_circuits(
         first = int(np.argmax(unfinished)) if late is None else late
         ending = Ending(EndState.TIMED_OUT, cycles, first)
     number = np.where(registers.ended < NEVER, registers.until, registers.entry[:, 0])
-    return Prediction(
+    found = Prediction(
         finished=bool(finished),
         cycles=cycles,
         memory=registers.memory,
-        trace=trace.first_rows(words if record_trace else 0),
+        trace=trace.first_rows(left if record_trace else 0),
         flags=registers.flags,
         stalled_flits=np.zeros(config.topology.nodes, np.int64),
         step=np.maximum(number - program.first_entry[:-1], 0),
@@ -199,6 +201,7 @@ def run_circuits(
         ending=ending,
         circuits=True,
     )
+    return words.restored(found)
 
 
 def _held_too_long(config: NetworkConfig, control: Control) -> int | None:
@@ -212,7 +215,7 @@ def _held_too_long(config: NetworkConfig, control: Control) -> int | None:
     return int(late[0]) if len(late) else None
 
 
-def _tables(program: CircuitProgram, most_entries: int) -> _Tables:
+def _tables(program: CircuitProgram, words: MovedWords, most_entries: int) -> _Tables:
     """Return the tables as the loop reads them; a table has room for ``most_entries``."""
     config, topology = program.config, program.config.topology
     lanes, links = config.lanes, topology.ports - 1
@@ -241,11 +244,8 @@ def _tables(program: CircuitProgram, most_entries: int) -> _Tables:
         address_mask=(1 << config.address_bits) - 1,
         cycles_to_finish=5 if config.operators else 3,
         half_duplex=program.port_model == "half-duplex",
-        flit_width=config.narrow_width,
         operator_count=len(config.operators),
-        operators=codes_of(config.operators),
-        own_operators=own_addresses(config.operators),
-        lane_widths=lane_widths(config),
+        **words.operators,
         target=target.ravel(),
         codes=codes,
         wrong=wrong,

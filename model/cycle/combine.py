@@ -2,24 +2,34 @@
 
 The built-in operators are written out here. A custom operator is compiled separately and called by
 its address, so a new one does not recompile the loop.
+
+The loops of a network with wide words combine numbers of words: they only note which
+(:mod:`.pieces`), and :data:`combine_noted` makes the words after the run.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from numba import cfunc, njit, types
 from numba.core.errors import NumbaError
 
+from ..base.arrays import Words
 from ..base.errors import InvalidInput
-from ..base.loops import Int, address_called, index, inlined
+from ..base.loops import Int, address_called, compiled_loop, index, inlined, spill
 from ..network.config import NetworkConfig
 from ..network.operators import Operator
 
-ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, XOR, OWN = range(9)
-"""Codes of the operators in ``Network.operators``; ``OWN`` is any custom operator."""
+ADD, MIN, MAX, MIN_SIGNED, MAX_SIGNED, AND, OR, XOR, OWN, NOTED = range(10)
+"""Codes of the operators in ``Network.operators``.
+
+``OWN`` is any custom operator, ``NOTED`` any operator that combines numbers of words.
+"""
+
+NOTES = 3
+"""Columns of the noted combinations: the number of the word there, of the coming one, operator."""
 
 _CODES = {
     "add": ADD,
@@ -35,18 +45,27 @@ _CODES = {
 _WORD_FUNCTION = types.uint64(types.uint64, types.uint64, types.uint64)
 
 
-def codes(operators: Sequence[Operator]) -> npt.NDArray[np.int64]:
-    """Return the code of each operator, shape (operators,)."""
-    return np.array([_CODES.get(each.function, OWN) for each in operators], dtype=np.int64)
+class OperatorColumns(NamedTuple):
+    """The operators of a network as :class:`Operators` has them, shape (operators,) each."""
+
+    operators: npt.NDArray[np.int64]
+    own_operators: npt.NDArray[np.int64]
+    lane_widths: npt.NDArray[np.int64]
+    flit_width: int
 
 
-def lane_widths(config: NetworkConfig) -> npt.NDArray[np.int64]:
-    """Return the bits of each operator's lanes, the word if it has none: shape (operators,)."""
+def operator_columns(config: NetworkConfig) -> OperatorColumns:
+    """Return the operators of a network with words, or pieces of words, of up to 64 bits."""
     widths = [each.lane_width or config.flit_width for each in config.operators]
-    return np.array(widths, dtype=np.int64)
+    return OperatorColumns(
+        np.array([_CODES.get(each.function, OWN) for each in config.operators], dtype=np.int64),
+        _own_addresses(config.operators),
+        np.array(widths, dtype=np.int64),
+        config.narrow_width,
+    )
 
 
-def own_addresses(operators: Sequence[Operator]) -> npt.NDArray[np.int64]:
+def _own_addresses(operators: Sequence[Operator]) -> npt.NDArray[np.int64]:
     """Return the addresses of the compiled custom operators, shape (operators,); 0 if built in.
 
     Raises :class:`.InvalidInput` for a custom operator that has no meaning, or one that Numba
@@ -106,9 +125,35 @@ class Operators(Protocol):
         """Bits of a word."""
 
 
+class NotingOperators(Operators, Protocol):
+    """The operators of a network whose loop may combine numbers of words."""
+
+    @property
+    def notes(self) -> Words:
+        """Row n has the :data:`NOTES` of word n; row 0 begins with the number of the next word."""
+
+
 @inlined
-def combined(net: Operators, operator: Int, there: np.uint64, coming: np.uint64) -> np.uint64:
+def combined(net: NotingOperators, operator: Int, there: np.uint64, coming: np.uint64) -> np.uint64:
     """Combine the word in memory with the arriving word by operator number ``operator``, from 0."""
+    if net.operators[index(operator)] == NOTED:
+        return _noted(net, operator, there, coming)
+    return _combined_word(net, operator, there, coming)
+
+
+@inlined
+def _noted(net: NotingOperators, operator: Int, there: np.uint64, coming: np.uint64) -> np.uint64:
+    """Note a combination of two words that have numbers; return the number of the result."""
+    number = net.notes[0, 0]
+    net.notes[0, 0] = number + np.uint64(1)
+    row = index(number)
+    net.notes[row, 0], net.notes[row, 1], net.notes[row, 2] = there, coming, operator
+    return np.uint64(number)
+
+
+@inlined
+def _combined_word(net: Operators, operator: Int, there: np.uint64, coming: np.uint64) -> np.uint64:
+    """Combine two words, lane by lane."""
     width = net.lane_widths[index(operator)]
     if width == net.flit_width:
         return _combined_lane(net, operator, there, coming, width)
@@ -150,3 +195,15 @@ def _combined_lane(
         bits = np.uint64(width)
         result = address_called(net.own_operators[index(operator)], there, coming, bits)
     return np.uint64(result << unused >> unused)
+
+
+@compiled_loop
+def combine_noted(columns: OperatorColumns, notes: Words, words: Words) -> None:
+    """Make the last ``words``, shape (numbers, pieces), of which there are ``notes``."""
+    net = spill(columns)
+    for number in range(len(words) - len(notes), len(words)):
+        there, coming, operator = notes[number - len(words) + len(notes)]
+        for piece in range(words.shape[1]):
+            words[number, piece] = _combined_word(
+                net, np.int64(operator), words[there, piece], words[coming, piece]
+            )

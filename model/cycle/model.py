@@ -25,10 +25,9 @@ from ..program.checks import require_held
 from ..program.program import Program
 from ..run.run import Ending, EndState, Prediction
 from ..run.trace import Trace
-from .combine import codes, lane_widths, own_addresses
 from .control import Control
 from .loop import FINISHED, LIMIT, TRACE_FULL, simulate
-from .pieces import with_pieces
+from .pieces import MovedWords
 from .state import (
     BLOCK,
     CULPRIT,
@@ -54,7 +53,6 @@ _MOST_ROWS = 1 << 24
 """Rows of a trace for which room is reserved at once."""
 
 
-@with_pieces
 def run(
     program: Program,
     memory: npt.NDArray[np.uint64],
@@ -85,10 +83,11 @@ def run(
     most = _limit(program, refusal, control, cycle_limit)
     limit = min(most, control.limit - 1) if control.limit else most
     barrier = Timing.named(timing) is Timing.BARRIER
+    words = MovedWords(config, memory, int(program.length.sum()))
     network = _network(
-        program, control, barrier=barrier, record_trace=record_trace, refusal=refusal
+        program, control, words, barrier=barrier, record_trace=record_trace, refusal=refusal
     )
-    registers = reset_registers(network, wired(config), memory)
+    registers = reset_registers(network, wired(config), words.memory)
     # A switch has no table, so it starts in the state of a sender at the end of its table.
     senders: Any = registers.senders
     senders["state"][~np.repeat(config.topology.has_interface, config.lanes)] = ENDED
@@ -96,7 +95,7 @@ def run(
     finished, trace = _simulated(network, registers, limit, most, rows)
     interfaces: Any = registers.interfaces
     step = np.where(config.topology.has_interface, interfaces["step"], 0)
-    return Prediction(
+    found = Prediction(
         finished=finished,
         cycles=int(registers.total[CYCLE]),
         memory=registers.memory,
@@ -109,6 +108,7 @@ def run(
         step_ends=registers.step_end[1 : program.steps + 1],
         ending=_ending(registers, finished=finished),
     )
+    return words.restored(found)
 
 
 def _simulated(
@@ -304,7 +304,6 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
         "address_bits": config.header.address_bits,
         "operator_bits": config.header.operator_bits,
         "window_bits": config.header.window_bits,
-        "flit_width": config.narrow_width,
         "operator_count": len(config.operators),
         "operator_latency": config.operator_latency,
         "control_words": config.table.control_words,
@@ -323,6 +322,7 @@ def _sizes(config: NetworkConfig) -> dict[str, Any]:
 def _network(
     program: Program,
     control: Control,
+    words: MovedWords,
     *,
     barrier: bool,
     record_trace: bool,
@@ -353,8 +353,6 @@ def _network(
         slot_words=control.words_of(program),
         first_row=np.array(program.first_sender_row),
         rows=_rows(program, program.header_flits[order], header),
-        operators=codes(config.operators),
-        own_operators=own_addresses(config.operators),
-        lane_widths=lane_widths(config),
+        **words.operators,
         header=header,
     )

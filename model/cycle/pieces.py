@@ -1,53 +1,85 @@
-"""Runs of wide words, predicted piece by piece: docs/router.md, section 25.
+"""Wide words in a run: docs/router.md, section 25.
 
 No rule of a run looks at payload. So a run of wide words has the timing of a run with any other
-words of the same program. Without operators, words only move: a run in which each word is the
-number of its place in the memories tells where every word comes from. With operators, one run for
-each piece makes the words.
+words of the same program. The loops of the cycle models move numbers in their stead::
+
+    number       0        1 …              …
+    word         0        in the           combined in the run: the loop notes the numbers of the
+                          memories         two words and the operator
+
+After the run, each combination is made in the order of the notes, and all numbers become words.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import update_wrapper
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
 from ..base.arrays import Words
 from ..base.errors import InvalidInput
 from ..network.config import NetworkConfig
-from ..program.any_program import AnyProgram
 from ..run.run import Prediction
-from ..run.trace import HEAD_MARK, Trace
-
-AProgram = TypeVar("AProgram", bound=AnyProgram)
-Settings = ParamSpec("Settings")
-RunOne = Callable[[Words], Prediction]
+from ..run.trace import HEAD_MARK
+from .combine import NOTED, NOTES, combine_noted, operator_columns
 
 
-def with_pieces(
-    run_narrow: Callable[Concatenate[AProgram, Words, Settings], Prediction],
-) -> Callable[Concatenate[AProgram, Words, Settings], Prediction]:
-    """Let a function that runs a program with words of one piece run it with wide ones, too.
+class MovedWords:
+    """The words of a run as its loop moves them: numbers of wide words, all others themselves.
 
-    Raises :class:`InvalidInput` for memories whose words the network cannot hold.
+    ``memory`` has the message memories before the run; a run combines at most ``combinations``
+    words. Raises :class:`InvalidInput` for memories whose words the network cannot hold.
+
+    Attributes
+    ----------
+    memory
+        The memories for the loop, shape (nodes, message words).
+    operators
+        The loop's :class:`.NotingOperators`, by the names of their fields.
+
     """
 
-    def run(
-        program: AProgram, memory: Words, /, *further: Settings.args, **settings: Settings.kwargs
-    ) -> Prediction:
-        config = program.config
+    memory: Words
+    operators: dict[str, Any]
+
+    def __init__(self, config: NetworkConfig, memory: Words, combinations: int) -> None:
         _require_memory(config, memory)
-        if not config.further_pieces:
-            return run_narrow(program, memory, *further, **settings)
+        self._config, self._given = config, memory
+        self._columns = columns = operator_columns(config)
+        self.memory, self._origins, rows = memory, 0, 1
+        if config.further_pieces:
+            columns = columns._replace(operators=np.full_like(columns.operators, NOTED))
+            nodes, places, _ = memory.shape
+            self._origins = nodes * places
+            numbers = np.arange(1, 1 + self._origins, dtype=np.uint64)
+            self.memory = numbers.reshape(nodes, places)
+            rows += self._origins + combinations
+        self._notes = np.empty((rows, NOTES), dtype=np.uint64)
+        self.operators = {**columns._asdict(), "notes": self._notes}
+        self.forget()
 
-        def run_one(words: Words) -> Prediction:
-            return run_narrow(program, words, *further, **settings)
+    def forget(self) -> None:
+        """Let the loop begin anew."""
+        self._notes[0, 0] = 1 + self._origins
 
-        return _by_piece(run_one, memory) if config.operators else _by_origin(run_one, memory)
+    def restored(self, run: Prediction) -> Prediction:
+        """Return the run that the loop has made, with the words of the network."""
+        if not self._config.further_pieces:
+            return run
+        words = self._words()
+        header = run.trace.kind & HEAD_MARK != 0
+        # ``take`` needs half the time of an index, but no unsigned numbers.
+        data = words.take(np.where(header, 0, run.trace.data).view(np.int64), axis=0)
+        data[header, 0] = run.trace.data[header]
+        memory = words.take(run.memory.view(np.int64), axis=0)
+        return replace(run, memory=memory, trace=replace(run.trace, data=data))
 
-    update_wrapper(run, run_narrow)
-    return run
+    def _words(self) -> Words:
+        """Return the word of each number, shape (numbers, pieces)."""
+        first, count = 1 + self._origins, int(self._notes[0, 0])
+        words = np.empty((count, self._config.pieces), dtype=np.uint64)
+        words[0], words[1:first] = 0, self._given.reshape(self._origins, -1)
+        combine_noted(self._columns, self._notes[first:count], words)
+        return words
 
 
 def _require_memory(config: NetworkConfig, memory: Words) -> None:
@@ -65,25 +97,3 @@ def _require_memory(config: NetworkConfig, memory: Words) -> None:
         raise InvalidInput.of(
             "a word of memory", f"at most {config.narrow_width} bits wide", hex(largest)
         )
-
-
-def _by_origin(run_one: RunOne, memory: Words) -> Prediction:
-    """Run the numbers of all places, and put the words of the places in their stead."""
-    nodes, places, pieces = memory.shape
-    words = memory.reshape(-1, pieces)
-    run = run_one(np.arange(nodes * places, dtype=np.uint64).reshape(nodes, places))
-    header = run.trace.kind & HEAD_MARK != 0
-    data = words[np.where(header, 0, run.trace.data)]
-    data[header] = 0
-    data[header, 0] = run.trace.data[header]
-    return replace(run, memory=words[run.memory], trace=replace(run.trace, data=data))
-
-
-def _by_piece(run_one: RunOne, memory: Words) -> Prediction:
-    """Run each piece of all words; the headers, which every run has, are in the lowest piece."""
-    runs = [run_one(np.ascontiguousarray(piece)) for piece in np.moveaxis(memory, -1, 0)]
-    data = np.stack([run.trace.data for run in runs], axis=-1)
-    trace: Trace = runs[0].trace
-    data[trace.kind & HEAD_MARK != 0, 1:] = 0
-    memories = np.stack([run.memory for run in runs], axis=-1)
-    return replace(runs[0], memory=memories, trace=replace(trace, data=data))

@@ -225,6 +225,7 @@ class Network(NamedTuple):
 
     ``operators`` has a code for each of ``operator_count`` operators, ``own_operators`` the address
     of each custom one, ``lane_widths`` the bits of its lanes; all take ``operator_latency`` cycles.
+    ``notes`` has what was combined, if words are wide (:class:`.NotingOperators`).
     """
 
     ports: int
@@ -275,6 +276,7 @@ class Network(NamedTuple):
     operators: Ints
     own_operators: Ints
     lane_widths: Ints
+    notes: Words
     header: Words
 
 

@@ -100,10 +100,11 @@ def registers_after(
     made: Program, change: Callable[[Any, Registers], None], *, barrier: bool = False
 ) -> Registers:
     """Change the network or the registers of a program; return the registers 50 cycles later."""
+    moved = model.MovedWords(made.config, words(made), 0)
     network = model._network(
-        made, model.Control(), barrier=barrier, record_trace=True, refusal=None
+        made, model.Control(), moved, barrier=barrier, record_trace=True, refusal=None
     )
-    registers = model.reset_registers(network, model.wired(made.config), words(made))
+    registers = model.reset_registers(network, model.wired(made.config), moved.memory)
     change(network, registers)
     rows = model._columns(Trace.empty(1000))
     assert simulate(network, registers, model.empty_lists(network), rows, 50) != TRACE_FULL

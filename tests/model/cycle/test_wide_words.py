@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.drawn_requests import draw_network
+from helpers.own_operator import twice
 
 import eyecast
 from eyecast.model.base.arrays import as_integers
@@ -64,23 +65,62 @@ def payload(run: Prediction) -> Any:
 
 def test_each_piece_moves_as_a_network_of_64_bits_moves_words() -> None:
     for number, program in enumerate(drawn_programs(0)):
-        config, memory = program.config, drawn_memory(program, number)
+        memory = drawn_memory(program, number)
         wide = predict(program, memory, timing=Timing.BARRIER)
         simulated = run_any(program, memory, timing=Timing.BARRIER)
         assert np.array_equal(wide.memory, simulated.memory)
         assert same_places(wide.trace, simulated.trace)
         assert np.array_equal(wide.trace.data, simulated.trace.data)
-        # The contract fixes the rows of a program of 64 bits, whatever the width of its words.
-        narrow = replace(program, config=replace(config, flit_width=64))
-        heads = wide.trace.kind & HEAD_MARK != 0
-        for piece in range(config.pieces):
-            alone = run_any(narrow, memory[..., piece].copy(), timing=Timing.BARRIER)
-            assert alone.cycles == wide.cycles
-            assert same_places(alone.trace, wide.trace)
-            assert np.array_equal(alone.memory, wide.memory[..., piece])
-            assert np.array_equal(payload(alone), payload(wide)[:, piece])
-            header = wide.trace.data[heads, piece]
-            assert np.array_equal(header, 0 * header if piece else alone.trace.data[heads])
+        require_pieces(program, memory, wide)
+
+
+def require_pieces(program: AnyProgram, memory: Any, wide: Prediction) -> None:
+    """Compare a run with the runs of its pieces."""
+    config = program.config
+    # The contract fixes the rows of a program of 64 bits, whatever the width of its words.
+    narrow = replace(program, config=replace(config, flit_width=64))
+    heads = wide.trace.kind & HEAD_MARK != 0
+    for piece in range(config.pieces):
+        alone = run_any(narrow, memory[..., piece].copy(), timing=Timing.BARRIER)
+        assert (alone.cycles, alone.flags.tolist()) == (wide.cycles, wide.flags.tolist())
+        assert same_places(alone.trace, wide.trace)
+        assert np.array_equal(alone.memory, wide.memory[..., piece])
+        assert np.array_equal(payload(alone), payload(wide)[:, piece])
+        header = wide.trace.data[heads, piece]
+        assert np.array_equal(header, 0 * header if piece else alone.trace.data[heads])
+
+
+def spoiled(program: AnyProgram, draw: np.random.Generator) -> AnyProgram:
+    """Put drawn numbers into some fields of a program."""
+    names = ("codes", "operator", "first", "second", "receive", "send_address", "duration")
+    changed = {}
+    for name in names if program.config.circuits else ("source_address", "target_address"):
+        changed[name] = getattr(program, name).copy()
+        chosen = draw.random(changed[name].shape) < 1 / len(names)
+        changed[name][chosen] = draw.permutation(changed[name][chosen])
+    return replace(program, **changed)
+
+
+def test_pieces_of_wrong_programs_move_alike() -> None:
+    """Words that are missing, or lie elsewhere, are combined as in a network of 64 bits."""
+    flagged = 0
+    for number, program in enumerate(drawn_programs(3)):
+        memory, draw = drawn_memory(program, number), np.random.default_rng(number)
+        for wrong in (spoiled(program, draw) for _ in range(EACH)):
+            wide = run_any(wrong, memory, timing=Timing.BARRIER)
+            require_pieces(wrong, memory, wide)
+            flagged += bool(wide.flags.any())
+    assert flagged > EACH
+
+
+def test_pieces_are_combined_by_an_operator_of_ones_own() -> None:
+    own = eyecast.Operator("twice:16", latency=3, meaning=twice)
+    asked: dict[str, Any] = {"collective": "all-reduce", "words": 3, "operator": own}
+    program = eyecast.compile(
+        eyecast.schedule(eyecast.mesh((2, 3)), "ring", **asked), flit_width=192, operators=[own]
+    )
+    memory = drawn_memory(program, 1)
+    require_pieces(program, memory, run_any(program, memory, timing=Timing.BARRIER))
 
 
 def test_no_departure_depends_on_payload() -> None:
