@@ -104,7 +104,7 @@ FLOORS: dict[str, set[str]] = {
     },
     "explore": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
-        *("model/traffic", "model/compare", "report", "api"),
+        *("model/run", "model/traffic", "model/compare", "report", "api"),
     },
     "chip": {
         *("model/base", "model/network", "model/schedule", "model/collectives", "model/program"),
