@@ -202,7 +202,7 @@ def _with_image(subject: Subject, image: str, file: str | None) -> tuple[Subject
 
     if file is None:
         raise InvalidInput("--image needs --program FILE")
-    refuse_beside("--image", ["--timing"], "the image says it")
+    refuse_beside("--image", ["--timing"], "the image has it already")
     read = read_image(image)
     if identity(read.config) != identity(subject.program.config):
         raise InvalidInput(f"{image} must be for the network of {file}")

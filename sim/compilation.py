@@ -27,8 +27,8 @@ def require_convertible(config: NetworkConfig) -> None:
             raise InvalidInput.of(f"operator {operator.name}", allowed, "without")
     ports, vcs = config.topology.ports, config.vcs
     if ports * vcs > MOST_BUFFERS:
-        before = f"ports of a node x VCs must be at most {MOST_BUFFERS} for hardware ("
-        raise InvalidInput.around(before, "vcs", f" lowers it), not {ports} x {vcs}")
+        before = f"ports of a node x VCs must be at most {MOST_BUFFERS} for hardware (lower "
+        raise InvalidInput.around(before, "vcs", f"), not {ports} x {vcs}")
 
 
 class Tiles(enum.Enum):

@@ -149,7 +149,7 @@ class CollectiveOptions:
             plain &= task.operator is None or task.collective in REDUCTIONS
             if not (usual and plain and task.collective in USUAL_ALGORITHMS):
                 raise
-            raise error.between("", " (--algorithm tree serves any network)") from error
+            raise error.between("", " (use --algorithm tree instead)") from error
         for group, choice in found.choices.items():
             click.echo("" if group is None else f"group {group}: ", nl=False, err=True)
             click.echo(choice.describe(), err=True)

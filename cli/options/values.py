@@ -201,7 +201,7 @@ def _key(parameter: str) -> str:
     return parameter.replace(" ", "_")
 
 
-def refuse_beside(option: str, others: Sequence[str], why: str = "the file says it") -> None:
+def refuse_beside(option: str, others: Sequence[str], why: str = "the file has it already") -> None:
     """Refuse those of ``others`` that were typed together with ``option``."""
     for parameter in click.get_current_context().command.params:
         if parameter.opts[0] in others and was_typed(str(parameter.name)):

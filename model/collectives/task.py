@@ -271,8 +271,8 @@ def all_port_served(request: Request, collective: str) -> str:
     cube = Request(topology=hypercube(3), words=1, source=root, all_port=True)
     for where, each in (("", request), ("on a hypercube ", cube)):
         if names := _served(each, collective):
-            return f"{where}{', '.join(names)} {'serves' if len(names) == 1 else 'serve'} it"
-    return "nothing serves it yet"
+            return f"{where}use {', '.join(names)}"
+    return "no algorithm does so yet"
 
 
 def _served(request: Request, collective: str) -> list[str]:

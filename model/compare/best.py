@@ -84,7 +84,7 @@ class Choice:
         if others:
             said[0] += f", next best {others[0].words}"
         elif not self.untried:
-            said[0] += ", nothing else serves"
+            said[0] += ", no other algorithm works here"
         if self.untried:
             said.append(f"no time to try {', '.join(self.untried)}")
         return "; ".join(said)

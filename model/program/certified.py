@@ -56,8 +56,8 @@ class Room:
                 before = f"flits of the message must be {layout.limit(config)}"
                 if config.message_words == MOST_MEMORY_WORDS:
                     raise InvalidInput(f"{before}, not {layout.size}")
-                after = f" raises it), not {layout.size}"
-                raise InvalidInput.around(f"{before} (", "message_words", after)
+                after = f"), not {layout.size}"
+                raise InvalidInput.around(f"{before} (raise ", "message_words", after)
         return config, layouts
 
 

@@ -152,8 +152,8 @@ def require_table_room(table: RowTable, otherwise: str = "") -> None:
         name, words = f"table of node {sender // table.config.lanes}", table.table_sizes[sender]
         if otherwise:
             raise InvalidInput.of(name, f"at most {most} words long{otherwise}", words)
-        before = f"{name} must be at most {most} words long ("
-        raise InvalidInput.around(before, "table_words", f" raises it), not {words}")
+        before = f"{name} must be at most {most} words long (raise "
+        raise InvalidInput.around(before, "table_words", f"), not {words}")
 
 
 def require_loadable(table: RowTable) -> None:

@@ -36,8 +36,10 @@ def slot_of(program: AnyProgram, base: int = 0) -> Slot:
     slot = Slot(base, int(program.table_sizes.max()))
     end = slot.base + slot.words
     if end > config.table_words:
-        before = f"words of programs must be at most {config.table_words}, the table memory ("
-        raise InvalidInput.around(before, "table_words", f" raises it), not {end}")
+        before = (
+            f"words of all programs must be at most {config.table_words}, the table memory (raise "
+        )
+        raise InvalidInput.around(before, "table_words", f"), not {end}")
     return slot
 
 

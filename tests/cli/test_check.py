@@ -174,7 +174,7 @@ def test_an_image_says_the_timing_and_must_load_the_program(eyecast: Command, he
     program = ("check", "trace.csv", "--program", "1,1.json")
     assert eyecast(*program, "--image", "image-1,1.csv").status == 0
     assert eyecast(*program, "--image", "image-1,1.csv", "--timing", "barrier") == refusal(
-        "--timing must be left out with --image: the image says it"
+        "--timing must be left out with --image: the image has it already"
     )
     assert eyecast(*program, "--image", "image-0,0.csv") == refusal(
         "image-0,0.csv must load the program of 1,1.json, it loads another one"

@@ -160,7 +160,7 @@ def test_what_serves_all_ports_is_said(eyecast: Command, collective: str) -> Non
     found = result(eyecast("compare", *root, "--json"))["algorithms"]
     served = ", ".join(entry["algorithm"] for entry in found)
     answer = eyecast("schedule", *root, "--algorithm", "ring")
-    assert answer.errors.endswith(f" ring {collective} ({served} serve it)\n")
+    assert answer.errors.endswith(f" ring {collective} (use {served})\n")
 
 
 def test_a_schedule_that_breaks_a_rule_is_not_one_that_does_not_serve(
@@ -258,7 +258,7 @@ BAD_OPTIONS = {
         "--source must be a node that is not faulty, not 1,1"
     ),
     f"{MESH} --source 0,0 --words 257 --message-words 256": (
-        "flits of the message must be at most 256, the message memory (--message-words raises it), "
+        "flits of the message must be at most 256, the message memory (raise --message-words), "
         "not 257"
     ),
     f"{MESH} --source 0,0 --vcs 9 -o a.svg": "--vcs must be 1 to 8, not 9",

@@ -107,12 +107,12 @@ REFUSED = {
     "convert ring.xml s.json --mesh 2x2 --cycles 5": (
         "--cycles must be left out with FROM: it holds a schedule"
     ),
-    "convert s.json t.xml --mesh 4x4": "--mesh must be left out with FROM: the file says it",
+    "convert s.json t.xml --mesh 4x4": "--mesh must be left out with FROM: the file has it already",
     "convert ring.xml ring.xml --mesh 2x2": ("output file ring.xml must be another file than FROM"),
     "convert none.xml s.json": "none.xml: cannot be read: No such file or directory",
     "predict --schedule ring.xml": "ring.xml names no network: give one, such as --mesh 4x4",
     "predict --schedule ring.xml --mesh 2x2 --source 0,0": (
-        "--source must be left out with --schedule: the file says it"
+        "--source must be left out with --schedule: the file has it already"
     ),
     "predict --schedule broken.xml --mesh 3x1": (
         "broken.xml, line 4: <step>: srcoff must be 0 to 1, not '7'"

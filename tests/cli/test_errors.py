@@ -21,7 +21,7 @@ from eyecast.model.papers.transmit import schemes
 from eyecast.sim.toolchain import environment
 
 EYE = "network for the eye broadcast must be a 2^k x 2^k mesh (1x1, 2x2, 4x4, 8x8, ...)"
-TREE = "(--algorithm tree serves any network)"
+TREE = "(use --algorithm tree instead)"
 CORNER = "--source 0,0"
 BAD_OPTIONS = {
     # The network
@@ -61,7 +61,7 @@ BAD_OPTIONS = {
         "--number must be 0 to 1, not 2"
     ),
     "program --mesh 2x2 --source 0,0 --programs 2 --base 60 --image a.csv": (
-        "words of programs must be at most 64, the table memory (--table-words raises it), not 66"
+        "words of all programs must be at most 64, the table memory (raise --table-words), not 66"
     ),
     "program --mesh 2x2 --source 0,0 -o a.json --image a.csv": (
         "output file a.json must be another file than the first output"
@@ -91,7 +91,7 @@ BAD_OPTIONS = {
         "(predict takes up to 1048576)"
     ),
     "verilog --star-tree 40x1 --vcs 4 -o a.v": (
-        "ports of a node x VCs must be at most 88 for hardware (--vcs lowers it), not 41 x 4"
+        "ports of a node x VCs must be at most 88 for hardware (lower --vcs), not 41 x 4"
     ),
     # Other networks
     f"schedule --mesh 4x4 --torus 4x4 {CORNER}": (
@@ -157,7 +157,7 @@ BAD_OPTIONS = {
     ),
     f"schedule --mesh 8x8 {CORNER} --words abc": "--words must be an integer, not 'abc'",
     f"verify --mesh 4x4 {CORNER} --words 257 --message-words 256": (
-        "flits of the message must be at most 256, the message memory (--message-words raises it), "
+        "flits of the message must be at most 256, the message memory (raise --message-words), "
         "not 257"
     ),
     # The hardware
@@ -174,7 +174,7 @@ BAD_OPTIONS = {
         "--vcs must be at least 2 for this schedule, not 1"
     ),
     f"predict --mesh 4x4 {CORNER} --table-words 3": (
-        "table of node 0 must be at most 3 words long (--table-words raises it), not 9"
+        "table of node 0 must be at most 3 words long (raise --table-words), not 9"
     ),
     f"verify --mesh 4x4 {CORNER} --vcs 1_0": "--vcs must be an integer, not '1_0'",
     f"verify --mesh 4x4 {CORNER} --vcs \u0661": "--vcs must be an integer, not '\u0661'",
@@ -191,11 +191,11 @@ BAD_OPTIONS = {
     f"schedule --mesh 8x8 {CORNER} --packet 0": "--packet must be 1 to 2147483647, not 0",
     f"schedule --mesh 8x8 {CORNER} --packet 1,2": "--packet must be a number of words, not '1,2'",
     f"schedule --mesh 8x8 {CORNER} --algorithm eye --ports all": (
-        "--ports all must be left out with eye broadcast (packed-trees serves it)"
+        "--ports all must be left out with eye broadcast (use packed-trees)"
     ),
     "schedule --mesh 4x4 --collective all-reduce --ports all --algorithm stream-ring": (
-        "--ports all must be left out with stream-ring all-reduce (hamiltonian, greedy, rings, "
-        "packed-trees, recursive-doubling, combs serve it)"
+        "--ports all must be left out with stream-ring all-reduce (use hamiltonian, greedy, rings, "
+        "packed-trees, recursive-doubling, combs)"
     ),
     "schedule --mesh 4x4 --source 0,0 --group diag": (
         "--group must be rows, columns, 'submesh AxB' or a file, not 'diag'"
@@ -275,10 +275,10 @@ BAD_OPTIONS = {
         "--all-sources must be without --source and --schedule"
     ),
     "predict --program p.json --schedule s.json": (
-        "--schedule must be left out with --program: the file says it"
+        "--schedule must be left out with --program: the file has it already"
     ),
     "predict --program p.json --steps 9": (
-        "--steps must be left out with --program: the file says it"
+        "--steps must be left out with --program: the file has it already"
     ),
     "verilog --mesh 2x1 --ports full-duplex -o a.v": (
         "Invalid value for '--ports': 'full-duplex' is not one of 'one', 'all' "
@@ -391,7 +391,7 @@ def test_what_a_file_says_is_left_out_beside_it(
     eyecast("schedule", *CORNER_4X4, "-o", "s.json")
     (here / "t.csv").write_text("cycle,source,target,flits\n3,0,1,2\n")
     file_option = arguments.split()[-4]
-    line = f"{option} must be left out with {file_option}: the file says it"
+    line = f"{option} must be left out with {file_option}: the file has it already"
     assert eyecast(*arguments.split()) == refusal(line)
 
 

@@ -128,7 +128,7 @@ REFUSED = {
         "--block-words must be left out with --lengths: it is about cycles"
     ),
     f"predict --mesh 4x4 {ALL_GATHER} --message-words 64": (
-        "flits of the message must be at most 64, the message memory (--message-words raises it), "
+        "flits of the message must be at most 64, the message memory (raise --message-words), "
         "not 72"
     ),
     "schedule --mesh 4x4 --source 0,0 --block-words words.json": (

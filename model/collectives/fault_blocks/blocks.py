@@ -113,17 +113,17 @@ def _neighbors(inside: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.bool_], ..
 
 def _require_blocks(topology: Topology) -> None:
     if topology.kind != "mesh" or len(topology.dims) != 2:
-        raise topology.refusal("jiang-wu", "a 2-D mesh (tree serves any network)")
+        raise topology.refusal("jiang-wu", "a 2-D mesh (use tree instead)")
     for begin, end in topology.faulty_links[:1]:
         raise InvalidInput.of(
             "faulty links for jiang-wu",
-            "none (tree serves a mesh with any faults)",
+            "none (use tree instead)",
             f"{_named(topology, begin)}:{_named(topology, end)}",
         )
     for node in topology.faulty_nodes:
         pairs = zip(topology.coordinates(node).tolist(), topology.dims, strict=True)
         if any(place in {0, side - 1} for place, side in pairs):
-            allowed = "off the edge of the mesh (tree serves a mesh with any faults)"
+            allowed = "off the edge of the mesh (use tree instead)"
             raise InvalidInput.of("faulty node for jiang-wu", allowed, _named(topology, node))
 
 

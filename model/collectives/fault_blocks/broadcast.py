@@ -130,7 +130,7 @@ def _require_source(topology: Topology, regions: FaultRegions, source: int) -> N
         raise InvalidInput.of("source", "a node that is not faulty", source)
     block = regions.boundaries.block_numbers.ravel(order="F")[source]
     if block != NO_BLOCK:
-        allowed = "a node outside of fault blocks for jiang-wu (tree serves any other)"
+        allowed = "a node outside of fault blocks for jiang-wu (use tree instead)"
         where = f"{source}, disabled in the block {regions.boundaries.blocks[block]}"
         raise InvalidInput.of("source", allowed, where)
 

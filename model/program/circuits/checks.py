@@ -44,8 +44,8 @@ def require_room(program: CircuitProgram) -> None:
     """
     most, entries = program.config.table_words, program.table_sizes
     for node in np.flatnonzero(entries > most)[:1].tolist():
-        before = f"entries of node {node} must be at most {most} ("
-        raise InvalidInput.around(before, "table_words", f" raises it), not {entries[node]}")
+        before = f"entries of node {node} must be at most {most} (raise "
+        raise InvalidInput.around(before, "table_words", f"), not {entries[node]}")
 
 
 def _rules(program: CircuitProgram) -> Iterator[tuple[str, str, Numbers, _Marks]]:

@@ -257,23 +257,24 @@ REFUSED = {
     "source must be a node that is not faulty, not 52": lambda: jiang_wu_broadcast(
         FIGURE_1, FIGURE_1.node_at((2, 5)), 1
     ),
-    "source must be a node outside of fault blocks for jiang-wu (tree serves any other), not 62, "
+    "source must be a node outside of fault blocks for jiang-wu (use tree instead), not 62, "
     "disabled "
     "in the block [2:5, 3:6]": lambda: jiang_wu_broadcast(FIGURE_1, FIGURE_1.node_at((2, 6)), 1),
-    "faulty node for jiang-wu must be off the edge of the mesh (tree serves "
-    "a mesh with any faults), not 4,1": lambda: fault_blocks(with_faults(mesh((5, 4)), [9, 12])),
-    "faulty links for jiang-wu must be none (tree serves a mesh with any "
-    "faults), not 1,1:2,1": lambda: fault_blocks(with_faults(mesh((5, 4)), faulty_links=[(6, 7)])),
-    "network for jiang-wu must be a 2-D mesh (tree serves any network), not a 4x4 torus": lambda: (
+    "faulty node for jiang-wu must be off the edge of the mesh (use tree "
+    "instead), not 4,1": lambda: fault_blocks(with_faults(mesh((5, 4)), [9, 12])),
+    "faulty links for jiang-wu must be none (use tree instead), not 1,1:2,1": lambda: fault_blocks(
+        with_faults(mesh((5, 4)), faulty_links=[(6, 7)])
+    ),
+    "network for jiang-wu must be a 2-D mesh (use tree instead), not a 4x4 torus": lambda: (
         fault_blocks(torus((4, 4)))
     ),
-    "network for jiang-wu must be a 2-D mesh (tree serves any network), not a 3x3x3 mesh": lambda: (
+    "network for jiang-wu must be a 2-D mesh (use tree instead), not a 3x3x3 mesh": lambda: (
         fault_blocks(mesh((3, 3, 3)))
     ),
-    "network for jiang-wu must be a 2-D mesh (tree serves any network), not a line of 9": lambda: (
+    "network for jiang-wu must be a 2-D mesh (use tree instead), not a line of 9": lambda: (
         fault_blocks(line(9))
     ),
-    "network for jiang-wu must be a 2-D mesh (tree serves any network), not a 2-cube": lambda: (
+    "network for jiang-wu must be a 2-D mesh (use tree instead), not a 2-cube": lambda: (
         fault_blocks(hypercube(2))
     ),
     # Grids.

@@ -169,7 +169,9 @@ def test_programs_lie_one_behind_the_other() -> None:
         slots_of([*programs, programs[0]])
     end = slot_of(programs[0], 64 - sizes[0])
     assert sum(end) == 64
-    with pytest.raises(InvalidInput, match="words of programs must be at most 64, the table memo"):
+    with pytest.raises(
+        InvalidInput, match="words of all programs must be at most 64, the table memo"
+    ):
         slot_of(programs[0], 65 - sizes[0])
     with pytest.raises(InvalidInput, match="must be for one network"):
         slots_of([programs[0], program({}, {}, mesh((2, 2)), programs=3)])

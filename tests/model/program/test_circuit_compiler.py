@@ -233,7 +233,7 @@ def test_a_table_has_room_for_its_end_entry_too() -> None:
     for words, refused in ((entries, False), (entries - 1, True)):
         room = Room({"circuits": True, "table_words": words}, ("table_words",))
         if refused:
-            why = rf"must be at most {words} \(table_words raises it\), not {entries}"
+            why = rf"must be at most {words} \(raise table_words\), not {entries}"
             with pytest.raises(InvalidInput, match=why):
                 room.compile_one(made)
         else:

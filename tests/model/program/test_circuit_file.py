@@ -80,7 +80,7 @@ def test_the_file_of_the_example_has_a_line_for_each_node() -> None:
         (
             "network.table_words",
             2,
-            "entries of node 1 must be at most 2 (table_words raises it), not 3",
+            "entries of node 1 must be at most 2 (raise table_words), not 3",
         ),
     ],
 )
