@@ -259,7 +259,7 @@ function runTablePart(run, node) {
   const { circuits } = run;
   const { first_entry, duration } = circuits.table;
   const [begin, end] = [first_entry[node], first_entry[node + 1]];
-  if (begin === end) return { element: make("p", { class: "quiet" }, "It does nothing: its run table is empty.") };
+  if (begin === end) return { element: make("p", { class: "quiet" }, "This node does nothing: its run table is empty.") };
   const rows = Array.from({ length: end - begin }, (_, place) => entryCells(run, begin + place));
   const made = table(`Run table of node ${run.network.names[node]}`, ["cycles", "the router moves", "joins", "reads", "writes"], rows);
   made.classList.add("wraps");
@@ -313,7 +313,7 @@ function seenOnCircuits(run, cycle) {
   if (sums) parts.push(`two words become one in ${count(sums, "router")}`);
   if (forks) parts.push(`one word leaves by several ways in ${count(forks, "router")}`);
   const [what, more] = parts;
-  if (!what) return "Each router passes its words on, one way in, one way out.";
+  if (!what) return "Each router passes its words on from one input to one output.";
   return `${what[0].toUpperCase()}${what.slice(1)}${more ? `; ${more}` : ""}.`;
 }
 

@@ -65,8 +65,8 @@ class Lanes {
     this.canvas.style.height = `${this.lines.length * this.height + AXIS_HEIGHT}px`;
     this.canvas.setAttribute("aria-label", `${this.lines.length} links over ${count(run.cycles, "cycle")}`);
     const red = run.held_up.some(Boolean) ? ", red where it is held up" : "";
-    this.said.textContent = run.circuits ? "A block is a word on its link. A click goes to its cycle."
-      : `A stripe is a packet: slanted while it moves, flat while it waits${red}. A click goes to its cycle and follows it.`;
+    this.said.textContent = run.circuits ? "A block is a word on a link. A click on a block goes to its cycle."
+      : `A stripe is a packet: slanted while it moves, flat while it waits${red}. A click on a stripe goes to its cycle and follows the packet.`;
     this.view.by(0);
   }
 

@@ -78,7 +78,7 @@ class Page {
     }));
     const home = byId("comparison");
     home.append(table(comparison.title, comparison.columns, rows, (number) => (comparison.wrong.includes(number) ? "wrong" : null)),
-      make("p", { class: "quiet" }, "A number of cycles is a button: it shows that run."));
+      make("p", { class: "quiet" }, "Each number of cycles is a button that shows the run."));
     if (comparison.missing.length) {
       home.append(make("details", {}, make("summary", {}, "Not served"), ...comparison.missing.map((line) => make("p", { class: "quiet" }, line))));
     }
@@ -230,7 +230,7 @@ class Page {
   showChosen(what) {
     const home = byId("selected");
     if (!what) {
-      home.replaceChildren(make("p", { class: "quiet" }, "Choose a node or a link in the drawing to see what is in it."));
+      home.replaceChildren(make("p", { class: "quiet" }, "Choose a node or a link in the drawing to see its words and packets."));
       return;
     }
     this.panel = what.node === undefined

@@ -103,7 +103,7 @@ function injectionPart(run, node) {
       arrives: run.arrivalText(row),
     });
   }
-  if (!rows.length) return { element: make("p", { class: "quiet" }, "It sends nothing: its injection table is empty.") };
+  if (!rows.length) return { element: make("p", { class: "quiet" }, "This node sends nothing: its table of packets is empty.") };
   const columns = Object.keys(rows[0]);
   const cells = rows.map((row) => columns.map((name) => row[name]));
   const made = table(`Injection table of node ${run.network.names[node]}`, columns, cells, (number) => (run.isLate(begin + number) ? "wrong" : null));
@@ -137,7 +137,7 @@ function arrivalsPart(run, node, packets) {
     if (!row || !program) return ["", "unknown", cycles.length, first, last];
     return [timed ? program.start[row - 1] - 1 : program.step[row - 1], run.network.names[run.senderOf(row)], cycles.length, first, last];
   });
-  if (!rows.length) return { element: make("p", { class: "quiet" }, "Nothing arrives here.") };
+  if (!rows.length) return { element: make("p", { class: "quiet" }, "No packet arrives at this node.") };
   const made = table(`Arrivals at node ${run.network.names[node]}`, [timed ? "sent from cycle" : "step", "from", "words", "first cycle", "last cycle"], rows);
   const lines = [...made.querySelectorAll("tbody tr")];
   return {

@@ -3,19 +3,19 @@
 const PURPOSES = {
   broadcast: "A broadcast: one node has a message, and every node gets it.",
   multicast: "A multicast: one node has a message, and some nodes get it.",
-  scatter: "A scatter: one node has a block of words for each node, and sends it there.",
+  scatter: "A scatter: one node has a block of words for each node, and sends each block to its node.",
   gather: "A gather: every node has a block of words, and one node gets all blocks.",
   "all-gather": "An all-gather: every node has a block of words, and gets the blocks of all others.",
   "all-to-all": "An all-to-all: every node has a block of words for every other node.",
   neighbor: "A neighbor exchange: every node has a block of words for every node that is linked with it.",
-  halo: "A halo exchange: every node has a block of words for every node around it, those at its corners included.",
-  reduce: "A reduction: every node contributes, and one node gets the contributions of all, combined.",
-  "reduce-scatter": "A reduce-scatter: every node contributes to each block, and gets one block with the contributions of all.",
-  "all-reduce": "An all-reduce: every node contributes, and every node gets the contributions of all, combined.",
+  halo: "A halo exchange: every node has a block of words for every node around it, also for the nodes at its corners.",
+  reduce: "A reduction: every node contributes words, and one node gets the combined words of all nodes, such as their sum.",
+  "reduce-scatter": "A reduce-scatter: every node contributes to each block, and gets one block with the combined contributions of all nodes.",
+  "all-reduce": "An all-reduce: every node contributes words, and every node gets the combined words of all nodes, such as their sum.",
   barrier: "A barrier: no node goes on before all nodes have reached it.",
-  scan: "A scan: every node contributes, and gets its own contribution combined with those of all nodes before it.",
-  exscan: "An exclusive scan: every node contributes, and gets the contributions of all nodes before it, combined.",
-  traffic: "Traffic: nodes send packets to other nodes at their own times, without a common plan. Packets that want the same link wait for each other.",
+  scan: "A scan: every node contributes words, and gets the combined words of itself and all nodes before it.",
+  exscan: "An exclusive scan: every node contributes words, and gets the combined words of all nodes before it.",
+  traffic: "Traffic: nodes send packets to other nodes without a common plan. Packets that need the same link wait for each other.",
 };
 
 /** Describe the events of a cycle in one line. */
@@ -54,7 +54,7 @@ function count(number, noun) {
 function seen(run, cycle) {
   const what = run.collective === "traffic" ? "packet" : "message";
   if (run.isDeadlocked(cycle)) {
-    return `A deadlock: ${run.deadlock.waits.length} packets wait in a circle, each for a link that the next one holds.`;
+    return `A deadlock: ${run.deadlock.waits.length} packets wait in a circle, each for a link that the next packet holds.`;
   }
   if (run.circuits) return seenOnCircuits(run, cycle);
   if (!run.detailed || !run.program) return "";
@@ -99,7 +99,7 @@ function legendOfNodes(run, network) {
 /** Return entries of the legend for the looks of links. */
 function legendOfLinks(run, network) {
   const entries = [];
-  if (run.detailed && !run.circuits) entries.push(entry(linkIcon("held"), "link held by a packet, from head to tail"));
+  if (run.detailed && !run.circuits) entries.push(entry(linkIcon("held"), "link that a packet holds, from its head to its tail"));
   if (run.datelines.size) {
     const bar = svg("svg", { viewBox: "-20 -20 40 40", class: "icon" }, svg("line", { class: "dateline", y1: -16, y2: 16 }));
     entries.push(entry(bar, "dateline: packets change to the next virtual channel"));
@@ -107,7 +107,7 @@ function legendOfLinks(run, network) {
   if (slowLinks(network).size) entries.push(entry(linkIcon("slow"), "slow link, such as between chiplets"));
   if (network.links.faulty.some(Boolean)) entries.push(entry(linkIcon("faulty"), "broken link"));
   if (run.detailed && run.held_up.some(Boolean)) entries.push(entry(make("span", { class: "ringed" }), "flit that cannot go on"));
-  if (run.deadlock) entries.push(entry(linkIcon("circle"), "circle of waiting"));
+  if (run.deadlock) entries.push(entry(linkIcon("circle"), "link in a circle of packets that wait"));
   return entries;
 }
 
@@ -162,7 +162,7 @@ function deadlockPart(run, drawing, player) {
   return [
     make("h2", {}, "Who waits for whom"),
     make("ol", {}, ...items),
-    make("h3", {}, "What would resolve it"),
+    make("h3", {}, "How to avoid the deadlock"),
     make("ul", {}, ...remedies.map((remedy) => make("li", {}, remedy))),
   ];
 }
