@@ -36,7 +36,7 @@ NAMES = tuple(dict.fromkeys(each.name for each in LISTED))
     "--collective",
     metavar="NAME",
     shell_complete=complete_words(COLLECTIVES),
-    help="List only the algorithms for this collective.",
+    help="List only the algorithms for this collective, such as broadcast.",
 )
 @json_option
 def algorithms_command(name: str | None, collective: str | None, as_json: bool) -> None:

@@ -43,13 +43,14 @@ LAYOUT = ("router.def", "router.png")
 @schedule_options(network_options, hardware_options, collective_options, schedule_file_option)
 @file_option(
     "--liberty",
-    help="The library of standard cells; by default that of Debian's qflow-tech-osu018.",
+    help="File of the library of standard cells; by default that of Debian's qflow-tech-osu018.",
 )
 @click.option(
     "--run",
     "with_run",
     is_flag=True,
-    help="Run the collective on the simulated hardware, for the energy of the busiest router.",
+    help="Run the collective on the simulated hardware, and print the energy of the busiest "
+    "router.",
 )
 @click.option(
     "--route",

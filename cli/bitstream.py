@@ -52,8 +52,8 @@ PROOF_FLITS = 4
     "--prove",
     is_flag=True,
     help=(
-        "Run a broadcast (with operators an all-reduce) on the result in simulation, and check it "
-        "against the model."
+        "Simulate a broadcast (with operators an all-reduce) on the built network, and "
+        "check it against the model."
     ),
 )
 @click.option(

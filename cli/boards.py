@@ -23,7 +23,8 @@ signature_option = option_group(
     click.option(
         "--no-signature",
         is_flag=True,
-        help="Leave out the signatures: the network is smaller, and the other checks remain.",
+        help="Build the network without checksums (signatures) of flits: it is smaller, and the "
+        "other checks remain.",
     ),
     heading="Hardware",
 )

@@ -24,9 +24,12 @@ MOST_DAYS = 100_000
     "eyecast cache",
     "eyecast cache --clear-unused 30",
 )
-@click.option("--clear", is_flag=True, help="Remove every entry that no process is building.")
+@click.option("--clear", is_flag=True, help="Remove every kept result that no process is building.")
 @integer_option(
-    "--clear-unused", None, "Remove entries that were not used for this many days.", metavar="DAYS"
+    "--clear-unused",
+    None,
+    "Remove kept results that were not used for this many days.",
+    metavar="DAYS",
 )
 @json_option
 def cache_command(clear: bool, clear_unused: int | None, as_json: bool) -> None:

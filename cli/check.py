@@ -102,7 +102,8 @@ signal_options = recorded(
         "--names",
         "names_file",
         help=(
-            "Paths of signals with other names in a recording (JSON object: our name to your path)."
+            "JSON file with the paths of signals that have other names in the recording "
+            "(Eyecast's name to your path)."
         ),
     ),
 )
@@ -118,7 +119,8 @@ signal_options = recorded(
 @file_option(
     "--image",
     "image_file",
-    help="Loaded image (CSV): gives the words of messages and the timing; needs --program.",
+    help="The image (CSV) that the host had loaded; it gives the words of messages and the "
+    "timing; needs --program.",
 )
 @click.option(
     "--no-program",

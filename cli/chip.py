@@ -40,7 +40,8 @@ if TYPE_CHECKING:
         "--check",
         "checked",
         is_flag=True,
-        help="Compare each collective, and each message word that a core reads, with the model.",
+        help="Compare each collective, and each message word that a core reads, with the cycle "
+        "model.",
     ),
     heading="Run",
 )

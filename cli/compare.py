@@ -54,12 +54,15 @@ BOUND = "lower bound"
 @schedule_options(network_options, request_options, hardware_options)
 @force_option
 @click.option(
-    "--rtl", is_flag=True, help="Run each algorithm on the hardware too, with both timings."
+    "--rtl",
+    is_flag=True,
+    help="Run each algorithm on the simulated hardware too, with both timings.",
 )
 @click.option(
     "--lengths",
     metavar="N,N,...",
-    help="Compare cycles for these numbers of words; -o draws them.",
+    help="Print the fewest cycles of each algorithm for messages of these numbers of words; -o "
+    "draws them.",
 )
 @click.option(
     "--why", is_flag=True, help="Print why the other algorithms do not work on the network."

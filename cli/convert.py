@@ -39,10 +39,13 @@ _OF_SCHEDULES = (ports_option, words_option)
     "--from",
     "from_format",
     metavar="FORMAT",
-    help="Format of FROM, if its content does not show it.",
+    help="Format of the file FROM, if Eyecast does not recognise it.",
 )
 @click.option(
-    "--to", "to_format", metavar="FORMAT", help="Format of TO, if its suffix does not show it."
+    "--to",
+    "to_format",
+    metavar="FORMAT",
+    help="Format of the file TO, if its suffix does not name it.",
 )
 @network_options
 @ports_option

@@ -51,7 +51,8 @@ from .run import run_of
     default="eyecast",
     show_default=True,
     metavar="NAME",
-    help="Prefix of modules, files, functions and macros; each engine of a chip needs its own.",
+    help="Prefix of the names of modules, files, functions and macros; each engine of a chip "
+    "needs another prefix.",
 )
 @click.option("--assertions", is_flag=True, help="Write SystemVerilog with assertions.")
 @file_option(
@@ -62,7 +63,10 @@ from .run import run_of
 )
 @timing_option
 @option_group(
-    file_option("--workload", help="Keep all programs of this workload instead of a collective."),
+    file_option(
+        "--workload",
+        help="Make the package for all programs of this workload file, instead of one collective.",
+    ),
     heading="Workload",
 )
 @workload_options

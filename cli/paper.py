@@ -68,15 +68,23 @@ class FormulaOptions:
 )
 @click.argument("name", required=False, metavar="[PAPER]", shell_complete=_complete)
 @click.argument("chosen", nargs=-1, metavar="[ITEM]...", shell_complete=_complete)
-@click.option("--mesh", metavar="WxH", help="Map the TCDs of this mesh (Cang & Wu, Figs. 2 and 5).")
+@click.option(
+    "--mesh",
+    metavar="WxH",
+    help="Draw a map of the links that broadcasts cross on this mesh (Cang & Wu, Figs. 2 and 5).",
+)
 @recorded(
     "formulas",
     FormulaOptions,
-    integer_option("--dimension", 4, "n: dimension of the hypercube."),
-    integer_option("--words", 16, "M: words of the message, or of each block."),
-    integer_option("--packet", 4, "B: the most words of a packet."),
-    float_option("--tau", 8e-3, "τ: time of a start-up; the default is the iPSC's, in seconds."),
-    float_option("--tc", 0.8e-6, "t_c: time of a word."),
+    integer_option("--dimension", 4, "The number n: dimension of the hypercube."),
+    integer_option("--words", 16, "The number M: words of the message, or of each block."),
+    integer_option("--packet", 4, "The number B: the most words of a packet."),
+    float_option(
+        "--tau",
+        8e-3,
+        "The number τ: time to start a send, in seconds; by default that of the iPSC.",
+    ),
+    float_option("--tc", 0.8e-6, "The number t_c: time to send one word, in seconds."),
     heading="Johnsson & Ho",
 )
 @output_option("a picture of each figure", metavar="FOLDER")

@@ -65,7 +65,7 @@ program_file_option = option_group(
     file_option(
         "--program",
         "program_file",
-        help="A program file, instead of the options that make a program.",
+        help="Read the program from this file, instead of making one.",
     ),
     heading="Collective",
 )

@@ -76,7 +76,9 @@ image_options = recorded(
         ),
     ),
     integer_option("--number", 0, "Number by which a host starts the program; needs --programs."),
-    integer_option("--base", 0, "Address of the program in the table memories; needs --programs."),
+    integer_option(
+        "--base", 0, "Address at which the table memories keep the program; needs --programs."
+    ),
     heading="Output",
 )
 
@@ -98,9 +100,11 @@ image_options = recorded(
     "--node",
     "node_text",
     metavar="X,Y",
-    help="Print the injection table of this node, with the memory words that hold it.",
+    help="Print the table of packets that this node sends, with the memory words that encode it.",
 )
-@click.option("--all", "all_nodes", is_flag=True, help="Print the injection table of every node.")
+@click.option(
+    "--all", "all_nodes", is_flag=True, help="Print the table of packets that each node sends."
+)
 @timing_option
 @json_option
 def program_command(

@@ -42,13 +42,17 @@ if TYPE_CHECKING:
 @circuits_option
 @option_group(
     integer_option(
-        "--message-words", 8192, "Words of each memory; longer messages travel in pieces."
+        "--message-words",
+        8192,
+        "Words that each node's message memory holds; longer messages travel in pieces.",
     ),
     heading="Hardware",
 )
 @option_group(
     integer_option(
-        "--verify", None, "Run the programs of this many collectives or messages on the hardware."
+        "--verify",
+        None,
+        "Run this many collectives or messages of the workload on the simulated hardware.",
     ),
     click.option(
         "--from",

@@ -52,8 +52,8 @@ Row = dict[str, Any]
     multiple=True,
     metavar="KIND FILE",
     help=(
-        "Draw latency (over load), cycles (over words), exposed (communication over words) or "
-        "pareto (cycles over LUTs)."
+        "Draw a plot: latency (over load), cycles (over words), exposed (communication "
+        "over words) or pareto (cycles over LUTs)."
     ),
 )
 @integer_option("--size", 0, "Width of plots: 1 or 2 columns of a paper; 0 for a screen.")

@@ -114,9 +114,14 @@ traffic_options = recorded(
     integer_option(
         "--burst",
         0,
-        "Mean length in cycles of bursts, in which a node sends at full rate; 0 for none.",
+        "Mean cycles of a burst, in which a node sends at full rate between pauses; 0 for "
+        "no bursts.",
     ),
-    integer_option("--reply-flits", 0, "Length of the reply to each packet; 0 for no replies."),
+    integer_option(
+        "--reply-flits",
+        0,
+        "Flits of the packet by which a target answers each packet; 0 for no replies.",
+    ),
     drawing_options,
     float_option("--back-pressure", 0.0, "Share of the cycles in which a node accepts no flit."),
 )
@@ -136,7 +141,7 @@ traffic_options = recorded(
     default="both",
     shell_complete=complete_words(PLACES),
     show_default=True,
-    help="Run on the model, the hardware or both.",
+    help="Run on the cycle model, on the simulated hardware, or on both.",
 )
 @force_option
 @output_option("traffic, traces, waveforms and the histogram of latencies", metavar="FOLDER")

@@ -56,14 +56,16 @@ SIGNALS = "signals.vcd"
 )
 @compiled_options
 @run_options
-@click.option("--all-sources", is_flag=True, help="Run with every node in turn as the source.")
+@click.option(
+    "--all-sources", is_flag=True, help="Run the collective once from each node as the source."
+)
 @output_option("schedule, program, both traces and waveforms", metavar="FOLDER")
 @waves_options
 @click.option(
     "--signals",
     "with_signals",
     is_flag=True,
-    help="Record every hardware signal too (signals.vcd), in a separate simulator; needs -o.",
+    help="Record every signal of the hardware too (signals.vcd), in a second simulator; needs -o.",
 )
 @report_option
 @json_option

@@ -40,7 +40,8 @@ from .options.values import file_option
 @click.option(
     "--bus",
     type=click.Choice([bus.value for bus in HostBus]),
-    help="A bus in front of the host port; needs --programs.",
+    help="Put a bus in front of the port through which a host reaches the network; needs "
+    "--programs.",
 )
 @click.option(
     "--tile",
@@ -48,7 +49,9 @@ from .options.values import file_option
     help="Put a bus in front of every tile port; needs --tile-ports.",
 )
 @click.option("--assertions", is_flag=True, help="Write SystemVerilog with assertions.")
-@click.option("--modules", is_flag=True, help="Write a file for each module, into a folder.")
+@click.option(
+    "--modules", is_flag=True, help="Write each module into a file of its own, in the folder of -o."
+)
 @file_option(
     *("-o", "--output"),
     metavar="FILE|DIR",

@@ -67,7 +67,7 @@ waves_options = recorded(
     click.option(
         "--waves-node",
         metavar="X,Y",
-        help="The node that the views show; the default is the source.",
+        help="The node whose signals the waveform views show; by default the source.",
     ),
     heading="Output",
 )

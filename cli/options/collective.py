@@ -43,7 +43,8 @@ source_option = click.option(
     metavar="X,Y",
     multiple=True,
     callback=given_once,
-    help="The root: the node that has the message, or that gets the blocks or the result.",
+    help="The root: the node that sends the message of a broadcast, or gets the result of a "
+    "reduce.",
 )
 words_option = integer_option("--words", USUAL_WORDS, "Words of the message, or of each block.")
 
@@ -169,7 +170,8 @@ _request_group = option_group(
         default=Collective.BROADCAST.value,
         shell_complete=complete_words(COLLECTIVES),
         show_default=True,
-        help="The collective; for an unknown name, an error lists all names.",
+        help="The collective that the nodes carry out; for an unknown name, an error line lists "
+        "all names.",
     ),
     click.option(
         "--target",
@@ -198,8 +200,8 @@ _request_group = option_group(
         multiple=True,
         callback=given_once,
         help=(
-            "One collective for each row, column or box of sides AxB, or for each group of a "
-            "file, all at once; by the best algorithm unless --algorithm is given."
+            "Run a collective in each row, column or box of sides AxB, or in each group of "
+            "a file, at the same time; by the best algorithm unless --algorithm names one."
         ),
     ),
 )
@@ -229,9 +231,9 @@ collective_options = recorded(
         "--order",
         metavar="canonical|postorder|reverse-breadth-first",
         help=(
-            "canonical: every sum of a reduction is made in the same order, whatever the "
-            "algorithm. Other names: the order in which a node sends the blocks of an all-to-all "
-            "by all ports."
+            "canonical: add the words of every sum in the same order, whatever the "
+            "algorithm. Other names: the order in which a node sends the blocks of an "
+            "all-to-all through all ports."
         ),
     ),
     heading="Collective",

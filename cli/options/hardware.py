@@ -67,8 +67,9 @@ ports_option = click.option(
     default=Ports.ONE.value,
     show_default=True,
     help=(
-        "What a node may do in a step. half-duplex: one send or one receive; full-duplex: one of "
-        "each; all: one of each on every link; one: what the algorithm needs on one port."
+        "What a node may do in a step. half-duplex: send or receive one message; "
+        "full-duplex: send one and receive one; all: send one and receive one on every "
+        "link; one: what the algorithm needs on one port."
     ),
 )
 force_option = option_group(
@@ -88,8 +89,8 @@ timing_option = option_group(
         show_default=True,
         metavar="|".join(Timing),
         help=(
-            "barrier: a step starts when the last one has ended at all nodes; self-timed: each "
-            "node goes on as soon as it can."
+            "barrier: a step begins when all nodes have ended the step before; self-timed: "
+            "each node begins its next step as soon as it can."
         ),
     ),
     heading="Run",

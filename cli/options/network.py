@@ -173,7 +173,7 @@ network_options = recorded(
     click.option(
         "--keep", metavar="X,Y", multiple=True, help="A node that --random-faults does not break."
     ),
-    integer_option("--seed", 1, "Seed of all random choices."),
+    integer_option("--seed", 1, "Seed from which all random values are drawn."),
     heading="Network",
 )
 NETWORK_NAMES = option_names(network_options)

@@ -68,8 +68,8 @@ run_options = recorded(
         metavar="X,Y:CYCLES",
         multiple=True,
         help=(
-            "The tile of this node keeps it from sending for this many cycles at the start; "
-            "repeatable; needs --tile-ports."
+            "Keep this node from sending for this many cycles at the start, as a late tile "
+            "does; repeat the option for several nodes; needs --tile-ports."
         ),
     ),
     force_option,

@@ -41,8 +41,9 @@ schedule_file_option = option_group(
         "--schedule",
         "schedule_file",
         help=(
-            "A schedule file (- is standard input) instead of --source and --algorithm. A file of "
-            "Eyecast names its network; another tool's file needs --mesh or a similar option."
+            "Read the schedule from this file (- is standard input) instead of making one. "
+            "A file of Eyecast names its network; another tool's file needs --mesh or a "
+            "similar option."
         ),
     ),
     heading="Collective",

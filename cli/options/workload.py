@@ -36,7 +36,9 @@ _setting_options = recorded(
         "--word-bytes", 4, "Bytes of a network's word, for workload files that count bytes."
     ),
     file_option(
-        "--comm-group", help="The ranks of each group of a trace; NAME.json beside it if left out."
+        "--comm-group",
+        help="File with the ranks of each group of a Chakra trace; by default NAME.json beside "
+        "the trace.",
     ),
 )
 
@@ -79,8 +81,8 @@ workload_options = recorded(
             default="rows",
             show_default=True,
             help=(
-                "Nodes of the ranks. rows: in order; best: ranks that communicate much are close; "
-                "FILE: as listed."
+                "On which node each rank (process) runs. rows: in order; best: ranks that "
+                "communicate much on near nodes; FILE: as the file lists."
             ),
         ),
         click.option(
