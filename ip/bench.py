@@ -5,7 +5,7 @@ from typing import Any
 
 from ..model.image.host_port import entry_stride, latencies, widths
 from ..model.image.image import Image
-from ..model.network.buses import REVISION, HostBus, TileBus, bus_data_bits
+from ..model.network.buses import REVISION, HostBus, TileBus, bus_data_bits, stream_bits
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
 from ..model.program.circuits.program import entry_fields
@@ -14,7 +14,7 @@ from ..sim.verilog import describe_ports
 from .guarantees import most_cycles_of_an_access
 from .runs import Runs, first_node
 from .template import filled
-from .vectors import Vectors
+from .vectors import Vectors, data_bits
 
 WORD_DAMAGED = "engine.network.tile_{node}.{memory}.words[address]"
 MEMORIES = {
@@ -30,7 +30,7 @@ MEMORIES_OF_CIRCUITS = MEMORIES | {3: "run_table.run_memory"}
 def bench_files(image: Image, host: HostBus, tile: TileBus | None) -> dict[str, str]:
     """Return the texts of the bench and of its vectors, by file name."""
     config = image.program.config
-    vectors = Vectors()
+    vectors = Vectors(config)
     runs = [*Runs(image, vectors).lines()]
     ports = describe_ports(config, host, tile)
     outputs = list(_outputs(config))
@@ -63,6 +63,10 @@ def _parameters(image: Image, vectors: Vectors, ports: list[dict[str, Any]]) -> 
     return {
         "REVISION": REVISION,
         "WIDTH": config.flit_width,
+        "PIECES": config.pieces,
+        "PIECE_BITS": config.piece_bits,
+        "DATA_BITS": data_bits(config),
+        "STREAM_BITS": stream_bits(config),
         "BITS": bus_data_bits(config),
         "PLACE_BITS": (bus_data_bits(config) // 8 - 1).bit_length(),
         "BUS_ADDRESS_BITS": bus_address_bits(config),
@@ -114,14 +118,14 @@ def _parity_text(config: NetworkConfig) -> str:
     if not config.parity:
         return ""
     lines = []
-    memories, bits = MEMORIES, {2: config.flit_width, 3: config.flit_width}
+    memories, bits = MEMORIES, {2: config.flit_width, 3: config.narrow_width}
     if config.circuits:
         memories, bits[3] = MEMORIES_OF_CIRCUITS, sum(width for _, width in entry_fields(config))
     for node in range(config.topology.nodes):
         for region, memory in memories.items() if node not in config.topology.switches else ():
             word = WORD_DAMAGED.format(node=node, memory=memory)
             lines += [f"      {{2'd{region}, 32'd{node}}}:", f"        {word} ="]
-            lines += [f"            {word} ^ {{1'b1, {{{bits[region]}{{1'b0}}}}}};"]
+            lines += [f"            {word} ^ (1 << ({bits[region]} + bit_at));"]
     return filled("bench_parity.v", {"DAMAGES": "\n".join(lines)})
 
 
@@ -155,7 +159,7 @@ def _at(port: dict[str, Any]) -> str:
         kind = "words" if name.startswith("m_") else kind
         if signal in ("tdata", "tlast") and kind != "words":
             return f"{kind}_{signal}"
-        width = {"tdata": "BITS", "tuser": "USER_BITS"}.get(signal)
+        width = {"tdata": "STREAM_BITS", "tuser": "USER_BITS"}.get(signal)
         return _slice(f"{kind}_{signal}", node, width)
     return name
 

@@ -30,6 +30,8 @@ def _memories(config: NetworkConfig) -> dict[str, object]:
     return {
         "NODES": len(nodes),
         "MESSAGE_WORDS": config.message_words,
+        "PIECES": config.pieces,
+        "PIECE_STRIDE": 1 << config.piece_bits,
         "TABLES": tables,
         "TABLE_WORDS": words,
         "TABLE_STRIDE": stride,

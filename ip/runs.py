@@ -8,7 +8,7 @@ import numpy as np
 
 from ..model.base.arrays import Words
 from ..model.image.host_port import Space, latencies
-from ..model.image.image import Image
+from ..model.image.image import Image, message_writes
 from ..model.network.config import NetworkConfig
 from ..model.program.any_program import AnyProgram
 from ..model.program.circuits.program import CircuitProgram
@@ -84,7 +84,7 @@ class Runs:
     def _inverted(self, words: Words) -> Words:
         """Invert every word of the writes, so that memories are not right by chance."""
         inverted = words.copy()
-        inverted[:, 3] ^= np.uint64((1 << self._config.flit_width) - 1)
+        inverted[:, 3] ^= np.uint64((1 << self._config.narrow_width) - 1)
         return inverted
 
     def _start(self, image: Image) -> str:
@@ -103,11 +103,10 @@ class Runs:
         """Yield comparisons of memory words, status words and tile outputs."""
         run, state = image.predicted, image.predicted.ending.state
         if state is EndState.DONE:
-            where = np.argwhere(image.known)
-            words = [
-                f"{node:08x}00{address:08x}{int(run.memory[node, address]):016x}"
-                for node, address in where.tolist()
-            ]
+            words: list[str] = []
+            for node, known in enumerate(image.known):
+                at = np.flatnonzero(known)
+                words += word_lines(message_writes(self._config, node, at, run.memory[node, at]))
             by = "_by_tiles" if by_tiles else ""
             yield f"compare{by}({self._vectors.add('words', words)});"
         if state is not EndState.TIMED_OUT:
@@ -130,8 +129,8 @@ class Runs:
                 for steps in run.arrived[node]:
                     mask = sum(1 << step for step in np.flatnonzero(steps).tolist())
                     for _ in range(config.mask_words):
-                        words[number] = mask & ((1 << config.flit_width) - 1)
-                        mask >>= config.flit_width
+                        words[number] = mask & ((1 << config.narrow_width) - 1)
+                        mask >>= config.narrow_width
                         number += 1
             for address, word in words.items():
                 yield f"{node:08x}03{address:08x}{word:016x}"
@@ -162,6 +161,8 @@ class Runs:
         yield self._begins(f"{first.name}, after accesses and starts that are refused")
         yield self._load(first.writes)
         yield "refusals;"
+        if self._config.further_pieces:
+            yield "pieces_of_words;"
         yield "refused_starts;"
         yield self._load(reloaded(first.image))
         yield self._start(first.image)
@@ -300,16 +301,20 @@ class Runs:
         # A reset before it may have disabled the interrupt.
         yield "enable_interrupt(1);"
         yield self._load(first.writes)
-        yield f"damage(MESSAGE, {node}, {address});"
-        word = next(
-            word
-            for at, space, place, word in first.writes.tolist()
-            if (at, space, place) == (node, Space.MESSAGE, address)
+        first_piece = address << self._config.piece_bits
+        word = sum(
+            piece << 64 * (place - first_piece)
+            for at, space, place, piece in first.writes.tolist()
+            if (at, space, place >> self._config.piece_bits) == (node, Space.MESSAGE, address)
         )
-        yield f"read_damaged({node}, {address}, 64'h{word:x});"
+        for bit in range(self._config.parity_bits):
+            if bit:
+                yield f"damage(MESSAGE, {node}, {address}, {bit - 1});"
+            yield f"damage(MESSAGE, {node}, {address}, {bit});"
+            yield f"read_damaged({node}, {address}, {64 * self._config.pieces}'h{word:x});"
         yield f"run_wrong({node}, {flag_bit('parity')});"
         yield self._load(first.writes)
-        yield f"damage(TABLE, {node}, BASE);"
+        yield f"damage(TABLE, {node}, BASE, 0);"
         yield f"run_wrong({node}, {flag_bit('parity')});"
         yield self._load(first.writes)
         self._vectors.add_run(self._image.predicted.cycles)

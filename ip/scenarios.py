@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ..model.base.arrays import Words
+from ..model.base.arrays import Words, words_differ
 from ..model.base.errors import InvalidInput
 from ..model.cycle.any_run import run_any
 from ..model.cycle.control import Control
 from ..model.image.host_port import Space
-from ..model.image.image import Image
+from ..model.image.image import Image, message_writes
 from ..model.network.config import NetworkConfig, Timing
 from ..model.network.port_model import PortModel
 from ..model.network.segment import Segment
@@ -100,7 +100,7 @@ def covering(image: Image) -> tuple[list[Scenario], list[str]]:
             timing=each.timing,
             loads=each.loads,
             predicted=each.predicted,
-            known=each.predicted.memory != each.before,
+            known=words_differ(each.predicted.memory, each.before, axes=2),
             base=0,
             limit=each.limit,
         )
@@ -236,11 +236,11 @@ def _beside(image: Image) -> Words | None:
         return None
     node = int(received[-1][0])
     loaded = image.writes[(image.writes[:, :2] == (node, Space.MESSAGE)).all(axis=1), 2]
+    loaded >>= np.uint64(config.piece_bits)
     used = {*loaded.tolist(), *np.flatnonzero(image.known[node]).tolist()}
     addresses = [each for each in range(config.message_words) if each not in used][:BESIDE]
-    words = random_words(config, (len(addresses),), seed=1).tolist()
-    rows = [(node, Space.MESSAGE, *each) for each in zip(addresses, words, strict=True)]
-    return np.array(rows, dtype=np.uint64) if rows else None
+    words = random_words(config, (len(addresses),), seed=1)
+    return message_writes(config, node, np.array(addresses), words) if addresses else None
 
 
 # Additional programs of the bench

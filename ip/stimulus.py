@@ -106,7 +106,8 @@ def _predicted(name: str, program: Program, *, barrier: bool) -> Stimulus | None
 
 def _loads(program: Program) -> Iterator[tuple[int, int, Words]]:
     """Yield the words that rows read, and with operators those that they combine with."""
-    config, used = program.config, empty_memory(program.config).astype(np.bool_)
+    config = program.config
+    used = np.zeros((program.nodes, config.message_words), dtype=np.bool_)
     for node in range(program.nodes):
         for row in program.rows[node]:
             begin = row.source_address >> row.window << row.window
@@ -319,7 +320,7 @@ def _of_links(config: NetworkConfig, trace: Trace) -> Iterator[str]:
     # The last flits of packets at an output, by the first flit.
     left: dict[tuple[int, int], list[int]] = {}
     for place in np.argsort(-flits.cycle[packets.begin], kind="stable").tolist():
-        last, first_flit = packets.end[place] - 1, int(flits.data[packets.begin[place]])
+        last, first_flit = packets.end[place] - 1, int(flits.header_data[packets.begin[place]])
         left.setdefault((int(packets.channel[place]), first_flit), []).append(flits.cycle[last])
     arrivals: dict[tuple[int, int, int], list[tuple[int, int, int, int]]] = {}
     for place in np.flatnonzero(on_link).tolist():

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ..model.base.arrays import Words
+from ..model.network.config import PIECE_BITS, NetworkConfig
 from ..model.run.trace import Trace
 
 CYCLES_OF_AN_ACCESS = 120
@@ -15,7 +16,8 @@ CYCLES_BESIDE = 20_000
 class Vectors:
     """Lines of the vector files; the bench gets a range by its first line and the one after it."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: NetworkConfig) -> None:
+        self._data_digits = data_bits(config) // 4
         self._lines: dict[str, list[str]] = {"writes": [], "flits": [], "words": [], "nodes": []}
         self._flits: dict[tuple[int, int], str] = {}
         self.most_cycles = CYCLES_BESIDE
@@ -32,7 +34,8 @@ class Vectors:
     def add_flits(self, trace: Trace, before: int) -> str:
         """Add the flits of a run that leave before a cycle; reuse a trace that was added before."""
         if (id(trace), before) not in self._flits:
-            lines = [line for line in _flits(trace) if int(line[:8], 16) < before]
+            every = _flits(trace, self._data_digits)
+            lines = [line for line in every if int(line[:8], 16) < before]
             self._flits[id(trace), before] = self.add("flits", lines)
         return self._flits[id(trace), before]
 
@@ -54,17 +57,22 @@ class Vectors:
 
     def files(self) -> dict[str, str]:
         """Return the files by name; an extra last line keeps each from being empty."""
-        digits = {"writes": 34, "flits": 38, "words": 34, "nodes": 32}
+        digits = {"writes": 34, "flits": 20 + self._data_digits, "words": 34, "nodes": 32}
         return {
             f"{name}.hex": "\n".join([*lines, "0" * digits[name], ""])
             for name, lines in self._lines.items()
         }
 
 
-def _flits(trace: Trace) -> Iterator[str]:
-    """Yield a line for each flit: cycle, node, port, VC, marks (tail, head) and data."""
+def data_bits(config: NetworkConfig) -> int:
+    """Return the bits of a flit's data in the vectors; the highest ones are 0."""
+    return 72 if config.flit_width <= PIECE_BITS else config.flit_width + 8
+
+
+def _flits(trace: Trace, digits: int) -> Iterator[str]:
+    """Yield a line for each flit: cycle, node, port, VC, marks (tail, head), digits of its data."""
     for cycle, node, port, vc, kind, data in trace:
-        yield f"{cycle:08x}{node:04x}{port:04x}{vc:02x}{kind:02x}{data:018x}"
+        yield f"{cycle:08x}{node:04x}{port:04x}{vc:02x}{kind:02x}{data:0{digits}x}"
 
 
 def word_lines(words: Words) -> list[str]:

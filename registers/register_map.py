@@ -146,8 +146,8 @@ def _numbers(config: NetworkConfig) -> dict[str, object]:
         "revision": REVISION,
         "data_bits": bus_data_bits(config),
         "bytes": size,
-        "width": config.flit_width,
-        "word_bits": f"{config.flit_width - 1}:0",
+        "width": config.narrow_width,
+        "word_bits": f"{config.narrow_width - 1}:0",
         "mode": _mode(config),
         **_of_circuits(config),
         "flags": _flags(config),
@@ -155,7 +155,8 @@ def _numbers(config: NetworkConfig) -> dict[str, object]:
         "programs": config.programs,
         "nodes": config.topology.nodes,
         "node_bytes": f"{node_bytes(config):#x}",
-        "message_words": config.message_words,
+        "message_words": space_words(config)[Space.MESSAGE],
+        "pieces": _pieces(config),
         **_tables(config),
         "more_status": _more_status(config),
         "without_memory": _without_memory(config),
@@ -240,7 +241,7 @@ def _more_status(config: NetworkConfig) -> str:
         # Circuits have no stalled flits: that address reads as 0.
         at = f" @ {ARRIVED * bus_data_bits(config) // 8:#x}"
     else:
-        width, words = config.flit_width, config.lanes * config.mask_words
+        width, words = config.narrow_width, config.lanes * config.mask_words
         text, field = "Counted in simulation alone.", f"field {{}} stalled_flits[{width - 1}:0];"
         lines.append(f'        reg {{ desc = "{text}"; {field} }} stalled_flits;')
         text = f"Bit b of word w: a packet of step w * {width} + b has come."
@@ -252,6 +253,17 @@ def _more_status(config: NetworkConfig) -> str:
         field = 'field { desc = "CRC-32 of all that left the router."; } signature[31:0];'
         lines.append(f"        reg {{ {field} }} signature{at};")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _pieces(config: NetworkConfig) -> str:
+    """Return a sentence on the pieces of a wide word, after the one on nodes without memories."""
+    if not config.further_pieces:
+        return ""
+    begin = f"{1 << config.piece_bits} * a"
+    return (
+        f" Word a is the entries {begin} to {begin} + {config.further_pieces}, the lowest 64 bits"
+        " first; the write of the last one writes the word."
+    )
 
 
 def _without_memory(config: NetworkConfig) -> str:

@@ -4,7 +4,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data
 from amaranth.lib.wiring import Component, In, Out, Signature
 
-from ..model.network.buses import bus_data_bits
+from ..model.network.buses import stream_bits
 from ..model.network.config import NetworkConfig
 from .parts.assertions import Assertions, asserted
 
@@ -49,7 +49,7 @@ def writer_signature(config: NetworkConfig) -> Signature:
     """Return the ports of a :class:`StreamWriter`."""
     return Signature(
         {
-            "stream": In(AxiStream(bus_data_bits(config), last=True)),
+            "stream": In(AxiStream(stream_bits(config), last=True)),
             "valid": Out(1),
             "address": Out(config.address_bits),
             "data": Out(config.flit_width),
@@ -105,7 +105,7 @@ def reader_signature(config: NetworkConfig) -> Signature:
     return Signature(
         {
             "commands": In(AxiStream(COMMAND_BITS)),
-            "stream": Out(AxiStream(bus_data_bits(config), last=True, user=True)),
+            "stream": Out(AxiStream(stream_bits(config), last=True, user=True)),
             "valid": Out(1),
             "address": Out(config.address_bits),
             "ready": In(1),

@@ -12,7 +12,7 @@ from typing import Any
 from amaranth.hdl import Module, ResetSignal
 from amaranth.lib.wiring import Component, In, Member, Out, Signature, connect, flipped
 
-from ..model.network.buses import HostBus, TileBus, bus_data_bits, require_buses
+from ..model.network.buses import HostBus, TileBus, require_buses, stream_bits
 from ..model.network.config import NetworkConfig
 from .axi4_lite import Axi4Lite, Axi4LiteBus
 from .axi_stream import (
@@ -47,7 +47,7 @@ STREAM_MODULES = {
 
 def _streams(config: NetworkConfig, node: int) -> dict[str, tuple[str, Any]]:
     """Return a tile's streams by prefix: their names at the bridge, and their members."""
-    width = bus_data_bits(config)
+    width = stream_bits(config)
     return {
         f"s_axis_write_{node}": ("messages", In(AxiStream(width, last=True))),
         f"s_axis_read_{node}": ("commands", In(AxiStream(COMMAND_BITS))),

@@ -23,7 +23,7 @@ module bench;
   localparam integer QUEUED_AT = 5, ENABLE_AT = 6, REFUSED_AT = 7, ENTRY_AT = 8 + 4 * PROGRAM;
 
   reg [135:0] writes[0:WRITES];
-  reg [151:0] flits[0:FLITS];
+  reg [DATA_BITS+79:0] flits[0:FLITS];
   reg [135:0] words[0:WORDS];
 
   reg clk = 0, rst = 1;
@@ -145,7 +145,7 @@ module bench;
 
   // Every flit that leaves an output in this cycle, and the flits that should leave.
   integer output_number, vc;
-  reg [151:0] leaves, expected;
+  reg [DATA_BITS+79:0] leaves, expected;
   task watch_flits;
     begin
       for (output_number = 0; output_number < OUTPUTS; output_number = output_number + 1)
@@ -157,10 +157,10 @@ module bench;
               vc[7:0],
               6'b0,
               flit[output_number*(WIDTH+2)+WIDTH+:2],
-              {(72 - WIDTH) {1'b0}},
+              {(DATA_BITS - WIDTH) {1'b0}},
               flit[output_number*(WIDTH+2)+:WIDTH]
             };
-            expected = seen < last_flit ? flits[seen] : 152'b0;
+            expected = seen < last_flit ? flits[seen] : 0;
             if (seen >= last_flit || leaves !== expected) begin
               if (faults < MOST_MESSAGES)
                 $display("cycle %0d: flit %0d is %h, not %h", now, seen, leaves, expected);
@@ -170,7 +170,7 @@ module bench;
           end
       if (seen < last_flit && now >= 0) begin
         expected = flits[seen];
-        if ($signed(expected[151:120]) <= now) begin
+        if ($signed(expected[DATA_BITS+79-:32]) <= now) begin
           if (faults < MOST_MESSAGES)
             $display("cycle %0d: flit %0d has not left: %h", now, seen, expected);
           fault;
@@ -422,9 +422,15 @@ module bench;
       refuse(1, byte_address(STATUS, 0, 0), 0, ALL_BYTES, NO_SUCH_WORD);
       refuse(0, byte_address(TABLE, FIRST_NODE, 0), 0, ALL_BYTES, NO_SUCH_WORD);
       refuse(1, byte_address(CONTROLLER, 0, REFUSED_AT), 0, ALL_BYTES, NO_SUCH_WORD);
-      if (MESSAGE_WORDS < 1 << ADDRESS_BITS) begin
-        refuse(0, byte_address(MESSAGE, FIRST_NODE, MESSAGE_WORDS), 0, ALL_BYTES, NO_SUCH_WORD);
-        refuse(1, byte_address(MESSAGE, FIRST_NODE, MESSAGE_WORDS), 0, ALL_BYTES, NO_SUCH_WORD);
+      if (MESSAGE_WORDS << PIECE_BITS < 1 << ADDRESS_BITS) begin
+        refuse(0, byte_address(MESSAGE, FIRST_NODE, MESSAGE_WORDS << PIECE_BITS), 0, ALL_BYTES,
+               NO_SUCH_WORD);
+        refuse(1, byte_address(MESSAGE, FIRST_NODE, MESSAGE_WORDS << PIECE_BITS), 0, ALL_BYTES,
+               NO_SUCH_WORD);
+      end
+      if (PIECES < 1 << PIECE_BITS) begin
+        refuse(0, byte_address(MESSAGE, FIRST_NODE, PIECES), 0, ALL_BYTES, NO_SUCH_WORD);
+        refuse(1, byte_address(MESSAGE, FIRST_NODE, PIECES), 0, ALL_BYTES, NO_SUCH_WORD);
       end
       if (NODES < 1 << NODE_BITS)
         refuse(0, byte_address(STATUS, NODES, 0), 0, ALL_BYTES, NO_SUCH_WORD);
@@ -435,6 +441,24 @@ module bench;
       access(1, byte_address(CONTROLLER, 0, IMAGE_AT), 0, 0);
       check(response === 0, "a write of no byte is refused");
       read_word(CONTROLLER, 0, IMAGE_AT, IDENTITY);
+    end
+  endtask
+
+  // A word changes with its last piece alone: an interrupted word changes nothing, what is read in
+  // between neither, and a last piece writes the pieces that the node was given last.
+  task pieces_of_words;
+    begin
+      for (flipped = 0; flipped < PIECES; flipped = flipped + 1)
+        write_word(MESSAGE, FIRST_NODE, flipped, 64'h0123456789abcdef << flipped);
+      for (flipped = 0; flipped < PIECES - 1; flipped = flipped + 1)
+        write_word(MESSAGE, FIRST_NODE, flipped, ~(64'h0123456789abcdef << flipped));
+      for (flipped = 0; flipped < PIECES; flipped = flipped + 1)
+        read_word(MESSAGE, FIRST_NODE, flipped, 64'h0123456789abcdef << flipped);
+      write_word(MESSAGE, FIRST_NODE, (1 << PIECE_BITS) + PIECES - 1,
+                 ~(64'h0123456789abcdef << (PIECES - 1)));
+      for (flipped = 0; flipped < PIECES; flipped = flipped + 1)
+        read_word(MESSAGE, FIRST_NODE, (1 << PIECE_BITS) + flipped,
+                  ~(64'h0123456789abcdef << flipped));
     end
   endtask
 

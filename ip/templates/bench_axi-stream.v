@@ -1,13 +1,13 @@
   // AXI-Stream at each tile: messages to write, read commands, and the words that were read.
   reg [NODES-1:0] write_tvalid = 0, read_tvalid = 0, words_tready = 0;
-  reg [BITS-1:0] write_tdata = 0;
+  reg [STREAM_BITS-1:0] write_tdata = 0;
   reg write_tlast = 0;
   reg [31:0] read_tdata = 0;
   wire [NODES-1:0] write_tready, read_tready, words_tvalid, words_tlast, write_refused;
-  wire [NODES*BITS-1:0] words_tdata;
+  wire [NODES*STREAM_BITS-1:0] words_tdata;
   wire [NODES*USER_BITS-1:0] words_tuser;
   reg [NODES-1:0] taken;
-  reg [BITS-1:0] kept;
+  reg [STREAM_BITS-1:0] kept;
 
   // While others use the memories, every tile reads two words again and again.
   always @(negedge clk)
@@ -36,7 +36,7 @@
     end
   endtask
 
-  task send_beat(input integer node, input [63:0] word, input last);
+  task send_beat(input integer node, input [64*PIECES-1:0] word, input last);
     begin
       waited = 0;
       write_tdata = word;
@@ -58,7 +58,7 @@
     send_beat(node, address, 0);
   endtask
 
-  task write_message(input integer node, input [63:0] word, input last);
+  task write_message(input integer node, input [64*PIECES-1:0] word, input last);
     begin
       waited = 0;
       send_beat(node, word, last);
@@ -81,19 +81,19 @@
     end
   endtask
 
-  task take(input integer node, input [63:0] word, input last, input beyond);
+  task take(input integer node, input [64*PIECES-1:0] word, input last, input beyond);
     begin
       waited = 0;
       next_vary;
       while (words_tvalid[node] !== 1) wait_cycle;
-      kept = words_tdata[node*BITS+:BITS];
+      kept = words_tdata[node*STREAM_BITS+:STREAM_BITS];
       // The word stays until it is taken.
       repeat (vary[1:0]) begin
         @(negedge clk);
-        check(words_tvalid[node] === 1 && words_tdata[node*BITS+:BITS] === kept,
+        check(words_tvalid[node] === 1 && words_tdata[node*STREAM_BITS+:STREAM_BITS] === kept,
               "a word of a stream does not stay");
       end
-      check(kept === word[BITS-1:0], "a tile reads another word");
+      check(kept === word[STREAM_BITS-1:0], "a tile reads another word");
       check(words_tlast[node] === last, "tlast is wrong");
       check(|words_tuser[node*USER_BITS+:USER_BITS] === beyond, "tuser is wrong");
       words_tready[node] = 1;
@@ -106,7 +106,7 @@
   task beyond_by_tile(input integer node);
     begin
       send_beat(node, MESSAGE_WORDS - 1, 0);
-      write_message(node, 64'h5a5a5a5a & {WIDTH{1'b1}}, 0);
+      write_message(node, {PIECES{64'h5a5a5a5a}} & {WIDTH{1'b1}}, 0);
       write_tdata = 1;
       write_tlast = 1;
       write_tvalid[node] = 1;
@@ -117,7 +117,7 @@
       @(negedge clk);
       check(write_refused[node] === 0, "write_refused is wrong");
       ask_for(node, MESSAGE_WORDS - 1, 2);
-      take(node, 64'h5a5a5a5a & {WIDTH{1'b1}}, 0, 0);
+      take(node, {PIECES{64'h5a5a5a5a}} & {WIDTH{1'b1}}, 0, 0);
       take(node, 0, 1, 1);
     end
   endtask

@@ -1,5 +1,5 @@
-  // Flip a bit of a memory word directly, without the bus: the word is damaged.
-  task damage(input [1:0] region, input integer node, input integer address);
+  // Flip a parity bit of a memory word directly, without the bus: the word is damaged.
+  task damage(input [1:0] region, input integer node, input integer address, input integer bit_at);
     case ({region, node})
 @DAMAGES@
       default: check(0, "there is no such memory");
@@ -7,11 +7,15 @@
   endtask
 
   // A damaged word is refused, and interrupts until acknowledged. The tile is told, too.
-  task read_damaged(input integer node, input integer address, input [63:0] word);
+  task read_damaged(input integer node, input integer address,
+                    input [64*PIECES-1:0] word);
     begin
       changing = 1;
-      refuse(0, byte_address(MESSAGE, node, address), 0, ALL_BYTES, DAMAGED);
-      damage_is_told;
+      for (flipped = 0; flipped < PIECES; flipped = flipped + 1) begin
+        refuse(0, byte_address(MESSAGE, node, (address << PIECE_BITS) + flipped), 0, ALL_BYTES,
+               DAMAGED);
+        damage_is_told;
+      end
       if (STREAMS != 0) begin
         ask_for(node, address, 1);
         take(node, word, 1, 1);

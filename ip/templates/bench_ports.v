@@ -28,7 +28,7 @@
     write_address = address;
   endtask
 
-  task write_message(input integer node, input [63:0] word, input last);
+  task write_message(input integer node, input [64*PIECES-1:0] word, input last);
     begin
       waited = 0;
       write_valid[node] = 1;
@@ -48,7 +48,7 @@
     read_address = address;
   endtask
 
-  task take(input integer node, input [63:0] word, input last, input beyond);
+  task take(input integer node, input [64*PIECES-1:0] word, input last, input beyond);
     begin
       waited = 0;
       read_valid[node] = 1;
@@ -69,7 +69,7 @@
   task beyond_by_tile(input integer node);
     if (MESSAGE_WORDS < 1 << MESSAGE_BITS) begin
       begin_message(node, MESSAGE_WORDS);
-      write_message(node, {64{1'b1}}, 1);
+      write_message(node, {64 * PIECES{1'b1}}, 1);
       ask_for(node, MESSAGE_WORDS, 1);
       take(node, 0, 1, 1);
     end

@@ -82,37 +82,47 @@
     end
   endtask
 
-  // `load` and `compare` by the tiles. Lines with consecutive addresses are one message.
+  // `load` and `compare` by the tiles. Lines with consecutive addresses are one message, and those
+  // of the pieces of a word are one word.
   reg [31:0] next_node, next_address;
-  integer message_words;
+  reg [64*PIECES-1:0] tile_word;
+  integer message_words, piece;
   task load_by_tiles(input integer first, input integer last);
-    for (line = first; line < last; line = line + 1) begin
+    for (line = first; line < last; line = line + PIECES) begin
       {line_node, line_space, line_address, line_word} = writes[line];
+      line_address = line_address >> PIECE_BITS;
+      for (piece = 0; piece < PIECES; piece = piece + 1)
+        tile_word[64*piece+:64] = writes[line+piece][63:0];
       if (line == first || line_node != next_node || line_address != next_address)
         begin_message(line_node, line_address);
       next_node = line_node;
       next_address = line_address + 1;
-      {line_node, line_space, line_address} = writes[line+1][135:64];
-      write_message(next_node, line_word,
-                    line + 1 == last || line_node != next_node || line_address != next_address);
+      {line_node, line_space, line_address} = writes[line+PIECES][135:64];
+      line_address = line_address >> PIECE_BITS;
+      write_message(next_node, tile_word,
+                    line + PIECES == last || line_node != next_node || line_address != next_address);
     end
   endtask
 
   task compare_by_tiles(input integer first, input integer last);
-    for (line = first; line < last; line = line + 1) begin
+    for (line = first; line < last; line = line + PIECES) begin
       {line_node, line_space, line_address, line_word} = words[line];
+      line_address = line_address >> PIECE_BITS;
+      for (piece = 0; piece < PIECES; piece = piece + 1)
+        tile_word[64*piece+:64] = words[line+piece][63:0];
       if (line == first || line_node != next_node || line_address != next_address) begin
         message_words = 1;
-        while (line + message_words < last &&
-               words[line+message_words][135:104] == line_node &&
-               words[line+message_words][95:64] == line_address + message_words)
+        while (line + PIECES * message_words < last &&
+               words[line+PIECES*message_words][135:104] == line_node &&
+               words[line+PIECES*message_words][95:64] ==
+                   (line_address + message_words) << PIECE_BITS)
           message_words = message_words + 1;
         ask_for(line_node, line_address, message_words);
       end
       next_node = line_node;
       next_address = line_address + 1;
       message_words = message_words - 1;
-      take(line_node, line_word, message_words == 0, 0);
+      take(line_node, tile_word, message_words == 0, 0);
     end
   endtask
 

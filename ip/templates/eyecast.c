@@ -2,10 +2,10 @@
 
 /* Byte addresses: the types of eyecast_engine.h are packed, so words are not read through them. */
 #define CONTROLLER(name) ((uint32_t)offsetof(eyecast_engine_t, controller.name))
-#define MESSAGE(node, word)                                                           \
+#define MESSAGE(node, word, piece)                                                    \
   ((uint32_t)(offsetof(eyecast_engine_t, message) +                                   \
               (node) * sizeof(((eyecast_engine_t *)0)->message[0]) +                  \
-              (word) * sizeof(eyecast_word_t)))
+              ((word) * EYECAST_PIECE_STRIDE + (piece)) * sizeof(eyecast_word_t)))
 #define TABLE(node, word)                                                             \
   ((uint32_t)(offsetof(eyecast_engine_t, table) +                                     \
               (node) * sizeof(((eyecast_engine_t *)0)->table[0]) +                    \
@@ -52,7 +52,7 @@ enum { SWITCH_TABLES = @SWITCH_TABLES@ };
 
 eyecast_status_t eyecast_clear(eyecast_t engine) {
   eyecast_word_t before;
-  unsigned node, tables, table, word;
+  unsigned node, tables, table, word, piece;
 
   if (is_running(engine)) {
     return EYECAST_BUSY;
@@ -60,7 +60,9 @@ eyecast_status_t eyecast_clear(eyecast_t engine) {
   before = before_writes(engine);
   for (node = 0; node < EYECAST_NODES; node++) {
     for (word = 0; !is_switch[node] && word < EYECAST_MESSAGE_WORDS; word++) {
-      EYECAST_WRITE(engine, MESSAGE(node, word), 0);
+      for (piece = 0; piece < EYECAST_PIECES; piece++) {
+        EYECAST_WRITE(engine, MESSAGE(node, word, piece), 0);
+      }
     }
     tables = is_switch[node] ? SWITCH_TABLES : EYECAST_TABLES;
     for (table = 0; table < tables; table++) {
@@ -159,16 +161,18 @@ unsigned eyecast_refused(eyecast_t engine, uint32_t *address) {
 }
 
 eyecast_word_t eyecast_read(eyecast_t engine, unsigned node, unsigned address) {
-  return EYECAST_READ(engine, MESSAGE(node, address));
+  return EYECAST_READ(engine, MESSAGE(node, address, 0));
 }
 
 eyecast_status_t eyecast_read_words(eyecast_t engine, unsigned node, unsigned address,
                                     eyecast_word_t *words, size_t number) {
   const eyecast_word_t before = before_writes(engine);
-  size_t word;
+  size_t word, piece;
 
   for (word = 0; word < number; word++) {
-    words[word] = EYECAST_READ(engine, MESSAGE(node, address + word));
+    for (piece = 0; piece < EYECAST_PIECES; piece++) {
+      *words++ = EYECAST_READ(engine, MESSAGE(node, address + word, piece));
+    }
   }
   return after_writes(engine, before);
 }
@@ -176,10 +180,12 @@ eyecast_status_t eyecast_read_words(eyecast_t engine, unsigned node, unsigned ad
 eyecast_status_t eyecast_write(eyecast_t engine, unsigned node, unsigned address,
                                const eyecast_word_t *words, size_t number) {
   const eyecast_word_t before = before_writes(engine);
-  size_t word;
+  size_t word, piece;
 
   for (word = 0; word < number; word++) {
-    EYECAST_WRITE(engine, MESSAGE(node, address + word), words[word]);
+    for (piece = 0; piece < EYECAST_PIECES; piece++) {
+      EYECAST_WRITE(engine, MESSAGE(node, address + word, piece), *words++);
+    }
   }
   return after_writes(engine, before);
 }

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* A word of the bus. */
+/* A word of the bus. A message word of more than 64 bits has several of them, its pieces. */
 typedef @WORD@ eyecast_word_t;
 
 /* The engine's address on the bus. */
@@ -37,10 +37,13 @@ typedef volatile eyecast_word_t *eyecast_t;
 #endif
 
 /* Nodes, words of a node's message memory and of each of its table memories. With circuits, each
- * entry of the run table counts as a table memory. */
+ * entry of the run table counts as a table memory. A message word has EYECAST_PIECES pieces, at
+ * successive addresses; the next word begins EYECAST_PIECE_STRIDE addresses after it. */
 enum {
   EYECAST_NODES = @NODES@,
   EYECAST_MESSAGE_WORDS = @MESSAGE_WORDS@,
+  EYECAST_PIECES = @PIECES@,
+  EYECAST_PIECE_STRIDE = @PIECE_STRIDE@,
   EYECAST_TABLES = @TABLES@,
   EYECAST_TABLE_WORDS = @TABLE_WORDS@,
   EYECAST_TABLE_STRIDE = @TABLE_STRIDE@
@@ -108,15 +111,17 @@ eyecast_status_t eyecast_culprit(eyecast_t engine, unsigned *node, unsigned *fla
  * access was refused, 1: there is no such word, 2: not now, 3: the word is damaged. */
 unsigned eyecast_refused(eyecast_t engine, uint32_t *address);
 
-/* A word of a node's message memory. */
+/* A word of a node's message memory, or the lowest piece of one. */
 eyecast_word_t eyecast_read(eyecast_t engine, unsigned node, unsigned address);
 
-/* Read words of a node's message memory, from `address` on. While a program runs, the network comes
- * first at each memory, and a read can be refused. */
+/* Read `number` words of a node's message memory, from `address` on: EYECAST_PIECES elements of
+ * `words` each, the lowest piece first. While a program runs, the network comes first at each
+ * memory, and a read can be refused; the pieces of a word can then be of different times. */
 eyecast_status_t eyecast_read_words(eyecast_t engine, unsigned node, unsigned address,
                                     eyecast_word_t *words, size_t number);
 
-/* Write words into a node's message memory, from `address` on. */
+/* Write `number` words into a node's message memory, from `address` on, in pieces as they are read.
+ * A word changes with its last piece. Only one caller at a time may write words of a node. */
 eyecast_status_t eyecast_write(eyecast_t engine, unsigned node, unsigned address,
                                const eyecast_word_t *words, size_t number);
 

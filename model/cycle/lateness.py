@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..network.config import Timing
+from ..program.payload import empty_memory
 from ..program.program import Program
 from .control import Control
 from .model import run
@@ -30,7 +31,7 @@ def lateness(program: Program, timing: Timing, late: int) -> Lateness:
     whose nodes have no tiles.
     """
     topology = program.config.topology
-    memory = np.zeros((topology.nodes, program.config.message_words), dtype=np.uint64)
+    memory = empty_memory(program.config)
     held = np.where(topology.has_interface, late, 0)
     cycles = []
     for hold in (None, held):

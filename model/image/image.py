@@ -122,7 +122,8 @@ class Image:
         config = self.program.config
         tables = [*table_writes(self.program, self.base)]
         messages = [
-            _message_writes(config, node, address, load) for node, address, load in self.loads
+            message_writes(config, node, address + np.arange(len(load)), load)
+            for node, address, load in self.loads
         ]
         if slot := self.slot:
             directory = self._started(slot).writes()
@@ -291,10 +292,11 @@ def _writes(
     return writes
 
 
-def _message_writes(config: NetworkConfig, node: int, address: int, words: Words) -> Words:
-    """Return the writes of words of a node's message memory from an address on, piece by piece."""
-    places = address + np.arange(len(words)) << config.piece_bits
-    by_piece = places[:, None] + np.arange(config.pieces)
+def message_writes(
+    config: NetworkConfig, node: int, addresses: npt.NDArray[np.integer], words: Words
+) -> Words:
+    """Return the writes of words at these addresses of a node's message memory, piece by piece."""
+    by_piece = (addresses << config.piece_bits)[:, None] + np.arange(config.pieces)
     return _writes(node, Space.MESSAGE, by_piece.ravel(), words.ravel())
 
 

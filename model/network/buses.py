@@ -31,6 +31,11 @@ def bus_data_bits(config: NetworkConfig) -> int:
     return 32 if config.flit_width <= 32 else 64
 
 
+def stream_bits(config: NetworkConfig) -> int:
+    """Return the width of a word on the streams of a tile: that of the bus, or of a wide word."""
+    return max(bus_data_bits(config), config.flit_width)
+
+
 def require_buses(config: NetworkConfig, host: HostBus | None, tile: TileBus | None) -> None:
     """Raise :class:`InvalidInput` for buses in front of ports that the network does not have."""
     if host is not None and not config.programs:

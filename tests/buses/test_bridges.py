@@ -307,13 +307,18 @@ def test_a_bus_in_front_of_nothing_is_refused(
     assert refusal_of(require_buses, replace(CONFIG, **changes), *buses) == said
 
 
-WIDE = replace(CONFIG, flit_width=40, message_words=300, parity=True)
+SECOND = replace(CONFIG, flit_width=40, message_words=300, parity=True)
+WIDE = replace(CONFIG, flit_width=192, parity=True)
+OF_PAGE = pytest.mark.parametrize(
+    "config", [CONFIG, SECOND, WIDE], ids=["32 bits", "40 bits, parity", "192 bits, parity"]
+)
 
 
 def widths_of_the_page(config: NetworkConfig, rows: list[list[str]]) -> dict[str, tuple[str, int]]:
     """Return direction and width of each port in the rows of a table of the page, by name."""
     data = 32 if config.flit_width == 32 else 64
-    host = {CONFIG: 5, WIDE: 9}[config]  # The message memory is the largest space.
+    # The message memory is the largest space; a word of three pieces takes four addresses.
+    host = {CONFIG: 5, SECOND: 9, WIDE: 7}[config]
     numbers = {
         **{"D": data, "D/8": data // 8, "A": 2 + 1 + host + (data // 8).bit_length() - 1},
         **{"W": config.flit_width, "address_bits": config.address_bits},
@@ -336,7 +341,7 @@ def ports(signature: Any, prefix: str) -> dict[str, tuple[str, int]]:
     }
 
 
-@pytest.mark.parametrize("config", [CONFIG, WIDE], ids=["32 bits", "40 bits, parity"])
+@OF_PAGE
 @pytest.mark.parametrize(
     ("heading", "bus", "prefix"),
     [("### AXI4-Lite", HostBus.AXI4_LITE, "s_axi_"), ("### Wishbone", HostBus.WISHBONE, "wb_")],
@@ -350,7 +355,7 @@ def test_ports_of_a_bus_are_those_of_the_page(
     assert ports(engine_signature(config, bus, None), prefix) == widths_of_the_page(config, said)
 
 
-@pytest.mark.parametrize("config", [CONFIG, WIDE], ids=["32 bits", "40 bits, parity"])
+@OF_PAGE
 def test_ports_of_a_tile_are_those_of_the_page(config: NetworkConfig) -> None:
     headings = ["## 17. Variant: tile ports"] + ["## 18. Variant: parity"] * config.parity
     said = [row[:3] for heading in headings for row in cells(section(heading))[1:]]
@@ -362,15 +367,17 @@ def often(draw: random.Random) -> bool:
     return draw.random() < 0.6
 
 
-def test_a_stream_of_messages_becomes_writes() -> None:
+@pytest.mark.parametrize("config", [CONFIG, WIDE], ids=["32 bits", "192 bits"])
+def test_a_stream_of_messages_becomes_writes(config: NetworkConfig) -> None:
     """Every word is written once and in order; words beyond the memory are reported."""
-    writer, draw, words = StreamWriter(CONFIG), random.Random(1), CONFIG.message_words
+    writer, draw, words = StreamWriter(config), random.Random(1), config.message_words
+    width = config.flit_width
     beats: list[tuple[int, bool]] = []
     expected, refused = [], 0
     for _ in range(30):
         address, length = draw.choice([0, 7, words - 2, words, 40, 2**15]), draw.randrange(5)
-        data = [draw.getrandbits(32) for _ in range(length)]
-        beats += [(address | draw.getrandbits(16) << 16, not length)]
+        data = [draw.getrandbits(width) for _ in range(length)]
+        beats += [(address | draw.getrandbits(width - 16) << 16, not length)]
         beats += [(word, place == length - 1) for place, word in enumerate(data)]
         places = [*enumerate(data, address)]
         expected += [pair for pair in places if pair[0] < words]
@@ -384,7 +391,7 @@ def test_a_stream_of_messages_becomes_writes() -> None:
             offered = offered or often(draw)
             ready = often(draw)
             ctx.set(writer.stream.tvalid, offered)
-            ctx.set(writer.stream.tdata, beats[0][0] if offered else draw.getrandbits(32))
+            ctx.set(writer.stream.tdata, beats[0][0] if offered else draw.getrandbits(width))
             ctx.set(writer.stream.tlast, beats[0][1] if offered else 1)
             ctx.set(writer.ready, ready)
             if ready and ctx.get(writer.valid):
@@ -400,11 +407,13 @@ def test_a_stream_of_messages_becomes_writes() -> None:
     assert told == refused > 5
 
 
-@pytest.mark.parametrize("config", [CONFIG, replace(CONFIG, parity=True)], ids=["", "parity"])
+@pytest.mark.parametrize(
+    "config", [CONFIG, replace(CONFIG, parity=True), WIDE], ids=["", "parity", "192 bits"]
+)
 def test_commands_of_a_stream_become_words(config: NetworkConfig) -> None:
     """Words arrive in order, each once; unusable words are marked."""
     reader, draw, words = StreamReader(config), random.Random(3), config.message_words
-    memory = [draw.getrandbits(32) for _ in range(words)]
+    memory = [draw.getrandbits(config.flit_width) for _ in range(words)]
     damaged = set(range(0, words, 2)) if config.parity else set()
     commands, expected = [], []
     for _ in range(25):
@@ -427,7 +436,8 @@ def test_commands_of_a_stream_become_words(config: NetworkConfig) -> None:
             ctx.set(reader.ready, ready)
             ctx.set(stream.tready, taken)
             # The memory shows a word only in the cycle after its request.
-            ctx.set(reader.data, draw.getrandbits(32) if asked is None else memory[asked])
+            noise = draw.getrandbits(config.flit_width)
+            ctx.set(reader.data, noise if asked is None else memory[asked])
             if config.parity:
                 ctx.set(reader.damaged, asked in damaged)
             if ctx.get(stream.tvalid):

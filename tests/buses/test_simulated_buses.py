@@ -35,25 +35,29 @@ def told(flit_width: int, **more: Any) -> tuple[NetworkConfig, dict[str, Any]]:
     predicted = simulated(program, "barrier")
     (row,) = program.rows[1]
     tables = list(program_words(program))
-    mask_words = -(-8 // flit_width)
+    mask_words, pieces = -(-8 // flit_width), -(-flit_width // 64)
     spaces = {
         "identity": identity(config),
         "nodes": 3,
         "switches": [0],
-        "word_bits": flit_width,
-        "message_words": 20,
+        "word_bits": min(flit_width, 64),
+        "message_words": 20 * pieces,
         "table_words": 40,
         "status_words": 4 + mask_words,
         "programs": 2,
         "node_bits": 2,
         "address_bits": 6,
+        "pieces": pieces,
     }
     return config, {
         "spaces": spaces,
         "tables": tables,
         "bases": BASES,
         "length": max(map(len, tables)),
-        "copies": (1, row.source_address, 2, row.target_address, row.length),
+        "copies": (
+            *(1, row.source_address * pieces),
+            *(2, row.target_address * pieces, row.length * pieces),
+        ),
         "cycles": predicted.cycles + mask_words,
         "hold": "tile_1__hold",
         **more,
@@ -109,24 +113,27 @@ BUSES = {
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("bus", BUSES)
 def test_a_bus_in_front_of_the_host_port(
-    bus: HostBus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    bus: HostBus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, wide: bool
 ) -> None:
+    """Words of 128 bits are written and read in pieces, in any order."""
     package, bench, flit_width = BUSES[bus]
     pytest.importorskip(package, reason=f"{package} is not installed: pip install '.[checks]'")
-    config, given = told(flit_width, seed=1, accesses=10_000)
+    config, given = told(128 if wide else flit_width, seed=1, accesses=10_000)
     given["registers"] = list(listed_words(config, tmp_path))
     simulator = bus_simulator.build(config, bus, TileBus.AXI_STREAM)
     bus_simulator.run(simulator, bench, tmp_path, given, monkeypatch)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("flit_width", [32, 128])
 def test_streams_in_front_of_the_tile_ports(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    flit_width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("cocotbext.axi", reason="it is not installed: pip install '.[checks]'")
-    config, given = told(32, seed=5, messages=5_000)
+    config, given = told(flit_width, seed=5, messages=5_000)
     simulator = bus_simulator.build(config, HostBus.AXI4_LITE, TileBus.AXI_STREAM)
     bus_simulator.run(simulator, "helpers.axi_stream_bench", tmp_path, given, monkeypatch)
 

@@ -20,11 +20,12 @@ LONGEST = 9
 class Tile:
     """A node's streams, and the upper half of the memory, which only this tile writes."""
 
-    def __init__(self, dut: Any, node: int, words: int, seed: int) -> None:
+    def __init__(self, dut: Any, node: int, words: int, bits: int, seed: int) -> None:
         def bus(name: str) -> AxiStreamBus:
             return AxiStreamBus.from_prefix(dut, f"{name}_{node}")
 
         self.dut, self.node, self.draw = dut, node, random.Random(seed)
+        self.bits = bits
         clock = dut.clk, dut.rst
         # A beat is a word: the models then count words, not bytes.
         self.writer = AxiStreamSource(bus("s_axis_write"), *clock, byte_lanes=1)
@@ -55,7 +56,7 @@ class Tile:
     async def write(self) -> None:
         """Write a message, and record the words that the memory then holds."""
         address, count = self.address(), self.draw.randrange(LONGEST)
-        content = [self.draw.getrandbits(32) for _ in range(count)]
+        content = [self.draw.getrandbits(self.bits) for _ in range(count)]
         above = self.draw.getrandbits(16) << 16
         await self.writer.send(AxiStreamFrame([address | above, *content]))
         for place, word in enumerate(content, address):
@@ -98,26 +99,30 @@ class Tile:
 async def random_messages_while_programs_run(dut: Any) -> None:
     """Tiles use the upper half of their memories, and programs run in the lower half."""
     bench = await begun(dut)
-    given = bench.told
-    tiles = [
-        Tile(dut, node, bench.spaces.message_words, given["seed"] + 10 * node) for node in (1, 2)
-    ]
+    given, pieces = bench.told, bench.spaces.pieces
+    words, bits = bench.spaces.message_words // pieces, bench.spaces.word_bits
+    tiles = [Tile(dut, node, words, bits * pieces, given["seed"] + 10 * node) for node in (1, 2)]
     await bench.load(1)
     working = [cocotb.start_soon(tile.use(given["messages"])) for tile in tiles]
     source, first, target, at, length = given["copies"]
     runs = 0
     while not all(task.done() for task in working):
-        words = [bench.draw.getrandbits(32) for _ in range(length)]
-        for place, word in enumerate(words, first):
+        sent = [bench.draw.getrandbits(bits) for _ in range(length)]
+        for place, word in enumerate(sent, first):
             await bench.write(MESSAGE, source, place, word)
         await bench.write(CONTROLLER, 0, COMMAND, START | 1 << 8)
         await bench.until("done")
         assert int(dut.cycle.value) == given["cycles"]
-        for place, word in enumerate(words, at):
+        for place, word in enumerate(sent, at):
             assert await bench.read(MESSAGE, target, place) == word
         runs += 1
     assert runs > 3
     for tile, task in zip(tiles, working, strict=True):
         await task
         for place in range(tile.own, len(tile.memory)):
-            assert await bench.read(MESSAGE, tile.node, place) == tile.memory[place]
+            begin = pieces * place
+            found = [await bench.read(MESSAGE, tile.node, begin + piece) for piece in range(pieces)]
+            assert (
+                sum(each << bits * number for number, each in enumerate(found))
+                == tile.memory[place]
+            )

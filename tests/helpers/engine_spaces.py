@@ -30,7 +30,11 @@ class Access(NamedTuple):
 
 @dataclass
 class Spaces:
-    """The words of an engine; None stands for any value."""
+    """The words of an engine; None stands for any value.
+
+    A message word has ``pieces``, a power of two of them, each a word of the bus. ``message_words``
+    counts the pieces of all words, and ``kept`` has those of a word that is not whole yet.
+    """
 
     identity: int
     nodes: int
@@ -42,7 +46,9 @@ class Spaces:
     programs: int
     node_bits: int
     address_bits: int
-    memory: dict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))
+    pieces: int = 1
+    memory: dict[tuple[int, int], int | None] = field(default_factory=lambda: defaultdict(int))
+    kept: dict[tuple[int, int], int] = field(default_factory=dict)
     entries: dict[int, int | None] = field(default_factory=dict)
     image: int = 0
     enable: int = 0
@@ -87,8 +93,16 @@ class Spaces:
             found = self._status if access.region == STATUS else self._message
             return found(node, word), DONE
         if access.region == MESSAGE:
-            self.memory[node, word] = data
+            self._write_message(node, word, data)
         return 0, DONE
+
+    def _write_message(self, node: int, address: int, piece: int) -> None:
+        """Write a piece; the last one writes its word, with the pieces that the node has kept."""
+        number = address % self.pieces
+        self.kept[node, number] = piece
+        if number == self.pieces - 1:
+            for place in range(self.pieces):
+                self.memory[node, address - number + place] = self.kept.get((node, place))
 
     def _is_there(self, access: Access) -> bool:
         """Tell whether a word exists for this access; registers are checked later."""
@@ -104,7 +118,7 @@ class Spaces:
             and not never.get(access.region, False)
         )
 
-    def _message(self, node: int, word: int) -> int:
+    def _message(self, node: int, word: int) -> int | None:
         return self.memory[node, word]
 
     def _status(self, node: int, word: int) -> int | None:

@@ -35,6 +35,7 @@ needs_icarus = needs("iverilog")
 
 HERE = Path(__file__).parent
 
+WIDE = ("--collective", "all-reduce", "--operator", "add:32", "--words", "4", "--parity")
 JOINING = ("--collective", "all-reduce", "--algorithm", "joining-tree")
 
 LINE = ("--line", "2", "--source", "0", "--algorithm", "tree")
@@ -440,6 +441,8 @@ def test_each_fault_of_an_engine_is_seen(eyecast: Command, bus: str, part: int) 
         ("--line", "3", "--algorithm", "tree", "--source", "0", "--flit-width", "40"),
         ("--hypercube", "2", "--collective", "all-gather", "--ports", "all", "--words", "4"),
         ("--mesh", "2x2", "--collective", "all-reduce", "--words", "8", "--parity"),
+        ("--mesh", "2x2", *WIDE, "--flit-width", "192"),
+        ("--mesh", "2x2", *WIDE, "--flit-width", "128", "--circuits"),
         (
             *("--ring", "4", "--vcs", "2", "--collective", "all-gather", "--algorithm", "ring"),
             *("--link-registers", "1", "--barrier-registers", "3", "--programs", "3"),
@@ -455,7 +458,8 @@ def test_each_fault_of_an_engine_is_seen(eyecast: Command, bus: str, part: int) 
         ),
     ],
     ids=[
-        *("40 bits", "all-port", "operators", "registers", "circuits", "circuits, all ports"),
+        *("40 bits", "all-port", "operators", "192 bits", "128 bits, circuits"),
+        *("registers", "circuits", "circuits, all ports"),
         "circuits, 16 words",
     ],
 )
@@ -473,6 +477,7 @@ def test_benches_of_other_networks_pass(
     status, said = run_icarus(Path("package"), Path("run"))
     assert status == 0, said
     assert "\nPASS: " in said
+    play_registers(Path("package"))
     for module in Path("package", "rtl").glob("*.v"):
         text = module.read_text()
         if "words [" not in text:

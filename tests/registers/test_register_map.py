@@ -29,6 +29,7 @@ ROOT = Path(__file__).parents[2]
 NETWORKS = {
     "small": SMALL,
     "64 bits, wide steps": replace(SMALL, flit_width=40, steps=100, message_words=300),
+    "192 bits": replace(SMALL, flit_width=192, steps=100),
     "all-port": replace(SMALL, topology=hypercube(2), all_port=True, programs=15),
     "switches": replace(SMALL, topology=switch_star(3), signature=True, parity=True),
 }
@@ -48,12 +49,17 @@ def bits(count: int) -> int:
     return count.bit_length()
 
 
+def piece_bits(config: NetworkConfig) -> int:
+    """Return the page's `piece_bits`: the address bits that number the pieces of a word."""
+    return bits(-(-config.flit_width // 64) - 1)
+
+
 def scheme(config: NetworkConfig) -> tuple[int, int, int]:
     """Return the bytes of a word, and the bits of word and node numbers, by the page's formulas."""
     lanes = config.topology.ports - 1 if config.all_port else 1
-    masks = -(-(1 << bits(config.steps)) // config.flit_width)
+    masks = -(-(1 << bits(config.steps)) // min(config.flit_width, 64))
     largest = max(
-        config.message_words,
+        config.message_words << piece_bits(config),
         lanes << bits(config.table_words - 1),
         8 + 4 * config.programs,
         4 + lanes * masks + lanes - 1 + config.signature,
@@ -172,7 +178,7 @@ def test_words_of_status_are_those_of_the_page(mapped: tuple[NetworkConfig, Any]
         row[1].strip("`"): (int(row[0]), int(row[0])) for row in flags
     }
     lanes = config.topology.ports - 1 if config.all_port else 1
-    masks = lanes * -(-(1 << bits(config.steps)) // config.flit_width)
+    masks = lanes * -(-(1 << bits(config.steps)) // min(config.flit_width, 64))
     words = {"flags": 0, "step": 1, "sender_state": 2, "stalled_flits": 3, "arrived": 4}
     if lanes > 1:
         words["further_sender_state"] = 4 + masks
@@ -191,7 +197,8 @@ def test_words_of_status_are_those_of_the_page(mapped: tuple[NetworkConfig, Any]
 def test_memories_have_their_words(mapped: tuple[NetworkConfig, Any]) -> None:
     config, top = mapped
     message, last = top.find_by_path("message[1].word"), config.lanes - 1
-    assert message.get_property("mementries") == config.message_words
+    assert message.get_property("mementries") == config.message_words << piece_bits(config)
+    assert message.get_property("memwidth") == min(config.flit_width, 64)
     assert message.get_property("sw").name == "rw"
     table = top.find_by_path(f"table[1].sender[{last}].word")
     assert table.get_property("mementries") == config.table_words
