@@ -57,6 +57,8 @@ NETWORKS = {
     " --parity --tile-ports --bus wishbone",
     "half-duplex": "--mesh 2x2 --ports half-duplex --collective all-reduce",
     "AXI-Stream": "--mesh 2x2 --source 0,0 --tile-ports --tile axi-stream",
+    "128 bits, parity": "--mesh 2x2 --collective all-reduce --operator add:32 --flit-width 128"
+    " --parity --tile-ports --tile axi-stream",
 }
 """Options of ``eyecast ip`` by the name of the configuration."""
 SIZES = "--words 4 --message-words 16 --table-words 32"

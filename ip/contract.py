@@ -57,6 +57,7 @@ def _left_out(config: NetworkConfig) -> set[int]:
         20: config.streams,
         23: config.circuits,
         24: config.differing_links,
+        25: config.further_pieces,
     }
     left_out = {section for section, applies in has.items() if not applies}
     return left_out | _OF_PACKETS if config.circuits else left_out

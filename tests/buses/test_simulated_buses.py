@@ -88,7 +88,8 @@ def listed_words(config: NetworkConfig, folder: Path) -> Iterator[dict[str, Any]
             while not owner.get_property("desc"):
                 owner = owner.parent
             # "Switches, which have none: 0, 4."
-            if str(owner.current_idx[0]) in re.findall(r"\d+", owner.get_property("desc")):
+            none = re.match(r"Switches, which have none: (.*?)\.", owner.get_property("desc"))
+            if none and str(owner.current_idx[0]) in none[1].split(", "):
                 continue
             for word in range(words):
                 yield {

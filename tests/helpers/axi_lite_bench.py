@@ -55,14 +55,16 @@ async def random_accesses(dut: Any) -> None:
 
 @cocotb.test()
 async def several_at_once(dut: Any) -> None:
-    """Read and write at the same time, with no address used twice."""
+    """Read and write at the same time, with no word used twice."""
     bench = await begun(dut)
+    draw, pieces = bench.draw, bench.spaces.pieces
     places = [(node, word) for node in (1, 2) for word in range(bench.spaces.message_words)]
     for node, word in places:
         await bench.check(Access(MESSAGE, node, word, 0))
     for _ in range(bench.told["accesses"] // 20):
-        used = bench.draw.sample(places, bench.draw.randrange(2, 8))
-        data = [bench.draw.choice((None, bench.draw.getrandbits(32))) for _ in used]
+        words = draw.sample(places[::pieces], draw.randrange(2, 8))
+        used = [(node, word + draw.randrange(pieces)) for node, word in words]
+        data = [draw.choice((None, draw.getrandbits(32))) for _ in used]
         together = [
             cocotb.start_soon(bench.check(Access(MESSAGE, *place, word)))
             for place, word in zip(used, data, strict=True)

@@ -41,14 +41,17 @@ PARITY_FLAG = 1 << 1
 TOLD, SEEN_DAMAGED = 1, 2
 """Bits of the controller's word ``enable``."""
 
+SHARE = 32
+"""Bits of a wide word with a parity bit."""
+
 WIDTH = 33
 """Bits of a word in a memory."""
 
 
-def there() -> Program:
+def there(**more: int) -> Program:
     """Return a program: words go from node 0 to 1 and on to 2, with two header flits each."""
     rows = {0: [put(1, (UP, 1), length=3, target=4)], 1: [put(2, (UP, 1), length=2, source=4)]}
-    return program(rows, {1: [1], 2: [2]}, LINE, **LIMITS)
+    return program(rows, {1: [1], 2: [2]}, LINE, **LIMITS | more)
 
 
 @pytest.fixture
@@ -61,10 +64,17 @@ def engine_of(clock: ClockDomain, made: Program) -> Engine:
 
 
 @pytest.mark.slow
-def test_flipped_bits_are_never_taken_for_data(clock: ClockDomain, memories: Memories) -> None:
-    """Flip any bit of a word of each kind; a damaged word that nobody reads is harmless."""
-    made = there()
+@pytest.mark.parametrize("flit_width", [32, 128])
+def test_flipped_bits_are_never_taken_for_data(
+    clock: ClockDomain, memories: Memories, flit_width: int
+) -> None:
+    """Flip any bit of a word of each kind; a damaged word that nobody reads is harmless.
+
+    A wide word tells of two flipped bits, if they have two parity bits.
+    """
+    made = there(flit_width=flit_width)
     engine = engine_of(clock, made)
+    wide = flit_width > SHARE
     draw = random.Random(5)
     predicted = run(made, words(made), timing="barrier")
     sizes = [len(each) for each in program_words(made)]
@@ -78,12 +88,16 @@ def test_flipped_bits_are_never_taken_for_data(clock: ClockDomain, memories: Mem
         for kind, node, address in flips:
             await host.load(0, made, 2, limit=100)
             await host.fill(words(made))
-            bit = draw.randrange(WIDTH)
             if kind == "table":
+                bit = draw.randrange(min(flit_width, 64) + 1)
                 memories.flip(ctx, memories.tables[node], 2 + address, bit)
                 harmful = address < sizes[node]
             else:
+                bit = draw.randrange(flit_width + max(1, wide * flit_width // SHARE))
                 memories.flip(ctx, memories.messages[node], address, bit)
+                if wide and bit < flit_width:
+                    other = (bit + SHARE) % flit_width
+                    memories.flip(ctx, memories.messages[node], address, other)
                 harmful = address in read[node]
             await host.run(0)
             result = await host.result()

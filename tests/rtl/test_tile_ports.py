@@ -17,6 +17,7 @@ from helpers.engine_host import START, Engine, Host, expected_rows, rows_before
 from helpers.generated import generated
 from helpers.programs import UP, program, put, words
 
+from eyecast.model.base.arrays import as_integers
 from eyecast.model.cycle.model import run
 from eyecast.model.network.buses import TileBus
 from eyecast.model.network.config import NetworkConfig
@@ -35,14 +36,14 @@ OWN = 32
 """First word of the part of each memory that only the tile uses."""
 
 
-def there() -> Program:
+def there(**more: int) -> Program:
     """Return a program: long messages go from node 0 over node 1 to node 2, and one goes back."""
     rows = {
         0: [put(1, (THERE, 1), length=20, target=4), put(2, (THERE, 2), length=9, source=2)],
         1: [put(3, (THERE, 1), length=12, target=20, source=4)],
         2: [put(4, (THERE + 1, 2), length=7)],
     }
-    return program(rows, {1: [1], 2: [2, 3], 0: [4]}, LINE, **LIMITS)
+    return program(rows, {1: [1], 2: [2, 3], 0: [4]}, LINE, **LIMITS | more)
 
 
 @dataclass
@@ -68,7 +69,7 @@ class Tile:
             if not asks_write and not self.rests and draw.random() < 0.7:
                 asks_write = True
                 ctx.set(port.write_address, draw.randrange(OWN, len(self.memory)))
-                ctx.set(port.write_data, draw.getrandbits(32))
+                ctx.set(port.write_data, draw.getrandbits(len(port.write_data)))
             if not asks_read and draw.random() < 0.7:
                 asks_read = True
                 ctx.set(port.read_address, draw.randrange(OWN, len(self.memory)))
@@ -98,13 +99,16 @@ def engine_of(clock: ClockDomain, program: Program) -> Engine:
     return Engine(clock, replace(program.config, programs=2, tile_ports=True))
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(s, marks=pytest.mark.slow) for s in (2, 3))])
-def test_the_network_comes_first(clock: ClockDomain, seed: int) -> None:
-    made = there()
+@pytest.mark.parametrize(
+    ("seed", "flit_width"),
+    [(1, 32), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((2, 32), (3, 192)))],
+)
+def test_the_network_comes_first(clock: ClockDomain, seed: int, flit_width: int) -> None:
+    made = there(flit_width=flit_width)
     engine = engine_of(clock, made)
     draw, memory = random.Random(seed), words(made)
     tiles = [
-        Tile(getattr(engine.network, f"tile_{node}"), memory[node].tolist(), draw)
+        Tile(getattr(engine.network, f"tile_{node}"), as_integers(memory[node]), draw)
         for node in range(3)
     ]
     predicted = run(made, memory, timing="barrier")
@@ -125,9 +129,11 @@ def test_the_network_comes_first(clock: ClockDomain, seed: int) -> None:
         await host.result()
         for node, tile in enumerate(tiles):
             for address in range(0, 64, 3):
-                expected = predicted.memory[node, address] if address < OWN else None
-                word = await host.read(0, node, address)
-                assert word == (tile.memory[address] if expected is None else expected)
+                of_network = as_integers(predicted.memory[node])
+                expected = (of_network if address < OWN else tile.memory)[address]
+                for piece in range(made.config.pieces):
+                    word = await host.read(0, node, host.address(address, piece))
+                    assert word == expected >> 64 * piece & (1 << 64) - 1
 
     def user(tile: Tile) -> Any:
         async def use(ctx: Any) -> None:
