@@ -25,7 +25,9 @@ needs_all = pytest.mark.skipif(
 PACKAGES = {
     "axi4-lite": ("--bus", "axi4-lite"),
     "axi4-lite with tiles": ("--tile-ports", "--parity"),
-    "axi4-lite with streams": ("--tile-ports", "--tile", "axi-stream", "--prefix", "left"),
+    "axi4-lite with wide streams": (
+        *("--tile-ports", "--tile", "axi-stream", "--prefix", "left", "--flit-width", "192"),
+    ),
     "wishbone": ("--bus", "wishbone", "--tile-ports"),
 }
 

@@ -34,14 +34,17 @@ Pieces = npt.NDArray[np.uint64]
 """Message memories: shape (nodes, words, pieces)."""
 
 
-def packets(flit_width: int) -> tuple[NetworkConfig, Job]:
+def packets(flit_width: int, **more: Any) -> tuple[NetworkConfig, Job]:
     """Node 2 adds words 0 and 1 of node 0 to its words 4 and 5, and sends the sums back."""
     rows = {
         0: [put(1, (UP, 2), length=2, target=4, operator=1)],
         2: [put(2, (DOWN, 2), length=2, source=4, target=2)],
     }
-    made = program(rows, {2: [1], 0: [2]}, line(3), flit_width=flit_width, **LIMITS)
+    made = program(rows, {2: [1], 0: [2]}, line(3), flit_width=flit_width, **LIMITS, **more)
     return made.config, prepare(made, [], timing="barrier", read_words=WORDS, cycle_limit=60)
+
+
+controlled = partial(packets, programs=1, parity=True)
 
 
 def after_packets(memory: Pieces) -> None:
@@ -108,7 +111,11 @@ def runs(
 @pytest.mark.parametrize("together", [False, pytest.param(True, marks=SLOW)])
 @pytest.mark.parametrize(
     ("pieces", "made", "after", "cycles"),
-    [(3, packets, after_packets, 17), (8, circuits, after_circuits, 12)],
+    [
+        (3, packets, after_packets, 17),
+        (3, controlled, after_packets, 18),
+        (8, circuits, after_circuits, 12),
+    ],
 )
 def test_pieces_move_as_words_of_64_bits(
     pieces: int,
