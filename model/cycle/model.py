@@ -83,7 +83,7 @@ def run(
     most = _limit(program, refusal, control, cycle_limit)
     limit = min(most, control.limit - 1) if control.limit else most
     barrier = Timing.named(timing) is Timing.BARRIER
-    words = MovedWords(config, memory, int(program.length.sum()))
+    words = MovedWords(config, memory, int(program.length.sum()), control.damaged)
     network = _network(
         program, control, words, barrier=barrier, record_trace=record_trace, refusal=refusal
     )
@@ -345,7 +345,7 @@ def _network(
         barrier=barrier,
         record_trace=record_trace,
         damages=control.damaged is not None,
-        damaged_word=np.uint64(control.damaged or 0),
+        damaged_word=np.uint64(words.damaged),
         expected=program.expected,
         awaited=np.array(program.awaited),
         refusal=np.array(_refusal(config, refusal)),

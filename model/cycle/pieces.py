@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..base.arrays import Words
+from ..base.arrays import Words, as_words
 from ..base.errors import InvalidInput
 from ..network.config import NetworkConfig
 from ..run.run import Prediction
@@ -27,7 +27,8 @@ class MovedWords:
     """The words of a run as its loop moves them: numbers of wide words, all others themselves.
 
     ``memory`` has the message memories before the run; a run combines at most ``combinations``
-    words. Raises :class:`InvalidInput` for memories whose words the network cannot hold.
+    words. All words that equal ``damaged`` have one number. Raises :class:`InvalidInput` for
+    memories whose words the network cannot hold.
 
     Attributes
     ----------
@@ -35,27 +36,40 @@ class MovedWords:
         The memories for the loop, shape (nodes, message words).
     operators
         The loop's :class:`.NotingOperators`, by the names of their fields.
+    damaged
+        What the loop moves for ``damaged``; 0 if it is None.
 
     """
 
     memory: Words
     operators: dict[str, Any]
+    damaged: int
 
-    def __init__(self, config: NetworkConfig, memory: Words, combinations: int) -> None:
+    def __init__(
+        self, config: NetworkConfig, memory: Words, combinations: int, damaged: int | None = None
+    ) -> None:
         _require_memory(config, memory)
         self._config, self._given = config, memory
         self._columns = columns = operator_columns(config)
-        self.memory, self._origins, rows = memory, 0, 1
+        self.memory, self.damaged, self._origins, rows = memory, damaged or 0, 0, 1
         if config.further_pieces:
             columns = columns._replace(operators=np.full_like(columns.operators, NOTED))
             nodes, places, _ = memory.shape
             self._origins = nodes * places
-            numbers = np.arange(1, 1 + self._origins, dtype=np.uint64)
-            self.memory = numbers.reshape(nodes, places)
+            self.memory = np.arange(1, 1 + self._origins, dtype=np.uint64).reshape(nodes, places)
+            if damaged is not None:
+                self.damaged = self._number_of(as_words([damaged], config.pieces))
             rows += self._origins + combinations
         self._notes = np.empty((rows, NOTES), dtype=np.uint64)
         self.operators = {**columns._asdict(), "notes": self._notes}
         self.forget()
+
+    def _number_of(self, word: Words) -> int:
+        """Give all equal words in the memories one number, and return it."""
+        equal = (self._given == word).all(axis=-1)
+        number = int(self.memory[equal].min(initial=1 + self._origins))
+        self.memory[equal] = number
+        return number
 
     def forget(self) -> None:
         """Let the loop begin anew."""

@@ -15,6 +15,8 @@ from eyecast.model.base.arrays import as_integers
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.compare.case import Case
 from eyecast.model.cycle.any_run import run_any
+from eyecast.model.cycle.control import Control
+from eyecast.model.cycle.model import run as simulate
 from eyecast.model.exact.arithmetic import predict
 from eyecast.model.network.config import Timing
 from eyecast.model.program.any_program import AnyProgram
@@ -132,6 +134,17 @@ def test_no_departure_depends_on_payload() -> None:
         assert same_places(one.trace, other.trace)
         assert (one.cycles, one.flags.tolist()) == (other.cycles, other.flags.tolist())
         assert not np.array_equal(one.trace.data, other.trace.data)
+
+
+def test_a_damaged_word_is_known_by_all_its_pieces() -> None:
+    """A wide word that differs in its last piece alone is another word."""
+    schedule = eyecast.schedule(eyecast.line(3), "tree", source=0, words=4)
+    program = eyecast.compile(schedule, flit_width=128, programs=1, parity=True)
+    memory = drawn_memory(program, 1)
+    memory[0, 2:4] = [[5, 7], [5, 8]]
+    for word, flagged in (((8 << 64) + 5, True), ((9 << 64) + 5, False)):
+        run = simulate(program, memory, timing=Timing.BARRIER, control=Control(damaged=word))
+        assert (run.finished, bool(run.flags[0])) == (not flagged, flagged)
 
 
 def summed(one: int, other: int, width: int, lane: int) -> int:
