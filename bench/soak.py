@@ -41,7 +41,8 @@ COUNTED_CASES = 5
 """Cases of each network whose points are counted, because counting takes longer than checking."""
 MOST_COUNTED = 30_000
 """Flits of the largest case whose points are counted."""
-BEGIN = {"next_draw": 0, "networks": 0, "cases": 0, "flits": 0, "seconds": 0.0, "points": {}}
+COUNTED = ("next_draw", "networks", "cases", "wide_cases", "flits", "seconds")
+BEGIN: dict[str, Any] = {**dict.fromkeys(COUNTED, 0), "points": {}}
 
 
 @click.command()
@@ -91,6 +92,7 @@ def main(
             drawn = _one_network(so_far["next_draw"], by, length)
             for number, outcome in enumerate(drawn):
                 so_far["cases"] += 1
+                so_far["wide_cases"] += outcome.drawn.config.further_pieces > 0
                 so_far["flits"] += outcome.flits
                 if number < COUNTED_CASES and outcome.flits < MOST_COUNTED:
                     points.update(outcome.points)
@@ -105,7 +107,8 @@ def main(
             write_atomically(state, json.dumps(so_far) + "\n")
     click.echo(
         f"{so_far['flits']:,} flits checked by {by} in {so_far['cases']:,} cases on "
-        f"{so_far['networks']} drawn networks in {so_far['seconds']:,.0f} s, no difference"
+        f"{so_far['networks']} drawn networks in {so_far['seconds']:,.0f} s, no difference; "
+        f"{so_far['wide_cases']:,} cases had words above 64 bits"
     )
     click.echo(table_of([points]))
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from helpers.soak.programs import ProgramCase
 
+from eyecast.model.base.arrays import words_differ
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.checks import Check, compare, ending_check, equality_check
 from eyecast.model.compare.traffic_case import TrafficCase, compare_traffic, rules_check
@@ -116,7 +117,7 @@ def memory_check(
     """
     known = written_words(config, predicted.trace)
     known[:, :loaded] = True
-    wrong = int((known & (predicted.memory != measured.memory)).sum())
+    wrong = int((known & words_differ(predicted.memory, measured.memory, axes=2)).sum())
     return Check("words that differ in memories", 0, wrong, wrong == 0)
 
 
@@ -126,6 +127,6 @@ def written_words(config: NetworkConfig, trace: Trace) -> npt.NDArray[np.bool_]:
     written = np.zeros((config.topology.nodes, config.message_words), dtype=np.bool_)
     for begin, end in zip(packets.begin.tolist(), packets.end.tolist(), strict=True):
         if packets.flits.port[begin] == 0:
-            address = int(config.header.address(packets.flits.data[begin]))
+            address = int(config.header.address(packets.flits.header_data[begin]))
             written[packets.flits.node[begin], address : address + end - begin - 1] = True
     return written

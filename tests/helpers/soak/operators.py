@@ -1,5 +1,6 @@
 """Custom operators for the soak: weighted sums, on the cycle model and in hardware."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,8 +12,8 @@ from helpers.soak.topologies import one_in
 from hypothesis import strategies as st
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.network.config import NetworkConfig
-from eyecast.model.network.operators import Operator
+from eyecast.model.network.config import PIECE_BITS, NetworkConfig
+from eyecast.model.network.operators import LANE_WIDTHS, Operator
 from eyecast.rtl.parts.operators import OperatorPorts
 
 LONGEST_LATENCY = 4
@@ -26,18 +27,27 @@ def with_operator(draw: st.DrawFn, config: NetworkConfig) -> NetworkConfig:
     """Add a weighted sum of up to :data:`LONGEST_LATENCY` cycles to a third of the networks.
 
     A network with a port for every link, without arbitration or with circuits only has operators of
-    no cycles; one with timed rows, or with too narrow flits, has none.
+    no cycles; one with timed rows, or with too narrow flits, has none. Its name may have lanes.
     """
     if config.timed_rows or not draw(one_in(3)):
         return config
     at_once = config.all_port or config.contention_free or config.circuits
     latency = 0 if at_once else draw(st.integers(0, LONGEST_LATENCY))
     component = partial(WeightedSum, latency=latency)
-    own = Operator("weighted-sum", latency, weighted_sum, component)
+    name = draw(lane_names(["weighted-sum"], config.flit_width))
+    own = Operator(name, latency, weighted_sum, component)
     try:
         return replace(config, operators=(*config.operators, own))
     except InvalidInput:
         return config
+
+
+@st.composite
+def lane_names(draw: st.DrawFn, functions: Sequence[str], flit_width: int) -> str:
+    """Draw the name of an operator of one of these functions, always with lanes in wide words."""
+    lanes = [f":{lane}" for lane in LANE_WIDTHS if flit_width % lane == 0]
+    lanes += [""] if flit_width <= PIECE_BITS else []
+    return draw(st.sampled_from(functions)) + draw(st.sampled_from(lanes))
 
 
 def weighted_sum(there: Any, coming: Any, _bits: Any) -> Any:

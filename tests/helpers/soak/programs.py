@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from helpers.soak.operators import lane_names
 from helpers.soak.samples import made
 from helpers.soak.topologies import connected, graphs, integer_arrays, one_in, with_links
 from hypothesis import reject
@@ -37,6 +38,8 @@ REGION = 16
 MESSAGE_WORDS = 2 * HALF
 
 NETWORKS = [mesh((4,)), mesh((3, 2)), torus((5,)), torus((3, 3)), hypercube(3)]
+WIDE = (128, 192, 256, 512)
+"""Bits of wide words."""
 LONGEST_RUN = 1500
 """Cycles after which a run is given up: more than any run that finishes."""
 SHORTEST_LIMIT, LONGEST_LIMIT = 10, 300
@@ -186,18 +189,21 @@ def program_networks(draw: st.DrawFn, *, signature: bool = False) -> NetworkConf
     """Draw a network whose rows may combine and stream; ``signature``: one with signatures."""
     controller = draw(controllers())
     narrowest = LEAST_CONTROLLED_WIDTH if controller["programs"] else 24
+    flit_width = draw(st.sampled_from([narrowest, 33, 64, *WIDE]))
     whole = draw(graphs() if draw(one_in(6)) else st.sampled_from(NETWORKS))
     return NetworkConfig(
         topology=draw(connected(draw(with_links(whole)))),
         vcs=draw(st.integers(2, 3)),
         depth=draw(st.integers(1, 4)),
-        flit_width=draw(st.sampled_from([narrowest, 33, 64])),
+        flit_width=flit_width,
         message_words=MESSAGE_WORDS,
         table_words=1 << 10,
         link_registers=draw(st.integers(0, 2)),
         barrier_registers=draw(st.integers(0, 7)),
         all_port=not signature and draw(st.booleans()),
-        operators=tuple(draw(st.lists(st.sampled_from([*BUILT_IN]), max_size=3, unique=True))),
+        operators=tuple(
+            draw(st.lists(lane_names([*BUILT_IN], flit_width), max_size=3, unique=True))
+        ),
         streams=not draw(one_in(4)),
         signature=signature,
         **controller,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from helpers.soak.operators import with_operator
+from helpers.soak.operators import lane_names, with_operator
 from helpers.soak.programs import SEEDS, controllers, holds
 from helpers.soak.topologies import broken, graphs, one_in, with_links
 from helpers.soak.traffic import NETWORKS, configs
@@ -171,8 +171,10 @@ def requests(
     )
     if collective in REDUCTIONS:
         own = [operator.name for operator in config.operators if not operator.built_in]
-        names = own if own and draw(st.booleans()) else [*BUILT_IN]
-        request = replace(request, operator=draw(st.sampled_from(names)))
+        names = lane_names([*BUILT_IN], config.flit_width)
+        if own and draw(st.booleans()):
+            names = st.sampled_from(own)
+        request = replace(request, operator=draw(names))
     if not request.all_port and draw(one_in(4)):
         duplex = draw(st.sampled_from([PortModel.HALF_DUPLEX, PortModel.FULL_DUPLEX]))
         request = replace(request, duplex=duplex)
