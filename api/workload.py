@@ -43,7 +43,8 @@ def workload(
     rate
         Operations that a rank computes in a cycle.
     word_bytes
-        Bytes of a word, for files that count bytes.
+        Bytes of a word, which a link moves in a cycle: 1 to 8, or a multiple of 8 up to 64. Flits
+        have at least 32 bits; reductions of words above 8 bytes act on lanes of 32 bits.
     comm_group
         The file with the ranks of each group of a Chakra trace. None for the trace's NAME.json.
     mapping

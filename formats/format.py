@@ -20,7 +20,7 @@ from ..model.network.port_model import PortModel
 from ..model.network.topology import Topology
 from ..model.schedule.schedule import Schedule
 from ..model.traffic.traffic import Traffic
-from ..model.workload.workload import Workload
+from ..model.workload.workload import WORD_BYTES, Workload
 
 
 class Content(StrEnum):
@@ -76,14 +76,17 @@ class WorkloadSetting:
 
     clock: float = 1.0
     rate: int = 1024
-    word_bytes: int = 4
+    word_bytes: int = WORD_BYTES
     comm_group: str | Path | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.clock <= MOST_CLOCK:
             raise InvalidInput.of("clock", f"above 0, at most {MOST_CLOCK}", self.clock)
         require_range("rate", self.rate, 1, 1 << 40)
-        require_range("word bytes", self.word_bytes, 1, 64)
+        if self.word_bytes not in _WORD_BYTES:
+            raise InvalidInput.of(
+                "word bytes", "1 to 8, or a multiple of 8 up to 64", self.word_bytes
+            )
 
     def cycles_of_operations(self, operations: int) -> int:
         """Return the cycles in which a rank computes so many operations, rounded up."""
@@ -100,6 +103,9 @@ class WorkloadSetting:
 
 MOST_CLOCK = 1000
 """Most cycles of a nanosecond."""
+
+_WORD_BYTES = (*range(1, 8), *range(8, 65, 8))
+"""Bytes that a word may have."""
 
 
 @dataclass(frozen=True, kw_only=True)

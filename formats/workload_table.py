@@ -230,5 +230,5 @@ WORKLOAD = Format(
         or ("operations" in json_keys(content) and FORMAT.encode() in content)
     ),
     read_workload=read_table,
-    heeds=("rate",),
+    heeds=("rate", "word_bytes"),
 )

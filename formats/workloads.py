@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..model.base.files import InputFile
 from ..model.network.topology import Topology
 from ..model.workload.workload import Workload
@@ -22,4 +24,5 @@ def read_workload(file: InputFile, topology: Topology, setting: WorkloadSetting)
     """
     form = workload_format(file)
     assert form.read_workload is not None
-    return form.read_workload(file, topology, setting)
+    read = form.read_workload(file, topology, setting)
+    return replace(read, word_bytes=setting.word_bytes)

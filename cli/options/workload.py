@@ -32,9 +32,7 @@ _setting_options = recorded(
     integer_option(
         "--rate", 1024, "Arithmetic operations that a rank (process) computes in a cycle."
     ),
-    integer_option(
-        "--word-bytes", 4, "Bytes of a network's word, for workload files that count bytes."
-    ),
+    integer_option("--word-bytes", 4, "Bytes of a network's word, which a link moves in a cycle."),
     file_option(
         "--comm-group",
         help="File with the ranks of each group of a Chakra trace; by default NAME.json beside "

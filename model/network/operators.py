@@ -22,6 +22,9 @@ _LARGEST_WORD = (1 << 64) - 1
 LANE_WIDTHS = (8, 16, 32, 64)
 """Bits that a lane of a word may have."""
 
+USUAL_LANE = 32
+"""Bits of a lane of wide words where a name has none."""
+
 NAME_PATTERN = f"[a-z][a-z0-9-]*(:({'|'.join(map(str, LANE_WIDTHS))}))?"
 """What the name of an operator must match: a function, and the bits of its lanes if it has any."""
 
@@ -33,6 +36,15 @@ MOST_LATENCY = 63
 def function_of(name: str) -> str:
     """Return the name of an operator without its lane width."""
     return name.partition(":")[0]
+
+
+def in_lanes(name: str, flit_width: int) -> str:
+    """Return the name of an operator that words of ``flit_width`` bits can have.
+
+    Words above 64 bits need lanes (docs/router.md, section 25): they get :data:`USUAL_LANE`.
+    """
+    whole = function_of(name) == name and flit_width > LANE_WIDTHS[-1]
+    return f"{name}:{USUAL_LANE}" if whole else name
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from ..collectives.shown_bounds import blocks_bound
 from ..compare.best import choose_best
 from ..exact.arithmetic import predict
 from ..network.config import MOST_MEMORY_WORDS, NetworkConfig, Timing
+from ..network.operators import in_lanes
 from ..network.port_model import PortModel
 from ..network.topology import Topology
 from ..program.certified import Room
@@ -126,17 +127,22 @@ class Costs:
     All programs run on one network, ``config``: it has the operators, streams, VCs, steps and
     memories that any of them needs, and their cycles are those on this network. ``circuits``
     chooses routers with circuits instead of packets. ``memory_words`` are the words of each message
-    memory that pieces may fill.
+    memory that pieces may fill, and ``flit_width`` their bits.
     """
 
     config: NetworkConfig
 
     def __init__(
-        self, topology: Topology, *, circuits: bool = False, memory_words: int = MEMORY_WORDS
+        self,
+        topology: Topology,
+        *,
+        circuits: bool = False,
+        memory_words: int = MEMORY_WORDS,
+        flit_width: int = NetworkConfig.flit_width,
     ) -> None:
         require_range("message words", memory_words, 2, MOST_MEMORY_WORDS)
         self.topology, self.circuits, self.memory_words = topology, circuits, memory_words
-        self._room = Room({"circuits": circuits, "programs": 1})
+        self._room = Room({"circuits": circuits, "programs": 1, "flit_width": flit_width})
         self._shapes: dict[object, _Shape] = {}
 
     def find(
@@ -151,7 +157,7 @@ class Costs:
         """
         keys, shapes = [], dict[_Key, tuple[object, GroupNetwork]]()
         for call, members in calls:
-            key = _key(call, members)
+            key = _key(call, members, self._room.parameters["flit_width"])
             keys.append(key)
             try:
                 if key not in shapes:
@@ -278,7 +284,7 @@ class Costs:
             return _packed(topology, request)
 
 
-def _key(call: Call, members: tuple[int, ...]) -> _Key:
+def _key(call: Call, members: tuple[int, ...], flit_width: int) -> _Key:
     """Return what the cost of a call depends on."""
     message = call.kind == MESSAGE
     kind = Collective.BROADCAST if message else Collective(call.kind)
@@ -286,11 +292,12 @@ def _key(call: Call, members: tuple[int, ...]) -> _Key:
         allowed = "ascending, as a scan goes in their order"
         raise InvalidInput.of(f"nodes of the ranks of {kind} {call.name}", allowed, members)
     root = call.ranks[0] if message else call.root
+    operator = combining_operator(kind, call.operator) if kind.reduces else None
     request = Requested(
         collective=kind,
         words=1 if kind is Collective.BARRIER else call.words,
         root=None if root is None else members[call.ranks.index(root)],
-        operator=combining_operator(kind, call.operator) if kind.reduces else None,
+        operator=operator and in_lanes(operator, flit_width),
     )
     return _Key(request, tuple(sorted(members)), message)
 

@@ -200,6 +200,7 @@ class WorkloadRun:
             "ranks": workload.ranks,
             "nodes": workload.nodes.tolist(),
             "operations": workload.rows,
+            "word_bytes": workload.word_bytes,
             "least": {"cycles": self.bound},
             **{str(name): each.to_json() for name, each in self.machines},
             "busiest_links": links,
@@ -221,7 +222,12 @@ def run_workload(
     the policy is unknown, or the network cannot carry out a call.
     """
     order = Policy.named(policy)
-    known = Costs(workload.topology, circuits=circuits, memory_words=memory_words)
+    known = Costs(
+        workload.topology,
+        circuits=circuits,
+        memory_words=memory_words,
+        flit_width=workload.flit_width,
+    )
     costs = known.find([(call, workload.members(call)) for call in workload.calls], tell)
     engine, ideal = (
         MachineRun(workload, timeline(workload, costs, machine, order)) for machine in Machine

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..base.texts import counted
 from .run import MachineRun, WorkloadRun
+from .workload import WORD_BYTES
 
 _MOST_PARTS, _MOST_LINKS = 10, 5
 """Most rows of the critical path, and of the links."""
@@ -30,7 +31,9 @@ def title_of(found: WorkloadRun) -> str:
     workload = found.workload
     size = f"{counted(workload.ranks, 'rank')}, {counted(workload.rows, 'operation')}"
     routers = "circuits" if found.circuits else "packets"
-    return f"{workload.name}: {size}, {workload.topology.label}, {routers}"
+    usual = workload.word_bytes == WORD_BYTES
+    words = "" if usual else f", words of {counted(workload.word_bytes, 'byte')}"
+    return f"{workload.name}: {size}, {workload.topology.label}, {routers}{words}"
 
 
 def cycles_table(found: WorkloadRun) -> Table:

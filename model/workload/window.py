@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput, require_range
 from ..collectives.groups import side_by_side
 from ..compare.case import Case
-from ..network.config import MOST_PROGRAMS, Timing
+from ..network.config import MOST_PROGRAMS, NetworkConfig, Timing
 from ..program.certified import Room
 from ..program.compiler import Compiled
 from ..schedule.schedule import Schedule
@@ -134,6 +134,8 @@ def compiled(
     """Compile schedules for the network on which the workload runs, or ``room`` like it."""
     room = room or Room({"programs": 1})
     parameters = {name: getattr(found.config, name) for name in (*_TIMING, "message_words")}
+    asked = room.parameters.get("flit_width", NetworkConfig.flit_width)
+    parameters["flit_width"] = max(asked, found.workload.flit_width)
     return replace(room, parameters={**room.parameters, **parameters}).compile(schedules)
 
 

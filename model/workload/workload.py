@@ -40,6 +40,12 @@ KINDS = (*(each.value for each in COLLECTIVES if each != Collective.MULTICAST), 
 MOST_WORDS = (1 << 31) - 1
 """Most words of a message, or of a block."""
 
+WORD_BYTES = 4
+"""Usual bytes of a word."""
+
+_LEAST_WIDTH = 32
+"""Bits of a word in a network, also if fewer bytes of each are used."""
+
 MOST_CYCLES = 1 << 50
 """Most cycles of a row."""
 
@@ -112,6 +118,8 @@ class Workload:
         The rows that row r is after are ``after[after_offsets[r]:after_offsets[r + 1]]``.
     calls
         All calls.
+    word_bytes
+        Bytes of a word: 1 to 8, or a multiple of 8 up to 64.
 
     :meth:`check` proves that ranks, rows and calls fit together.
     """
@@ -126,6 +134,12 @@ class Workload:
     after_offsets: Numbers
     after: npt.NDArray[np.int64]
     calls: tuple[Call, ...]
+    word_bytes: int = WORD_BYTES
+
+    @property
+    def flit_width(self) -> int:
+        """Bits of a word in a network."""
+        return max(_LEAST_WIDTH, 8 * self.word_bytes)
 
     @property
     def ranks(self) -> int:

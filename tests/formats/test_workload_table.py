@@ -90,3 +90,13 @@ def test_wrong_tables_are_refused_in_one_line(text: str) -> None:
         read(text, "w.json" if text.startswith("{") else "w.csv")
     assert WRONG[text] in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("wrong", [0, 9, 12, 65, 72])
+def test_words_have_the_bytes_of_a_network_s_words(wrong: int) -> None:
+    with pytest.raises(InvalidInput, match=f"1 to 8, or a multiple of 8 up to 64, not {wrong}$"):
+        WorkloadSetting(word_bytes=wrong)
+    (text,) = [text for text in WRONG if text.endswith("0 1,all-reduce,0,\n")]
+    setting = WorkloadSetting(word_bytes=16)
+    file = InputFile("w.csv", text.replace(",0,\n", ",9,\n").encode())
+    assert read_workload(file, mesh((2, 2)), setting).flit_width == 128

@@ -1,5 +1,7 @@
 """Costs of calls: equal for groups that run in one program, wherever a group lies."""
 
+from dataclasses import replace
+
 import pytest
 
 from eyecast.model.base.errors import InvalidInput
@@ -98,9 +100,8 @@ def test_a_window_has_the_programs_of_the_engine_and_their_cycles(circuits: bool
             for rank in call.callers:
                 row = rows.take_part(rank, (number, group), call)
                 rows.after[row] += [] if row < 4 else [rank]
-    found = run_workload(
-        rows.workload("w", mesh((2, 2)), range(4)), circuits=circuits, memory_words=128
-    )
+    made = rows.workload("w", mesh((2, 2)), range(4))
+    found = run_workload(made, circuits=circuits, memory_words=128)
     # Pieces of 45 words; all-gathers in pieces of 30, which both groups share.
     programs = cases(found, None, 6)
     assert [len(case.schedule.blocks) for case in programs] == [2, 2, 4]
@@ -110,3 +111,12 @@ def test_a_window_has_the_programs_of_the_engine_and_their_cycles(circuits: bool
     assert [case.schedule.blocks.words.sum() for case in cases(found, "message0", 1)] == [45]
     with pytest.raises(InvalidInput, match="first operation must be the name of a collective"):
         cases(found, "sum", 1)
+    wide = run_workload(replace(made, word_bytes=64), circuits=circuits, memory_words=128)
+    assert wide.config is not None
+    assert (wide.config.flit_width, wide.config.operators[0].name) == (512, "add:32")
+    for case, narrow in zip(cases(wide, None, 6), programs, strict=True):
+        assert case.predicted.cycles == narrow.predicted.cycles
+        one, other = (
+            each.payload.delivered(each.predicted.memory, made.topology) for each in (case, narrow)
+        )
+        assert (one == other).all()
