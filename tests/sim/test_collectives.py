@@ -102,10 +102,7 @@ def multicasts(topology: Topology, draw: np.random.Generator) -> list[Schedule]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("dimension", "others"),
-    [*((n, ()) for n in (1, 2, 5)), *((n, OTHER_ONE_PORT_GRAPHS) for n in (3, 4))],
-)
+@pytest.mark.parametrize(("dimension", "others"), [(1, ()), (4, OTHER_ONE_PORT_GRAPHS)])
 def test_one_port(dimension: int, others: tuple[str, ...]) -> None:
     """Run all graphs with one port, and multicasts, on one network."""
     topology = hypercube(dimension)
@@ -119,21 +116,7 @@ def test_one_port(dimension: int, others: tuple[str, ...]) -> None:
             assert result.measured.stalled_flits.sum() == 0
 
 
-@pytest.mark.slow
-def test_the_machine_of_128_nodes() -> None:
-    """Johnsson & Ho 1986, section 8: a 7-cube; every collective by SBT takes 7 steps."""
-    topology = hypercube(7)
-    made = []
-    for collective in COPYING:
-        if collective != "multicast":
-            (sbt,) = [each for each in algorithms_for(collective) if each.name == "sbt"]
-            root = None if collective in ROOTLESS else 77
-            made.append(sbt.generate(Request(topology=topology, words=2, source=root)))
-    assert {each.steps for each in made} == {7}
-    on_hardware(made, NetworkConfig(topology=topology))
-
-
-@pytest.mark.parametrize("dimension", [3, slow(4), slow(5)])
+@pytest.mark.parametrize("dimension", [3, slow(4)])
 def test_all_ports_at_once(dimension: int) -> None:
     topology = hypercube(dimension)
     draw = np.random.default_rng(dimension)
@@ -146,8 +129,8 @@ def test_all_ports_at_once(dimension: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("topology", [mesh((4, 4)), torus((4, 4))], ids=lambda each: each.label)
-def test_all_to_all_of_grids_on_all_ports(topology: Topology) -> None:
+def test_all_to_all_of_a_torus_on_all_ports() -> None:
+    topology = torus((4, 4))
     made = schedules(topology, ("row-column", "direct"), np.random.default_rng(4), all_port=True)
     assert {each.algorithm for each in made} == {"row-column", "direct"}
     on_hardware(made, NetworkConfig(topology=topology, all_port=True))
@@ -158,12 +141,8 @@ def test_all_to_all_of_grids_on_all_ports(topology: Topology) -> None:
     [
         # With the simulator of the page of the router.
         (mesh((3, 2)), 2),
-        slow(mesh((2, 3)), 1),
         slow(torus((4, 4)), 2),
-        slow(mesh((3, 5)), 1),
-        slow(mesh((4, 4)), 2),
         slow(torus((3, 3, 3)), 1),
-        slow(torus((8, 8)), 4),
     ],
     ids=lambda value: value.label.replace(" ", "-") if isinstance(value, Topology) else f"{value}",
 )
@@ -173,10 +152,9 @@ def test_grids(topology: Topology, vcs: int) -> None:
     on_hardware(made, NetworkConfig(topology=topology, vcs=vcs, depth=2))
 
 
-@pytest.mark.parametrize("dimension", [3, slow(5)])
-def test_copies_down_edge_disjoint_trees(dimension: int) -> None:
+def test_copies_down_edge_disjoint_trees() -> None:
     """Whichever n - 1 links fail, a copy reaches every node, on the hardware too."""
-    whole = hypercube(dimension)
+    dimension, whole = 3, hypercube(3)
     draw = np.random.default_rng(dimension)
     links = [(node, node ^ 1 << bit) for node in range(whole.nodes) for bit in range(dimension)]
     made = []

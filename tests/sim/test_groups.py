@@ -30,9 +30,8 @@ def require_bounded(made: eyecast.Schedule) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "network", [eyecast.mesh((4, 4)), eyecast.torus((4, 4))], ids=lambda each: each.label
+    ("network", "ports"), [(eyecast.torus((4, 4)), "one"), (eyecast.mesh((4, 4)), "all")], ids=str
 )
-@pytest.mark.parametrize("ports", ["one", "all"])
 def test_unequal_blocks(network: Topology, ports: str) -> None:
     made = eyecast.schedule(
         network, "best", collective="all-gather", ports=ports, block_words=WORDS
@@ -48,13 +47,12 @@ def test_a_row_and_columns_at_once() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("collective", ["scatter", "gather", "all-to-all", "reduce-scatter"])
+@pytest.mark.parametrize("collective", ["all-to-all", "reduce-scatter"])
 def test_unequal_blocks_of_other_collectives(collective: str) -> None:
     pairs = [[(source * target) % 4 for target in range(16)] for source in range(16)]
     made = eyecast.schedule(
         eyecast.mesh((4, 4)),
         "recursive-doubling",
-        source=5 if collective in ("scatter", "gather") else None,
         collective=collective,
         block_words=pairs if collective == "all-to-all" else WORDS,
     )

@@ -74,9 +74,7 @@ def compare(config: NetworkConfig, seeds: range) -> int:
     [
         (mesh((3, 2)), {"operators": "add,min-signed", "vcs": 2}),
         (mesh((5,)), {"operators": [TWICE, "max"], "streams": True, "vcs": 2, "depth": 3}),
-        (mesh((5,)), {"operators": "xor", "streams": True, "depth": 1, "link_registers": 1}),
         (mesh((4, 2)), {"streams": True, "vcs": 2, "barrier_registers": 3}),
-        (mesh((3, 2)), {"operators": "add,and", "all_port": True}),
         (mesh((5,)), {"operators": "min,or", "streams": True, "all_port": True, "vcs": 2}),
         (
             mesh((3, 2)),

@@ -13,7 +13,7 @@ from eyecast.model.compare.case import Case
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.operators import BUILT_IN
-from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
+from eyecast.model.network.topology import Topology, mesh, ring, torus
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.collective import REDUCTIONS
 from eyecast.model.schedule.schedule import Schedule
@@ -47,15 +47,10 @@ def test_a_few() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("topology", "all_port"),
-    [
-        (mesh((3, 2)), False),
-        (torus((3, 3)), True),
-        (hypercube(3), False),
-        (with_faults(mesh((3, 3)), [4], [(0, 1)]), False),
-    ],
+    [(torus((3, 3)), True), (with_faults(mesh((3, 3)), [4], [(0, 1)]), False)],
     ids=repr,
 )
-def test_five_hundred(topology: Topology, all_port: bool) -> None:
+def test_many(topology: Topology, all_port: bool) -> None:
     check_on_hardware(topology, 125, all_port=all_port)
 
 
@@ -73,9 +68,7 @@ def test_a_multiply_accumulate_of_three_cycles(algorithm: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("network", "steps"), [(ring(9), 2), (torus((9, 3)), 3), (ring(27), 4)], ids=str
-)
+@pytest.mark.parametrize(("network", "steps"), [(ring(9), 2), (torus((9, 3)), 3)], ids=str)
 def test_trivance_with_whole_messages(network: Topology, steps: int) -> None:
     """Two messages meet in words that are being sent."""
     made = generated("all-reduce", "trivance-whole", network, words=5, all_port=True)

@@ -483,8 +483,8 @@ def test_flits_may_go_on_after_the_limit_of_a_run():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "number",
-    [18, 51, 6, 40, 7],
-    ids=["controller", "circuits", "timed rows", "resident programs on switches", "damaged words"],
+    [18, 40, 7],
+    ids=["controller", "resident programs on switches", "damaged words"],
 )
 def test_a_draw_is_the_same_on_both(number):
     outcomes = list(run_draw(number))

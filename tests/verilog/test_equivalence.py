@@ -14,7 +14,7 @@ from helpers.switch_networks import switch_star
 
 from eyecast.model.network.buses import HostBus, TileBus
 from eyecast.model.network.config import NetworkConfig
-from eyecast.model.network.topology import hypercube, line, mesh, ring
+from eyecast.model.network.topology import line, ring
 from eyecast.rtl.engine import Engine
 from eyecast.rtl.network import Network
 from eyecast.rtl.packets.router import Router
@@ -38,29 +38,23 @@ CONTROLLED = {**SMALL, "flit_width": 32, "programs": 1}
 
 NETWORKS: dict[str, dict[str, Any]] = {
     "line": SMALL,
-    "mesh": {**SMALL, "topology": mesh((2, 1))},
     "torus, 2 VCs": {**SMALL, "topology": ring(3), "vcs": 2},
     "3 VCs, depth 1": {**SMALL, "vcs": 3, "depth": 1},
     "depth 3, link registers": {**SMALL, "depth": 3, "link_registers": 2},
     "64 bits, 5 words": {**SMALL, "flit_width": 64, "message_words": 5},
-    "barrier registers": {**SMALL, "barrier_registers": 2},
-    "signature": {**SMALL, "signature": True},
     "timed rows": {**SMALL, "flit_width": 16, "timed_rows": True},
-    "streams": {**SMALL, "streams": True},
     "combine": {**ADDING, "operators": ("add", "min-signed"), "vcs": 2},
     "streams that combine": {**ADDING, "streams": True},
-    "all-port": {**SMALL, "topology": hypercube(2), "all_port": True, "vcs": 2},
     "all-port, combine": {**ADDING, "all_port": True},
     "without arbitration": {
         **SMALL,
         **{"contention_free": True, "link_registers": 1, "depth": 4, "vcs": 2},
     },
     "switch": {**SMALL, "topology": switch_star(2)},
-    "controller": CONTROLLED,
-    "circuits": {**SMALL, "circuits": True, "link_registers": 1, "signature": True},
     "circuits with joins": {
         **{**ADDING, "circuits": True, "message_words": 5},
         **{"operators": ("add", "min-signed", "or"), "barrier_registers": 2},
+        **{"link_registers": 1, "signature": True},
     },
     "circuits, all ports": {**ADDING, "circuits": True, "all_port": True},
     "circuits with a controller": {**CONTROLLED, "circuits": True, "tile_ports": True},

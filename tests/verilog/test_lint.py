@@ -21,11 +21,11 @@ ENGINE = {"programs": 2, "tile_ports": True, "parity": True}
 
 NETWORKS: dict[str, dict[str, Any]] = {
     "mesh": {"topology": mesh((2, 2))},
-    "torus, 2 VCs": {"topology": torus((3, 2)), "vcs": 2, "signature": True},
-    "torus, 3 VCs": {"topology": torus((3, 2)), "vcs": 3, "depth": 4, "barrier_registers": 3},
+    "torus": {
+        **{"topology": torus((3, 2)), "vcs": 3, "depth": 4},
+        **{"barrier_registers": 3, "signature": True},
+    },
     "4 VCs, depth 1": {"topology": mesh((2, 1)), "vcs": 4, "depth": 1, "link_registers": 2},
-    "cube": {"topology": hypercube(3), "flit_width": 20, "steps": 63},
-    "all-port": {"topology": hypercube(2), "all_port": True, "vcs": 2},
     "contention-free": {
         **{"topology": mesh((3, 2)), "contention_free": True},
         **{"link_registers": 1, "depth": 4, "vcs": 2},
@@ -33,21 +33,13 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "timed rows": {"topology": ring(3), "vcs": 2, "timed_rows": True},
     "narrow": {"topology": mesh((2, 1)), "flit_width": 8, "steps": 3, "message_words": 4},
     "tree": {"topology": star_tree(3, 1)},
-    "programs": {"topology": mesh((2, 2)), "programs": 1},
-    "engine": {"topology": mesh((2, 2)), "vcs": 2, "barrier_registers": 2, **ENGINE},
     "all-port engine": {"topology": hypercube(2), "all_port": True, **ENGINE},
     "wide": {"topology": ring(3), "vcs": 2, "flit_width": 64, "programs": 3},
     "streams": {"topology": mesh((2, 2)), "operators": ("add", "min-signed"), "streams": True},
-    "circuits": {"topology": mesh((2, 2)), "circuits": True},
     "circuits with joins": {
         **{"topology": ring(3), "circuits": True, "operators": ("add", "max", "xor")},
         **{"message_words": 12, "table_words": 33, "link_registers": 1, "flit_width": 16},
         **{"barrier_registers": 2, "signature": True},
-    },
-    "circuits, all ports": {"topology": ring(3), "circuits": True, "all_port": True},
-    "circuits with switches": {
-        **{"topology": switch_star(3), "circuits": True, "all_port": True, "operators": ("add",)},
-        **{"message_words": 12, "link_registers": 1},
     },
     "circuits engine": {
         **{"topology": switch_star(3), "circuits": True, "operators": ("add",), **ENGINE},
