@@ -309,16 +309,19 @@ def test_hardware_that_differs_is_a_failure(
 
 
 def test_traffic_on_the_model_and_on_the_hardware(eyecast: Command, here: Path) -> None:
-    options = "traffic --mesh 2x2 --rate 0.3 --cycles 300 --json"
-    model = result(eyecast(*options.split(), "--on", "model"))
+    # The network of tests/sim/test_traffic.py, to share its simulator.
+    network = ("--mesh", "3x2", "--vcs", "2", "--depth", "4", "--table-words", "4096")
+    options = "--rate 0.3 --cycles 300 --json"
+    command = ("traffic", *network, *options.split())
+    model = result(eyecast(*command, "--on", "model"))
     assert model["checks"] is None
-    both = result(eyecast(*options.split(), "-o", here / "run"))
+    both = result(eyecast(*command, "-o", here / "run"))
     assert both["measures"] == model["measures"]
     assert all(check["agrees"] for check in both["checks"])
     traces = [Trace.read_csv(here / "run" / f"trace-{name}.csv") for name in ("model", "hardware")]
     assert first_difference(*traces) is None
-    again = ("--mesh", "2x2", "--on", "model", "--traffic-file", here / "run" / "traffic.csv")
-    again = result(eyecast("traffic", *again, "--json"))
+    again = ("--on", "model", "--traffic-file", here / "run" / "traffic.csv", "--json")
+    again = result(eyecast("traffic", *network, *again))
     assert again["measures"] == model["measures"]
 
 

@@ -1,7 +1,7 @@
 """Traffic on the hardware and on the cycle model: identical traces under contention.
 
-In the default tests the networks come from a short list, because each must be built, and the
-traffic is random. The slow test and ``make soak`` use random networks too.
+The default tests have one network, because each must be built, and random traffic. The slow tests
+and ``make soak`` use random networks too.
 """
 
 import dataclasses
@@ -39,6 +39,8 @@ NARROWEST_FLIT = 28
 
 
 NETWORKS = {
+    # Commands run traffic on it too.
+    "mesh": traffic_network(mesh((3, 2)), 12, vcs=2, depth=4),
     "torus": traffic_network(torus((3, 3)), 12, vcs=2, depth=4),
     "slow links": traffic_network(mesh((3, 3)), 12, vcs=3, depth=1, link_registers=2),
     "narrow cube": traffic_network(hypercube(3), 12, vcs=1, flit_width=24),
@@ -81,7 +83,7 @@ def require_identical(*cases):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=() if name == "torus" else pytest.mark.slow) for name in NETWORKS],
+    [pytest.param(name, marks=() if name == "mesh" else pytest.mark.slow) for name in NETWORKS],
 )
 # Starting a simulator takes longer than running a case, so each start runs five cases.
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
@@ -111,8 +113,8 @@ def test_any_traffic_on_any_network_is_identical(drawn_network, **drawn):
 
 
 def test_packets_of_a_header_alone_arrive_when_zero_load_says():
-    config = NETWORKS["torus"]
-    lone = Traffic.sorted(*(np.array([value]) for value in (7, 0, 5, 1)))
+    config = NETWORKS["mesh"]
+    lone = Traffic.sorted(*(np.array([value]) for value in (7, 0, 4, 1)))
     (result,) = run_traffic([TrafficCase.of(lone, traffic_program(lone, config, 3), seed=3)])
     assert result.agrees
     delivery = deliveries(lone, result.case.program, result.measured.trace)
@@ -120,21 +122,23 @@ def test_packets_of_a_header_alone_arrive_when_zero_load_says():
     assert delivery.latency.tolist() == [3]
 
 
-AROUND = (1, 3), (3, 2), (4, 1), (2, 4)
-"""The two ports by which each node of a 2x2 mesh sends a packet to the opposite node."""
+AROUND = {0: (1, 3), 1: (3, 2), 2: (4, 1), 3: (2, 4)}
+"""The two ports by which each of four nodes in a square sends a packet to the opposite node."""
 
 
 def circle(config):
     """Return a program: each node sends a packet over two links, longer than the buffers."""
-    rows = tuple(
-        (Row(1, tuple(Segment(port, 1, 0) for port in ports), 0, node, 8, start=0),)
-        for node, ports in enumerate(AROUND)
-    )
-    return Program.from_rows(config, "full-duplex", rows, ((),) * 4, awaited=(1,) * 4)
+    rows, awaited = [()] * config.topology.nodes, [0] * config.topology.nodes
+    for corner, ports in AROUND.items():
+        node = corner % 2 + config.topology.dims[0] * (corner // 2)
+        rows[node] = (Row(1, tuple(Segment(port, 1, 0) for port in ports), 0, node, 11, start=0),)
+        awaited[node] = 1
+    nothing = ((),) * len(rows)
+    return Program.from_rows(config, "full-duplex", tuple(rows), nothing, awaited=tuple(awaited))
 
 
-def test_a_circle_with_one_vc_locks_up_as_the_certificate_says():
-    config = traffic_network(mesh((2, 2)), 12)
+def test_a_circle_on_one_vc_locks_up_as_the_certificate_says():
+    config = NETWORKS["mesh"]
     program = circle(config)
     with pytest.raises(DeadlockError, match="0"):
         certify(program)
