@@ -27,10 +27,11 @@ Its leaves are goals, so no path of the walk turns back.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
-from itertools import count, pairwise
+from itertools import chain, count, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -55,11 +56,11 @@ def chain_through(topology: Topology, root: int, goals: tuple[int, ...]) -> Sequ
     Together they are the shortest of some tries; None if all tries fail.
     """
     walks = _Walks(topology, goals)
-    found = [
-        *walks.tried(lambda lots: walks.from_goal_to_goal(root, lots)),
-        *walks.tried(lambda lots: walks.around_tree(root, lots, ring=False)),
-    ]
-    return min(found, key=_nodes_of, default=None)
+    tried = chain(
+        walks.tried(lambda lots: walks.from_goal_to_goal(root, lots)),
+        walks.tried(lambda lots: walks.around_tree(root, lots, ring=False)),
+    )
+    return _best(tried, _nodes_of)
 
 
 @lru_cache(maxsize=KEPT_RESULTS)
@@ -73,11 +74,27 @@ def ring_through(topology: Topology) -> Sequence[Path] | None:
     if len(goals) < 2:
         return []
     walks = _Walks(topology, goals)
-    found = [
-        *walks.tried(lambda lots: walks.back_to(goals[0], lots)),
-        *walks.tried(lambda lots: walks.around_tree(goals[0], lots, ring=True)),
-    ]
-    return min(found, key=lambda paths: (max(map(len, paths)), _nodes_of(paths)), default=None)
+    tried = chain(
+        walks.tried(lambda lots: walks.back_to(goals[0], lots)),
+        walks.tried(lambda lots: walks.around_tree(goals[0], lots, ring=True)),
+    )
+    return _best(tried, lambda paths: (max(map(len, paths)), _nodes_of(paths)))
+
+
+def _best(
+    tried: Iterable[Sequence[Path]], key: Callable[[Sequence[Path]], Any]
+) -> Sequence[Path] | None:
+    """Return the first walk with the least ``key``; nothing is tried after a walk of single links.
+
+    All walks have the same number of paths, so that no walk is shorter than one of single links.
+    """
+    best = None
+    for walk in tried:
+        if best is None or key(walk) < key(best):
+            best = walk
+        if _nodes_of(best) == 2 * len(best):
+            break
+    return best
 
 
 def _nodes_of(paths: Sequence[Path]) -> int:
@@ -91,14 +108,13 @@ class _Walks:
         self._goals = frozenset(goals)
         self._next = [[end for end in row if end != NO_LINK] for row in topology.neighbor.tolist()]
 
-    def tried(self, walk: Callable[[Lots], list[Path] | None]) -> list[list[Path]]:
-        """Return the walks that ``walk`` finds with different random numbers."""
+    def tried(self, walk: Callable[[Lots], list[Path] | None]) -> Iterator[list[Path]]:
+        """Yield the walks that ``walk`` finds with different random numbers."""
         nodes = len(self._next)
-        drawn = (
-            np.random.default_rng(seed).random(nodes).tolist()
-            for seed in range(max(1, TRIED_NODES // nodes))
-        )
-        return [found for lots in drawn if (found := walk(lots)) is not None]
+        for seed in range(max(1, TRIED_NODES // nodes)):
+            found = walk(np.random.default_rng(seed).random(nodes).tolist())
+            if found is not None:
+                yield found
 
     def from_goal_to_goal(self, root: int, lots: Lots) -> list[Path] | None:
         """Go to a nearest remaining goal repeatedly; return None if no path leads to any."""
