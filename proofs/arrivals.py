@@ -57,7 +57,6 @@ def doorbell(*, lanes: bool = False) -> Proof:
         f"{how}, 3 steps",
         "each packet is told once; none waits in silence; the lowest step of the first lane first",
         build,
-        quick=lanes,
     )
 
 
@@ -136,5 +135,4 @@ def barrier(registers: int) -> Proof:
         f"9 nodes, {said(registers=registers)}",
         "advance follows K + 1 cycles after all steps are over, at all nodes at once",
         build,
-        quick=registers == 2,
     )

@@ -95,9 +95,7 @@ def test_a_narrow_terminal_gets_whole_numbers() -> None:
     [
         (("predict", *CORNER_4X4), 30),
         (("compare", *CORNER_4X4), 30),
-        (("algorithms",), 60),
         (("algorithms", "--collective", "scatter"), 120),
-        (("algorithms", "chain"), 60),
     ],
 )
 def test_80_columns_keep_rows_and_words(

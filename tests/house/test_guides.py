@@ -28,7 +28,10 @@ FIRST_HOUR = ROOT / "docs" / "guides" / "first-hour.md"
 README = ROOT / "README.md"
 TOUR = ROOT / "docs" / "guides" / "tour.md"
 PAGES = [README, ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
-LONG = ("chip", "papers", "own-network", "fast", "into-a-chip", "reductions", "sweeps")
+LONG = (
+    *("chip", "papers", "own-network", "fast", "into-a-chip", "reductions", "sweeps"),
+    *("workload", "circuits"),
+)
 """Guides whose commands take seconds; slow tests run them."""
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 READS = ("--graph", "--schedule", "--program", "--traffic-file", "--block-words")

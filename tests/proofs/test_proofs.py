@@ -102,21 +102,17 @@ def test_a_broken_credit_counter_is_refuted() -> None:
     assert refutation(credits(2), *next(iter(change.items()))) is not None
 
 
-def test_an_invariant_with_a_clause_too_few_is_not_confirmed(tmp_path: Path) -> None:
+def test_an_invariant_that_is_changed_is_not_confirmed(tmp_path: Path) -> None:
+    """Remove a clause, or add one that does not hold at the start."""
     proof = credits(2)
     prove(proof, tmp_path)
     path = proof.file(tmp_path)
-    head, *clauses = path.read_text().splitlines()
+    sound = path.read_text()
+    head, *clauses = sound.splitlines()
     path.write_text("\n".join([head, *clauses[1:]]))
     with pytest.raises(Unconfirmed):
         confirm_file(proof, path)
-
-
-def test_an_invariant_that_does_not_hold_at_the_start_is_not_confirmed(tmp_path: Path) -> None:
-    proof = credits(2)
-    prove(proof, tmp_path)
-    path = proof.file(tmp_path)
-    path.write_text(path.read_text() + "broken\n")
+    path.write_text(sound + "broken\n")
     with pytest.raises(Unconfirmed, match="start"):
         confirm_file(proof, path)
 

@@ -80,7 +80,7 @@ def test_one_cycle_of_reset_is_enough(clock: ClockDomain, registers: int, look_a
         await bench.load(ctx, job)
         await bench.require(ctx, predicted)
         # Interrupt at any time in a run, and after it.
-        for cycles in range(1, predicted.cycles + registers + SLACK, 2):
+        for cycles in range(1, predicted.cycles + registers + SLACK, 7):
             await bench.interrupt(ctx, cycles)
             await bench.interrupt(ctx, cycles % 7 + 1)
             await bench.require(ctx, predicted)

@@ -128,7 +128,7 @@ def test_the_network_comes_first(clock: ClockDomain, seed: int, flit_width: int)
             tile.rests = True
         await host.result()
         for node, tile in enumerate(tiles):
-            for address in range(0, 64, 3):
+            for address in range(0, 64, 7):
                 of_network = as_integers(predicted.memory[node])
                 expected = (of_network if address < OWN else tile.memory)[address]
                 for piece in range(made.config.pieces):

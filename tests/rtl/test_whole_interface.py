@@ -67,9 +67,8 @@ def test_an_update_is_lost_where_two_words_meet(monkeypatch: pytest.MonkeyPatch)
         bench_of("tile").run(0, 1, 2)
 
 
-@pytest.mark.parametrize(("name", "wrong"), [("add", "xor"), ("min-signed", "min"), ("and", "or")])
-def test_a_wrong_operator(monkeypatch: pytest.MonkeyPatch, name: str, wrong: str) -> None:
-    monkeypatch.setitem(operators.BUILT_IN, name, operators.BUILT_IN[wrong])
+def test_a_wrong_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(operators.BUILT_IN, "min-signed", operators.BUILT_IN["min"])
     with pytest.raises(AssertionError):
         bench_of("tile").run(*range(6))
 

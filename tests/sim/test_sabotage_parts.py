@@ -186,14 +186,14 @@ def sends_without_credit(m, shell, _sound):
     m.d.comb += shell.available.eq(1)
 
 
-def fault(component, what, *seen, made=contention, slow=True):
-    """Return a test case; the default tests include one of each outcome."""
-    marks = pytest.mark.slow if slow else ()
+def fault(component, what, *seen, made=contention):
+    """Return a slow test case."""
+    marks = pytest.mark.slow
     return pytest.param(component, what, made, set(seen), id=what.__name__, marks=marks)
 
 
 FAULTS = [
-    fault(FlitBuffer, clears_a_flit, "signatures", "memories", slow=False),
+    pytest.param(FlitBuffer, clears_a_flit, contention, {"signatures", "memories"}),
     fault(FlitBuffer, loses_a_flit, "cycles"),
     fault(FlitBuffer, has_every_flit_late, "cycles", "signatures"),
     fault(FlitBuffer, ends_a_hold_early, "cycles", "flags"),
@@ -201,18 +201,18 @@ FAULTS = [
     fault(FlitBuffer, keeps_no_route, "cycles"),
     fault(Arrival, leads_elsewhere, "cycles"),
     fault(Arrival, leaves_a_header_as_it_is, "cycles", "flags"),
-    fault(Receiver, writes_beside, "memories", slow=False),
+    fault(Receiver, writes_beside, "memories"),
     fault(Receiver, hears_of_no_packet, "cycles"),
     fault(Sender, sends_another_word, "signatures", "memories"),
     fault(StepKeeper, goes_on_too_soon, "cycles"),
-    fault(Arbiter, never_passes_the_turn_on, "signatures", made=rivals, slow=False),
+    fault(Arbiter, never_passes_the_turn_on, "signatures", made=rivals),
     fault(CreditCounter, sends_without_credit, "flags"),
 ]
 
 
-def test_without_a_fault_nothing_differs(clock):
-    for made in (contention(), rivals()):
-        assert differs(clock, made) == set()
+@pytest.mark.parametrize("made", [contention, pytest.param(rivals, marks=pytest.mark.slow)])
+def test_without_a_fault_nothing_differs(clock, made):
+    assert differs(clock, made()) == set()
 
 
 @pytest.mark.parametrize(("component", "what", "made", "seen"), FAULTS)

@@ -1,6 +1,6 @@
-"""The soak's random cases and its comparisons.
+"""The soak's random cases and its comparisons; the last test builds hardware.
 
-Slow tests look whether all kinds of cases are drawn; one builds hardware.
+They are slow tests, because they guard the soak and not the product.
 """
 
 from dataclasses import fields, replace
@@ -46,6 +46,8 @@ from eyecast.model.program.row import Row
 from eyecast.model.run.run import EndState, HardwareRun, Run
 from eyecast.model.run.signature import signatures
 
+pytestmark = pytest.mark.slow
+
 SMALL = mesh((2, 2))
 FEW = 15
 """Draws of schedules, most of which do not fit their network."""
@@ -56,7 +58,6 @@ def network(**parameters):
     return NetworkConfig(topology=mesh((3, 2)), **given)
 
 
-@pytest.mark.slow
 def test_traffic_is_drawn_for_all_kinds_of_networks():
     drawn = sampled(traffic_networks(), 0, 100)
     assert any(config.flit_width < 20 for config in drawn)
@@ -80,7 +81,6 @@ def test_large_networks_are_fast_and_not_all_alike():
     assert {(config.flit_width, config.link_registers) for config in drawn} == {(32, 0)}
 
 
-@pytest.mark.slow
 def test_schedules_are_drawn_for_all_kinds_of_networks():
     drawn = sampled(schedule_networks(SMALL), 0, 100)
     assert {(c.programs > 0, c.tile_ports, c.parity) for c in drawn} == {
@@ -109,7 +109,6 @@ def kinds_of_topologies(drawn):
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "strategy",
     [
@@ -131,7 +130,6 @@ def test_faults_switches_and_links_that_differ_are_drawn(strategy):
         np.testing.assert_array_equal(again.registers_of(1), topology.registers_of(1))
 
 
-@pytest.mark.slow
 def test_schedules_have_timed_rows_blocks_of_unequal_words_and_nodes_out_of_reach():
     timed, unequal, served = set(), set(), set()
     for rows, faults in product((False, True), ([], [(0, 1), (1, 0), (0, 3), (3, 0)])):
@@ -171,7 +169,6 @@ def test_groups_are_linked_and_have_no_node_in_common():
         sampled(groups_of(mesh((1,))), 0, 1)
 
 
-@pytest.mark.slow
 def test_programs_are_drawn_for_all_kinds_of_networks():
     drawn = sampled(program_networks(), 0, 100)
     for name in ("all_port", "streams", "tile_ports", "parity", "differing_links"):
@@ -193,7 +190,6 @@ def test_programs_are_drawn_for_all_kinds_of_networks():
     assert first == {False, True}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("streams", [False, True])
 @pytest.mark.parametrize("operators", [(), ("add",)])
 def test_words_that_are_combined_or_streamed_have_steps_that_all_nodes_begin_together(
@@ -204,7 +200,6 @@ def test_words_that_are_combined_or_streamed_have_steps_that_all_nodes_begin_tog
     assert timings == ({Timing.BARRIER} if operators or streams else {*TIMINGS})
 
 
-@pytest.mark.slow
 def test_a_run_that_a_flag_ends_has_no_limit_drawn():
     cases = sampled(program_cases(network(programs=1)), 1, 80)
     flagged = [case.limit for case in cases if case.predicted.flags.any()]
@@ -264,7 +259,6 @@ def test_a_program_goes_on_with_the_words_that_the_first_one_left():
     assert differ
 
 
-@pytest.mark.slow
 def test_custom_operators_are_drawn():
     drawn = sampled(program_networks().flatmap(with_operator), 0, 100)
     own = [operator for each in drawn for operator in each.operators if not operator.built_in]
@@ -272,7 +266,6 @@ def test_custom_operators_are_drawn():
     assert all(operator.component for operator in own)
 
 
-@pytest.mark.slow
 def test_custom_operators_of_no_cycles_are_drawn_for_schedules_of_all_kinds():
     drawn = set()
     for config in sampled(schedule_networks(SMALL).flatmap(with_operator), 0, 150):
@@ -284,7 +277,6 @@ def test_custom_operators_of_no_cycles_are_drawn_for_schedules_of_all_kinds():
     assert {tuple(kind) for *kind, _, has in drawn if has} == {(0, 0, 0), *permutations((1, 0, 0))}
 
 
-@pytest.mark.slow
 def test_reductions_use_the_custom_operator():
     config = NetworkConfig(topology=SMALL, vcs=2)
     config = next(each for each in sampled(with_operator(config), 2, 20) if each.operators)
@@ -292,7 +284,6 @@ def test_reductions_use_the_custom_operator():
     assert {"weighted-sum", ""} < {name or "" for each in made for name in each.blocks.operator}
 
 
-@pytest.mark.slow
 def test_damaged_words_are_drawn_and_flagged_where_they_are_sent():
     drawn = sampled(program_networks().flatmap(damaged_words), 0, 100)
     flagged = queued = 0
@@ -480,7 +471,6 @@ def test_flits_may_go_on_after_the_limit_of_a_run():
     assert [check.name for check in wrong] == ["end"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "number",
     [18, 40, 7],

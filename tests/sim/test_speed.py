@@ -12,13 +12,9 @@ from eyecast.sim.verilog import TOP_MODULE, network_verilog
 QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    "options",
-    [
-        {"vcs": 2, "timed_rows": True},
-        pytest.param({"contention_free": True}, marks=pytest.mark.slow),
-    ],
-    ids=str,
+    "options", [{"vcs": 2, "timed_rows": True}, {"contention_free": True}], ids=str
 )
 def test_no_simulator_sees_a_loop_in_a_network(options, tmp_path):
     """If some bits of a signal depended on its other bits, each tile would be evaluated twice."""
