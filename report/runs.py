@@ -128,7 +128,7 @@ def _about(watched: Watched) -> list[str]:
     if bound is not None and run.finished and 0 < bound.value <= run.cycles:
         lines.append(
             f"No schedule takes fewer than {counted(bound.value, 'cycle')}: {bound.reason}. "
-            f"This one takes {run.cycles}, {bound.times(run.cycles)} times as many."
+            f"This schedule takes {run.cycles} cycles, {bound.times(run.cycles)} times as many."
         )
     return [*filter(None, lines)]
 

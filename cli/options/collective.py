@@ -43,8 +43,8 @@ source_option = click.option(
     metavar="X,Y",
     multiple=True,
     callback=given_once,
-    help="The root: the node that sends the message of a broadcast, or gets the result of a "
-    "reduce.",
+    help="The root: the node that sends the message of a broadcast or scatter, or gets the "
+    "result of a reduce or gather.",
 )
 words_option = integer_option("--words", USUAL_WORDS, "Words of the message, or of each block.")
 

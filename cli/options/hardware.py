@@ -103,7 +103,7 @@ def require_no_deadlock(program: AnyProgram, *, force: bool) -> None:
         try:
             certify(program)
         except DeadlockError as error:
-            raise InvalidInput(f"{error} (--force runs it all the same)") from error
+            raise InvalidInput(f"{error} (--force runs the program anyway)") from error
 
 
 def refuse_with_circuits() -> None:

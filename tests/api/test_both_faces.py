@@ -26,7 +26,7 @@ ROOTLESS = (
 )
 REDUCING = ("reduce", "reduce-scatter", "all-reduce", "barrier", "scan", "exscan")
 TABLED = ("scatter", "gather", "all-gather", "reduce-scatter")
-FORCE = " (--force runs it all the same)"
+FORCE = " (--force runs the program anyway)"
 
 
 def coordinates(network: python.Topology, node: int) -> str:

@@ -118,7 +118,7 @@ BAD_OPTIONS = {
     "traffic --torus 5x5 --on model": (
         "these routes can deadlock: 1 -> 21 -> 16 -> 11 -> 6 -> 1 on VC 0; "
         "with 2 VCs (VC 1 behind each ring's dateline) these routes are free of deadlock "
-        "(--force runs it all the same)"
+        "(--force runs the program anyway)"
     ),
     # What a missing file does not need to be read for
     "run no.csv --mesh 4x4 --policy no": "--policy must be first-come or urgent, not no",

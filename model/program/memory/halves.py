@@ -116,7 +116,7 @@ def _require_copies(schedule: Schedule, key: int) -> None:
         return
     why = "in a schedule that streams" if is_built_in(operator) else f"by {operator}"
     raise InvalidInput.of(
-        f"what comes for block {block} at node {node} in step {step}, in which it sends the block,",
+        f"words for block {block} at node {node} in step {step}, in which it sends the block,",
         "one send, but by a built-in operator and without streams",
         f"several {why}: their order would decide",
     )

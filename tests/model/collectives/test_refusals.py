@@ -239,7 +239,7 @@ REFUSED = {
     "network for swing must be a torus or ring without faults, not 4x4 mesh": lambda: (
         swing_all_gather(mesh((4, 4)), 2)
     ),
-    "what comes for block 0 at node 0 in step 1, in which it sends the block, must be one send, "
+    "words for block 0 at node 0 in step 1, in which it sends the block, must be one send, "
     "but by a built-in "
     "operator and without streams, not several by own: their order would decide": of_own_operator,
     "network for trivance-whole must be of sides that are powers of three, "
@@ -348,7 +348,7 @@ REFUSED = {
     "words of all blocks must be 19 to 28, not 18": lambda: halves(19),
     "send 2 (step 1, 0 -> 1): node 1 gets block 0 in the same step by send "
     "1 (step 1, 2 -> 1), and one of the two replaces it": lambda: combined_and_replaced().check(),
-    "what comes for block 0 at node 1 in step 1, in which it sends the block, must be one send, "
+    "words for block 0 at node 1 in step 1, in which it sends the block, must be one send, "
     "but by a built-in operator and without streams, not several in a "
     "schedule that streams: their order would decide": lambda: case_of(combined_and_replaced(), 1),
     "network for combs must be a mesh of one or two axes without faults, not a 4x4 torus": lambda: (
