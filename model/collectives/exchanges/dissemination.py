@@ -19,12 +19,14 @@ from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.rounds import RoundSend, schedule_of_rounds
 from ...schedule.schedule import Schedule
-from ..declared.algorithm import Declared
+from ..declared.algorithm import ALL, ONE, Declared
 
 NAME = "dissemination"
 
 
-def disseminated(topology: Topology, words: int, operator: str) -> Schedule:
+def disseminated(
+    topology: Topology, words: int, operator: str, *, all_port: bool = False
+) -> Schedule:
     """All-reduce ``words`` words in ceil(log2 N) rounds.
 
     Raises :class:`.InvalidInput` for an operator that is not idempotent, unless N is 2^k, and if
@@ -43,7 +45,7 @@ def disseminated(topology: Topology, words: int, operator: str) -> Schedule:
         for number in range((count - 1).bit_length())
     ]
     blocks = Blocks.reduced_to((None,), words, operator)
-    ports = PortModel.FULL_DUPLEX
+    ports = PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX
     name = Collective.ALL_REDUCE
     made = schedule_of_rounds(topology, name, NAME, ports, None, blocks, rounds)
     if made.vcs.max(initial=0) >= MOST_VCS:
@@ -56,9 +58,12 @@ def disseminated(topology: Topology, words: int, operator: str) -> Schedule:
 ALGORITHM = Declared(
     Collective.ALL_REDUCE,
     NAME,
-    lambda asked: disseminated(asked.topology, asked.words, asked.combining),
+    lambda asked: disseminated(
+        asked.topology, asked.words, asked.combining, all_port=asked.all_port
+    ),
     networks="any; the operator is idempotent, or N is 2^k",
     steps="⌈log2 N⌉ rounds",
     paper="Hensgen, Finkel & Manber 1988",
-    takes=("operator",),
+    takes=("all_port", "operator"),
+    ports=(ONE, ALL),
 )

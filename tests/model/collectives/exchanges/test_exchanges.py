@@ -133,25 +133,29 @@ def test_where_nothing_is_sent_while_it_is_combined_it_stays_in_place() -> None:
 # ---- Trivance with whole messages ---------------------------------------------------------------
 
 
-def all_reduce(network: Topology, words: int = 5) -> Schedule:
-    return generated("all-reduce", "trivance-whole", network, words=words, all_port=True)
+def all_reduce(network: Topology, words: int = 5, operator: str = "add") -> Schedule:
+    asked = {"words": words, "all_port": True, "operator": operator}
+    return generated("all-reduce", "trivance-whole", network, **asked)
 
 
 @pytest.mark.parametrize(
-    ("network", "steps", "vcs"),
+    ("network", "operator", "steps", "vcs"),
     [
-        (ring(3), 1, 1),
-        (ring(9), 2, 3),
-        (torus((3, 3)), 2, 1),
-        (torus((9, 9)), 4, 3),
-        (torus((3, 3, 3)), 3, 1),
+        (ring(3), "add", 1, 1),
+        (ring(9), "add", 2, 3),
+        (torus((3, 3)), "add", 2, 1),
+        (torus((9, 9)), "add", 4, 3),
+        (torus((3, 3, 3)), "add", 3, 1),
         # In the last round nine messages share each link, but a network has at most 8 VCs.
-        (ring(27), 4, 8),
+        (ring(27), "add", 4, 8),
+        # Contributions that may arrive twice: any sides.
+        (ring(6), "max", 2, 2),
+        (torus((2, 5, 4)), "and", 5, 1),
     ],
     ids=str,
 )
-def test_rounds_triple(network: Topology, steps: int, vcs: int) -> None:
-    made = all_reduce(network)
+def test_rounds_triple(network: Topology, operator: str, steps: int, vcs: int) -> None:
+    made = all_reduce(network, operator=operator)
     made.check()
     assert (made.steps, int(made.vcs.max()) + 1) == (steps, vcs)
     case = case_of(made, 1)
@@ -213,10 +217,12 @@ def _by_parts() -> Schedule:
     ids=str,
 )
 def test_dissemination_on_any_number_of_nodes(topology: Topology, operator: str) -> None:
-    schedule = generated("all-reduce", "dissemination", topology, words=5, operator=operator)
-    schedule.check()
-    case = case_of(schedule, 1)
-    assert wrong_nodes(case, case.predicted.memory) == []
+    for all_port in (False, True):
+        asked = {"words": 5, "operator": operator, "all_port": all_port}
+        schedule = generated("all-reduce", "dissemination", topology, **asked)
+        schedule.check()
+        case = case_of(schedule, 1)
+        assert wrong_nodes(case, case.predicted.memory) == []
 
 
 @pytest.mark.parametrize(
