@@ -100,7 +100,9 @@ def test_a_run_that_differs_names_the_first_row_and_the_first_word(
     eyecast: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flip_a_word(monkeypatch)
-    answer = eyecast("verify", "--mesh", "2x2", *EYE[2:])
+    # The network of tests/sim/test_circuits.py, to share its simulator.
+    network = ("--line", "3", "--message-words", "8", "--circuits")
+    answer = eyecast("verify", *network, "--source", "0", "--words", "4", "--algorithm", "tree")
     assert answer.status == 1
     assert " >3  6,0,1,0,body,82d9d721  6,0,1,0,body,82d9d720\n" in answer.output
     wrong = "node 0, address 2: 82d9d721 in the model, 82d9d720 in the hardware"

@@ -20,9 +20,11 @@ from eyecast.rtl.packets.sender import SenderState
 from eyecast.sim.build import build_simulator
 from eyecast.sim.simulator import simulate
 
-# With room for the steps and words of every collective: tests of these share its simulator.
-CUBE = NetworkConfig(topology=hypercube(3), all_port=True, message_words=128, steps=28)
-# Two words of each mask, and tables that lie further apart than they are long.
+# With room for the steps and words of every collective: tests of these share its simulator. Masks
+# have two words, and tables lie further apart than they are long.
+CUBE = NetworkConfig(
+    topology=hypercube(3), all_port=True, message_words=128, steps=40, table_words=72
+)
 MESH = NetworkConfig(
     topology=mesh((3, 2)),
     all_port=True,

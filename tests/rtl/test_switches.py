@@ -128,7 +128,6 @@ def test_bad_route(
     simulate(bench.module, testbench)
 
 
-@SLOW
 def test_stalled_flits(clock: ClockDomain) -> None:
     """Of two packets to node 3, the second waits at the switch for two cycles, its tail at node 2.
 
