@@ -24,7 +24,7 @@ def last_nodes(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     ends, last = [*ways.items()], config.message_words - 1
     places = [last, 0, *(1 << bit for bit in range(config.address_bits) if 1 << bit < last)]
     number = max(config.steps, len(ends), len(places)) if ends else 0
-    most = _fitting(config)
+    most = fitting_rows(config)
     draft, step = Draft(config), 0
     for at in range(number):
         (target, _), (node, port) = ends[at % len(ends)]
@@ -38,7 +38,7 @@ def last_nodes(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
             draft, step = Draft(config), step % config.steps
 
 
-def _fitting(config: NetworkConfig) -> int:
+def fitting_rows(config: NetworkConfig) -> int:
     """Return the rows of one header flit that fit into a table before its end row, or 1."""
     row_words = config.table.control_words + 1
     return max(1, (config.table_words - config.leading_words) // row_words - 1)
@@ -71,23 +71,51 @@ def link_point(link: Link, vc: int) -> str:
 def headers(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs whose packets have one header flit, or several, and up to two words."""
     steps = min(4, config.steps)
-    for kind, way in (("one header flit", 1), ("several header flits", _long(config))):
-        nodes = config.topology.working_nodes.tolist()
-        for node, hops in product(nodes, range(way, way + 3)):
-            route, end, entry = _walk(config.topology, node, hops)
-            if len(route) < hops or end == node or end not in nodes:
-                continue
-            for first in range(5 - steps):
-                draft = Draft(config)
-                for step, words in enumerate((0, 1, 2, 1)[first : first + steps], 1):
-                    there = min(config.message_words // 2, config.message_words - words)
-                    draft.put(node, Row(step, route, 0, there, words), end, entry)
-                yield f"Packets with {kind}", True, draft.program()
-            break
+    short = [*_routes(config, 1).values()][:1]
+    ways = [("one header flit", way) for way in short]
+    ways += [("several header flits", way) for way in long_routes(config).values()]
+    for kind, (node, route, end, entry) in ways:
+        for first in range(5 - steps):
+            draft = Draft(config)
+            for step, words in enumerate((0, 1, 2, 1)[first : first + steps], 1):
+                there = min(config.message_words // 2, config.message_words - words)
+                draft.put(node, Row(step, route, 0, there, words), end, entry)
+            yield f"Packets with {kind}", True, draft.program()
 
 
-def _walk(topology: Topology, node: int, hops: int) -> tuple[tuple[Segment, ...], int, int]:
-    """Return a route of segments of one hop, its end, and the port by which it gets there."""
+_Way = tuple[int, tuple[Segment, ...], int, int]
+"""A node, a route, its end, and the port by which it gets there."""
+
+
+def long_routes(config: NetworkConfig) -> dict[int, _Way]:
+    """Return, by the input at its end, a route that needs a second header flit.
+
+    It can lead over a link twice, where small buffers leave a packet no room: then there is none.
+    """
+    header = config.header
+    fitting = (header.flit_width - header.delivery_bits) // header.slot_bits
+    roomy = config.depth > 1 and not config.contention_free
+    return _routes(config, fitting + 1) if roomy else {}
+
+
+def _routes(config: NetworkConfig, least: int) -> dict[int, _Way]:
+    """Return, by the input at its end, a route of ``least`` segments or little more."""
+    topology, found = config.topology, dict[int, _Way]()
+    nodes = topology.working_nodes.tolist()
+    for node, hops, turn in product(nodes, range(least, least + 3), range(topology.ports - 1)):
+        route, end, entry = _walk(topology, node, hops, turn)
+        if len(route) == hops and end != node and end in nodes:
+            found.setdefault(entry, (node, route, end, entry))
+    return found
+
+
+def _walk(
+    topology: Topology, node: int, hops: int, turn: int
+) -> tuple[tuple[Segment, ...], int, int]:
+    """Return a route of segments of one hop, its end, and the port by which it gets there.
+
+    The first hop leaves by the port of number ``turn`` among those that lead on.
+    """
     entry = 0
     segments: list[Segment] = []
     while len(segments) < hops:
@@ -95,7 +123,7 @@ def _walk(topology: Topology, node: int, hops: int) -> tuple[tuple[Segment, ...]
         ways = [port for port in ports if port and port != entry]
         if not ways:
             break
-        port = ways[len(segments) % len(ways)]
+        port = ways[(len(segments) + turn) % len(ways)]
         segments.append(Segment(port, 1, 0))
         node, entry = end_of(topology, (node, port))
     return tuple(segments), node, entry
@@ -126,7 +154,7 @@ def streams(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
                 )
             ]
             yield "A packet that is sent on while it arrives", True, draft.program()
-    most = min(config.steps, _fitting(config))
+    most = min(config.steps, fitting_rows(config))
     for first in range(1, config.most_window + 1, most):
         draft = Draft(config)
         for window in range(first, min(first + most, config.most_window + 1)):
@@ -134,18 +162,3 @@ def streams(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
             last, rows = (1 << window) - 1, draft.rows[way[0][0]]
             rows[-1] = replace(rows[-1], source_address=last, target_address=last, window=window)
         yield "Messages that go round their windows", True, draft.program()
-
-
-def _long(config: NetworkConfig) -> int:
-    """Return the least slots of a route that need a second header flit."""
-    header = config.header
-    return (header.flit_width - header.delivery_bits) // header.slot_bits + 1
-
-
-def has_long_ways(config: NetworkConfig) -> bool:
-    """Tell whether a route can be so long that it needs a second header flit.
-
-    It can lead over a link twice, where small buffers leave a packet no room.
-    """
-    roomy = config.depth > 1 and not config.contention_free
-    return roomy and any("several" in name for name, _, _ in headers(config))

@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Sequence, Set
 from itertools import permutations, product
 
+import numpy as np
+
 from ..model.network.config import NetworkConfig
 from ..model.program.program import Program
 from .draft import Draft
+from .packet_fields import fitting_rows
 from .ways import Link, Place, places_of, way_to
 
 
@@ -72,6 +75,25 @@ def meetings(config: NetworkConfig, left: Set[str]) -> Iterator[tuple[str, bool,
                 for way, step in at_once(config, place):
                     draft.send(way, _link(place), (vc, vc), step, 0)
                 yield f"Packets for {point}", False, draft.program()
+
+
+def taking_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
+    """Yield programs in which short and long packets wait at an output, for each output.
+
+    Several packets of an input wait behind each other, and those of another one beside them.
+    """
+    for place in places_of(config.topology, all_port=config.all_port):
+        ways = [*place.ways.values(), *_own(config, place)]
+        if len(ways) < 2 or config.contention_free:
+            continue
+        for vc in range(config.vcs):
+            draw, draft = np.random.default_rng((29, place.out, vc)), Draft(config)
+            most = min(config.steps, len(ways) * fitting_rows(config))
+            for step in range(1, most + 1):
+                length = int(draw.choice([0, 0, 1, 2 * config.depth]))
+                way = ways[int(draw.integers(len(ways)))]
+                draft.send(way, _link(place), (vc, vc), step, length)
+            yield f"Packets that take turns at output {place.out}", False, draft.program()
 
 
 def at_once(config: NetworkConfig, place: Place) -> list[tuple[list[Link], int]]:

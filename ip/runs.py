@@ -73,6 +73,8 @@ class Runs:
         yield from self._too_short(first)
         if self._config.parity:
             yield from self._damaged(first)
+        for each in [each for each in runs if each.image.predicted.ending.culprit][-1:]:
+            yield from self._reset_at_its_end(each)
 
     def _begins(self, name: str) -> str:
         """Return the call that tells what happens next."""
@@ -186,7 +188,7 @@ class Runs:
         else:
             yield self._load(words[is_message])
         yield self._start(first.image)
-        yield "read_during_the_run;"
+        yield self._read_during_the_run(first)
         yield "finish;"
         yield from self._compared(first.image, by_tiles=tiles)
 
@@ -248,8 +250,22 @@ class Runs:
             yield "finish;"
             yield f"compare_by_tiles({self._vectors.add('words', lines)});"
         else:
+            if scenario.read:
+                yield self._read_during_the_run(scenario)
             yield "finish;"
         yield from self._compared(scenario.image, by_tiles=scenario.held is not None)
+
+    def _read_during_the_run(self, scenario: Scenario) -> str:
+        """Return the call that reads memories during a run."""
+        node, address, word = scenario.read or (first_node(self._config), 0, 0)
+        return f"read_during_the_run({node}, {address}, 64'h{word:x}, {int(bool(scenario.read))});"
+
+    def _reset_at_its_end(self, scenario: Scenario) -> Iterator[str]:
+        yield self._begins("A reset after a run that fails at a node, and is not acknowledged")
+        yield self._load(scenario.writes)
+        yield self._start(scenario.image)
+        yield "check_result;"
+        yield "reset_in(0);"
 
     def _starts_late(self, hold: int) -> tuple[int, int]:
         """Return how much later cycle 0 comes, and the number that the first cycle unheld has.

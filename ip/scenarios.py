@@ -61,6 +61,9 @@ class Scenario:
         Cycles of incomplete runs before it, in each of which a reset ends one.
     busy
         The node whose memory the run reads for so long that a request of the host is given up.
+    read
+        Node and address of a word that the host reads during the run, and the word, which no row
+        changes.
     points
         Points of the network that this run reaches, and no run of a covering program before it.
     """
@@ -72,13 +75,15 @@ class Scenario:
     beside: Words | None = None
     resets: Sequence[int] = ()
     busy: int | None = None
+    read: tuple[int, int, int] | None = None
     points: int = 0
 
 
 def scenarios(image: Image) -> Iterator[Scenario]:
     """Yield the runs of the bench; the first is the unchanged image."""
     config = image.program.config
-    yield Scenario(name="The program", image=image, writes=image.writes)
+    read = _unchanged(messages_of(image), image.predicted, 0)
+    yield Scenario(name="The program", image=image, writes=image.writes, read=read)
     yield _limited(image)
     if config.tile_ports and image.loads:
         yield _held(image)
@@ -111,10 +116,25 @@ def covering(image: Image) -> tuple[list[Scenario], list[str]]:
                 writes=run.writes,
                 resets=resets.get(number, ()),
                 points=len(each.points),
+                read=_unchanged(each.before, each.predicted, number),
                 beside=_beside(run) if config.tile_ports and number == 1 else None,
             )
         )
     return runs, sorted(left)
+
+
+def _unchanged(before: Words, run: Prediction, number: int) -> tuple[int, int, int] | None:
+    """Return node, address and word of a loaded word that a run keeps; ``number`` chooses the node.
+
+    None if there is no such word, or the run is not done.
+    """
+    kept = (before != 0) & (before == run.memory)
+    nodes = np.flatnonzero(kept.any(axis=1)).tolist()
+    if not nodes or not run.finished:
+        return None
+    node = nodes[number % len(nodes)]
+    address = int(np.flatnonzero(kept[node])[0])
+    return node, address, int(before[node, address])
 
 
 def _resets(config: NetworkConfig, made: list[Stimulus]) -> dict[int, list[int]]:

@@ -26,8 +26,8 @@ from ..model.run.run import FLAGS, EndState, Prediction
 from ..model.run.trace import Trace
 from .drawn_packets import drawn_programs
 from .packet_failures import culprits, failures, no_ways, wrong_turns
-from .packet_fields import each_link, has_long_ways, headers, last_nodes, link_point, streams
-from .packet_meetings import at_once, before, meetings
+from .packet_fields import each_link, headers, last_nodes, link_point, long_routes, streams
+from .packet_meetings import at_once, before, meetings, taking_turns
 from .ways import end_of, end_of_route, links_between_nodes, places_of
 
 NEVER = 1 << 62
@@ -71,14 +71,15 @@ def stimuli(config: NetworkConfig) -> tuple[list[Stimulus], Points]:
         *(make(config) for make in (failures, wrong_turns, culprits)),
     )
     idle = 0
-    for programs, most_idle in ((directed, NEVER), (drawn_programs(config, DRAWN), WITHOUT_NEWS)):
+    turns_taken, drawn = taking_turns(config), drawn_programs(config, DRAWN)
+    for programs, most_idle in ((turns_taken, NEVER), (directed, NEVER), (drawn, WITHOUT_NEWS)):
         for name, barrier, program in programs:
             if not left or idle == most_idle:
                 break
             made = _predicted(name, program, barrier=barrier)
             new = reached_points(program, made.predicted) & left if made else set()
             idle = 0 if new else idle + 1
-            if made and new:
+            if made and (new or programs is turns_taken):
                 found.append(made.with_points(new))
                 left -= new
     return found, left
@@ -159,7 +160,7 @@ def beyond_reach(config: NetworkConfig) -> Iterator[str]:
         yield "packets that meet: what leaves is not defined where nothing arbitrates"
     if config.depth == 1 or config.contention_free:
         yield "several header flits: a packet that crosses a link twice can block itself here"
-    elif not has_long_ways(config):
+    elif not long_routes(config):
         yield "several header flits: no way is long enough"
     if config.steps == 1:
         yield "packets of a node to another, one after the other: there is one step"
@@ -178,7 +179,9 @@ def wanted_points(config: NetworkConfig) -> Points:
     points = {link_point(link, vc) for link, vc in product(links, vcs)}
     points |= {f"turn 0 to {out}" for _, entry, out in ways if not entry}
     points |= {f"turn 0 to {out} on VC {vc}" for _, entry, out in ways if not entry for vc in vcs}
-    header_flits = _HEADERS if has_long_ways(config) else _HEADERS[:1]
+    long = long_routes(config)
+    header_flits = _HEADERS if long else _HEADERS[:1]
+    points |= {f"a header flit ends at input {entry}" for entry in long}
     if config.steps > 1:
         points |= {f"{words} after {flits}" for words, flits in product(_WORDS, header_flits)}
     for place in places_of(config.topology, all_port=config.all_port):
@@ -277,6 +280,7 @@ def _of_rows(program: Program, run_: Prediction) -> Iterator[str]:
                 yield f"window {row.window}"
     if run_.finished:
         yield from _of_lengths(program)
+        yield from _of_long_headers(program)
     if run_.finished and run_.step_ends is not None:
         yield from _of_ends(program, run_)
 
@@ -288,6 +292,15 @@ def _of_lengths(program: Program) -> Iterator[str]:
     for row in np.flatnonzero(followed).tolist():
         words, flits = int(program.length[row]), int(program.header_flits[row])
         yield f"{_WORDS[min(words, 2)]} after {_HEADERS[min(flits, 2) - 1]}"
+
+
+def _of_long_headers(program: Program) -> Iterator[str]:
+    """Yield the inputs at the ends of routes that need a second header flit."""
+    rows = [(node, row) for node, rows in enumerate(program.rows) for row in rows]
+    for at in np.flatnonzero(program.header_flits > 1).tolist():
+        node, row = rows[at]
+        _, entry = end_of_route(program.config.topology, node, row.route)
+        yield f"a header flit ends at input {entry}"
 
 
 def _of_addresses(row: Row, last: int) -> Iterator[str]:

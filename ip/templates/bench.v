@@ -302,8 +302,15 @@ module bench;
     end
   endtask
 
-  // Wait some cycles longer than the run, and check the controller's result.
   task finish;
+    begin
+      check_result;
+      acknowledge;
+    end
+  endtask
+
+  // Wait some cycles longer than the run, and check the controller's result.
+  task check_result;
     begin
       while ((queued || now <= end_cycle + DONE_AFTER + AFTERWARDS) && now < 3 * MOST_RUN + 1000)
         @(negedge clk);
@@ -318,7 +325,6 @@ module bench;
       read_word(CONTROLLER, 0, QUEUED_AT, 0);
       watched = 0;
       tiles_at_end;
-      acknowledge;
     end
   endtask
 
@@ -479,16 +485,21 @@ module bench;
     end
   endtask
 
-  // Read memories and status while the program runs: no flit may leave at another time.
-  task read_during_the_run;
+  // Read a status word and a word of a message while the program runs: no flit may leave at another
+  // time. If no packet changes the word, it is known.
+  task read_during_the_run(input integer node, input integer address, input [63:0] word,
+                           input known);
     begin
       disturbed = 1;
       flipped = 0;
       while (now < end_cycle) begin
-        access(0, byte_address(flipped[0] ? STATUS : MESSAGE, FIRST_NODE, 0), 0, ALL_BYTES);
+        access(0, byte_address(flipped[0] ? STATUS : MESSAGE, node, flipped[0] ? 0 : address), 0,
+               ALL_BYTES);
         // The network has priority: a read that waits 64 cycles for the memory is refused.
         check(response === 0 || !flipped[0] && response === response_to(NOT_NOW),
               "a read during the run is refused");
+        check(!known || response !== 0 || flipped[0] || answer === word[BITS-1:0],
+              "a read during the run finds another word");
         flipped = flipped + 1;
       end
       disturbed = 0;

@@ -63,7 +63,7 @@
     end
   endtask
 
-  // An access that is given up after some cycles is not answered.
+  // An access that is given up after some cycles is not answered, nor is the next one by its answer.
   integer given_up;
   task check_bus;
     for (given_up = 1; given_up < 12; given_up = given_up + 1) begin
@@ -74,5 +74,8 @@
         check(answers === 0, "an answer outside of a cycle");
       end
       read_word(CONTROLLER, 0, IMAGE_AT, 0);
+      begin_access(0, byte_address(STATUS, FIRST_NODE, 0), 0, given_up);
+      @(negedge clk);
+      read_word(CONTROLLER, 0, IDENTITY_AT, IDENTITY);
     end
   endtask

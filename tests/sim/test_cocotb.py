@@ -248,7 +248,7 @@ def test_the_guide_shows_the_example() -> None:
 @needs_icarus
 @pytest.mark.slow
 def test_the_example_passes_and_finds_the_fault_of_the_guide(tmp_path: Path) -> None:
-    write_run(tmp_path, schedule(mesh((2, 2)), "eye", source=(0, 0), words=4))
+    write_run(tmp_path, schedule(mesh((2, 2)), "eye", source=(0, 0), words=4), programs=1)
     for file in EXAMPLE.iterdir():
         shutil.copy(file, tmp_path)
     places = str(Path(sys.executable).parent), os.environ["PATH"]
@@ -259,5 +259,5 @@ def test_the_example_passes_and_finds_the_fault_of_the_guide(tmp_path: Path) -> 
     right, wrong = next(iter(FAULTS["a wrong word"][0].items()))
     (tmp_path / "network.v").write_text(text.replace(right, wrong, 1))
     done = subprocess.run(**make, capture_output=True, text=True, check=False)
-    said = "flit: cycle 3, node 0, port 1, VC 0: the hardware sends 3,0,1,0,body,d9c2825e"
+    said = "flit: cycle 4, node 0, port 1, VC 0: the hardware sends 4,0,1,0,body,d9c2825e"
     assert said in done.stdout
