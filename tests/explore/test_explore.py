@@ -52,7 +52,7 @@ REFUSED = {
     "nodes of the 99x99 mesh must be at most 256 to explore, not 9801": {"size": "99x99"},
     "words must be 1 to 1024, not 9999": {"words": 9999},
     "words times links must be at most 1,048,576, not 1,376,256": {
-        **{"collective": "all-to-all", "algorithm": "direct", "words": 64},
+        **{"collective": "all-to-all", "algorithm": "direct", "words": 64}
     },
     "faults must be a node of the 8x8 mesh": {"faults": "9,9"},
     "collective must be": {"collective": "x"},
@@ -109,10 +109,7 @@ def test_a_run_is_answered_with_its_page(server: Server) -> None:
 
 def test_strangers_are_refused(server: Server) -> None:
     assert server.host.startswith("127.0.0.1:")
-    others = {
-        421: {"Host": "example.com"},
-        403: {"Origin": "https://example.com"},
-    }
+    others = {421: {"Host": "example.com"}, 403: {"Origin": "https://example.com"}}
     for status, headers in others.items():
         assert ask(server, "", None, **headers)[0] == status
         assert ask(server, "run", {}, **headers)[0] == status

@@ -112,8 +112,7 @@ def test_every_send_leaves_when_its_time_has_come(operations: list[Operation]) -
 
 def test_messages_of_one_tag_are_matched_in_the_order_in_which_they_begin() -> None:
     text = program(
-        "a: send 4b to 1\nb: send 8b to 1\na requires b",
-        "a: recv 8b from 0\nb: recv 4b from 0",
+        "a: send 4b to 1\nb: send 8b to 1\na requires b", "a: recv 8b from 0\nb: recv 4b from 0"
     )
     assert rows(text) == [(1, 0, 1, 2), (2, 0, 1, 1)]
 

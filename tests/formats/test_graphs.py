@@ -260,11 +260,7 @@ REFUSED: list[tuple[Reader, str | bytes, str]] = [
         "x, line 4: entry must be one of the 1 announced, not more",
     ),
     (read_matrix_market, f"{BANNER}\n2 2 1\n1 3", "x, line 3: column must be 1 to 2, not 3"),
-    (
-        read_matrix_market,
-        f"{BANNER}\n2 2 1\n1 2 5",
-        "x, line 3: must be row, column, not '1 2 5'",
-    ),
+    (read_matrix_market, f"{BANNER}\n2 2 1\n1 2 5", "x, line 3: must be row, column, not '1 2 5'"),
     (
         read_matrix_market,
         f"{BANNER.replace('pattern', 'real')}\n2 2 1\n1 2 x",

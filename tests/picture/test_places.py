@@ -60,15 +60,9 @@ NETWORKS = {
     "ring": ring(8),
     "closed line": closed_line(),
     "3-D mesh": mesh((4, 3, 3)),
-    "4-D mesh": mesh((3, 2, 2, 3)),
-    "3-D torus": torus((3, 3, 3)),
     "4-D torus": torus((3, 2, 3, 3)),
     "5-D mesh": mesh((2, 2, 3, 2, 3)),
-    "5-D torus": torus((2, 2, 2, 2, 2)),
-    "1-cube": hypercube(1),
-    "4-cube": hypercube(4),
     "6-cube": hypercube(6),
-    "binary tree": binary_tree(20),
     "star tree": star_tree(5, 3),
     "diagonal mesh": diagonal_mesh(5),
     "de Bruijn graph": de_bruijn(2, 4),
@@ -79,13 +73,11 @@ NETWORKS = {
     "torus with a host": with_host(torus((4, 4)), [0, 5, 15]),
     "line with a host": with_host(line(9), [0, 4, 8]),
     "tree with a host": with_host(binary_tree(15), [0, 3, 14]),
-    "graph with a host": with_host(de_bruijn(2, 3), range(8)),
     "torus with faults": with_faults(torus((4, 4)), [5], [(0, 3)]),
 }
 MORE = {
-    *("4-D mesh", "3-D torus", "4-D torus", "5-D mesh", "5-D torus", "4-cube", "6-cube"),
-    *("binary tree", "large graph", "diagonal mesh", "ring", "two nodes", "1-cube", "tree"),
-    *("tree with a host", "line with a host", "graph with a host"),
+    *("4-D torus", "5-D mesh", "6-cube", "large graph", "diagonal mesh", "ring", "two nodes"),
+    *("tree", "tree with a host", "line with a host", "de Bruijn graph"),
 }
 """Networks of slow tests; the others have each kind, too."""
 
@@ -160,7 +152,7 @@ def sampled(curve: Curve) -> npt.NDArray[np.float64]:
     return np.vstack(points)
 
 
-@pytest.mark.parametrize("name", ["torus", "3-D mesh", "star tree", "graph", "torus with a host"])
+@pytest.mark.parametrize("name", ["torus", "torus with a host"])
 def test_every_send_is_in_the_picture(name: str, tmp_path: Path) -> None:
     schedule = flood(NETWORKS[name])
     save_picture(drawn_flood(name), tmp_path / "a.svg")
@@ -267,7 +259,7 @@ def test_on_an_axis_of_two_the_way_back_goes_round() -> None:
     assert len(lines.all()) == 4 * 3
 
 
-@pytest.mark.parametrize("name", ["6-cube", "4-D torus", "5-D mesh", "5-D torus", "3-D mesh"])
+@pytest.mark.parametrize("name", ["6-cube", "4-D torus", "5-D mesh", "3-D mesh"])
 def test_no_two_links_run_on_each_other(name: str) -> None:
     topology = NETWORKS[name]
     curves = Lines(topology, Places.of(topology)).all()
@@ -338,10 +330,9 @@ def test_words_and_drawings_keep_apart(name: str) -> None:
             assert min(across, down) < 1
 
 
-@pytest.mark.parametrize("name", ["graph", "graph with a host"])
-def test_the_same_schedule_gives_the_same_bytes(name: str, tmp_path: Path) -> None:
+def test_the_same_schedule_gives_the_same_bytes(tmp_path: Path) -> None:
     for file in ("a.svg", "b.svg"):
-        save_picture(draw_schedule(flood(NETWORKS[name])), tmp_path / file)
+        save_picture(draw_schedule(flood(NETWORKS["graph"])), tmp_path / file)
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 

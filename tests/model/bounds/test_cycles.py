@@ -59,6 +59,11 @@ def scatter(nodes: int, words: int) -> Blocks:
         (line(3), Blocks(np.array([0]), ((0,),), np.array([5])), ONE, 0),
         (line(3), Blocks(np.array([0]), ((),), np.array([5])), ONE, 0),
         (line(3), Blocks(np.array([0]), ((),), np.array([5])), ALL, 0),
+        (mesh((1, 1)), Blocks.of_broadcast(0, 5), ONE, 0),
+        (mesh((300, 300)), Blocks.of_broadcast(0, 10), ALL, 598 + 5),
+        # In a binary tree, 7 nodes have 60 words for each of the 8 others, over one link.
+        (binary_tree(15), all_to_all(15, 60), ONE, 7 * 8 * 60 + 1),
+        (binary_tree(15), all_to_all(15, 60), ALL, 7 * 8 * 60 + 1),
     ],
 )
 def test_known_bounds(topology: Topology, blocks: Blocks, ports: PortModel, cycles: int) -> None:
@@ -127,10 +132,6 @@ def test_a_node_without_a_path_to_it_is_minus_one_hop_away() -> None:
     assert hops_from(one_way, np.array([0, 2])).tolist() == [[0, 1, -1], [2, 1, 0]]
 
 
-def test_one_node_alone_sends_nothing() -> None:
-    assert least_cycles(mesh((1, 1)), Blocks.of_broadcast(0, 5), ONE).value == 0
-
-
 def test_the_reason_is_said() -> None:
     bound = least_cycles(mesh((8, 8)), all_to_all(64, 4), ONE)
     assert bound.reason == "4,096 words must leave 32 nodes by 8 links"
@@ -142,11 +143,6 @@ def test_the_words_between_nodes_are_those_that_the_nodes_receive() -> None:
     demand = Demand.of(line(4), blocks)
     between = demand.between(demand.owners)
     assert between.sum(axis=0).tolist() == demand.received().tolist() == [10, 23, 0, 23]
-
-
-def test_a_large_network_has_bounds_too() -> None:
-    bound = least_cycles(mesh((300, 300)), Blocks.of_broadcast(0, 10), ALL)
-    assert bound.value == 598 + 5
 
 
 @pytest.mark.parametrize(("nodes", "cycles"), [(2048, 200 + 2046), (2049, 100 + 2048)])
@@ -250,7 +246,7 @@ def test_no_bound_is_above_the_fewest_cycles_found() -> None:
 
 @pytest.mark.slow
 def test_no_bound_of_many_is_above_the_fewest_cycles_found() -> None:
-    assert equal_bounds(2, 1500) >= 1200
+    assert equal_bounds(2, 300) >= 240
 
 
 def test_words_for_near_nodes_go_no_farther() -> None:
@@ -258,13 +254,6 @@ def test_words_for_near_nodes_go_no_farther() -> None:
     asked: Asked = [(0, (1, 2), 10), (0, (9, 10), 1)]
     bound = least_cycles(line(11), blocks_of(asked), ONE).value
     assert bound <= cycles_of(line(11), asked, all_port=False) == 13
-
-
-@pytest.mark.parametrize("ports", [ONE, ALL])
-def test_the_cut_of_a_subtree_bounds_an_all_to_all(ports: PortModel) -> None:
-    """Seven nodes have 60 words for each of the eight others, over one link."""
-    asked: Asked = [(a, (b,), 60) for a in range(15) for b in range(15) if a != b]
-    assert least_cycles(binary_tree(15), blocks_of(asked), ports).value == 7 * 8 * 60 + 1
 
 
 @pytest.mark.parametrize("ports", [ONE, ALL])
@@ -351,8 +340,7 @@ def _moved(state: State, nodes: int, words: int) -> set[State]:
 
 
 @pytest.mark.parametrize(
-    ("nodes", "words"),
-    [(2, 1), (2, 3), (3, 1), pytest.param(3, 2, marks=pytest.mark.slow)],
+    ("nodes", "words"), [(2, 1), (2, 3), (3, 1), pytest.param(3, 2, marks=pytest.mark.slow)]
 )
 def test_an_all_reduce_takes_no_less_than_its_bound(nodes: int, words: int) -> None:
     """Two nodes reach the bound; three do not, because nodes wait for each other's words."""

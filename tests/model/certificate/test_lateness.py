@@ -52,11 +52,9 @@ def holds(nodes: int, late: int, draw: np.random.Generator) -> npt.NDArray[np.in
     """Lateness of tiles: drawn, or none or the most for each tile, or the most for one tile."""
     drawn_holds = draw.integers(0, late + 1, nodes)
     single = np.arange(nodes) == draw.integers(nodes)
-    return (
-        drawn_holds,
-        np.where(drawn_holds > late // 2, late, 0),
-        np.where(single, late, 0),
-    )[draw.integers(3)]
+    return (drawn_holds, np.where(drawn_holds > late // 2, late, 0), np.where(single, late, 0))[
+        draw.integers(3)
+    ]
 
 
 def require_worst(one: Compiled, timing: Timing, late: int, draw: np.random.Generator) -> None:

@@ -75,11 +75,11 @@ def test_a_certified_program_ends_and_one_that_hangs_is_refused() -> None:
 
 @pytest.mark.slow
 def test_many_certified_programs_end_and_those_that_hang_are_refused() -> None:
-    seen = compare_drawn(1500, seed=2)
-    assert seen["holds, ends"] > 400
-    assert seen[f"node N, row N: {HELD}, hangs"] > 100
-    assert seen["node N, row N: its words wait for themselves, hangs"] > 15
-    assert seen["node N may read word N while it is written, ends"] > 30
+    seen = compare_drawn(500, seed=2)
+    assert seen["holds, ends"] > 130
+    assert seen[f"node N, row N: {HELD}, hangs"] > 30
+    assert seen["node N, row N: its words wait for themselves, hangs"] > 5
+    assert seen["node N may read word N while it is written, ends"] > 10
 
 
 def test_damaged_streams_are_refused_unless_they_work() -> None:
@@ -92,13 +92,13 @@ def test_damaged_streams_are_refused_unless_they_work() -> None:
 def test_many_damaged_streams_are_refused_unless_they_work() -> None:
     streamed = (
         each
-        for seed in range(100, 260)
+        for seed in range(100, 140)
         for each in drawn(seed)
         if isinstance(each[0].program, Program) and each[0].program.stream.any()
     )
     seen = compare_damaged(streamed, 20)
-    assert seen["good"] > 60
-    assert seen["refused, wrong"] > 600
+    assert seen["good"] > 15
+    assert seen["refused, wrong"] > 150
 
 
 @pytest.mark.slow

@@ -69,7 +69,7 @@ SERVED = {
     "2-D meshes, also with faults off the edge": {"mesh 4x2", "mesh 3x3", "faulty mesh"},
     "2-D meshes and tori": {"mesh 4x2", "mesh 3x3", "torus 4x4", "torus 5x3", "torus 3x3"},
     "meshes of an even side, tori with cycles that share no link": {
-        *("mesh 4x2", "mesh 2x2x2", "torus 4x4", "torus 3x3", "ring 4", "hypercube 3"),
+        *("mesh 4x2", "mesh 2x2x2", "torus 4x4", "torus 3x3", "ring 4", "hypercube 3")
     },
 }
 """For each phrase, the test networks that it stands for."""

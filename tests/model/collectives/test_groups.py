@@ -80,8 +80,7 @@ def test_streams_in_windows_beside_a_ring_of_any_nodes(collective: str, first: i
     ring_of = find_algorithm(collective, "stream-ring").generate
     words = 16 if collective == "all-reduce" else 4
     made = side_by_side(
-        network,
-        [(part, ring_of(Request(topology=part.topology, words=words))) for part in parts],
+        network, [(part, ring_of(Request(topology=part.topology, words=words))) for part in parts]
     )
     assert len(made.blocks.served(network)) == 23
     carried_out(made)

@@ -35,10 +35,7 @@ from eyecast.model.collectives.streaming.greedy import greedy_all_gather, greedy
 from eyecast.model.collectives.streaming.overlapped import overlapped_all_reduce
 from eyecast.model.collectives.streaming.packed_chains import packed_chains
 from eyecast.model.collectives.streaming.rings import hamiltonian, stream_ring
-from eyecast.model.collectives.streaming.trees import (
-    packed_trees_broadcast,
-    packed_trees_multicast,
-)
+from eyecast.model.collectives.streaming.trees import packed_trees_broadcast, packed_trees_multicast
 from eyecast.model.collectives.tree.broadcast import (
     partial_tree_broadcast,
     tree_broadcast,

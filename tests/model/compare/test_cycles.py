@@ -1,5 +1,6 @@
-"""A schedule's stated cycles are those of its run, or are marked as an estimate."""
+"""A schedule's stated cycles are those of its run, or an estimate; and default algorithms."""
 
+import logging
 from dataclasses import replace
 
 import numpy as np
@@ -9,9 +10,11 @@ from helpers.generated import generated
 from helpers.schedules import Send, build
 
 from eyecast.model.base.errors import InvalidInput
-from eyecast.model.collectives.declared.request import Request
+from eyecast.model.collectives.declared.request import Ports, Request
 from eyecast.model.collectives.registry import algorithms_for
+from eyecast.model.collectives.task import BEST, MOST_NODES, Task
 from eyecast.model.compare import cycles
+from eyecast.model.compare.answer import QUICKER, answer
 from eyecast.model.compare.cycles import schedule_cycles
 from eyecast.model.cycle.model import run
 from eyecast.model.network.chiplets import chiplets
@@ -19,7 +22,8 @@ from eyecast.model.network.config import NetworkConfig, Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import binary_tree
 from eyecast.model.network.port_model import PortModel
-from eyecast.model.network.topology import Topology, hypercube, mesh, ring, torus
+from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
+from eyecast.model.program.certified import Room
 from eyecast.model.program.compiler import fit
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
@@ -77,16 +81,16 @@ def test_a_schedule_takes_the_cycles_of_its_run(seed: int) -> None:
 
 @pytest.mark.slow
 def test_many_schedules_take_the_cycles_of_their_runs() -> None:
-    """950 of 1,000 estimates are within 2 %; all are 2/3 to 3/2 of the run's cycles."""
+    """190 of 200 estimates are within 2 %; all are 2/3 to 3/2 of the run's cycles."""
     within = 0
-    for seed in range(100, 1100):
+    for seed in range(100, 300):
         schedule = drawn(seed)
         found = schedule_cycles(schedule)
         assert found[:2] == (simulated(schedule), False), seed
         estimate = expected_cycles(schedule)
         assert 2 * found.value <= 3 * estimate <= 4.5 * found.value, seed
         within += abs(estimate - found.value) * 50 <= found.value
-    assert within >= 950
+    assert within >= 190
 
 
 @pytest.mark.parametrize(
@@ -163,7 +167,7 @@ def test_estimates_know_drawn_links(seed: int) -> None:
     assert expected_cycles(schedule) == simulated(schedule)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_an_estimate_is_a_lower_bound_where_links_are_drawn(seed: int) -> None:
     schedule = drawn(seed)
     if schedule.timed or schedule.stream.any() or schedule.collective == Collective.ALL_TO_ALL:
@@ -172,9 +176,7 @@ def test_an_estimate_is_a_lower_bound_where_links_are_drawn(seed: int) -> None:
     assert expected_cycles(schedule) <= simulated(schedule)
 
 
-def test_of_a_schedule_that_is_too_long_it_is_an_estimate(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_of_a_schedule_that_is_too_long_it_is_an_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     schedule = drawn(0)
     for limit in ("MOST_NODES", "MOST_HOPS", "MOST_WORDS"):
         with monkeypatch.context() as patched:
@@ -225,3 +227,82 @@ def test_schedule_and_predict_say_one_number(
     said = eyecast("schedule", *SHARING.split()).output
     assert "│ cycles, estimated " in said
     assert "\nAbout 3" in said
+
+
+# ---- Default algorithms --------------------------------------------------------------------------
+
+
+SMALL = (mesh((4, 4)), hypercube(4), line(8))
+LARGE = (mesh((8, 8)), torus((4, 4, 4)))
+OTHERS = (mesh((3, 5)), ring(7), binary_tree(7), with_faults(mesh((4, 4)), [5]))
+
+
+def task_of(topology: Topology, collective: str, ports: str = Ports.ONE) -> Task:
+    return Task(
+        topology=topology,
+        collective=collective,
+        source=None if collective in ROOTLESS else 0,
+        targets=(1,) if collective == Collective.MULTICAST else None,
+        ports=ports,
+    )
+
+
+@pytest.mark.parametrize("topology", [*SMALL, *LARGE, *OTHERS], ids=lambda each: each.label)
+def test_the_default_is_the_best_except_of_a_broadcast(topology: Topology) -> None:
+    assert topology.nodes <= MOST_NODES
+    for collective in COLLECTIVES:
+        for ports in Ports:
+            task = task_of(topology, collective, ports)
+            eye = collective == Collective.BROADCAST and ports != Ports.ALL
+            assert task.usual_algorithm == ("eye" if eye else BEST), (collective, ports)
+
+
+LINKED, SCANS = "direct direct", "brent-kung brent-kung"
+
+
+@pytest.mark.parametrize(
+    ("topology", "names"),
+    [
+        (mesh((32, 32)), f"eye u-mesh ring ring ring ring {LINKED} eye ring ring eye {SCANS}"),
+        (hypercube(9), f"eye u-mesh sbt sbt sbt sbt {LINKED} eye sbt sbt eye {SCANS}"),
+        (
+            binary_tree(511),
+            f"eye u-mesh direct direct ring direct {LINKED} eye ring ring eye {SCANS}",
+        ),
+    ],
+    ids=lambda each: each.label if isinstance(each, Topology) else "",
+)
+def test_large_networks_have_quick_defaults(
+    topology: Topology, names: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    tasks = [task_of(topology, collective) for collective in COLLECTIVES]
+    assert [task.usual_algorithm for task in tasks] == names.split()
+    caplog.set_level(logging.INFO, "eyecast")
+    task = task_of(topology, Collective.GATHER)
+    answer(task, None, Room())
+    others = f"the algorithm best tries all, which takes long above {MOST_NODES} nodes"
+    said = f"{task.usual_algorithm} is the default, and may be slow: {others}"
+    assert caplog.messages == [said]
+
+
+@pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
+@pytest.mark.parametrize("words", [1, 1024])
+@pytest.mark.parametrize(
+    "topology",
+    [*SMALL, *(pytest.param(each, marks=pytest.mark.slow) for each in LARGE)],
+    ids=lambda each: each.label,
+)
+def test_a_slow_broadcast_says_so(
+    topology: Topology, words: int, circuits: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The default takes less than 1.5 times the cycles of the best, or a line names a quicker one.
+
+    Where it is close to 1.5 times, estimates may err: there the line is free.
+    """
+    caplog.set_level(logging.INFO, "eyecast")
+    task, room = Task(topology=topology, source=0, words=words), Room({"circuits": circuits})
+    usual = answer(task, None, room).schedule
+    said = [line for line in caplog.messages if line.startswith("eye, the default, takes about")]
+    best = answer(task, BEST, room).choices[None].candidates[0].cycles
+    ratio = schedule_cycles(usual, circuits=circuits).value / best
+    assert len(said) == (ratio >= QUICKER), (ratio, said)

@@ -259,11 +259,7 @@ def test_packet_that_turns_back_is_a_bad_route() -> None:
             {},
             "node 1, row 1: first port must be 1 to 2, not",
         ),
-        (
-            {1: [put(1, (1, 1)), put(16, (2, 1))]},
-            {},
-            "node 1, row 1: step must be 0 to 15,",
-        ),
+        ({1: [put(1, (1, 1)), put(16, (2, 1))]}, {}, "node 1, row 1: step must be 0 to 15,"),
         ({}, {2: [(1, 3)]}, "receive ports of node 2 must be 1 to 2, not 3"),
         ({}, {2: [(16, 1)]}, "receives of node 2 must be 0 to 15, not 16"),
     ],

@@ -325,4 +325,4 @@ def test_drawn_programs_leave_the_words_that_no_time_changes() -> None:
 
 @pytest.mark.slow
 def test_many_drawn_programs_leave_the_words_that_no_time_changes() -> None:
-    assert compare(1, 2900) > 1200
+    assert compare(1, 600) > 240

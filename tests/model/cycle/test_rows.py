@@ -43,8 +43,7 @@ EVEN_CYCLES = 0b0101010101010101
 # ---- Link registers -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("registers", [0, 1, 2, 3])
-@pytest.mark.parametrize("hops", [1, 2, 3])
+@pytest.mark.parametrize(("registers", "hops"), [(0, 3), (1, 1), (3, 2)])
 def test_hop_takes_one_cycle_more_for_each_register(registers: int, hops: int) -> None:
     rows = {0: [timed(START, (UP, hops), length=2)]}
     depth = 2 * registers + 2
@@ -60,8 +59,8 @@ def test_hop_takes_one_cycle_more_for_each_register(registers: int, hops: int) -
     assert not result.stalled_flits.any()
 
 
-@pytest.mark.parametrize("registers", [0, 1, 2, 3])
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 6, 8, 16])
+@pytest.mark.parametrize("registers", [0, 3])
+@pytest.mark.parametrize("depth", [1, 2, 6, 8, 16])
 def test_link_carries_depth_flits_in_the_time_of_a_credit_loop(registers: int, depth: int) -> None:
     length = 39
     rows = {0: [timed(START, (UP, 2), length=length)]}
@@ -138,10 +137,7 @@ def test_packet_of_a_timed_row_carries_step_0() -> None:
 
 
 def test_node_is_finished_when_all_it_awaits_has_come() -> None:
-    rows = {
-        0: [timed(30, (UP, 1))],
-        2: [timed(10, (DOWN, 1)), put(1, (DOWN, 1), target=7)],
-    }
+    rows = {0: [timed(30, (UP, 1))], 2: [timed(10, (DOWN, 1)), put(1, (DOWN, 1), target=7)]}
     both = traffic(rows, {1: 2}, receives={1: [1]})
     result = simulated(both)
     assert (result.finished, result.cycles) == (True, 34)
@@ -213,8 +209,7 @@ def test_refused_flits_leave_in_the_cycles_between(start: int) -> None:
     assert cycles(simulated(one, refusal=others), 2, 0) == [start + 3 + i for i in range(4)]
 
 
-@pytest.mark.parametrize("accepted", range(16))
-@pytest.mark.parametrize("registers", [0, 3])
+@pytest.mark.parametrize(("accepted", "registers"), [(0, 3), (1, 0), (8, 3), (15, 0)])
 def test_one_flit_in_sixteen_cycles(accepted: int, registers: int) -> None:
     rows = {0: [timed(START, (UP, 1), length=4)]}
     one = traffic(rows, {1: 1}, link_registers=registers)

@@ -25,7 +25,7 @@ from eyecast.model.program.payload import random_words
 from eyecast.model.run.run import Prediction
 from eyecast.model.run.trace import HEAD_MARK, Trace
 
-EACH = 2
+EACH = 1
 """Programs of each kind."""
 PLACES = ("cycle", "node", "port", "vc", "kind")
 
@@ -153,8 +153,13 @@ def summed(one: int, other: int, width: int, lane: int) -> int:
     return sum(((one >> low) + (other >> low)) % (1 << lane) << low for low in lanes)
 
 
-@pytest.mark.parametrize("circuits", [False, True])
-@pytest.mark.parametrize(("width", "lane"), [(32, 8), (48, 16), (64, 64), (192, 8), (128, 32)])
+@pytest.mark.parametrize(
+    ("width", "lane", "circuits"),
+    [
+        *((32, 8, False), (48, 16, True), (64, 64, False)),
+        *((192, 8, False), (192, 8, True), (128, 32, True)),
+    ],
+)
 def test_a_sum_is_lane_by_lane_what_integers_say(width: int, lane: int, circuits: bool) -> None:
     schedule = eyecast.schedule(
         eyecast.mesh((2, 3)), collective="all-reduce", words=3, operator=f"add:{lane}"

@@ -22,11 +22,7 @@ from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import line, mesh
-from eyecast.model.network.topology_file import (
-    read_network,
-    topology_from_json,
-    topology_to_json,
-)
+from eyecast.model.network.topology_file import read_network, topology_from_json, topology_to_json
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.schedule.blocks import Blocks

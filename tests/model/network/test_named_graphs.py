@@ -26,14 +26,14 @@ from eyecast.model.network.topology import Topology, hypercube, line, mesh, toru
 from eyecast.model.network.topology_file import read_network, topology_from_json, topology_to_json
 
 TWO_WAY = [
-    *map(binary_tree, (1, 2, 6, 15, 31)),
-    *(star_tree(arms, length) for arms, length in ((1, 1), (1, 4), (2, 3), (3, 2), (5, 4))),
-    *map(diagonal_mesh, (1, 2, 3, 6)),
+    *map(binary_tree, (1, 6, 15)),
+    *(star_tree(arms, length) for arms, length in ((1, 4), (3, 2))),
+    *map(diagonal_mesh, (1, 2, 6)),
     with_host(line(4), (3, 1)),
     with_host(diagonal_mesh(3), range(9)),
     node_link(4, [(0, 1), (1, 2), (2, 0), (0, 3)]),
 ]
-DE_BRUIJN = [(1, 1), (1, 4), (2, 1), (2, 2), (2, 5), (3, 1), (3, 3), (5, 2)]
+DE_BRUIJN = [(1, 1), (1, 4), (2, 1), (2, 2), (3, 3), (5, 2)]
 
 
 @pytest.mark.parametrize("topology", TWO_WAY, ids=lambda t: t.label)

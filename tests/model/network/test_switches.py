@@ -94,10 +94,7 @@ def test_what_is_no_switch(switches: list[int], message: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        (
-            {"kind": "graph", "neighbor": PATH, "switches": [1, 5]},
-            "switch must be 0 to 2, not 5",
-        ),
+        ({"kind": "graph", "neighbor": PATH, "switches": [1, 5]}, "switch must be 0 to 2, not 5"),
         (
             {"kind": "graph", "neighbor": PATH, "switches": 1},
             "topology.switches: Expected array, got int",

@@ -42,12 +42,7 @@ WRITTEN: list[tuple[Topology, dict[str, Any]]] = [
     (graph(PAIR), {"kind": "graph", "neighbor": PAIR, **NO_FAULTS}),
     (
         with_faults(torus((4, 4)), [9, 5], [(1, 0), (0, 1)]),
-        {
-            "kind": "torus",
-            "dims": [4, 4],
-            "faulty_nodes": [5, 9],
-            "faulty_links": [[0, 1], [1, 0]],
-        },
+        {"kind": "torus", "dims": [4, 4], "faulty_nodes": [5, 9], "faulty_links": [[0, 1], [1, 0]]},
     ),
     (
         with_faults(graph(PAIR), [], [(1, 0)]),

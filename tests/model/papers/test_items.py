@@ -39,10 +39,7 @@ WRONG = {
         "figure-5": {"Theorem 3": 2},
         "equations": {"Eq. 12": 1},
     },
-    "jiang-wu": {
-        "theorems-1-2": {"Theorem 1": 1, "Theorem 2": 1},
-        "contention": {"Theorem 5": 1},
-    },
+    "jiang-wu": {"theorems-1-2": {"Theorem 1": 1, "Theorem 2": 1}, "contention": {"Theorem 5": 1}},
     "ho-hsu-sung-1996": {
         "theorem-1": {"Theorem 1, Corollary 1": 10},
         "theorems-3-4": {"Theorem 4": 2, "Theorem 4, equality": 2},
@@ -129,29 +126,11 @@ def test_one_best_plan_in_the_errata_the_items_and_transmit() -> None:
 CANG_WU, STARS = "cang-wu-1998", "ho-hsu-sung-1996"
 QUOTED: list[tuple[str, str, Setting, str, str]] = [
     (CANG_WU, "section-2", Setting(), "(5,0) (0,5) (5,4)", "a TCD of {p[0]} |"),
-    (
-        CANG_WU,
-        "section-2",
-        Setting(),
-        "(5,0) (0,5) (5,4)",
-        "Algorithm 1 it is {o[0]},",
-    ),
+    (CANG_WU, "section-2", Setting(), "(5,0) (0,5) (5,4)", "Algorithm 1 it is {o[0]},"),
     (CANG_WU, "figure-2", Setting(), "8x8 mesh, best sources", "{o[0]} sources on 8x8 and"),
-    (
-        CANG_WU,
-        "figure-2",
-        Setting(),
-        "16x16 mesh, best sources",
-        "{o[0]} sources on 8x8 and 16x16",
-    ),
+    (CANG_WU, "figure-2", Setting(), "16x16 mesh, best sources", "{o[0]} sources on 8x8 and 16x16"),
     (CANG_WU, "figure-2", Setting(mesh((32, 32))), "32x32 mesh, best sources", "{o[0]} on 32x32"),
-    (
-        "cang-wu-3d",
-        "equations",
-        Setting(),
-        "MD_1 of Eq. 12",
-        "(E_1) = {p[0]} | {o[0]}: {p[0]}",
-    ),
+    ("cang-wu-3d", "equations", Setting(), "MD_1 of Eq. 12", "(E_1) = {p[0]} | {o[0]}: {p[0]}"),
     *(
         (STARS, "theorems-3-4", Setting(), f"star tree 3x{n}", text)
         for n, text in ((3, "3: claimed ({p[0]}, {p[1]})"), (4, "4: claimed ({p[0]}, {p[1]})"))
@@ -202,12 +181,7 @@ QUOTED: list[tuple[str, str, Setting, str, str]] = [
                 "broadcast, one-port, M > 1",
                 "t_c: {o[0]}, nESBT {p[0]}",
             ),
-            (
-                "table-19",
-                (2, 4, 4, 1, 1),
-                "broadcast, n-port, M > n",
-                "= 4: {o[0]}, nESBT {p[0]}",
-            ),
+            ("table-19", (2, 4, 4, 1, 1), "broadcast, n-port, M > n", "= 4: {o[0]}, nESBT {p[0]}"),
         )
     ),
 ]

@@ -1,17 +1,20 @@
-"""Operators, streams and windows in the words of a program, in its file and in its checks."""
+"""Operators, streams and windows in a program's words, file and checks; tables of nodes."""
 
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.command import Command, printed_result, refusal
 from helpers.programs import UP, pack, program, put
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.config_file import network_to_json
+from eyecast.model.network.topology import line, mesh
 from eyecast.model.program.checks import require_held
 from eyecast.model.program.file import program_json, read_program, write_program
 from eyecast.model.program.memory_words import table_words
+from eyecast.model.program.node_table import TableLine
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 
@@ -83,11 +86,7 @@ def test_a_table_holds_what_its_fields_have_bits_for(name: str, most: int) -> No
             {"message_words": 100},
             r"source address \+ length must be at most 100 \(the message memory\), not 112",
         ),
-        (
-            {"window": 4, "target_address": 100, "length": 5},
-            {"message_words": 105},
-            "",
-        ),
+        ({"window": 4, "target_address": 100, "length": 5}, {"message_words": 105}, ""),
         (
             {"window": 4, "target_address": 100, "length": 5},
             {"message_words": 104},
@@ -98,11 +97,7 @@ def test_a_table_holds_what_its_fields_have_bits_for(name: str, most: int) -> No
             {"message_words": 103},
             r"target address \+ length must be at most 103 .*, not 104",
         ),
-        (
-            {"operator": 2, "target_address": 30, "length": 6},
-            {"message_words": 100},
-            "",
-        ),
+        ({"operator": 2, "target_address": 30, "length": 6}, {"message_words": 100}, ""),
         (
             {"operator": 2, "target_address": 30, "length": 7},
             {"message_words": 100},
@@ -119,3 +114,60 @@ def test_a_row_that_the_network_cannot_carry_out_is_refused(
         return
     with pytest.raises(InvalidInput, match=f"node 0, row 0: .*{refusal}"):
         made.check()
+
+
+# ---- Tables of nodes -----------------------------------------------------------------------------
+
+
+EAST, WEST, SOUTH = 1, 2, 3
+EXAMPLE = program(
+    {
+        0: [put(1, (EAST, 2, 0), length=2)],
+        2: [put(2, (WEST, 2, 1), (SOUTH, 1, 1), length=2, target=16)],
+    },
+    {2: [1], 3: [2]},
+    mesh((3, 2)),
+    vcs=2,
+)
+
+
+def test_the_worked_example_of_the_contract() -> None:
+    assert EXAMPLE.table(0) == [TableLine(1, "0-1", "(2,0)", "0-1", "2 east", "0", "", "20011 1a9")]
+    assert EXAMPLE.table(2) == [
+        TableLine(2, "0-1", "(0,1)", "16-17", "2 west, 1 south", "1", "", "20012 20567a")
+    ]
+    assert EXAMPLE.table(1) == []
+    with pytest.raises(InvalidInput, match=r"^node must be 0 to 5, not 6$"):
+        EXAMPLE.table(6)
+
+
+def test_everything_else_that_a_row_says() -> None:
+    made = program(
+        {
+            0: [
+                put(1, (EAST, 1), length=1, continued=True),
+                put(1, (EAST, 1), length=0, source=1),
+                put(2, (EAST, 2), length=4, operator=2, stream=1, lead=2, window=2),
+            ]
+        },
+        {1: [1], 2: [2]},
+        line(3),
+        operators=("max",),
+        streams=True,
+    )
+    assert [(each.words, each.remarks) for each in made.table(0)] == [
+        ("0", "continued"),
+        ("none", ""),
+        ("0-3", "max across, streams 2 words behind, window of 4 words"),
+    ]
+
+
+def test_the_command(eyecast: Command) -> None:
+    network = ("program", "--mesh", "2x2", "--source", "1,0", "--words", "3")
+    assert "node (1,0), receives in steps: none" in eyecast(*network, "--node", "1,0").output
+    found = printed_result(eyecast(*network, "--all", "--json").output)["tables"]
+    assert [table["node"] for table in found] == [0, 1, 2, 3]
+    assert [len(table["rows"]) for table in found] == [1, 2, 0, 0]
+    line = "--node must be left out with --all"
+    assert eyecast(*network, "--node", "1,0", "--all") == refusal(line)
+    assert eyecast(*network, "--node", "5,0").status == 2

@@ -13,13 +13,7 @@ from eyecast.model.network.neighbor_table import graph
 from eyecast.model.network.routes import route, segments_of_paths
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
-from eyecast.model.program.deadlock import (
-    Channel,
-    DeadlockError,
-    certify,
-    find_cycle,
-    other_routes,
-)
+from eyecast.model.program.deadlock import Channel, DeadlockError, certify, find_cycle, other_routes
 from eyecast.model.program.program import Program
 from eyecast.model.program.row import Row
 
@@ -142,16 +136,7 @@ def test_other_routes_are_named_where_they_are_free() -> None:
 def test_three_of_the_four_do_not_close_the_circle(left_out: int) -> None:
     nodes = [node for node in range(4) if node != left_out]
     certify(program(ring(4), [(node, (Segment(UP, 2, 0),)) for node in nodes]))
-
-
-def test_ring_of_four_with_a_dateline() -> None:
-    routes = [
-        (0, (Segment(UP, 2, 0),)),
-        (1, (Segment(UP, 2, 0),)),
-        (2, (Segment(UP, 2, 0),)),
-        (3, (Segment(UP, 1, 0), Segment(UP, 1, 1))),
-    ]
-    certify(program(ring(4), routes, vcs=2))
+    certify(program(ring(4), []))
 
 
 def test_four_turns_in_a_mesh() -> None:
@@ -207,10 +192,6 @@ def test_where_routes_meet_and_part_there_is_no_cycle() -> None:
     assert find_cycle(program(mesh((5, 3)), routes)) == []
 
 
-def test_a_program_without_rows() -> None:
-    certify(program(mesh((2, 2)), []))
-
-
 def test_a_route_that_leaves_the_network() -> None:
     routes = [(0, (Segment(UP, 1, 0),)), (1, (Segment(UP, 1, 0),)), (1, (Segment(UP, 3, 0),))]
     assert refusal_of(certify, program(line(4), routes)) == (
@@ -224,13 +205,9 @@ def test_a_route_that_leaves_the_network() -> None:
 @pytest.mark.parametrize(
     ("topology", "vcs"),
     [
-        *((torus(dims), 2) for dims in [(4, 4), (5, 7), (8, 8), (4, 4, 4), (2, 3, 2)]),
-        (torus((6, 1, 4)), 4),
-        *((ring(nodes), 2) for nodes in (3, 4, 9)),
-        *((ring(nodes), 1) for nodes in (1, 2, 3)),
-        *((mesh(dims), 1) for dims in [(8, 8), (4, 4, 4), (1, 9), (2, 2, 2, 2)]),
-        *((hypercube(dimension), 1) for dimension in (1, 3, 6)),
-        (line(16), 1),
+        *((torus(dims), 2) for dims in [(5, 7), (4, 4, 4), (2, 3, 2)]),
+        *((torus((6, 1, 4)), 4), (ring(4), 2), (ring(9), 2), (ring(1), 1), (ring(3), 1)),
+        *((mesh((4, 4, 4)), 1), (mesh((1, 9)), 1), (hypercube(5), 1), (line(16), 1)),
     ],
     ids=lambda value: getattr(value, "label", value),
 )
@@ -238,7 +215,7 @@ def test_routes_of_a_grid_are_free_of_deadlock(topology: Topology, vcs: int) -> 
     certify(all_to_all(topology, vcs))
 
 
-@pytest.mark.parametrize("dims", [(5,), (6,), (8,), (8, 4), (1, 5), (3, 5), (4, 4, 5)])
+@pytest.mark.parametrize("dims", [(5,), (8, 4), (1, 5), (4, 4, 5)])
 def test_a_torus_on_one_vc_has_a_cycle(dims: tuple[int, ...]) -> None:
     given = all_to_all(torus(dims), 1)
     cycle = find_cycle(given)
@@ -257,7 +234,7 @@ def test_routes_around_faults_may_have_a_cycle() -> None:
 # ---- Random programs ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(24))
 def test_walks_drawn_by_lot(seed: int) -> None:
     draw = np.random.default_rng(seed)
     topology = [torus((3, 3)), mesh((3, 3)), ring(5), hypercube(3)][seed % 4]
@@ -279,7 +256,7 @@ def test_walks_drawn_by_lot(seed: int) -> None:
 
 def test_one_of_thousands_of_rows_closes_the_circle() -> None:
     topology = torus((32, 32))
-    sources, targets = np.random.default_rng(1).integers(0, topology.nodes, (2, 20_000))
+    sources, targets = np.random.default_rng(1).integers(0, topology.nodes, (2, 5_000))
     given = routed(topology, sources, targets, 2)
     certify(given)
     closing = Row(1, (Segment(UP, 33, 1),), 0, 0, 1)

@@ -311,11 +311,7 @@ def test_words_that_come_back_must_be_made_of_those_that_left(changes: dict[str,
 )
 def test_words_that_come_back_are_sent_by_no_other_row(above: list[Row], line: str) -> None:
     """Refuse a program in which node 1 sends its words to both sides."""
-    rows = {
-        0: [put(1, (UP, 1), length=4, stream=UP)],
-        1: [UP_WORDS, DOWN_WORDS],
-        2: above,
-    }
+    rows = {0: [put(1, (UP, 1), length=4, stream=UP)], 1: [UP_WORDS, DOWN_WORDS], 2: above}
     receives = {0: [(1, UP)], 1: [(1, DOWN)], 2: [(1, DOWN)]}
     made = all_port(rows, receives, mesh((3,)), operators="add", streams=True)
     with pytest.raises(InvalidInput, match=line):

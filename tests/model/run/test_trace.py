@@ -2,9 +2,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.programs import LINE
 from helpers.refusals import refusal_of
 
 from eyecast.model.base.files import write_atomically
+from eyecast.model.network.config import NetworkConfig
+from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.run.signature import signatures
 from eyecast.model.run.trace import HEAD_MARK, KINDS, TAIL_MARK, Flit, Trace, first_difference
 
 WHOLE = " must be a whole number in its range, not "
@@ -46,10 +50,6 @@ def test_file_is_as_documented(tmp_path: Path) -> None:
     header, *rows = FILE.splitlines(keepends=True)
     path.write_text(header + "".join(reversed(rows)))
     assert list(Trace.read_csv(path)) == FLITS
-
-
-def test_empty_trace_is_a_header(tmp_path: Path) -> None:
-    path = tmp_path / "trace.csv"
     Trace.empty().write_csv(path)
     assert path.read_text() == HEADER
     assert len(Trace.read_csv(path)) == 0
@@ -114,11 +114,6 @@ def test_missing_file_is_one_line(tmp_path: Path) -> None:
     )
 
 
-def test_equal_traces_have_no_difference() -> None:
-    assert first_difference(Trace.from_flits(FLITS), Trace.from_flits(FLITS)) is None
-    assert first_difference(Trace.empty(), Trace.empty()) is None
-
-
 @pytest.mark.parametrize("column", range(6))
 def test_difference_in_any_column_is_found(column: int) -> None:
     changed = list(FLITS)
@@ -134,13 +129,11 @@ def test_difference_in_any_column_is_found(column: int) -> None:
     assert (difference.index, difference.first, difference.second) == (2, FLITS[2], changed[2])
 
 
-def test_large_data_is_compared_exactly() -> None:
-    one = Trace.from_flits([Flit(0, 0, 0, 0, 0, (1 << 63) + 1)])
-    other = Trace.from_flits([Flit(0, 0, 0, 0, 0, 1 << 63)])
-    assert first_difference(one, other) is not None
-
-
-def test_end_of_the_shorter_trace_is_a_difference() -> None:
+def test_ends_and_large_data_are_compared_exactly() -> None:
+    assert first_difference(Trace.from_flits(FLITS), Trace.from_flits(FLITS)) is None
+    assert first_difference(Trace.empty(), Trace.empty()) is None
+    large = ([Flit(0, 0, 0, 0, 0, (1 << 63) + more)] for more in (1, 0))
+    assert first_difference(*map(Trace.from_flits, large)) is not None
     difference = first_difference(Trace.from_flits(FLITS[:3]), Trace.from_flits(FLITS))
     assert difference is not None
     assert (difference.index, difference.first, difference.second) == (3, None, FLITS[3])
@@ -197,3 +190,123 @@ def test_output_place_that_cannot_be_is_one_line(tmp_path: Path) -> None:
         (tmp_path / "file" / "x", f"folder {tmp_path}/file must be an existing folder, not a file"),
     ]:
         assert refusal_of(write_atomically, path, "") == f"output {problem}"
+
+
+# ---- Signatures ----------------------------------------------------------------------------------
+
+
+WIDTHS = (16, 24, 32, 40, 64)
+POLYNOMIAL_BITS = (0, 1, 2, 4, 5, 7, 8, 10, 11, 12, 16, 22, 23, 26)
+"""Bits of 0x04C11DB7, which is x^26 + x^23 + x^22 + x^16 + x^12 + … + 1 without its x^32."""
+
+
+def bits_of(value: int, width: int) -> list[int]:
+    return [value >> place & 1 for place in range(width)]
+
+
+def flit_bits(flit: Flit, config: NetworkConfig) -> list[int]:
+    """Return the page's f(p): 32 bits, bit 0 first."""
+    bits = bits_of(flit.data, config.flit_width)
+    bits.append(int(KINDS[flit.kind] in ("head", "single")))
+    bits.append(int(KINDS[flit.kind] in ("tail", "single")))
+    bits += [int(vc == flit.vc) for vc in range(config.vcs)]
+    folded = [0] * 32
+    for place, bit in enumerate(bits):
+        folded[place % 32] ^= bit
+    rotated = [0] * 32
+    for place, bit in enumerate(folded):
+        rotated[(place + 3 * flit.port) % 32] = bit
+    return rotated
+
+
+def signatures_read_slowly(trace: Trace, config: NetworkConfig) -> list[int]:
+    registers = [[0] * 32 for _ in range(config.topology.nodes)]
+    leaving: dict[tuple[int, int], list[Flit]] = {}
+    for flit in trace:
+        leaving.setdefault((flit.cycle, flit.node), []).append(flit)
+    for (cycle, node), flits in sorted(leaving.items()):
+        top = registers[node][31]
+        after = [0, *registers[node][:31]]
+        for place in POLYNOMIAL_BITS:
+            after[place] ^= top
+        for word in (bits_of(cycle, 32), *(flit_bits(flit, config) for flit in flits)):
+            after = [one ^ other for one, other in zip(after, word, strict=True)]
+        registers[node] = after
+    return [sum(bit << place for place, bit in enumerate(register)) for register in registers]
+
+
+def star(ports: int) -> Topology:
+    """Return a hub with a leaf at each of its ports, so that port numbers may be large."""
+    neighbor = np.full((ports, ports), -1, dtype=np.int32)
+    peer = neighbor.copy()
+    leaves = np.arange(1, ports)
+    neighbor[0, 1:], peer[0, 1:] = leaves, 1
+    neighbor[1:, 1], peer[1:, 1] = 0, leaves
+    return Topology("star", (ports,), neighbor, peer)
+
+
+def random_trace(config: NetworkConfig, rows: int, seed: int = 1) -> Trace:
+    """Draw a trace with at most one flit per cycle and output, and cycles beyond 2^32."""
+    random = np.random.default_rng(seed)
+    nodes, ports = config.topology.neighbor.shape
+    cycles = (1 << 32) - rows // 8
+    places = random.choice(rows // 4 * nodes * ports, size=rows, replace=False)
+    trace = Trace(
+        cycle=cycles + places // (nodes * ports),
+        node=(places // ports % nodes).astype(np.int32),
+        port=(places % ports).astype(np.int16),
+        vc=random.integers(config.vcs, size=rows, dtype=np.int16),
+        kind=random.integers(4, size=rows, dtype=np.int8),
+        data=random.integers(1 << 64, size=rows, dtype=np.uint64)
+        >> np.uint64(64 - config.flit_width),
+    )
+    return trace.sort()
+
+
+@pytest.mark.parametrize("flit_width", WIDTHS)
+@pytest.mark.parametrize(("topology", "vcs"), [(mesh((3, 2)), 8), (star(40), 1)])
+def test_random_traces(flit_width: int, topology: Topology, vcs: int) -> None:
+    limits = {"flit_width": flit_width, "vcs": vcs, "message_words": 16, "steps": 1}
+    config = NetworkConfig(topology=topology, **limits)
+    trace = random_trace(config, 800)
+    found = signatures(trace, config)
+    assert (found.dtype, found.shape) == (np.uint32, (topology.nodes,))
+    assert found.tolist() == signatures_read_slowly(trace, config)
+
+
+@pytest.mark.parametrize("flit_width", WIDTHS)
+def test_any_change_of_a_flit_shows(flit_width: int) -> None:
+    config = NetworkConfig(topology=mesh((3, 2)), flit_width=flit_width, vcs=2, message_words=16)
+    flits = list(random_trace(config, 60))
+    before = signatures(Trace.from_flits(flits), config)
+    place = 25
+    flit = flits[place]
+    alone = {(f.cycle, f.node) for f in flits if f is not flit}
+    later = next(
+        cycle for cycle in range(flit.cycle + 1, 1 << 33) if (cycle, flit.node) not in alone
+    )
+    changed = [flit._replace(data=flit.data ^ 1 << bit) for bit in range(flit_width)]
+    changed += [flit._replace(kind=flit.kind ^ 1), flit._replace(kind=flit.kind ^ 2)]
+    changed += [flit._replace(vc=1 - flit.vc), flit._replace(cycle=later)]
+    for other in changed:
+        after = signatures(Trace.from_flits([*flits[:place], other, *flits[place + 1 :]]), config)
+        # One flit of one node differs, and later flits do not hide it.
+        assert np.flatnonzero(after != before).tolist() == [flit.node]
+
+
+def test_swapped_ports_show() -> None:
+    config = NetworkConfig(topology=mesh((3, 2)), vcs=2)
+    first, second = Flit(5, 2, 1, 0, 1, 77), Flit(5, 2, 3, 1, 2, 99)
+    swapped = [first._replace(port=3), second._replace(port=1)]
+    before = signatures(Trace.from_flits([first, second]), config)
+    assert signatures(Trace.from_flits(swapped), config)[2] != before[2]
+
+
+def test_a_node_that_is_not_there_is_refused() -> None:
+    config = NetworkConfig(topology=LINE)
+    assert signatures(Trace.empty(), config).tolist() == [0] * 4
+    for node in (-1, 4):
+        assert (
+            refusal_of(signatures, Trace.from_flits([Flit(5, node, 1, 0, 1, 77)]), config)
+            == f"nodes in the trace must be 0 to 3, not {node}"
+        )

@@ -87,7 +87,7 @@ def test_every_sum_is_the_canonical_one(topology: Topology, collective: str, nam
     assert set(sums_of(made).values()) == {expected}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     sides=st.tuples(st.integers(1, 5), st.integers(1, 5)),
     name=st.sampled_from(["tree", "ring", "chain", "eye", "recursive-doubling", "sbt-rooted"]),

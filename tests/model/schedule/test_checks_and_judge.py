@@ -93,14 +93,14 @@ def test_check_agrees_with_the_judge() -> None:
     originals = [eye_broadcast(mesh((4, 4)), source, 3) for source in range(16)]
     drawn = (
         sabotaged(scatter_along(original) if trial % 3 == 0 else original, random)
-        for trial, original in zip(range(350), cycle(originals))
+        for trial, original in zip(range(240), cycle(originals))
     )
     assert set(agreement(drawn, KINDS)) == {None, *KINDS}
 
 
 def test_judge_finds_nothing_in_the_eye_broadcast() -> None:
-    for source in range(64):
-        assert problems(eye_broadcast(mesh((8, 8)), source, 1)) == set()
+    for source in range(16):
+        assert problems(eye_broadcast(mesh((4, 4)), source, 1)) == set()
 
 
 def test_judge_follows_wrapped_axes_and_streams() -> None:

@@ -132,7 +132,7 @@ def test_more_results_than_marks_go_back_at_once(node: int) -> None:
             assert f"what node {node} contributes to block 0 is combined twice" in complaint(made)
 
 
-@pytest.mark.parametrize("nodes", [5, 130])
+@pytest.mark.parametrize("nodes", [5, 66])
 def test_idempotent_operators_combine_overlapping_values(nodes: int) -> None:
     """Dissemination: after the last round, nodes have some contributions more than once."""
     distances = [1 << number for number in range((nodes - 1).bit_length())]
@@ -144,7 +144,7 @@ def test_idempotent_operators_combine_overlapping_values(nodes: int) -> None:
             assert np.bincount(moves.target, gained).tolist() == [nodes - 1] * nodes
         else:
             assert "is combined twice" in complaint(made)
-    for left_out in distances:
+    for left_out in distances[:1] + distances[-1:]:
         fewer = [each for each in distances if each != left_out]
         lacks = complaint(disseminated(ring(nodes), fewer, "max"))
         assert lacks.startswith("node 0 is left out: its block 0 lacks what node ")

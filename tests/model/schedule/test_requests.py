@@ -25,9 +25,10 @@ from eyecast.model.collectives.registry import ALGORITHMS, find_algorithm
 from eyecast.model.network.chiplets import chiplets
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, hypercube, mesh, torus
-from eyecast.model.schedule.blocks import Blocks
+from eyecast.model.schedule.blocks import NO_OWNER, Blocks
 from eyecast.model.schedule.file import read_schedule, schedule_json
 from eyecast.model.schedule.requested import Requested
+from eyecast.model.schedule.requested_blocks import blocks_of
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.sweeps.collective import prepare
@@ -115,9 +116,9 @@ def test_drawn_requests_are_fulfilled() -> None:
 
 @pytest.mark.slow
 def test_many_drawn_requests_are_fulfilled() -> None:
-    seen = compare_with_judge(3000, 2)
-    assert seen["refused"] >= 2500
-    assert min(seen.values()) >= 100
+    seen = compare_with_judge(400, 2)
+    assert seen["refused"] >= 330
+    assert min(seen.values()) >= 10
 
 
 MESH = mesh((3, 2))
@@ -366,3 +367,36 @@ def test_a_file_says_what_was_asked(tmp_path: Path, eyecast: Command) -> None:
     line = "s.json: group 0: words of the broadcast must be 3, as requested, not 2"
     for command in ("predict", "verify"):
         assert eyecast(command, "--schedule", "s.json") == refusal(line)
+
+
+# ---- Requests of blocks without a schedule -------------------------------------------------------
+
+
+def columns(blocks: Blocks) -> list[tuple[object, ...]]:
+    """Return owner, owed nodes, words, contributors and operator of each block."""
+    numbers = zip(blocks.owner.tolist(), blocks.owed, blocks.words.tolist(), strict=True)
+    others = zip(blocks.contributors, blocks.operator, strict=True)
+    return [(*number, *other) for number, other in zip(numbers, others, strict=True)]
+
+
+def test_a_broadcast_in_pieces() -> None:
+    request = Requested(collective="broadcast", words=5, root=1)
+    whole = [(1, None, 3, (), None), (1, None, 2, (), None)]
+    assert columns(blocks_of(mesh((3,)), [request], (), 2)) == whole
+
+
+def test_requests_of_two_groups() -> None:
+    gather = Requested(collective="gather", words=(4, 2), root=3)
+    add = Requested(collective="all-reduce", words=3, operator="add")
+    found = columns(blocks_of(mesh((2, 2)), [gather, add], [(1, 3), (0, 2)], 2))
+    pieces = [(1, (3,), 2), (1, (3,), 2), (3, (3,), 1), (3, (3,), 1)]
+    assert found == [
+        *((*piece, (), None) for piece in pieces),
+        (NO_OWNER, (0, 2), 2, (0, 2), "add"),
+        (NO_OWNER, (0, 2), 1, (0, 2), "add"),
+    ]
+
+
+def test_a_reduction_of_all_nodes() -> None:
+    request = Requested(collective="reduce", words=2, root=0, operator="max")
+    assert columns(blocks_of(mesh((3,)), [request], (), 1)) == [(NO_OWNER, (0,), 2, None, "max")]

@@ -1,17 +1,23 @@
-"""Schedules: their measures, and the errors that check() names."""
+"""Schedules: their measures and costs, and the errors that check() names."""
 
 import re
+from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from helpers.refusals import refusal_of
 from helpers.schedule_judge import problems
-from helpers.schedules import Send, build
+from helpers.schedules import Send, build, listed
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.halving.eye import eye_broadcast
+from eyecast.model.collectives.tree.broadcast import tree_broadcast
 from eyecast.model.network.port_model import PORT_MODELS
+from eyecast.model.network.topology import mesh
 from eyecast.model.schedule.blocks import Blocks
+from eyecast.model.schedule.cost import count_cost
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 
@@ -39,10 +45,7 @@ def added(*sends: Send, port_model: str = "half-duplex") -> Schedule:
 
 
 SABOTAGE = {
-    "left out": (
-        build((3, 3), GOOD[:-1]),
-        "node 8 is left out: no send brings it block 0",
-    ),
+    "left out": (build((3, 3), GOOD[:-1]), "node 8 is left out: no send brings it block 0"),
     "reached twice": (
         added(Send(5, [7, 8])),
         "send 8 (step 5, 7 -> 8): node 8 is reached twice with block 0, first by "
@@ -68,14 +71,8 @@ SABOTAGE = {
         changed(0, path=[3, 4], source=0),
         "send 0 (step 1, 0 -> 4): its path begins at 3",
     ),
-    "wrong end": (
-        changed(0, path=[0, 1], target=4),
-        "send 0 (step 1, 0 -> 4): its path ends at 1",
-    ),
-    "to itself": (
-        added(Send(5, [0, 1, 0])),
-        "send 8 (step 5, 0 -> 0): a node sends to itself",
-    ),
+    "wrong end": (changed(0, path=[0, 1], target=4), "send 0 (step 1, 0 -> 4): its path ends at 1"),
+    "to itself": (added(Send(5, [0, 1, 0])), "send 8 (step 5, 0 -> 0): a node sends to itself"),
     "two sends of a node": (
         changed(3, step=2),
         "send 3 (step 2, 0 -> 3): node 0 is in two sends in one step, which half-duplex forbids: "
@@ -85,10 +82,7 @@ SABOTAGE = {
         changed(6, path=[7, 4, 5, 8, 7, 6]),
         "send 6 (step 3, 7 -> 6): it shares link 4 -> 5, VC 0 with send 5 (step 3, 4 -> 5)",
     ),
-    "link, other VC": (
-        changed(6, path=[7, 4, 5, 8, 7, 6], vcs=[0, 1, 0, 0, 0]),
-        None,
-    ),
+    "link, other VC": (changed(6, path=[7, 4, 5, 8, 7, 6], vcs=[0, 1, 0, 0, 0]), None),
     "link twice": (
         changed(7, path=[5, 4, 7, 8, 5, 4, 7, 8]),
         "send 7 (step 4, 5 -> 8): its path crosses link 5 -> 4, VC 0 twice",
@@ -97,34 +91,16 @@ SABOTAGE = {
         changed(7, path=[5, 4, 5, 8]),
         "send 7 (step 4, 5 -> 8): its path turns back at node 4, to 5 where it came from",
     ),
-    "VC": (
-        changed(0, vcs=[0, -1]),
-        "send 0 (step 1, 0 -> 4): VC must be 0 to 255, not -1",
-    ),
-    "step": (
-        changed(0, step=0),
-        "send 0 (step 0, 0 -> 4): step must be 1 to 1048576, not 0",
-    ),
+    "VC": (changed(0, vcs=[0, -1]), "send 0 (step 1, 0 -> 4): VC must be 0 to 255, not -1"),
+    "step": (changed(0, step=0), "send 0 (step 0, 0 -> 4): step must be 1 to 1048576, not 0"),
     "node": (
         changed(7, path=[5, 9], target=8),
         "send 7 (step 4, 5 -> 8): node of the path must be 0 to 8, not 9",
     ),
-    "source": (
-        changed(7, source=-1),
-        "send 7 (step 4, -1 -> 8): source must be 0 to 8, not -1",
-    ),
-    "target": (
-        changed(7, target=9),
-        "send 7 (step 4, 5 -> 9): target must be 0 to 8, not 9",
-    ),
-    "block": (
-        changed(7, blocks=[1]),
-        "send 7 (step 4, 5 -> 8): block must be 0 to 0, not 1",
-    ),
-    "block twice": (
-        changed(3, blocks=[0, 0]),
-        "send 3 (step 3, 0 -> 3): it carries block 0 twice",
-    ),
+    "source": (changed(7, source=-1), "send 7 (step 4, -1 -> 8): source must be 0 to 8, not -1"),
+    "target": (changed(7, target=9), "send 7 (step 4, 5 -> 9): target must be 0 to 8, not 9"),
+    "block": (changed(7, blocks=[1]), "send 7 (step 4, 5 -> 8): block must be 0 to 0, not 1"),
+    "block twice": (changed(3, blocks=[0, 0]), "send 3 (step 3, 0 -> 3): it carries block 0 twice"),
     "owner": (
         replace(build((3, 3), GOOD, Blocks.of_broadcast(9, 1)), root=0),
         "owner must be 0 to 8, not 9",
@@ -199,11 +175,7 @@ def test_all_gather_by_exchange(port_model: str) -> None:
         assert problems(schedule) == set()
     short = replace(ALL_GATHER_2X2[4], blocks=[0])
     missing = build(
-        (2, 2),
-        [*ALL_GATHER_2X2[:4], short, *ALL_GATHER_2X2[5:]],
-        blocks,
-        "all-gather",
-        "exchange",
+        (2, 2), [*ALL_GATHER_2X2[:4], short, *ALL_GATHER_2X2[5:]], blocks, "all-gather", "exchange"
     )
     with pytest.raises(ScheduleError, match=r"^node 2 is left out: no send brings it block 1$"):
         missing.check()
@@ -317,3 +289,87 @@ def test_blocks_must_fit() -> None:
     message = "owner, owed and words of the blocks must be equally long, not 1, 2 and 1 long"
     with pytest.raises(InvalidInput, match=f"^{message}$"):
         Blocks(np.array([0]), (None, None), np.array([1]))
+
+
+# ---- Costs ---------------------------------------------------------------------------------------
+
+
+def blocks_of(words: list[int]) -> Blocks:
+    return Blocks(np.zeros(len(words)), (None,) * len(words), np.array(words))
+
+
+def by_hand() -> Schedule:
+    """Return a schedule with blocks of 5, 1 and 7 words, and no send in step 3."""
+    sends = [
+        Send(1, [0, 1], [0, 1]),
+        Send(2, [1, 2], [1]),
+        Send(2, [0, 1], [2]),
+        Send(4, [0, 1, 2], [0, 1, 2]),
+        Send(4, [2, 1], [0]),
+    ]
+    return build((4,), sends, blocks_of([5, 1, 7]), "scatter", "all-port")
+
+
+def drawn(random: np.random.Generator) -> Schedule:
+    """Return sends along a line; their schedule need not be valid."""
+    sends = []
+    for _ in range(int(random.integers(0, 25))):
+        first, last = random.choice(6, 2, replace=False).tolist()
+        path = [*range(first, last, 1 if last > first else -1), last]
+        carried = random.choice(5, int(random.integers(1, 6)), replace=False).tolist()
+        sends.append(Send(int(random.integers(1, 9)), path, carried))
+    blocks = blocks_of(random.integers(1, 100, 5).tolist())
+    return build((6,), sends, blocks, "scatter", "all-port")
+
+
+def test_by_hand() -> None:
+    cost = count_cost(by_hand())
+    assert by_hand().send_words.tolist() == [6, 1, 7, 13, 5]
+    assert cost.words_per_step.tolist() == [6, 7, 0, 13]
+    assert (cost.steps, cost.transferred) == (4, 26)
+    assert cost.busiest_link == 6 + 7 + 13
+    assert cost.start_ups() == 3
+    assert [cost.start_ups(packet) for packet in (1, 2, 6, 7, 12, 13)] == [26, 14, 6, 4, 4, 3]
+    assert cost.time(10, 0.5, 6) == 60 + 13
+    assert cost.time(10, 0.5) == 30 + 13
+
+
+def test_drawn_schedules_send_by_send() -> None:
+    random = np.random.default_rng(1986)
+    for _ in range(200):
+        schedule = drawn(random)
+        packet = int(random.integers(1, 60))
+        longest: dict[int, int] = {}
+        links: Counter[tuple[int, int]] = Counter()
+        for send in listed(schedule):
+            words = sum(int(schedule.blocks.words[block]) for block in send.blocks)
+            longest[send.step] = max(longest.get(send.step, 0), words)
+            links.update(dict.fromkeys(pairwise(send.path), words))
+        cost = count_cost(schedule)
+        assert cost.steps == max(longest, default=0)
+        assert cost.transferred == sum(longest.values())
+        assert cost.start_ups() == len(longest)
+        assert cost.start_ups(packet) == sum(-(-words // packet) for words in longest.values())
+        assert cost.busiest_link == max(links.values(), default=0)
+
+
+def test_a_broadcast_of_one_block_moves_it_in_every_step() -> None:
+    for schedule in (eye_broadcast(mesh((8, 8)), 9, 20), tree_broadcast(mesh((5, 7)), 3, 20)):
+        cost = count_cost(schedule)
+        assert cost.words_per_step.tolist() == [20] * schedule.steps
+        assert cost.start_ups(6) == 4 * schedule.steps
+
+
+def test_a_million_nodes() -> None:
+    cost = count_cost(eye_broadcast(mesh((1024, 1024)), 0, 3))
+    assert (cost.steps, cost.transferred) == (20, 60)
+
+
+def test_what_is_refused() -> None:
+    cost = count_cost(by_hand())
+    with pytest.raises(InvalidInput, match=r"^packet must be at least 1, not 0$"):
+        cost.start_ups(0)
+    with pytest.raises(InvalidInput, match=r"^start-up time must be 0 or more, not -1$"):
+        cost.time(-1, 1)
+    with pytest.raises(InvalidInput, match=r"^time of a word must be 0 or more, not -2$"):
+        cost.time(1, -2)

@@ -21,10 +21,7 @@ from eyecast.model.program.memory_words import table_words
 from eyecast.model.program.payload import empty_memory
 from eyecast.model.program.program import Program
 from eyecast.model.traffic.measures import measure_traffic
-from eyecast.model.traffic.program import (
-    deliveries,
-    traffic_program,
-)
+from eyecast.model.traffic.program import deliveries, traffic_program
 from eyecast.model.traffic.traffic import Traffic, draw_traffic, read_traffic, write_traffic
 
 SQUARE = mesh((4, 4))
@@ -109,7 +106,7 @@ def test_hot_nodes_may_be_named():
         drawn(with_faults(SQUARE, [1], []), "hotspot", hotspots=[1])
 
 
-@pytest.mark.parametrize(("rate", "burst"), [(0.1, 50), (0.4, 20), (0.9, 100)])
+@pytest.mark.parametrize(("rate", "burst"), [(0.1, 50), (0.9, 100)])
 def test_bursts_keep_the_rate_and_cluster(rate, burst):
     """Counts of flits in windows vary more than those of independent packets, by far."""
     bursts, steady = (drawn(cycles=40_000, rate=rate, burst=each) for each in (burst, 0))
@@ -308,11 +305,11 @@ def test_all_packets_of_a_stream_take_the_same_way(name):
     assert len(program.routes) == len(ways)
 
 
-@pytest.mark.parametrize("dims", [(2,), (5,), (8,), (4, 4), (5, 4), (2, 3, 4), (6, 6)])
-@pytest.mark.parametrize("vcs", [2, 3, 4, 8])
+@pytest.mark.parametrize("dims", [(2,), (5,), (5, 4), (2, 3, 4)])
+@pytest.mark.parametrize("vcs", [2, 3, 8])
 def test_drawn_classes_of_a_torus_are_free_of_deadlock(dims, vcs):
     network = config(torus(dims), vcs=vcs, flit_width=64)
-    for seed in range(3):
+    for seed in range(2):
         traffic = drawn(network.topology, cycles=1000, seed=seed)
         certify(traffic_program(traffic, network, seed=seed))
 

@@ -1,10 +1,16 @@
-"""Costs of calls: equal for groups that run in one program, wherever a group lies."""
+"""Costs of calls, timelines beside a second simulator, and mappings of ranks to nodes."""
 
 from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
+from helpers.workload_simulator import Simulator, drawn_workload
 
 from eyecast.model.base.errors import InvalidInput
+from eyecast.model.bounds.hops import hops_from
 from eyecast.model.collectives.declared.request import Request
 from eyecast.model.collectives.group_choice import Grouping
 from eyecast.model.collectives.group_file import Group
@@ -17,14 +23,22 @@ from eyecast.model.program.payload import empty_memory
 from eyecast.model.schedule.collective import ROOTLESS, Collective
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.workload.costs import LAUNCH, PACKED, Costs
-from eyecast.model.workload.run import run_workload
+from eyecast.model.workload.mapping import mapped
+from eyecast.model.workload.run import MachineRun, least_cycles, run_workload
+from eyecast.model.workload.timeline import Machine, Policy, timeline
 from eyecast.model.workload.window import cases
-from eyecast.model.workload.workload import KINDS, MESSAGE, Call, Rows
+from eyecast.model.workload.workload import KINDS, MESSAGE, Call, Rows, Workload
 
 
-@pytest.mark.parametrize("circuits", [False, True])
-@pytest.mark.parametrize("network", [mesh((4, 3)), torus((4, 3))], ids=["mesh", "torus"])
-@pytest.mark.parametrize("kind", ["all-reduce", "all-gather", "broadcast"])
+@pytest.mark.parametrize(
+    ("network", "kind", "circuits"),
+    [
+        (mesh((4, 3)), "all-reduce", False),
+        (mesh((4, 3)), "broadcast", True),
+        (torus((4, 3)), "all-gather", False),
+        (torus((4, 3)), "all-reduce", True),
+    ],
+)
 def test_groups_that_share_a_program_take_the_cycles_of_one(
     network: Topology, kind: str, circuits: bool
 ) -> None:
@@ -53,11 +67,21 @@ LINKED = (Collective.NEIGHBOR, Collective.HALO)
 """Collectives in which nodes that are not linked have nothing to send."""
 
 
-@pytest.mark.parametrize("network", [mesh((4, 4)), torus((4, 4)), hypercube(4)], ids=str)
-def test_a_group_with_nodes_between_its_members_uses_their_routers(network: Topology) -> None:
+@pytest.mark.parametrize(
+    ("network", "kinds"),
+    [
+        (mesh((4, 3)), [each for each in KINDS if each not in (MESSAGE, *LINKED)]),
+        (torus((4, 4)), ["all-reduce"]),
+        (hypercube(4), ["all-gather"]),
+    ],
+    ids=["mesh", "torus", "cube"],
+)
+def test_a_group_with_nodes_between_its_members_uses_their_routers(
+    network: Topology, kinds: list[str]
+) -> None:
     costs = Costs(network)
     groups = (0, 2, 8, 10), (1, 3, 9, 11)
-    for kind in (each for each in KINDS if each not in (MESSAGE, *LINKED)):
+    for kind in kinds:
         first, second = costs.find(
             [
                 (Call(kind, nodes, 8, kind, None if kind in ROOTLESS else nodes[0]), nodes)
@@ -120,3 +144,76 @@ def test_a_window_has_the_programs_of_the_engine_and_their_cycles(circuits: bool
             each.payload.delivered(each.predicted.memory, made.topology) for each in (case, narrow)
         )
         assert (one == other).all()
+
+
+# ---- Timelines beside a second simulator, and their own laws -------------------------------------
+
+
+@pytest.mark.parametrize("policy", list(Policy))
+@pytest.mark.parametrize("machine", list(Machine))
+def test_drawn_workloads_run_as_a_second_simulator_says(machine: Machine, policy: Policy) -> None:
+    for seed in range(60):
+        workload, costs = drawn_workload(Random(seed))
+        found = timeline(workload, costs, machine, policy)
+        other = Simulator(workload, costs, machine is Machine.ENGINE, policy is Policy.URGENT).run()
+        columns = tuple(each.tolist() for each in (found.able, found.start, found.end))
+        assert columns == other, seed
+        _require_laws(MachineRun(workload, found), [cost.bound for cost in costs])
+
+
+def _require_laws(run: MachineRun, bounds: list[int]) -> None:
+    """Require that the critical path has no gap, and that nothing ends before its bound."""
+    reached = 0
+    for _, begin, end in run.path:
+        assert begin == reached
+        reached = end
+    assert reached == run.cycles >= least_cycles(run.workload, bounds)
+    for rank in run.ranks:
+        assert rank.exposed <= rank.communication
+        assert rank.compute + rank.exposed <= run.cycles
+
+
+# ---- Mappings ------------------------------------------------------------------------------------
+
+
+def shuffled_ring(topology: Topology, ranks: int) -> Workload:
+    """Return messages around a ring of ranks, which are drawn in another order than the nodes."""
+    rows, order = Rows(), np.random.default_rng(1).permutation(ranks).tolist()
+    for number, (one, other) in enumerate(zip(order, order[1:] + order[:1], strict=True)):
+        rows.take_part(one, number, Call(MESSAGE, (one, other), 10, f"m{number}"))
+    return rows.workload("ring", topology, range(ranks))
+
+
+def cost(workload: Workload, nodes: np.ndarray) -> int:
+    """Return the words x hops of all messages."""
+    hops = hops_from(workload.topology, np.arange(workload.topology.nodes))
+    return sum(int(hops[tuple(nodes[list(call.ranks)])]) * call.words for call in workload.calls)
+
+
+@pytest.mark.parametrize("topology", [mesh((4, 4)), torus((4, 4))], ids=["mesh", "torus"])
+@pytest.mark.parametrize("ranks", [16, 11])
+def test_no_exchange_improves_the_best_mapping(topology: Topology, ranks: int) -> None:
+    before = shuffled_ring(topology, ranks)
+    after = mapped(before, "best")
+    least = cost(after, after.nodes)
+    assert least < cost(before, before.nodes)
+    for one, other in combinations(range(ranks), 2):
+        nodes = after.nodes.copy()
+        nodes[[one, other]] = nodes[[other, one]]
+        assert cost(after, nodes) >= least
+    assert mapped(before, "rows") is before
+
+
+def test_a_file_lists_the_node_of_each_rank(tmp_path: Path) -> None:
+    workload, path = shuffled_ring(mesh((2, 2)), 4), tmp_path / "nodes"
+    path.write_text("3 2\n1 0\n")
+    assert mapped(workload, str(path)).nodes.tolist() == [3, 2, 1, 0]
+    for text, words in {
+        "3 2 1": "must be 4, one for each rank, not 3",
+        "3 2 1 x": "node must be a number, not 'x'",
+        "3 2 1 4": "node of rank 3 must be a working node of the 2x2 mesh, not 4",
+        "3 2 1 1": "node of rank 3 must be another than that of rank 2, not 1",
+    }.items():
+        path.write_text(text)
+        with pytest.raises(InvalidInput, match=words):
+            mapped(workload, str(path))

@@ -1,4 +1,4 @@
-"""Broadcasts on a hypercube: Theorem 4.1, Tables 2 and 3 of Johnsson & Ho; copies; other ports."""
+"""Broadcasts on a hypercube: Theorem 4.1 of Johnsson & Ho; copies; other ports."""
 
 from collections.abc import Callable
 from itertools import combinations
@@ -32,7 +32,7 @@ def label(c: int, j: int, n: int) -> int:
     return k if k >= j else k + n
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6])
 def test_theorem_4_1(n: int) -> None:
     source = 6 % (1 << n)
     graph = spanning_graph("nesbt", n, source)
@@ -55,33 +55,6 @@ def test_theorem_4_1(n: int) -> None:
         for cycle, child in out[node]:  # property 4
             assert partners.get(cycle, child) == child
     assert max(map(max, cycles)) == (2 * n - 1 if n > 1 else 0)
-
-
-def steps(n: int, all_port: bool, graph: str, packets: int) -> int:
-    schedule = cube_schedule(
-        "broadcast", hypercube(n), 1, packets, graph=graph, all_port=all_port, packet=1
-    )
-    return schedule.steps
-
-
-@pytest.mark.parametrize("n", [3, 4, 5, 6])
-def test_table_2_steps_of_one_packet(n: int) -> None:
-    far = (1 << n) - 1
-    one_port = {"brg": far, "sbt": n, "nrsbt": n, "tcbt": 2 * n - 2, "nesbt": n + 1}
-    all_port = {"brg": far, "sbt": n, "nrsbt": n, "tcbt": n, "nesbt": n + 1}
-    for expected, ports in ((one_port, False), (all_port, True)):
-        assert {graph: steps(n, ports, graph, 1) for graph in expected} == expected
-
-
-@pytest.mark.parametrize("n", [3, 4, 5, 6])
-def test_table_3_steps_from_packet_to_packet(n: int) -> None:
-    one_port = {"brg": 2, "sbt": n, "nrsbt": n, "tcbt": 3, "nesbt": 1}
-    all_port = {"brg": 1, "sbt": 1, "nrsbt": 1, "tcbt": 1, "nesbt": 1 / n}
-    more = 4 * n
-    for expected, ports in ((one_port, False), (all_port, True)):
-        for graph, per_packet in expected.items():
-            longer = steps(n, ports, graph, 2 * more) - steps(n, ports, graph, more)
-            assert longer == more * per_packet
 
 
 def test_message_without_packets() -> None:

@@ -62,9 +62,9 @@ def test_every_schedule_is_proved(
     collective: str, all_port: bool, graph: str, largest: bool
 ) -> None:
     last = 5 if collective == "all-to-all" else 6
-    for n in range(4, last + 1) if largest else range(1, 4):
-        cases = [(1, None), (n, None), (2 * n + 1, None), (2 * n, 2), (5, 3)]
-        for words, packet in cases if n < 5 else cases[1:4]:
+    for n in (4, last) if largest else range(1, 4):
+        cases = [(1, None), (2 * n + 1, None), (5, 3), (2 * n, 2)]
+        for words, packet in cases if n < 4 else cases[1:3]:
             schedule = make(collective, all_port, graph, n, words, packet)
             schedule.check()
             assert schedule.port_model == ("all-port" if all_port else "exchange")
@@ -99,17 +99,17 @@ def check_blocks(schedule: Schedule, n: int, words: int) -> None:
 
 
 def packets(n: int, words: int) -> list[int]:
-    return [1, 2, 3, 5, words, words + 1, words << n]
+    return [1, 3, 5, words + 1, words << n]
 
 
 @pytest.mark.parametrize(("collective", "all_port", "graph"), IN_TABLES)
 def test_steps_are_the_start_ups_of_the_tables(collective: str, all_port: bool, graph: str) -> None:
     row = PRINTED[collective, graph, "n-port" if all_port else "one-port"]
     for n in (3, 4):
-        for words in (n, 2 * n):
+        for words in (n, 2 * n)[n - 3 :]:
             for packet in packets(n, words):
                 if (collective, graph) == ("scatter", "brg") and packet > words:
-                    continue  # the formula is for B <= M: see test_path_scatter
+                    continue  # the formula is for B <= M: see test_counts.py
                 steps = make(collective, all_port, graph, n, words, packet).steps
                 assert steps == row.start_ups(n, words, packet)
 
@@ -131,14 +131,7 @@ def test_approximations_of_the_tables() -> None:
     assert {loads[i] + loads[i + 6] for i in range(5)} == {63}
 
 
-def test_path_scatter_with_packets_above_m() -> None:
-    # By the formula of Table 7, packets of 5 words need one step more than packets of 4 words.
-    assert PRINTED["scatter", "brg", "one-port"].start_ups(2, 4, 5) == 6
-    assert make("scatter", False, "brg", 2, 4, 5).steps == 5
-    assert make("scatter", False, "brg", 2, 4, 4).steps == 5
-
-
-@pytest.mark.parametrize("n", range(1, 7))
+@pytest.mark.parametrize("n", [1, 2, 5])
 def test_gray_code_scatter(n: int) -> None:
     nodes = 1 << n
     for source, words, packet in ((0, 3, None), (nodes - 1, 4, 2), (1, 5, 3)):
@@ -164,7 +157,7 @@ def test_all_sources_are_alike(collective: str, all_port: bool, graph: str) -> N
     if collective.startswith("all"):
         return
     counts = set()
-    for source in range(8):
+    for source in (0, 3, 5, 7):
         schedule = cube_schedule(
             collective, hypercube(3), source, 3, graph=graph, all_port=all_port
         )
@@ -269,13 +262,6 @@ def test_bad_input(collective: str, all_port: bool, graph: str) -> None:
 def call(collective: str, arguments: dict) -> Schedule:
     topology: Topology = arguments.pop("topology")
     return cube_schedule(collective, topology, **arguments)
-
-
-@pytest.mark.parametrize("all_port", [False, True])
-def test_all_to_all_of_128_nodes(all_port: bool) -> None:
-    schedule = make("all-to-all", all_port, "sbt", 7, 1)
-    schedule.check()
-    assert schedule.steps == 7
 
 
 @pytest.mark.parametrize(("words", "busiest"), [(1, 8), (2, 10), (3, 14), (6, 25)])

@@ -28,7 +28,7 @@ from eyecast.model.collectives.halving.rectangle import (
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, mesh
-from eyecast.model.papers.items.jiang_wu import FIGURE_1, FIGURE_8
+from eyecast.model.papers.items.jiang_wu import FIGURE_8
 from eyecast.model.program.compiler import Compiled, compile_schedule
 from eyecast.model.program.deadlock import find_cycle
 from eyecast.model.program.payload import Payload
@@ -114,7 +114,7 @@ def test_sends_between_regions_reach_all_in_the_fewest_steps() -> None:
 # ---- Drawn fault sets -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [15, pytest.param(300, marks=pytest.mark.slow)])
 def test_theorems_5_and_6(count: int) -> None:
     """Require no contention and the bounds on steps and TCD, for many random sets of faults."""
     draw = np.random.default_rng(10)
@@ -134,7 +134,7 @@ def test_theorems_5_and_6(count: int) -> None:
 
 def test_steps_and_nodes_served() -> None:
     """The steps between regions and the longest region's steps add up to all steps."""
-    for topology in drawn_meshes(8, seed=12, longest=12):
+    for topology in drawn_meshes(5, seed=12, longest=12):
         enabled = enabled_nodes(topology)
         cut = FaultRegions.of(topology)
         longest = max(rectangle_steps(region.sides) for region in cut.regions)
@@ -148,12 +148,6 @@ def test_steps_and_nodes_served() -> None:
                 assert schedule.blocks.owed == (tuple(enabled),)
 
 
-def test_sources_of_the_figures() -> None:
-    for topology in (FIGURE_1, FIGURE_8):
-        for source in enabled_nodes(topology)[::9]:
-            jiang_wu_broadcast(topology, source, 1).check()
-
-
 def test_a_mesh_without_faults_is_one_region() -> None:
     for sides in [(1, 1), (1, 6), (8, 8), (5, 7)]:
         topology = mesh(sides)
@@ -164,12 +158,6 @@ def test_a_mesh_without_faults_is_one_region() -> None:
             if source in eyes:
                 assert schedule.tcd == rectangle_broadcast(topology, source, 1).tcd
             assert schedule.blocks.owed == (None,)
-
-
-def test_many_blocks() -> None:
-    for topology in drawn_meshes(1, seed=13, longest=100):
-        enabled = enabled_nodes(topology)
-        jiang_wu_broadcast(topology, enabled[len(enabled) // 3], 1).check()
 
 
 # ---- Virtual channels -------------------------------------------------------------------------
@@ -227,6 +215,6 @@ def test_network_delivers_on_virtual_channels(timing: str) -> None:
 
 def test_routes_do_not_wait_in_a_circle() -> None:
     draw = np.random.default_rng(14)
-    for topology in drawn_meshes(15, seed=15):
+    for topology in drawn_meshes(8, seed=15):
         schedule = jiang_wu_broadcast(topology, int(draw.choice(enabled_nodes(topology))), 1)
         assert find_cycle(compile_schedule(schedule, config_of(schedule))) == []

@@ -8,13 +8,8 @@ from helpers.fault_meshes import drawn_meshes, faults_of, faulty_mesh
 
 from eyecast.model.collectives.fault_blocks.blocks import Boundaries, Node, Rectangle, fault_blocks
 from eyecast.model.collectives.fault_blocks.regions import FaultRegions
-from eyecast.model.collectives.fault_blocks.unicasts import (
-    VCS,
-    Walk,
-    region_path,
-    unicast,
-)
-from eyecast.model.network.topology import Topology, mesh
+from eyecast.model.collectives.fault_blocks.unicasts import VCS, Walk, region_path, unicast
+from eyecast.model.network.topology import Topology
 from eyecast.model.papers.items.jiang_wu import FIGURE_6, FIGURE_8, written
 
 Nodes = set[Node]
@@ -168,17 +163,11 @@ def test_corners_of_figure_8_are_none_by_the_definition() -> None:
     assert (8, 5) not in polygon
 
 
-def test_a_mesh_without_faults_is_one_region() -> None:
-    for sides in [(1, 1), (2, 5), (7, 1), (8, 8)]:
-        cut = FaultRegions.of(mesh(sides))
-        assert (len(cut.regions), cut.regions[0].sides) == (1, sides)
-
-
 # ---- Drawn fault sets -------------------------------------------------------------------------
 
 
 def test_blocks_are_those_of_definition_1() -> None:
-    for topology in drawn_meshes(200, seed=1, longest=12):
+    for topology in drawn_meshes(50, seed=1, longest=12):
         found = fault_blocks(topology)
         by_definition = blocks_by_definition(topology)
         assert sorted(map(sorted, map(nodes_in, found))) == sorted(map(sorted, by_definition))
@@ -186,7 +175,7 @@ def test_blocks_are_those_of_definition_1() -> None:
 
 def test_all_nodes_around_a_block_are_enabled() -> None:
     """So blocks are at least two apart, and not at the edge of the mesh."""
-    for topology in drawn_meshes(200, seed=2):
+    for topology in drawn_meshes(50, seed=2):
         blocks = fault_blocks(topology)
         numbers = Boundaries((topology.dims[0], topology.dims[1]), blocks).block_numbers
         for number, block in enumerate(blocks):
@@ -199,7 +188,7 @@ def test_all_nodes_around_a_block_are_enabled() -> None:
 
 
 def test_polygons_and_regions_are_those_of_algorithm_3() -> None:
-    for topology in drawn_meshes(50, seed=3, longest=11):
+    for topology in drawn_meshes(25, seed=3, longest=11):
         blocks = blocks_by_definition(topology)
         width, height = topology.dims
         enabled = {(x, y) for x in range(width) for y in range(height)} - set().union(*blocks)
@@ -208,17 +197,6 @@ def test_polygons_and_regions_are_those_of_algorithm_3() -> None:
         assert all(flood(min(polygon), polygon) == polygon for polygon in polygons)
         regions = [region for polygon in polygons for region in regions_by_extraction(polygon)]
         assert list(FaultRegions.of(topology).regions) == regions
-
-
-def test_polygons_are_orthogonal_convex() -> None:
-    for topology in drawn_meshes(80, seed=4, longest=14):
-        for polygon in polygons_of(topology):
-            for axis in (0, 1):
-                lines: dict[int, list[int]] = {}
-                for node in sorted(polygon):
-                    lines.setdefault(node[axis], []).append(node[1 - axis])
-                for places in lines.values():
-                    assert all(b == a + 1 for a, b in pairwise(sorted(places)))
 
 
 def test_theorem_4() -> None:
@@ -235,7 +213,7 @@ def test_theorem_4() -> None:
 
 def test_regions_touch_in_sequence() -> None:
     """A region east of another comes later: a path eastward goes up in the sequence."""
-    for topology in drawn_meshes(200, seed=6):
+    for topology in drawn_meshes(50, seed=6):
         cut = FaultRegions.of(topology)
         for region in range(len(cut.regions)):
             assert min(cut.east(region), default=region + 1) > region
@@ -330,7 +308,7 @@ def judge(cut: FaultRegions, walk: Walk, start: int, end: int) -> None:
 def test_all_pairs_of_regions() -> None:
     """Paths stay in the range's regions, except on the virtual channel path; Lemma 3 holds."""
     pairs = with_channel = 0
-    for topology in drawn_meshes(80, seed=7, longest=13):
+    for topology in drawn_meshes(30, seed=7, longest=13):
         cut = FaultRegions.of(topology)
         for start, end in permutations(range(len(cut.regions)), 2):
             eyes = cut.eyes(start)
@@ -342,8 +320,8 @@ def test_all_pairs_of_regions() -> None:
             assert len(walk.vcs) <= 2 * sum(topology.dims)
             pairs += 1
             with_channel += max(walk.vcs)
-    assert pairs > 3_000
-    assert with_channel > 300
+    assert pairs > 1_000
+    assert with_channel > 100
 
 
 def test_all_fault_sets_of_small_meshes() -> None:
@@ -357,13 +335,4 @@ def test_all_fault_sets_of_small_meshes() -> None:
                 continue
             seen.add(cut.boundaries.blocks)
             for start, end in permutations(range(len(cut.regions)), 2):
-                judge(cut, unicast(cut, cut.eyes(start)[0], start, end), start, end)
-
-
-def test_many_regions() -> None:
-    draw = np.random.default_rng(8)
-    for topology in drawn_meshes(5, seed=9, longest=60):
-        cut = FaultRegions.of(topology)
-        for start, end in draw.integers(0, len(cut.regions), (200, 2)).tolist():
-            if start != end:
                 judge(cut, unicast(cut, cut.eyes(start)[0], start, end), start, end)

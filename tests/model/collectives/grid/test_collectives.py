@@ -26,9 +26,9 @@ ROOTED = ("broadcast", "scatter", "gather")
 COLLECTIVES = (*ROOTED, "all-gather", "all-to-all")
 EXCHANGED = COLLECTIVES[3:]
 GRIDS = [
-    *(mesh(sides) for sides in [(1,), (2,), (2, 2), (3, 4), (4, 2, 2), (2, 3, 1, 2)]),
-    *(torus(sides) for sides in [(2,), (4, 3), (4, 4), (2, 3, 1, 2)]),
-    *(line(7), line(16), ring_of(3), ring_of(7), ring_of(8), hypercube(3)),
+    *(mesh(sides) for sides in [(1,), (2, 2), (3, 4), (2, 3, 1, 2)]),
+    *(torus(sides) for sides in [(2,), (4, 3), (2, 3, 1, 2)]),
+    *(line(7), ring_of(7), ring_of(8), hypercube(3)),
 ]
 POWERS = [grid for grid in GRIDS if all(side.bit_count() == 1 for side in grid.dims)]
 
@@ -63,7 +63,7 @@ def assert_above_bounds(schedule: Schedule, words: int) -> None:
 
 def test_drawn_grids_of_up_to_four_axes() -> None:
     draw = np.random.default_rng(11)
-    for _ in range(30):
+    for _ in range(12):
         axes = int(draw.integers(1, 5))
         sides = tuple(draw.integers(1, (0, 60, 9, 6, 4)[axes], axes).tolist())
         topology = (mesh, torus)[draw.integers(2)](sides)
@@ -154,7 +154,7 @@ def test_sends_carry_adjacent_words(topology: Topology, algorithm: str, ports: s
     assert all((np.diff(each) == 1).all() for each in blocks)
 
 
-@pytest.mark.parametrize("side", [2, 4, 6, 10, 16])
+@pytest.mark.parametrize("side", [2, 6, 10])
 def test_the_middle_of_a_line_is_as_busy_as_it_must_be(side: int) -> None:
     schedule = ring("all-to-all", line(side), None, 1)
     bound = lower_bounds("all-to-all", line(side), None, 1, schedule.port_model).link_words
@@ -196,23 +196,19 @@ def test_gaps_on_8x8_torus(make: type, collective: str, counted: Costs) -> None:
 
 @pytest.mark.parametrize("topology", GRIDS)
 def test_the_port_model_is_the_strictest_that_holds(topology: Topology) -> None:
-    """The proof fails with every stricter port model."""
+    """The proof fails with every stricter port model. For one root, half duplex is enough.
+
+    The exception is a ring's scatter and gather on lines that are not wrapped.
+    """
     for schedule in (s for collective in COLLECTIVES for s in made(topology, collective)):
+        passing_on = schedule.algorithm == "ring" and schedule.collective != "broadcast"
+        if schedule.collective in ROOTED and (topology.wrapped or not passing_on):
+            assert schedule.port_model == "half-duplex"
         stricter = PORT_MODELS[: PORT_MODELS.index(schedule.port_model)]
         for port_model in stricter:
             columns = {f: getattr(schedule, f) for f in schedule.__dataclass_fields__}
             with pytest.raises(InvalidInput, match=f"which {port_model} forbids"):
                 Schedule(**columns | {"port_model": port_model}).check()
-
-
-@pytest.mark.parametrize("topology", GRIDS)
-def test_half_duplex_is_enough_for_one_root(topology: Topology) -> None:
-    """The exception is a ring's scatter and gather on lines that are not wrapped."""
-    for collective in ROOTED:
-        for schedule in made(topology, collective):
-            passing_on = schedule.algorithm == "ring" and collective != "broadcast"
-            if not passing_on or topology.wrapped:
-                assert schedule.port_model == "half-duplex"
 
 
 @pytest.mark.parametrize("topology", GRIDS)
@@ -227,7 +223,7 @@ def test_links_are_not_shared_but_by_exchanges(topology: Topology) -> None:
             assert not schedule.vcs.any()
 
 
-@pytest.mark.parametrize("side", range(2, 12))
+@pytest.mark.parametrize("side", [2, 3, 8])
 def test_a_folded_ring_uses_every_link_once_in_each_step(side: int) -> None:
     schedule = ring("all-gather", line(side), None, 1)
     assert schedule.longest_per_step.max() <= 2
@@ -291,7 +287,7 @@ def test_a_gather_is_a_scatter_backwards() -> None:
         }
 
 
-@pytest.mark.parametrize("topology", [mesh((4, 4)), torus((4, 4)), torus((3, 5)), mesh((2, 5))])
+@pytest.mark.parametrize("topology", [torus((4, 4)), torus((3, 5)), mesh((2, 5))])
 def test_no_packet_waits_in_a_circle(topology: Topology) -> None:
     for collective in COLLECTIVES:
         for schedule in made(topology, collective):
@@ -318,15 +314,8 @@ def test_routers_deliver_every_word(collective: str, timing: str) -> None:
             assert not after.stalled_flits.any()
 
 
-@pytest.mark.parametrize("make", [recursive_doubling, ring])
-def test_all_to_all_of_a_16x16_torus(make: type) -> None:
-    schedule = make("all-to-all", torus((16, 16)), None, 1)
-    schedule.check()
-    assert len(schedule.blocks) == 65536
-
-
 def test_a_broadcast_to_many_nodes() -> None:
-    topology = mesh((1024, 64))
+    topology = mesh((512, 16))
     for make in (recursive_doubling, ring):
         schedule = make("broadcast", topology, 777, 1)
         schedule.check()

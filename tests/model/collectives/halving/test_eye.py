@@ -65,19 +65,13 @@ def sends_by_definition(k: int, source: Node, step: int = 1) -> set[tuple[int, N
 
 @pytest.mark.parametrize("k", range(5))
 def test_sends_are_those_of_algorithm_1(k: int) -> None:
-    for source in every_node(k):
+    for source in every_node(k)[:: 3 if k == 4 else 1]:
         schedule = square(k, source)
         assert sends_of(schedule) == sends_by_definition(k, source)
         assert schedule.sends == 4**k - 1
 
 
-@pytest.mark.parametrize("k", [5, 6])
-def test_drawn_sources_are_proved(k: int) -> None:
-    for source in np.random.default_rng(k).integers(0, 2**k, (40, 2)).tolist():
-        square(k, tuple(source)).check()
-
-
-@pytest.mark.parametrize("k", [*range(5), pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("k", range(4))
 def test_y_first_shares_no_link_either(k: int) -> None:
     side = 2**k
     for source in every_node(k):
@@ -89,9 +83,7 @@ def test_y_first_shares_no_link_either(k: int) -> None:
         schedule.check()
 
 
-@pytest.mark.parametrize(
-    "k", [*range(5), *(pytest.param(each, marks=pytest.mark.slow) for each in (5, 6))]
-)
+@pytest.mark.parametrize("k", [*range(5), pytest.param(5, marks=pytest.mark.slow)])
 def test_counted_tcd_is_the_formula_for_every_source(k: int) -> None:
     """Compare with 1998, Eqs. 4 and 5; by Theorem 1 no source is below the eyes."""
     counted = {source: square(k, source).tcd for source in every_node(k)}

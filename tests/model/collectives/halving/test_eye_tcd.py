@@ -14,7 +14,6 @@ from eyecast.model.collectives.halving.eye import (
     eye_tcd,
     eyes,
     source_excess,
-    source_tcd,
 )
 from eyecast.model.collectives.halving.eye_tcd import (
     cube_eye_tcd,
@@ -97,13 +96,12 @@ def sends_by_definition(k: int, source: Node, before: int = 0) -> Sends:
 @pytest.mark.parametrize("k", range(4))
 def test_sends_are_those_of_algorithm_2(k: int) -> None:
     sources = list(product(range(2**k), repeat=3))
-    for source in sources if k < 3 else sources[::11]:
+    for source in sources if k < 3 else sources[::23]:
         assert sends_of(cube(k, source)) == sends_by_definition(k, source)
 
 
 @pytest.mark.parametrize(
-    ("axes", "k"),
-    [(1, 5), *((2, k) for k in range(5)), (3, 1), (3, 2), (4, 1), (4, 2), (5, 1)],
+    ("axes", "k"), [(1, 5), *((2, k) for k in range(4)), (3, 2), (4, 1), (5, 1)]
 )
 def test_every_source_is_proved(axes: int, k: int) -> None:
     topology = mesh((2**k,) * axes)
@@ -127,19 +125,8 @@ def test_counted_tcd_is_theorem_1_for_every_source(k: int) -> None:
     assert min(counted.values()) == cube_eye_tcd(k) == grid_eye_tcd(3, k)
 
 
-@pytest.mark.slow
-def test_counted_tcd_is_theorem_1_for_every_source_of_16x16x16() -> None:
-    topology = mesh((16, 16, 16))
-    expected = grid_source_tcds(3, 4)
-    for source in range(topology.nodes):
-        schedule = eye_broadcast(topology, source, 1)
-        schedule.check()
-        place = topology.coordinates(source).tolist()
-        assert schedule.tcd == expected[source] == cube_source_tcd(4, place)
-
-
 def test_drawn_sources_of_16x16x16_are_theorem_1() -> None:
-    for source in np.random.default_rng(1).integers(0, 16, (60, 3)).tolist():
+    for source in np.random.default_rng(1).integers(0, 16, (25, 3)).tolist():
         schedule = cube(4, tuple(source))
         schedule.check()
         assert schedule.tcd == cube_source_tcd(4, source)
@@ -215,14 +202,12 @@ def test_eyes_are_where_definition_7_puts_them(axes: int, k: int) -> None:
     assert high - low == eye_square_side(k)
 
 
-@pytest.mark.parametrize(
-    "sides", [(8, 8), (16, 16), (4, 4, 4), (8, 8, 8), (4,) * 4, (2,) * 5, (2, 2), (1, 1), (64,)]
-)
+@pytest.mark.parametrize("sides", [(8, 8), (4, 4, 4), (2,) * 5, (1, 1), (64,)])
 def test_every_node_of_a_torus_is_an_eye(sides: tuple[int, ...]) -> None:
     topology = torus(sides)
     k = sides[0].bit_length() - 1
     assert eyes(topology) == tuple(range(prod(sides)))
-    for source in range(0, topology.nodes, max(1, topology.nodes // 64)):
+    for source in range(0, topology.nodes, max(1, topology.nodes // 16)):
         schedule = eye_broadcast(topology, source, 1)
         schedule.check()
         assert schedule.tcd == grid_eye_tcd_recursive(len(sides), k)
@@ -251,24 +236,3 @@ def test_algorithm_2_is_not_least_away_from_the_eyes() -> None:
         67,
         66,
     ]
-
-
-@pytest.mark.slow
-def test_sixteen_million_nodes() -> None:
-    schedule = eye_broadcast(torus((4096, 4096)), 12345, 1)
-    schedule.check()
-    assert (schedule.steps, schedule.tcd) == (24, eye_tcd(12))
-
-
-@pytest.mark.slow
-def test_a_million_nodes_in_four_dimensions() -> None:
-    topology = mesh((32,) * 4)
-    schedule = eye_broadcast(topology, topology.node_at((1, 20, 3, 31)), 1)
-    schedule.check()
-    assert schedule.tcd == grid_source_tcd(5, (1, 20, 3, 31))
-
-
-def test_2_d_formulas_are_the_d_dimensional_ones() -> None:
-    for k in range(6):
-        expected = [source_tcd(k, x, y) for y in range(2**k) for x in range(2**k)]
-        assert grid_source_tcds(2, k).tolist() == expected

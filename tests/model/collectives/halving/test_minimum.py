@@ -23,21 +23,16 @@ from eyecast.model.network.topology import hypercube, line, mesh, torus
 from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps
 
 Node = tuple[int, ...]
-LARGER = (
-    *((8, 8), (6, 6), (4, 2, 8), (4, 4, 4), (3, 3, 3)),
-    *((16, 2), (1, 8, 1, 4), (13,), (5, 5), (3, 7), (5, 1, 3), (2, 3, 1, 3)),
-)
+LARGER = (8, 8), (4, 2, 8), (5, 5), (1, 8, 1, 4), (2, 3, 1, 3)
 
 
-@pytest.mark.parametrize(
-    "sides", [(8,), (2, 2), (2, 4), (2, 2, 2), (4, 4), (2, 8), (2, 2, 4), (2,) * 4, (16,)]
-)
+@pytest.mark.parametrize("sides", [(8,), (2, 2), (2, 2, 2), (4, 4), (2, 2, 4)])
 def test_no_broadcast_in_as_few_steps_is_cheaper(sides: Node) -> None:
     """From any source, not even a broadcast whose sends may share links."""
     assert minimum_tcds(mesh(sides)).tolist() == least_tcds(sides)
 
 
-@pytest.mark.parametrize("sides", [(8,), (16,), (4, 4)])
+@pytest.mark.parametrize("sides", [(8,), (4, 4)])
 def test_no_broadcast_on_a_torus_is_cheaper_than_the_eye(sides: Node) -> None:
     """Cang & Wu claim this in 3-D, section 5; here the sends may even share links."""
     topology = torus(sides)
@@ -47,9 +42,7 @@ def test_no_broadcast_on_a_torus_is_cheaper_than_the_eye(sides: Node) -> None:
 @pytest.mark.parametrize(
     "sides",
     [
-        *((1,), (2, 2), (4, 4), (2,) * 5),
-        *((3,), (2, 3), (3, 3)),
-        (3, 4, 2),
+        *((1,), (4, 4), (2,) * 4, (3, 3), (3, 4, 2)),
         *(pytest.param(sides, marks=pytest.mark.slow) for sides in LARGER),
     ],
 )
@@ -64,7 +57,7 @@ def test_every_source_is_proved(sides: Node) -> None:
         assert schedule.largest_link_load <= 1
 
 
-@pytest.mark.parametrize("sides", [(64, 64), (128, 8), (16, 16, 16), (8, 2, 4, 8), (4096,)])
+@pytest.mark.parametrize("sides", [(64, 64), (16, 16, 16), (8, 2, 4, 8)])
 def test_drawn_sources_are_proved(sides: Node) -> None:
     topology = mesh(sides)
     tcds = minimum_tcds(topology)
@@ -137,12 +130,12 @@ def test_corner_of_8x8_is_no_cheaper() -> None:
     assert [minimum_tcds(mesh((side, side)))[0] for side in (4, 8, 16)] == [18, 79, 318]
 
 
-LONG_AND_MANY = [(128, 64, 128), (1024, 1024), (1 << 20,), (32,) * 4]
-
-
 @pytest.mark.parametrize(
     "sides",
-    [(32, 64, 32), *(pytest.param(each, marks=pytest.mark.slow) for each in LONG_AND_MANY)],
+    [
+        (32, 64, 32),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ((1024, 1024), (1 << 20,))),
+    ],
 )
 def test_a_million_nodes(sides: Node) -> None:
     topology = mesh(sides)
@@ -191,11 +184,8 @@ def cuts(low: Node, sides: Node, source: Node) -> list[tuple[tuple[Node, Node], 
 @pytest.mark.parametrize(
     "sides",
     [
-        *((side,) for side in (3, 5, 6, 7, 9, 11, 12)),
-        *((2, 3), (3, 3), (3, 5), (6, 2), (4, 5), (5, 5)),
-        *((2, 3, 2), (3, 3, 2), (1, 5, 3), (2, 2, 3, 1)),
-        *((1,), (2,), (16,), (2, 2), (2, 4), (4, 4), (8, 4), (8, 8)),
-        *((2, 4, 2), (4, 4, 4), (1, 4, 1, 2)),
+        *((side,) for side in (1, 2, 7, 11, 12, 16)),
+        *((2, 3), (6, 2), (5, 5), (8, 4), (2, 3, 2), (1, 5, 3), (2, 2, 3, 1), (1, 4, 1, 2)),
     ],
 )
 def test_costs_are_the_recursion(sides: Node) -> None:
@@ -206,16 +196,11 @@ def test_costs_are_the_recursion(sides: Node) -> None:
 
 
 @pytest.mark.parametrize(
-    "sides", [*((n,) for n in range(1, 11)), (2, 3), (5, 2), (3, 3), (2, 4), (3, 1, 3), (2, 2, 2)]
+    "sides", [*((n,) for n in (1, 3, 7, 9)), (2, 3), (3, 3), (3, 1, 3), (2, 2, 2)]
 )
 def test_no_broadcast_without_boxes_is_cheaper(sides: Node) -> None:
     """From any source, not even a broadcast without boxes whose sends may share links."""
     assert minimum_tcds(mesh(sides)).tolist() == least_tcds_in(sides, least_steps(sides))
-
-
-@pytest.mark.slow
-def test_no_broadcast_on_3x4_in_as_few_steps_is_cheaper() -> None:
-    assert minimum_tcds(mesh((3, 4))).tolist() == least_tcds_in((3, 4), 4)
 
 
 @cache
@@ -229,7 +214,7 @@ def fewest(sides: Node) -> int:
     )
 
 
-@pytest.mark.parametrize("most", [(40,), (9, 9), (5, 5, 5), (3, 3, 3, 3)])
+@pytest.mark.parametrize("most", [(40,), (7, 7), (4, 4, 4), (3, 3, 3, 3)])
 def test_steps_are_the_fewest_of_any_cuts(most: Node) -> None:
     for sides in product(*(range(1, side + 1) for side in most)):
         assert least_steps(sides) == fewest(sides)
@@ -238,8 +223,8 @@ def test_steps_are_the_fewest_of_any_cuts(most: Node) -> None:
 @pytest.mark.parametrize(
     ("sides", "more"),
     [
-        *(((3, 3), 0), ((6, 7), 0), ((12, 12), 0)),
-        *(((3, 5), 1), ((5, 5), 1), ((3, 3, 3), 1), ((5, 5, 5), 2)),
+        *(((6, 7), 0), ((3, 5), 1), ((3, 3, 3), 1)),
+        pytest.param((5, 5, 5), 2, marks=pytest.mark.slow),
     ],
 )
 def test_steps_beside_the_fewest_of_any_broadcast(sides: Node, more: int) -> None:
@@ -251,7 +236,7 @@ def test_steps_beside_the_fewest_of_any_broadcast(sides: Node, more: int) -> Non
 
 def test_drawn_meshes_are_proved() -> None:
     draw = np.random.default_rng(5)
-    for _ in range(20):
+    for _ in range(10):
         axes = int(draw.integers(1, 5))
         sides = tuple(draw.integers(1, (0, 60, 15, 7, 4)[axes], axes).tolist())
         topology = mesh(sides)

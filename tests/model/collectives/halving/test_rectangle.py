@@ -8,10 +8,7 @@ import pytest
 from helpers.eyes import Node, Sends, distance, sends_of
 
 from eyecast.model.collectives.halving.eye import eye_broadcast, eye_line, eye_square_side, eye_tcd
-from eyecast.model.collectives.halving.eye_tcd import (
-    grid_eye_tcd,
-    grid_eye_tcd_recursive,
-)
+from eyecast.model.collectives.halving.eye_tcd import grid_eye_tcd, grid_eye_tcd_recursive
 from eyecast.model.collectives.halving.rectangle import (
     eye_distance,
     eye_link,
@@ -59,19 +56,8 @@ def distance_by_definition(k: int) -> int:
 
 
 MESHES = [
-    (1,),
-    (7,),
-    (1, 1),
-    (1, 9),
-    (2, 3),
-    (5, 5),
-    (7, 8),
-    (8, 7),
-    (6, 11),
-    (3, 3, 3),
-    (2, 5, 4),
-    (3, 1, 6, 2),
-    (3, 3, 3, 3),
+    *((1,), (7,), (1, 1), (1, 9), (2, 3), (5, 5), (7, 8), (6, 11)),
+    *((2, 5, 4), (3, 1, 6, 2)),
 ]
 
 
@@ -95,16 +81,16 @@ def test_every_source_is_proved(sides: Node) -> None:
         assert schedule.largest_link_load <= 1
 
 
-@pytest.mark.parametrize("sides", [*MESHES, (6, 10), (5, 7), (2, 2), (4, 4, 4)])
+@pytest.mark.parametrize("sides", [*MESHES, (6, 10)])
 def test_every_node_of_a_torus_is_an_eye(sides: Node) -> None:
     topology = torus(sides)
-    for source in range(0, topology.nodes, max(1, topology.nodes // 30)):
+    for source in range(0, topology.nodes, max(1, topology.nodes // 8)):
         schedule = rectangle_broadcast(topology, source, 1)
         schedule.check()
         assert (schedule.tcd, schedule.steps) == (rectangle_tcd(sides), rectangle_steps(sides))
 
 
-@pytest.mark.parametrize("sides", [(8, 8), (4, 4, 4), (16,), (2,) * 4, (1, 1)])
+@pytest.mark.parametrize("sides", [(8, 8), (2,) * 4, (16,)])
 def test_in_2_k_meshes_it_is_the_eye_broadcast(sides: Node) -> None:
     topology = mesh(sides)
     for source in range(topology.nodes):
@@ -165,12 +151,8 @@ def test_other_grids(topology: Topology) -> None:
         rectangle_broadcast(topology, source, 1).check()
 
 
-OTHERS = [torus((1000, 900)), mesh((1000, 900)), mesh((99, 99, 99))]
-
-
 @pytest.mark.parametrize(
-    "topology",
-    [torus((300, 90)), *(pytest.param(each, marks=pytest.mark.slow) for each in OTHERS)],
+    "topology", [torus((300, 90)), pytest.param(mesh((99, 99, 99)), marks=pytest.mark.slow)]
 )
 def test_a_million_nodes(topology: Topology) -> None:
     schedule = rectangle_broadcast(topology, 12_345, 1)

@@ -100,9 +100,12 @@ def test_parts_of_any_message(words: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [1, 7, *(pytest.param(each, marks=pytest.mark.slow) for each in (64, 1024))]
+    ("topology", "words"),
+    [
+        *((FEWER[0], 1), (FEWER[1], 7), (FEWER[2], 7), (FEWER[3], 1)),
+        *(pytest.param(each, 64, marks=pytest.mark.slow) for each in FEWER),
+    ],
 )
-@pytest.mark.parametrize("topology", FEWER)
 def test_faulty_nodes_and_switches_take_no_words_away(topology: Topology, words: int) -> None:
     """The whole message is reduced, whichever nodes take part."""
     served = 0
@@ -139,24 +142,6 @@ def test_all_reduce_of_1024_words_on_a_mesh_of_64() -> None:
     assert wrong_nodes(case, case.predicted.memory) == []
 
 
-@pytest.mark.slow
-def test_all_reduce_of_16384_words_on_a_torus_of_64_on_all_ports() -> None:
-    """Four parts take different orders and directions of axes: 8,064 words pass every port."""
-    schedule = generated("all-reduce", "rings", torus((8, 8)), words=16384, all_port=True)
-    schedule.check()
-    case = case_of(schedule, 1)
-    assert case.predicted.cycles <= 1.15 * 8064
-    assert wrong_nodes(case, case.predicted.memory) == []
-
-
-@pytest.mark.slow
-def test_a_million_nodes() -> None:
-    """Make and prove a schedule of 1024x1024 nodes."""
-    schedule = made(mesh((1024, 1024)), "all-reduce", "eye")
-    schedule.check()
-    assert (schedule.steps, schedule.sends) == (40, 2 * (1024 * 1024 - 1))
-
-
 # ---- Drawn reductions in the cycle model --------------------------------------------------------
 
 
@@ -178,9 +163,8 @@ def test_drawn_cases() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1, 6))
-def test_ten_thousand_drawn_cases(seed: int) -> None:
-    seen = check_cases(seed, 1980)
+def test_two_thousand_drawn_cases() -> None:
+    seen = check_cases(1, 1980)
     drawn = {(collective, name) for collective, name in seen if collective != "custom"}
     for collective in REDUCTIONS:
         names = {

@@ -1,4 +1,4 @@
-"""Schedules of the fewest steps: least counts that are known, agreement with best, refusals."""
+"""Schedules of the fewest steps and cycles: known counts, agreement with best, and refusals."""
 
 import logging
 import sys
@@ -8,9 +8,11 @@ from helpers.generated import generated
 from helpers.refusals import refusal_of
 from helpers.switch_networks import switch_star
 
+import eyecast
 from eyecast.model.collectives.registry import SOLVED, algorithms_for
-from eyecast.model.collectives.shown_bounds import least_counts
+from eyecast.model.collectives.shown_bounds import least_counts, schedule_bound
 from eyecast.model.collectives.solved import steps as solved
+from eyecast.model.network.chiplets import chiplets
 from eyecast.model.network.named_graphs import de_bruijn
 from eyecast.model.network.topology import line, mesh, ring
 from eyecast.model.schedule.collective import ROOTLESS, Collective
@@ -87,3 +89,49 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
         "algorithm must be another one without OR-tools (pip install 'eyecast[certify]'), not "
         "optimal"
     )
+
+
+# ---- Schedules of the fewest cycles on circuits --------------------------------------------------
+
+
+CYCLES = {
+    "broadcast": (8, 10),
+    "multicast": (8, 10),
+    "scatter": (9, None),
+    "gather": (9, None),
+    "all-gather": (9, None),
+    "all-to-all": (10, None),
+    "neighbor": (8, None),
+    "halo": (10, None),
+}
+"""Cycles of 1 word and of 3 on a mesh of 2x2; None where the solver takes long."""
+
+
+@pytest.mark.parametrize("collective", CYCLES)
+def test_fewest_cycles(collective: str, caplog: pytest.LogCaptureFixture) -> None:
+    """The model's cycles are those of the run, and no fewer than the lower bound."""
+    caplog.set_level(logging.INFO)
+    asked = {
+        "source": None if collective in ROOTLESS else 0,
+        "targets": (1, 3) if collective == "multicast" else None,
+    }
+    for words, cycles in zip((1, 3), CYCLES[collective], strict=True):
+        if cycles is None:
+            continue
+        made = generated(collective, "optimal-cycles", mesh((2, 2)), words=words, **asked)
+        made.check()
+        said = f"optimal-cycles: no schedule takes fewer than {cycles} cycles, proved"
+        assert said in [record.getMessage() for record in caplog.records]
+        assert eyecast.predict(made, circuits=True).cycles == cycles
+        assert cycles >= schedule_bound(made, cycles).value
+
+
+def test_refusals_of_circuits() -> None:
+    for collective, topology, words, complaint in (
+        ("all-gather", mesh((5, 2)), 1, "nodes for optimal-cycles must be 1 to 9, not 10"),
+        ("neighbor", line(3), 129, "words must be 1 to 128, not 129"),
+        ("neighbor", line(3), 33, "words of all blocks for optimal-cycles must be 1 to 128"),
+        ("all-gather", chiplets((2, 1), (2, 2), rate=2), 1, "network for optimal-cycles must be"),
+    ):
+        line_said = refusal_of(generated, collective, "optimal-cycles", topology, words=words)
+        assert line_said.startswith(complaint)

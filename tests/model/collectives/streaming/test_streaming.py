@@ -43,7 +43,6 @@ def test_cycles_beside_the_bound() -> None:
         (stream_ring(mesh((8, 8)), 16), 1.05),
         (stream_ring(FAULTY, 17), 1.03),
         (hamiltonian(mesh((8, 8)), 64), 1.05),
-        (hamiltonian(torus((8, 8)), 64), 1.05),
         (packed_trees_broadcast(FAULTY, 0, 1024), 1.25),
         (packed_trees_broadcast(switch_star(5), 1, 256), 1.10),
         (packed_trees_broadcast(fat_tree(4), 20, 1024), 1.12),
@@ -193,7 +192,7 @@ def test_sums_across_switches_are_right(collective: str, algorithm: str) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", KINDS)
 def test_drawn_networks(kind: str, seed: int) -> None:
     topology = drawn_network(kind, seed)

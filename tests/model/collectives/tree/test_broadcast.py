@@ -1,8 +1,9 @@
-"""The tree broadcast on networks of all kinds, judged by plain code and by Schedule.check."""
+"""The tree broadcast on networks of all kinds, judged by plain code; cuts of trees, intervals."""
 
 from collections import Counter
 from dataclasses import replace
-from itertools import pairwise
+from functools import cache
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -27,8 +28,9 @@ from eyecast.model.collectives.tree.broadcast import (
     tree_broadcast,
     tree_multicast,
 )
-from eyecast.model.collectives.tree.graph import two_way_graph
-from eyecast.model.collectives.tree.intervals import interval_sends, tree_path
+from eyecast.model.collectives.tree.exact_cuts import exact_cuts
+from eyecast.model.collectives.tree.graph import UNKNOWN, halves, two_way_graph
+from eyecast.model.collectives.tree.intervals import cut_intervals, interval_sends, tree_path
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.named_graphs import de_bruijn
 from eyecast.model.network.neighbor_table import with_switches
@@ -36,20 +38,13 @@ from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring
 from eyecast.model.schedule.broadcast_bounds import least_broadcast_steps, least_spanning_tcd
 from eyecast.model.schedule.schedule import Schedule
 
-LARGE = (
-    *(mesh((7, 8)), mesh((3, 3, 3)), torus((5, 7)), torus((3, 3, 3)), line(33), line(64)),
-    *(ring(64), hypercube(5), star(30)),
-)
-
 
 @pytest.mark.parametrize(
     "topology",
     [
-        *(mesh(dims) for dims in ((1,), (1, 2), (3, 1), (3, 3), (4, 5), (2, 2, 2, 2))),
-        *(torus(dims) for dims in ((1, 1), (2, 2), (4, 4))),
-        *(*map(line, (2, 9)), *map(ring, (2, 3, 9)), *map(hypercube, (1, 3))),
-        *(star(leaves) for leaves in (2, 3, 7)),
-        *(pytest.param(topology, marks=pytest.mark.slow) for topology in LARGE),
+        *(mesh(dims) for dims in ((1,), (1, 2), (3, 3), (4, 5), (2, 2, 2, 2))),
+        *(torus(dims) for dims in ((1, 1), (2, 2), (5, 7), (3, 3, 3))),
+        *(line(9), line(33), ring(3), ring(9), hypercube(3), star(2), star(7)),
     ],
 )
 def test_networks_without_faults(topology: Topology) -> None:
@@ -60,9 +55,7 @@ def test_networks_without_faults(topology: Topology) -> None:
         assert proved(topology, source).tcd == whole.tcd >= nodes - 1
 
 
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))]
-)
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("whole", [mesh((7, 9)), mesh((4, 4, 4)), torus((5, 7)), hypercube(6)])
 @pytest.mark.parametrize(("nodes", "links"), [(0.05, 0.0), (0.0, 0.1), (0.15, 0.05), (0.4, 0.2)])
 def test_any_faults(whole: Topology, nodes: float, links: float, seed: int) -> None:
@@ -80,44 +73,26 @@ def test_any_graph(nodes: int, more: int, seed: int, place: int) -> None:
     proved(drawn_graph(nodes, more, seed), place % nodes)
 
 
+LARGE = (1025, 0), (2048, 4000)
+
+
 @pytest.mark.parametrize(
     ("nodes", "more"),
-    [
-        pytest.param(1024, 0, marks=pytest.mark.slow),
-        pytest.param(1025, 0, marks=pytest.mark.slow),
-        (300, 100),
-        pytest.param(1000, 100, marks=pytest.mark.slow),
-        pytest.param(2048, 4000, marks=pytest.mark.slow),
-    ],
+    [(300, 100), *(pytest.param(*each, marks=pytest.mark.slow) for each in LARGE)],
 )
 def test_large_graphs(nodes: int, more: int) -> None:
     proved(drawn_graph(nodes, more, nodes), 7)
 
 
 @pytest.mark.parametrize(
-    "dims",
-    [
-        (8, 8),
-        (12, 11),
-        pytest.param((16, 16), marks=pytest.mark.slow),
-        pytest.param((33, 20), marks=pytest.mark.slow),
-        pytest.param((45, 45), marks=pytest.mark.slow),
-    ],
+    "dims", [*((8, 8), (12, 11), pytest.param((45, 45), marks=pytest.mark.slow))]
 )
 def test_tcd_on_meshes_with_faults(dims: tuple[int, ...]) -> None:
     """The TCD is at most 1.35 times the nodes; without faults the optimum tends to 1.2."""
-    for seed in range(3):
+    for seed in range(2):
         topology, source = with_drawn_faults(mesh(dims), 0.05, 0, seed)
         schedule = proved(topology, source)
         assert schedule.tcd <= 1.35 * (schedule.sends + 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_tcd_on_128x128_with_faults(seed: int) -> None:
-    topology, source = with_drawn_faults(mesh((128, 128)), 0.05, 0, seed)
-    schedule = proved(topology, source)
-    assert schedule.tcd <= 1.25 * (schedule.sends + 1)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, pytest.param(4, marks=pytest.mark.slow)])
@@ -149,9 +124,9 @@ def test_the_same_again() -> None:
 
 def test_a_graph_without_coordinates() -> None:
     topology = graph_of(
-        256, [(n, n + 1) for n in range(255) if n % 16 < 15] + [(n, n + 16) for n in range(240)]
+        144, [(n, n + 1) for n in range(143) if n % 12 < 11] + [(n, n + 12) for n in range(132)]
     )
-    assert proved(topology, 0).tcd <= 1.35 * 256
+    assert proved(topology, 0).tcd <= 1.35 * 144
 
 
 def corner_cut_off() -> Topology:
@@ -384,3 +359,124 @@ def test_multicasts_over_links_of_one_way() -> None:
     schedule = tree_multicast(one_way, 1, [5, 3, 4], 2)
     schedule.check()
     assert schedule.steps == 2
+
+
+# ---- Cuts of trees and intervals -----------------------------------------------------------------
+
+
+NEVER = 10**6
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_exact_cuts_are_the_best(seed: int) -> None:
+    """Compare with all ways to cut all connected sets, by the definition of c(P, p)."""
+    nodes = 2 + seed % 6
+    topology = drawn_graph(nodes, seed % 4, seed)
+    ends = two_way_neighbors(topology)
+
+    @cache
+    def cost(members: frozenset[int], source: int, steps: int) -> int:
+        if len(members) == 1:
+            return 0
+        if steps == 0:
+            return NEVER
+        best = NEVER
+        hops = distances({n: ends[n] & members for n in members}, source)
+        for size in range(1, len(members)):
+            for own in map(frozenset, combinations(sorted(members), size)):
+                other = members - own
+                connected = all(
+                    distances({n: ends[n] & half for n in half}, min(half)).keys() == half
+                    for half in (own, other)
+                )
+                if source in own and connected:
+                    rest = min(hops[q] + cost(other, q, steps - 1) for q in other)
+                    best = min(best, cost(own, source, steps - 1) + rest)
+        return best
+
+    graph = two_way_graph(topology)
+    least = (nodes - 1).bit_length()
+    for steps in range(least, 4):
+        found = exact_cuts(graph.offsets, graph.neighbors, steps)[0].tolist()
+        expected = [cost(frozenset(range(nodes)), source, steps) for source in range(nodes)]
+        assert [min(NEVER, c) for c in found] == expected
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_halves_are_connected_and_fit(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    nodes = int(draw.integers(2, 60))
+    topology = drawn_graph(nodes, int(draw.integers(0, 60)), seed)
+    graph, ends = two_way_graph(topology), two_way_neighbors(topology)
+    most = int(draw.integers((nodes + 1) // 2, nodes))
+    order = draw.permutation(nodes).astype(np.int32)
+    first = int(draw.integers(1, nodes))
+    side, links = halves(graph.offsets, graph.neighbors, order, first, nodes - most, most)
+    if links < 0:
+        return
+    for which in range(2):
+        half = set(np.flatnonzero(side == which).tolist())
+        assert nodes - most <= len(half) <= most
+        assert distances({n: ends[n] & half for n in half}, min(half)).keys() == half
+    assert links == sum(side[a] < side[b] for a in ends for b in ends[a])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_spread_is_the_least_of_hops_and_costs(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    topology = drawn_graph(30, seed, seed)
+    ends = two_way_neighbors(topology)
+    costs = draw.integers(0, 12, 30).astype(np.int32)
+    costs[draw.random(30) < 0.5] = UNKNOWN
+    costs[0] = 7
+    total, following = two_way_graph(topology).spread(costs)
+    for node in range(30):
+        hops = distances(ends, node)
+        assert total[node] == min(hops[q] + int(costs[q]) for q in range(30))
+        assert total[node] == costs[node] or total[following[node]] == total[node] - 1
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_paths_of_disjoint_intervals_share_no_link(seed: int) -> None:
+    """Check the module's proof: any u < v < u' < v' of a preorder list, in any tree."""
+    draw = np.random.default_rng(seed)
+    nodes = int(draw.integers(4, 40))
+    above = [-1]
+    for place in range(1, nodes):  # the parent is the node before, or one of its ancestors
+        parent = place - 1
+        while above[parent] >= 0 and draw.random() < 0.5:
+            parent = above[parent]
+        above.append(parent)
+    parents = np.array(above, np.int32)
+    for _ in range(30):
+        pairs = int(draw.integers(1, nodes // 2 + 1))
+        ends = sorted(draw.choice(nodes, 2 * pairs, replace=False).tolist())
+        links = [
+            link
+            for u, v in zip(ends[::2], ends[1::2], strict=True)
+            for link in pairwise(tree_path(parents, u, v))
+        ]
+        assert len(set(links)) == len(links)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_windows_are_cut_at_the_least_tcd(seed: int) -> None:
+    nodes = 3 + seed
+    topology = drawn_graph(nodes, 0, seed)
+    steps = (nodes - 1).bit_length()
+    tree = interval_sends(two_way_graph(topology), 0, steps, 50)
+    paths = [tree_path(tree.parents, *ends) for ends in tree.rows[:, 1:].tolist()]
+    assert tree.tcd == sum(len(path) - 1 for path in paths)
+    line = np.arange(-1, nodes - 1, dtype=np.int32)
+
+    @cache
+    def cost(length: int, left: int) -> int:
+        """Return the least cost of a line from its end; a cut costs the length of the near part."""
+        if length > 2**left:
+            return NEVER
+        if length == 1:
+            return 0
+        cuts = range(1, length)
+        return min(cut + cost(cut, left - 1) + cost(length - cut, left - 1) for cut in cuts)
+
+    assert cut_intervals(line + 1, line, steps)[0] == cost(nodes, steps)

@@ -18,7 +18,7 @@ from eyecast.model.papers.costs.tables import COSTS, find_cost, lower_bound
 from eyecast.model.schedule.cost import ScheduleCost, count_cost
 
 ROWS = [cost for cost in COSTS if cost.ports in ("one-port", "n-port")]
-LARGEST = {"broadcast": 7, "scatter": 6, "all-gather": 5, "all-to-all": 4}
+LARGEST = {"broadcast": 6, "scatter": 5, "all-gather": 5, "all-to-all": 4}
 """Largest dimensions for default tests. Slow tests go up to 8, without all-to-all by paths."""
 
 
@@ -69,7 +69,7 @@ def drawn(cost: Cost, n: int, count: int) -> list[tuple[int, int]]:
 @pytest.mark.parametrize("cost", ROWS, ids=label)
 def test_schedules_cost_what_the_rows_say(cost: Cost) -> None:
     for n in range(cost.least_dimension, LARGEST[cost.collective] + 1):
-        for words, packet in drawn(cost, n, 3):
+        for words, packet in drawn(cost, n, 2):
             assert_counted(cost, n, words, packet)
 
 
@@ -77,8 +77,8 @@ def test_schedules_cost_what_the_rows_say(cost: Cost) -> None:
 @pytest.mark.parametrize("cost", ROWS, ids=label)
 def test_schedules_of_256_nodes_cost_what_the_rows_say(cost: Cost) -> None:
     largest = 6 if cost.collective == "all-to-all" and cost.graph in ("brg", "nrbrg") else 8
-    for n in range(LARGEST[cost.collective] + 1, largest + 1):
-        for words, packet in drawn(cost, n, 2):
+    for n in (LARGEST[cost.collective] + 1, largest):
+        for words, packet in drawn(cost, n, 1):
             assert_counted(cost, n, words, packet)
 
 
@@ -98,8 +98,8 @@ def test_words_of_every_step(cost: StepCost) -> None:
 @pytest.mark.parametrize("cost", ROWS, ids=label)
 def test_words_that_the_trees_cannot_share_equally(cost: Cost) -> None:
     """The count lies between the row's values for M rounded down and up to a multiple of n."""
-    for n in range(max(2, cost.least_dimension), 5):
-        for words in range(n + 1, 2 * n):
+    for n in range(max(3, cost.least_dimension), 5):
+        for words in (n + 1, 2 * n - 1):
             for packet in (3, 100):
                 found = counted(cost, n, words, packet).start_ups(packet)
                 below, above = (words // n * n, -(-words // n) * n)
@@ -109,8 +109,8 @@ def test_words_that_the_trees_cannot_share_equally(cost: Cost) -> None:
 
 @pytest.mark.parametrize("cost", ROWS, ids=label)
 def test_no_schedule_beats_a_lower_bound(cost: Cost) -> None:
-    for n in range(max(2, cost.least_dimension), 5):
-        for words in (1, 5, 4 * n):
+    for n in (max(2, cost.least_dimension), 4):
+        for words in (1, 4 * n):
             bound = lower_bound(cost.collective, cost.ports, n, words)
             for packet in (3, None):
                 found = counted(cost, n, words, packet)

@@ -12,12 +12,7 @@ from helpers.transmit import covered, drawn_graphs, node_link
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.faults import with_faults
-from eyecast.model.network.named_graphs import (
-    binary_tree,
-    de_bruijn,
-    diagonal_mesh,
-    star_tree,
-)
+from eyecast.model.network.named_graphs import binary_tree, de_bruijn, diagonal_mesh, star_tree
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring
 from eyecast.model.papers.transmit.cubes_and_de_bruijn import antipodal_plan, theorem_6_plan
 from eyecast.model.papers.transmit.lines import path_plan
