@@ -23,7 +23,7 @@ import eyecast
 from eyecast.api.runs import _case
 from eyecast.asic.library import Library, default_library, read_library
 from eyecast.asic.measure import Energy, Part, Synthesized, record
-from eyecast.asic.measured import MEASURED_FILE, MeasuredNetwork, measured_networks
+from eyecast.asic.measured import MEASURED_FILE, USUAL_WIDTH, MeasuredNetwork, measured_networks
 from eyecast.asic.picture import draw_measured
 from eyecast.asic.tables import guide_with
 from eyecast.asic.timing import PROGRAM
@@ -33,6 +33,9 @@ from eyecast.model.compare.case import Case
 from eyecast.model.compare.traffic_case import TrafficCase
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.operators import as_operators
+from eyecast.model.schedule.collective import Collective
+from eyecast.model.workload.costs import Costs
+from eyecast.model.workload.workload import Call
 from eyecast.sim.cache import cached_folder, digest, source_digest
 from eyecast.sim.verilog import network_modules
 
@@ -43,6 +46,11 @@ CIRCUITS: dict[str, Any] = {"circuits": True}
 ADDING: dict[str, Any] = {"operators": as_operators("add")}
 STREAMS: dict[str, Any] = {"streams": True}
 DIRECT: dict[str, Any] = {"contention_free": True}
+WIDE = 128, 512
+"""Bits of wide words."""
+SIZES = tuple(1 << power for power in range(10, 21, 2))
+"""Bytes of the all-reduces."""
+LANES: dict[str, Any] = {"operators": as_operators("add:32")}
 VARIANTS: dict[str, tuple[dict[str, Any], str]] = {
     "1 VC, depth 2": ({}, "eye"),
     "without arbitration": (DIRECT, "eye"),
@@ -57,6 +65,15 @@ VARIANTS: dict[str, tuple[dict[str, Any], str]] = {
     "1 VC, depth 8": ({"depth": 8}, "eye"),
     "all ports, streams": ({"all_port": True} | STREAMS, "packed-trees"),
     "4 VCs, depth 2": ({"vcs": 4}, "eye"),
+} | {
+    f"{name}, {bits} bits": (parameters | {"flit_width": bits}, algorithm)
+    for bits in WIDE
+    for name, parameters, algorithm in (
+        ("1 VC, depth 2", {}, "eye"),
+        ("circuits", CIRCUITS, "light-tree"),
+        ("operator add", LANES, "eye"),
+        ("circuits, operator add", CIRCUITS | LANES, "light-tree"),
+    )
 }
 """Parameters of each variant, and the algorithm of its broadcast."""
 SMALL = {"eye": "tree"}
@@ -75,6 +92,18 @@ def _broadcast(side: int, parameters: dict[str, Any], algorithm: str) -> Case:
         eyecast.mesh((side, side)), algorithm, source=0, words=FLITS, ports=ports
     )
     return _case(made, "barrier", parameters)
+
+
+def _all_reduces(config: NetworkConfig) -> dict[int, int]:
+    """Return the cycles of all-reduces by the bytes of each node; none without an operator."""
+    if not config.operators:
+        return {}
+    everyone = tuple(range(config.topology.nodes))
+    costs = Costs(config.topology, circuits=config.circuits, flit_width=config.flit_width)
+    words = [8 * size // config.flit_width for size in SIZES]
+    calls = [Call(Collective.ALL_REDUCE, everyone, count, "sum") for count in words]
+    found = costs.find([(call, everyone) for call in calls])
+    return {size: cost.cycles for size, cost in zip(SIZES, found, strict=True)}
 
 
 def _uniform(parameters: dict[str, Any]) -> TrafficCase:
@@ -129,7 +158,11 @@ def _measured(variant: str, libraries: Sequence[Library]) -> list[MeasuredNetwor
     def make(folder: Path) -> None:
         with tempfile.TemporaryDirectory() as name:
             parts = _areas(case.program.config, libraries, Path(name) / "parts")
-            energies = _energies(small, parameters, libraries, Path(name) / "recorded")
+            # A broadcast moves no operand: a wide router has the energy of one without operators.
+            moved = case.program.config.operators and case.program.config.further_pieces
+            recorded = Path(name) / "recorded"
+            energies = {} if moved else _energies(small, parameters, libraries, recorded)
+        all_reduces = _all_reduces(case.program.config)
         found = [
             MeasuredNetwork(
                 variant,
@@ -137,7 +170,9 @@ def _measured(variant: str, libraries: Sequence[Library]) -> list[MeasuredNetwor
                 parts[library],
                 algorithm,
                 case.predicted.cycles,
-                energies[library],
+                energies.get(library, {}),
+                case.program.config.flit_width,
+                all_reduces,
             )
             for library in parts
         ]
@@ -176,7 +211,7 @@ def main() -> None:
         text = msgspec.json.format(msgspec.json.encode(order), indent=1)
         write_bytes_atomically(MEASURED_FILE, text + b"\n")
     measured = measured_networks()
-    draw_measured(measured, DOCS)
+    draw_measured([each for each in measured if each.flit_width == USUAL_WIDTH], DOCS)
     write_bytes_atomically(GUIDE, guide_with(GUIDE.read_text(), measured).encode())
 
 

@@ -12,7 +12,7 @@ from helpers.command import Command, refusal
 from eyecast.asic.activity import activity_of
 from eyecast.asic.library import OSU018, PACKAGE_OF_OSU018, read_library, value_of
 from eyecast.asic.measure import Synthesized
-from eyecast.asic.measured import measured_networks
+from eyecast.asic.measured import USUAL_WIDTH, measured_networks
 from eyecast.asic.routed import TOOLS, draw, route, wires_of
 from eyecast.asic.synthesis import TILE, areas_by_module, elaborate, macros_of, map_cells
 from eyecast.asic.tables import guide_with
@@ -198,7 +198,8 @@ def test_the_kept_table_has_twelve_variants_in_two_libraries() -> None:
         by_library.setdefault(each.library, set()).add(each.variant)
         assert each.cycles > 0
         assert all(part.with_setup and part.gates > 0 for part in each.parts.values())
-        assert each.energy["broadcast"].per_byte > 0
+        if each.flit_width == USUAL_WIDTH:
+            assert each.energy["broadcast"].per_byte > 0
     first, second = by_library.values()
     assert first == second
     assert len(first) >= 12
