@@ -18,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+import numpy as np
 from cocotb.clock import Clock
 
+from eyecast.model.base.arrays import as_integers
 from eyecast.model.cycle.any_run import run_any
 from eyecast.model.image.host_port import Space
 from eyecast.model.image.image_file import read_image
@@ -103,7 +105,13 @@ async def carry_out(
     flags = await host.read_nodes(nodes, Space.STATUS, [0])
     coverage.flags(word for (word,) in flags)
     await host.reset()
-    memory = await host.read_nodes(nodes, Space.MESSAGE, range(CONFIG.message_words))
+    pieces = [
+        word << CONFIG.piece_bits | piece
+        for word in range(CONFIG.message_words)
+        for piece in range(CONFIG.pieces)
+    ]
+    read = np.array(await host.read_nodes(nodes, Space.MESSAGE, pieces), np.uint64)
+    memory = as_integers(read.reshape(CONFIG.words_shape(len(nodes), CONFIG.message_words)), axes=2)
     coverage.merge_into(FOLDER / "coverage.json")
     return Seen(done, cycles, flag_names(flags), flits, packets, memory)
 

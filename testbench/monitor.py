@@ -347,20 +347,21 @@ class NetworkMonitor:
 
     def record(self) -> Recording:
         """Record every flit from now on."""
-        recording = Recording()
+        recording = Recording(self.config.pieces)
         self.on_flit(recording.flits.append)
         return recording
 
 
 class Recording:
-    """The flits that a monitor has seen."""
+    """The flits that a monitor has seen, in a network whose words have so many ``pieces``."""
 
-    def __init__(self) -> None:
+    def __init__(self, pieces: int) -> None:
         self.flits: list[Flit] = []
+        self._pieces = pieces
 
     def trace(self) -> Trace:
         """Return the flits as a trace, sorted."""
-        return Trace.from_flits(self.flits)
+        return Trace.from_flits(self.flits, self._pieces)
 
 
 def handle_at(network: Any, path: str) -> Any:

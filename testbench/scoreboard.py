@@ -20,6 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from ..model.base.arrays import as_integers
 from ..model.network.config import Timing
 from ..model.program.any_program import AnyProgram, without_circuits
 from ..model.program.program import Program
@@ -52,7 +53,8 @@ class Scoreboard:
     program
         The program that runs.
     memory
-        The message memories before the run: uint64 of shape (nodes, message words).
+        The message memories before the run: uint64 of shape (nodes, message words), for wide words
+        with a further axis of their pieces.
     timing
         Timing of the steps: "barrier" or "self-timed".
     predicted
@@ -152,7 +154,7 @@ class Scoreboard:
 
     def check_memory(self, node: int, words: Sequence[int]) -> None:
         """Check the first words of a node's message memory after the run."""
-        predicted = self.predicted.memory[node, : len(words)].tolist()
+        predicted = as_integers(self.predicted.memory[node, : len(words)])
         for address, (word, right) in enumerate(zip(words, predicted, strict=True)):
             if word != right:
                 complaint = f"node {node}, address {address}: {word:x}, not {right:x}"

@@ -235,6 +235,10 @@ def _tables(program: CircuitProgram, words: MovedWords, most_entries: int) -> _T
     sends = np.stack([(codes == 1 + lane).any(axis=1) for lane in range(lanes)], axis=1)
     sends[:, 0] |= (joined == 1).any(axis=1)
     sends[of_switch] = False
+    # Numba would compile again for views, read-only arrays and columns in another order.
+    columns: dict[str, Any] = {
+        name: np.array(getattr(program, name), order="C") for name in _AS_THEY_ARE
+    }
     return _Tables(
         lanes=lanes,
         links=links,
@@ -254,8 +258,7 @@ def _tables(program: CircuitProgram, words: MovedWords, most_entries: int) -> _T
         operator=program.operator * joins,
         idle=(codes == 0).all(axis=1) & ~joins & ~wrong,
         sends=sends,
-        # Numba would compile again for views, read-only arrays and columns in another order.
-        **{name: np.array(getattr(program, name), order="C") for name in _AS_THEY_ARE},
+        **columns,
     )
 
 

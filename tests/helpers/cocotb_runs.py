@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from cocotb_tools.runner import get_runner
 
 from eyecast.cli.image import image_of
+from eyecast.model.base.arrays import as_integers
 from eyecast.model.network.config import Timing
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.program.compiler import Compiled
@@ -42,7 +43,7 @@ def owed_words(compiled: Compiled) -> list[dict[str, object]]:
         {
             "node": node,
             "address": int(payload.layout.address(node, block)),
-            "words": payload.words[starts[block] : starts[block + 1]].tolist(),
+            "words": as_integers(payload.words[starts[block] : starts[block + 1]]),
         }
         for block, owed in enumerate(payload.blocks.owed)
         for node in (everyone if owed is None else owed)

@@ -66,8 +66,9 @@ def test_the_sentences_hold_on_the_smallest_mesh(tmp_path: Path) -> None:
 @needs_icarus
 @pytest.mark.slow
 @pytest.mark.usefixtures("_covered")
-def test_the_sentences_hold_on_circuits(tmp_path: Path) -> None:
-    write_run(tmp_path, exchange(3), circuits=True)
+@pytest.mark.parametrize("flit_width", [32, 192])
+def test_the_sentences_hold_on_circuits(tmp_path: Path, flit_width: int) -> None:
+    write_run(tmp_path, exchange(3), circuits=True, flit_width=flit_width)
     assert failures(tmp_path, "icarus") == dict.fromkeys(SENTENCES - OF_PACKETS)
 
 
@@ -112,6 +113,13 @@ def test_the_sentences_hold(
             {"message_words": 64},
             Timing.BARRIER,
         ),
+        (
+            mesh((2, 2)),
+            "ring",
+            {"collective": "all-reduce", "words": 4, "operator": "add:16"},
+            {"flit_width": 128},
+            Timing.BARRIER,
+        ),
         # Several packets end at a node in one cycle; a trace has them in order of the ports.
         (
             hypercube(2),
@@ -121,7 +129,7 @@ def test_the_sentences_hold(
             Timing.BARRIER,
         ),
     ],
-    ids=["credits", "streams", "all ports"],
+    ids=["credits", "streams", "wide words", "all ports"],
 )
 @pytest.mark.usefixtures("_covered")
 def test_monitors_see_what_the_hardware_prints(
@@ -137,7 +145,7 @@ def test_monitors_see_what_the_hardware_prints(
     said = failures(tmp_path, test="test_flits_are_as_predicted")
     assert said == {"test_flits_are_as_predicted": None}
     (verified,) = verify([Case.of(compiled, timing=timing, seed=0)])
-    seen = Trace.read_csv(tmp_path / "trace.csv")
+    seen = Trace.read_csv(tmp_path / "trace.csv", compiled.program.config.pieces)
     assert len(seen)
     assert first_difference(verified.measured.trace, seen) is None
 
