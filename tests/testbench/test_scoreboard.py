@@ -6,11 +6,13 @@ from dataclasses import replace
 import pytest
 from helpers.programs import program, put, words
 
+from eyecast.model.base.arrays import as_integers
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import Timing
+from eyecast.model.program.payload import random_words
 from eyecast.model.run.run import Prediction
-from eyecast.model.run.trace import HEAD_MARK, Flit, Trace
-from eyecast.testbench.monitor import Packet, packets_in
+from eyecast.model.run.trace import HEAD_MARK, Flit, Trace, first_difference
+from eyecast.testbench.monitor import Packet, Recording, packets_in
 from eyecast.testbench.packet_headers import delivery_of
 from eyecast.testbench.scoreboard import Scoreboard, ScoreboardError
 
@@ -71,6 +73,21 @@ def test_a_lost_flit_is_found_at_the_end_of_its_cycle() -> None:
     flit = PREDICTED.trace[4]
     with pytest.raises(ScoreboardError, match=rf"cycle {flit.cycle}, .* the hardware not"):
         watched(lost)
+
+
+def test_a_wide_word_is_checked_in_all_its_pieces() -> None:
+    config = replace(PROGRAM.config, flit_width=128)
+    made = replace(PROGRAM, config=config)
+    memory = random_words(config, (config.topology.nodes, config.message_words), 1)
+    scoreboard = Scoreboard(made, memory, timing=Timing.BARRIER)
+    recording = Recording(config.pieces)
+    recording.flits += scoreboard.predicted.trace
+    assert first_difference(scoreboard.predicted.trace, recording.trace()) is None
+    held = as_integers(scoreboard.predicted.memory[1])
+    scoreboard.check_memory(1, held)
+    held[9] ^= 1 << 100
+    with pytest.raises(ScoreboardError, match="memory: node 1, address 9: "):
+        scoreboard.check_memory(1, held)
 
 
 def without_flits() -> Prediction:
