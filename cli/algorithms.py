@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..model.base.errors import InvalidInput, like
+from ..model.base.texts import counted
 from ..model.collectives.algorithm import Algorithm
 from ..model.collectives.registry import ALGORITHMS, SOLVED
 from ..model.schedule.collective import COLLECTIVES
@@ -93,10 +94,11 @@ def _lines(algorithm: Algorithm, cases: Sequence[MeasuredCase]) -> list[str]:
         for case in cases
         if case.collective == algorithm.collective and algorithm.name in case.algorithms
     ]
-    fastest = [
-        f"{network} --ports {ports}: {', '.join(f'{case.words:,}' for case in some)} words"
-        for (network, ports), some in groupby(own, lambda case: (case.network, case.ports))
-    ]
+    fastest = []
+    for (network, ports), some in groupby(own, lambda case: (case.network, case.ports)):
+        *less, most = (case.words for case in some)
+        lengths = ", ".join([*(f"{words:,}" for words in less), counted(most, "word")])
+        fastest.append(f"{network} --ports {ports}: {lengths}")
     return [
         f"{algorithm.name}, {algorithm.collective}",
         *(f"  {fact:8}  {text}" for fact, text in facts.items() if text),
