@@ -28,8 +28,12 @@ CUBE = NetworkConfig(
 MESH = NetworkConfig(
     topology=mesh((3, 2)),
     all_port=True,
-    **{"vcs": 2, "depth": 4, "link_registers": 1},
-    **{"message_words": 64, "steps": 40, "table_words": 56},
+    vcs=2,
+    depth=4,
+    link_registers=1,
+    message_words=64,
+    steps=40,
+    table_words=56,
 )
 ALL_PORT = {"cube": CUBE, "mesh": MESH}
 NETWORKS = {
