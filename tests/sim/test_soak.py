@@ -441,7 +441,7 @@ def drawn_program_run(state):
 def test_a_program_that_leaves_other_words_is_seen():
     drawn, measured = drawn_program_run(EndState.DONE)
     assert disagreements(drawn, measured) == []
-    measured.memory[1, 2] ^= np.uint64(1)
+    measured.memory.reshape(-1)[2] ^= np.uint64(1)
     (wrong,) = disagreements(drawn, measured)
     assert (wrong.name, wrong.measured) == ("memory: entries that differ", 1)
 
@@ -464,7 +464,7 @@ def test_signatures_count_until_flits_may_go_on_after_a_limit(monkeypatch, state
 
 def test_flits_may_go_on_after_the_limit_of_a_run():
     drawn, measured = drawn_program_run(EndState.TIMED_OUT)
-    measured.memory[1, 2] ^= np.uint64(1)
+    measured.memory.reshape(-1)[2] ^= np.uint64(1)
     assert disagreements(drawn, measured) == []
     late = measured.ending._replace(cycle=measured.ending.cycle + 1)
     wrong = disagreements(drawn, replace(measured, ending=late))
