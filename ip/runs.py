@@ -73,7 +73,9 @@ class Runs:
         yield from self._too_short(first)
         if self._config.parity:
             yield from self._damaged(first)
-        for each in [each for each in runs if each.image.predicted.ending.culprit][-1:]:
+        failing = [each for each in [*others, *runs] if each.image.predicted.ending.culprit]
+        # Drawn circuits find the words of the program before them.
+        for each in [each for each in failing if each.image.loads][-1:]:
             yield from self._reset_at_its_end(each)
 
     def _begins(self, name: str) -> str:
