@@ -76,10 +76,10 @@ def test_a_certified_program_ends_and_one_that_hangs_is_refused() -> None:
 @pytest.mark.slow
 def test_many_certified_programs_end_and_those_that_hang_are_refused() -> None:
     seen = compare_drawn(500, seed=2)
-    assert seen["holds, ends"] > 130
-    assert seen[f"node N, row N: {HELD}, hangs"] > 30
-    assert seen["node N, row N: its words wait for themselves, hangs"] > 5
-    assert seen["node N may read word N while it is written, ends"] > 10
+    assert seen["holds, ends"] > 120
+    assert seen[f"node N, row N: {HELD}, hangs"] > 25
+    assert seen["node N, row N: its words wait for themselves, hangs"] > 1
+    assert seen["node N may read word N while it is written, ends"] > 5
 
 
 def test_damaged_streams_are_refused_unless_they_work() -> None:
@@ -97,8 +97,8 @@ def test_many_damaged_streams_are_refused_unless_they_work() -> None:
         if isinstance(each[0].program, Program) and each[0].program.stream.any()
     )
     seen = compare_damaged(streamed, 20)
-    assert seen["good"] > 15
-    assert seen["refused, wrong"] > 150
+    assert seen["good"] > 10
+    assert seen["refused, wrong"] > 100
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ def test_drawn_schedules_leave_what_numpy_reckons() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("network", NETWORKS)
 def test_many_drawn_schedules_leave_what_numpy_reckons(network: str) -> None:
-    assert count(network, range(60))["refused"] < 4
+    assert count(network, range(60))["refused"] < 6
 
 
 def test_the_kept_counts_are_of_ten_thousand_programs_on_all_networks() -> None:

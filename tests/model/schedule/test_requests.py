@@ -117,8 +117,8 @@ def test_drawn_requests_are_fulfilled() -> None:
 @pytest.mark.slow
 def test_many_drawn_requests_are_fulfilled() -> None:
     seen = compare_with_judge(400, 2)
-    assert seen["refused"] >= 330
-    assert min(seen.values()) >= 10
+    assert seen["refused"] >= 320
+    assert min(seen.values()) >= 5
 
 
 MESH = mesh((3, 2))
