@@ -76,12 +76,15 @@ class Waits:
         names = ", ".join(output_name(self.topology, line) for line in most.tolist())
         shares = ", ".join(f"{share:.0%}" for share in self.cycles.flat[most] / total)
         outputs = counted(int((self.cycles > 0).sum()), "output")
-        held = f"In {self.held / total:.0%} of that time another packet holds the output"
-        other = "; otherwise the next buffer is full or the link in use" * (self.held < total)
+        if self.held == total:
+            why = "Each of them waits because another packet holds the output"
+        else:
+            held = f"{self.held / total:.0%} of this time another packet holds the output"
+            why = f"During {held}; otherwise the next buffer is full or the link in use"
         return [
             f"On their way packets wait for {outputs}, most for {names}"
             f" ({shares} of the time that they wait).",
-            f"{held}{other}.",
+            f"{why}.",
         ]
 
 

@@ -52,14 +52,16 @@ Rounds = Sequence[Sequence[RoundSend]]
 
 
 def ordered_by_rounds(
-    blocks: Blocks, rounds: Rounds, *, keeps_rounds: bool = False
+    blocks: Blocks, rounds: Rounds, *, keeps_rounds: bool = False, one_change: bool = False
 ) -> OrderedSends:
     """Return the sends of all rounds, and which of them wait for which.
 
     A send waits for the sends of earlier rounds that bring its blocks. A send that changes a
     reduced block comes no earlier than those that read it before, and after the last one that
     replaced it. Sends that read and change each other's blocks in a circle are one unit. With
-    ``keeps_rounds``, a node also sends a block in the order of the rounds.
+    ``keeps_rounds``, a node also sends a block in the order of the rounds. With ``one_change``, no
+    two rounds change in one step a block that its node has sent: the memory would need a copy of
+    the block, and each earlier send a row for the copy.
     """
     rows = [row for each in rounds for row in each]
     reduced = blocks.reduced.tolist()
@@ -83,6 +85,8 @@ def ordered_by_rounds(
                     not_before[row].update(read[place])
                     earlier = replaced if send.combine else written
                     after[row].update(earlier.get(place, ()))
+                    if one_change and read[place]:
+                        after[row].update(written[place])
             not_before[row] -= {row}
         for row in here:
             send = rows[row]
@@ -142,7 +146,8 @@ def schedule_of_rounds(
         for each in rounds
     ]
     blocks = blocks.chosen(np.array(order))
-    sends = ordered_by_rounds(blocks, placed, keeps_rounds=keeps_rounds)
+    one_change = port_model == PortModel.ALL_PORT
+    sends = ordered_by_rounds(blocks, placed, keeps_rounds=keeps_rounds, one_change=one_change)
 
     def made(other_paths: list[list[int]] | None) -> Schedule:
         packed = packed_schedule(

@@ -201,7 +201,7 @@ def test_a_packet_waits_until_the_one_before_has_left() -> None:
         " first link, and 4.0 cycles on its way.",
         "On their way packets wait for 1 output, most for 1 -> 2 (100% of the time that they"
         " wait).",
-        "In 100% of that time another packet holds the output.",
+        "Each of them waits because another packet holds the output.",
         "The busiest output, 1 -> 2, is in use 82% of the time.",
     ]
 
