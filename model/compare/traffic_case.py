@@ -44,12 +44,15 @@ class TrafficCase:
 
     @property
     def title(self) -> str:
-        """The packets, their lengths, the network, and the traffic's origin."""
-        traffic = self.traffic
+        """The packets, their lengths, who sends them if not all do, the network, and the origin."""
+        traffic, topology = self.traffic, self.program.config.topology
         lengths = f" of {counted_range(traffic.flits.tolist(), 'flit')}" if len(traffic) else ""
         packets = f"{counted(len(traffic), 'packet')}{lengths}"
+        senders = len(np.unique(traffic.source))
+        some = f" from {senders:,} of {topology.interfaces:,} nodes"
+        some *= 0 < senders < topology.interfaces
         origin = f", {traffic.origin}" if traffic.origin else ""
-        return f"{packets} on {with_article(self.program.config.topology.label)}{origin}"
+        return f"{packets}{some} on {with_article(topology.label)}{origin}"
 
     @classmethod
     def of(

@@ -73,19 +73,18 @@ class Waits:
         """Name the outputs that packets wait for most, and say why they wait."""
         most = np.argsort(-self.cycles, axis=None, kind="stable")[:_SHOWN]
         most = most[self.cycles.flat[most] > 0]
-        names = ", ".join(output_name(self.topology, line) for line in most.tolist())
-        shares = ", ".join(f"{share:.0%}" for share in self.cycles.flat[most] / total)
+        shares = self.cycles.flat[most] / total
+        named = [
+            f"{output_name(self.topology, line)} ({share:.0%} of the wait)"
+            for line, share in zip(most.tolist(), shares, strict=True)
+        ]
         outputs = counted(int((self.cycles > 0).sum()), "output")
         if self.held == total:
-            why = "Each of them waits because another packet holds the output"
+            why = "On their way packets wait only while another packet holds the output"
         else:
-            held = f"{self.held / total:.0%} of this time another packet holds the output"
+            held = f"{self.held / total:.0%} of this wait another packet holds the output"
             why = f"During {held}; otherwise the next buffer is full or the link in use"
-        return [
-            f"On their way packets wait for {outputs}, most for {names}"
-            f" ({shares} of the time that they wait).",
-            f"{why}.",
-        ]
+        return [f"On their way packets wait for {outputs}, most for {', '.join(named)}.", f"{why}."]
 
 
 def waiting_lines(program: AnyProgram, run: Run) -> list[str]:

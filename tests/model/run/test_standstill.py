@@ -199,9 +199,8 @@ def test_a_packet_waits_until_the_one_before_has_left() -> None:
     assert found.lines() == [
         "A packet waits 2.0 cycles at its source, behind earlier packets of its node or for its"
         " first link, and 4.0 cycles on its way.",
-        "On their way packets wait for 1 output, most for 1 -> 2 (100% of the time that they"
-        " wait).",
-        "Each of them waits because another packet holds the output.",
+        "On their way packets wait for 1 output, most for 1 -> 2 (100% of the wait).",
+        "On their way packets wait only while another packet holds the output.",
         "The busiest output, 1 -> 2, is in use 82% of the time.",
     ]
 
