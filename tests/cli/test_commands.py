@@ -329,10 +329,10 @@ def test_traffic_on_the_model_and_on_the_hardware(eyecast: Command, here: Path) 
     ("options", "title"),
     {
         "traffic --pattern transpose --rate 0.3 --packet-flits 5 --cycles 99 --on model": (
-            "packets of 5 flits on a 4x4 mesh, transpose pattern, 0.3 flits per node and cycle\n"
+            "packets of 5 flits from 12 of 16 nodes on a 4x4 mesh, transpose pattern, 0.3 flits per"
         ),
         "traffic --traffic-file t.csv --on model": (
-            "2 packets of 3 to 9 flits on a 4x4 mesh, from t.csv\n"
+            "2 packets of 3 to 9 flits from 2 of 16 nodes on a 4x4 mesh, from t.csv\n"
         ),
         "predict --source 0,0 --words 1": "Broadcast of 1 word from (0,0) on a 4x4 mesh, algorithm",
         "schedule --collective reduce --source 0,0 --words 5": "Reduce of 5 words to (0,0) by add",
