@@ -79,8 +79,9 @@ def damaged(program: Program, draw: np.random.Generator, flipped: int) -> Damage
     """Return ``program`` with this many bits of its tables flipped."""
     config = program.config
     first, words = table_words(program)
-    bits = draw.choice(len(words) * config.flit_width, flipped, replace=False)
-    words[bits // config.flit_width] ^= np.uint64(1) << (bits % config.flit_width).astype(np.uint64)
+    width = config.narrow_width
+    bits = draw.choice(len(words) * width, flipped, replace=False)
+    words[bits // width] ^= np.uint64(1) << (bits % width).astype(np.uint64)
     tables = np.split(words, first[1:-1])
     rows = [[*_rows(config, table.tolist())] for table in tables]
     every = [row for table in rows for row in table]

@@ -158,6 +158,8 @@ def beyond_reach(config: NetworkConfig) -> Iterator[str]:
         yield f"two packets at once at output {out}: no two ways there take the same time"
     if config.contention_free:
         yield "packets that meet: what leaves is not defined where nothing arbitrates"
+    else:
+        yield "flags overflow and credit_overflow: sound routers keep to their credits"
     if config.depth == 1 or config.contention_free:
         yield "several header flits: a packet that crosses a link twice can block itself here"
     elif not long_routes(config):
