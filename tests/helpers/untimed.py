@@ -63,8 +63,8 @@ def carried_out(program: Program, memory: Memory, seed: int) -> Memory | None:
                 if row.operator:
                     operator = config.operators[(row.operator - 1) // 2]
                     at = address if row.operator % 2 else address ^ half
-                    there = memory[target, at : at + 1]
-                    (word,) = operator.combine(there, np.array([word]), config.flit_width)
+                    pieces = memory[target, at].reshape(-1), word.reshape(-1)
+                    word = operator.combine(*pieces, config.narrow_width).reshape(word.shape)
                 memory[target, address] = word
                 come[target, lane] += not row.continued
                 gone[number] += 1

@@ -339,7 +339,8 @@ def test_the_same_schedule_gives_the_same_bytes(tmp_path: Path) -> None:
 def test_the_host_is_called_so() -> None:
     figure = draw_schedule(flood(with_host(ring(6), [0, 3])))
     title = figure.texts[0].get_text().replace("\n", " ")
-    assert title.startswith("Broadcast from host on a ring of 6 and host, algorithm by-hand:")
+    shown = "Broadcast from host on a ring of 6 and host, all ports, algorithm by-hand:"
+    assert title.startswith(shown)
     assert "host" in [text.get_text() for text in figure.axes[0].texts]
 
 

@@ -87,7 +87,7 @@ def test_every_damage_is_refused_unless_the_model_sees_none(ports: str) -> None:
     names += ("send_address", "receive_address", *(("ejections",) if ports == "all" else ()))
     made = {task: compiled(task, "mesh", ports=ports) for task in TASKS}
     served = {task: one for task, one in made.items() if one is not None}
-    assert len(served) == (len(TASKS) if ports == "one" else 4)
+    assert len(served) == (len(TASKS) if ports == "one" else 5)
     for task, one in served.items():
         assert isinstance(one.program, CircuitProgram)
         assert verdict(one, one.program) == "holds"

@@ -247,7 +247,7 @@ def test_tables_of_narrow_words_have_entries_whose_number_fits_a_word() -> None:
     assert one.program.config.table_words == 64 >= int(one.program.table_sizes.max())
     # 255 is the largest number of a word: a power of two below it is the largest table.
     long = generated("all-to-all", "direct", mesh((8, 8)), words=1)
-    with pytest.raises(InvalidInput, match=r"must be at most 128 \(table_words"):
+    with pytest.raises(InvalidInput, match=r"must be at most 128 \(raise table_words"):
         case(long, flit_width=8)
 
 
