@@ -41,6 +41,7 @@ SERVED = {
     "any network": set(NETWORKS),
     # `request` asks for an idempotent operator.
     "any; the operator is idempotent, or N is 2^k": set(NETWORKS),
+    "tori; the operator is idempotent, or sides are 3^k": TORI,
     "any network of circuits": set(NETWORKS),
     "networks of circuits without switches": {
         name for name in NETWORKS if not NETWORKS[name].switches
@@ -64,7 +65,6 @@ SERVED = {
     "meshes and tori of equal sides 2^k": EQUAL & POWERS,
     "meshes and tori of sides 2^k": POWERS,
     "tori of sides 2^k": TORI & POWERS,
-    "tori of sides 3^k": {"torus 3x3"},
     "lines and 2-D meshes": {"mesh 4x2", "mesh 3x3", "line 3"},
     "2-D meshes, also with faults off the edge": {"mesh 4x2", "mesh 3x3", "faulty mesh"},
     "2-D meshes and tori": {"mesh 4x2", "mesh 3x3", "torus 4x4", "torus 5x3", "torus 3x3"},
