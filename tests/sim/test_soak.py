@@ -95,7 +95,7 @@ def test_schedules_are_drawn_for_all_kinds_of_networks():
     assert min(config.flit_width for config in drawn) < 14
     made = {
         schedule.collective
-        for seed, config in enumerate(drawn[-4:])
+        for seed, config in enumerate(drawn[-12:])
         for schedule in example_of(schedules(config, 3 * FEW), seed)
     }
     assert {"broadcast", "scatter", "all-to-all", "all-reduce", "custom"} <= made
@@ -135,8 +135,10 @@ def test_schedules_have_timed_rows_blocks_of_unequal_words_and_nodes_out_of_reac
     for rows, faults in product((False, True), ([], [(0, 1), (1, 0), (0, 3), (3, 0)])):
         topology = with_faults(mesh((3, 2)), [], faults)
         drawn = sampled(schedule_networks(topology), 0, 30)
-        config = next(each for each in drawn if each.timed_rows == rows)
-        for schedule in example_of(schedules(config, 4 * FEW), 1):
+        # Few schedules fit narrower words.
+        wide = (each for each in drawn if each.flit_width >= 16)
+        config = next(each for each in wide if each.timed_rows == rows)
+        for schedule in example_of(schedules(config, 10 * FEW), 1):
             timed.add((config.timed_rows, schedule.timed))
             unequal.add(len({*schedule.blocks.words.tolist()}) > 1)
             served.add(len(schedule.blocks.served(topology)) == topology.nodes)
@@ -280,8 +282,9 @@ def test_custom_operators_of_no_cycles_are_drawn_for_schedules_of_all_kinds():
 def test_reductions_use_the_custom_operator():
     config = NetworkConfig(topology=SMALL, vcs=2)
     config = next(each for each in sampled(with_operator(config), 2, 20) if each.operators)
-    made = example_of(schedules(config), 2)
-    assert {"weighted-sum", ""} < {name or "" for each in made for name in each.blocks.operator}
+    made = example_of(schedules(config, 5 * FEW), 2)
+    names = {name or "" for each in made for name in each.blocks.operator}
+    assert {config.operators[-1].name, ""} < names
 
 
 def test_damaged_words_are_drawn_and_flagged_where_they_are_sent():
