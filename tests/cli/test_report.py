@@ -124,7 +124,10 @@ def test_the_title_of_one_packet_is_in_the_singular(eyecast: Command, here: Path
     (here / "train.csv").write_text("cycle,source,target,flits\n0,0,4,6\n")
     traffic = ("--line", "5", "--traffic-file", "train.csv", "--on", "model")
     assert eyecast("traffic", *traffic, "--report", "page.html").status == 0
-    assert read_file("page.html")["title"] == "1 packet of 6 flits on a line of 5, from train.csv"
+    assert (
+        read_file("page.html")["title"]
+        == "1 packet of 6 flits from 1 of 5 nodes on a line of 5, from train.csv"
+    )
 
 
 def test_a_run_that_does_not_finish_is_shown_all_the_same(eyecast: Command, here: Path) -> None:
