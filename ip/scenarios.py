@@ -82,7 +82,7 @@ class Scenario:
 def scenarios(image: Image) -> Iterator[Scenario]:
     """Yield the runs of the bench; the first is the unchanged image."""
     config = image.program.config
-    read = _unchanged(messages_of(image), image.predicted, 0)
+    read = _unchanged(config, messages_of(image), image.predicted, 0)
     yield Scenario(name="The program", image=image, writes=image.writes, read=read)
     yield _limited(image)
     if config.tile_ports and image.loads:
@@ -116,25 +116,28 @@ def covering(image: Image) -> tuple[list[Scenario], list[str]]:
                 writes=run.writes,
                 resets=resets.get(number, ()),
                 points=len(each.points),
-                read=_unchanged(each.before, each.predicted, number),
+                read=_unchanged(config, each.before, each.predicted, number),
                 beside=_beside(run) if config.tile_ports and number == 1 else None,
             )
         )
     return runs, sorted(left)
 
 
-def _unchanged(before: Words, run: Prediction, number: int) -> tuple[int, int, int] | None:
-    """Return node, address and word of a loaded word that a run keeps; ``number`` chooses the node.
+def _unchanged(
+    config: NetworkConfig, before: Words, run: Prediction, number: int
+) -> tuple[int, int, int] | None:
+    """Return node, host address and value of a loaded word (or its piece 0) that a run keeps.
 
-    None if there is no such word, or the run is not done.
+    ``number`` chooses the node. None if there is no such word, or the run is not done.
     """
-    kept = (before != 0) & (before == run.memory)
+    pieces = before.reshape(*before.shape[:2], -1)
+    kept = (pieces == run.memory.reshape(pieces.shape)).all(axis=2) & (pieces[..., 0] != 0)
     nodes = np.flatnonzero(kept.any(axis=1)).tolist()
     if not nodes or not run.finished:
         return None
     node = nodes[number % len(nodes)]
-    address = int(np.flatnonzero(kept[node])[0])
-    return node, address, int(before[node, address])
+    word = int(np.flatnonzero(kept[node])[0])
+    return node, word << config.piece_bits, int(pieces[node, word, 0])
 
 
 def _resets(config: NetworkConfig, made: list[Stimulus]) -> dict[int, list[int]]:
