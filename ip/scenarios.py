@@ -300,7 +300,8 @@ def _image_of(image: Image, draft: Draft) -> Image | None:
     except InvalidInput:
         return None
     if made.predicted.finished:
-        made = replace(made, known=made.predicted.memory != messages_of(made))
+        changed = words_differ(made.predicted.memory, messages_of(made), axes=2)
+        made = replace(made, known=changed)
     return made
 
 
