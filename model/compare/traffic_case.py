@@ -49,8 +49,8 @@ class TrafficCase:
         lengths = f" of {counted_range(traffic.flits.tolist(), 'flit')}" if len(traffic) else ""
         packets = f"{counted(len(traffic), 'packet')}{lengths}"
         senders = len(np.unique(traffic.source))
-        some = f" from {senders:,} of {topology.interfaces:,} nodes"
-        some *= 0 < senders < topology.interfaces
+        of_all = f" from {senders:,} of {topology.interfaces:,} nodes"
+        some = of_all if 0 < senders < topology.interfaces else ""
         origin = f", {traffic.origin}" if traffic.origin else ""
         return f"{packets}{some} on {with_article(topology.label)}{origin}"
 

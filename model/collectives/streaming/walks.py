@@ -92,8 +92,8 @@ def _best(
     for walk in tried:
         if best is None or key(walk) < key(best):
             best = walk
-        if _nodes_of(best) == 2 * len(best):
-            break
+            if _nodes_of(walk) == 2 * len(walk):
+                break
     return best
 
 
