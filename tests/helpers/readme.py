@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import NamedTuple
 
-ELSEWHERE = ("make", "bitstream", "board-run", "extra")
+ELSEWHERE = ("make", "bitstream", "board-run", "extra", "optimal")
 """Words that mark a line as needing a checkout, a board or an extra."""
 
 
