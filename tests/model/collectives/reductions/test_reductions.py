@@ -162,15 +162,18 @@ def test_drawn_cases() -> None:
     assert {collective for collective, _ in seen} >= set(REDUCTIONS)
 
 
+RARE = {"hierarchy", "jiang-wu", "nrbrg", "overlapped", "paced", "sbt", "swing", "trivance-whole"}
+"""Algorithms for slow links or for few shapes, which the draws may miss."""
+
+
 @pytest.mark.slow
 def test_two_thousand_drawn_cases() -> None:
     seen = check_cases(1, 1980)
-    drawn = {(collective, name) for collective, name in seen if collective != "custom"}
     for collective in REDUCTIONS:
         names = {
             each.name.removesuffix("-rooted") for each in algorithms_for(collective, circuits=False)
         }
-        assert len([1 for of, _ in drawn if of == collective]) > 0.8 * len(names)
+        assert names - {name for of, name in seen if of == collective} <= RARE
 
 
 def wrongly_run(case: Case, operator: int) -> Case:
