@@ -88,7 +88,7 @@ class Group(_GroupNodes, total=False):
 
 
 Groups = str | Path | Sequence[Group]
-""""rows", "columns", boxes ("submesh 4x4"), a file of groups, or its content as a list."""
+""""rows", "columns", boxes ("submesh 4x4"), names joined by "+", a file, or its content."""
 
 
 Hold = (

@@ -121,7 +121,8 @@ def schedule(
         ``words`` words.
     groups
         "rows", "columns" or boxes such as "submesh 4x4": each group runs the collective, rooted at
-        the node at the same position as ``source`` in its own group. Or a file, or a list such as
+        the node at the same position as ``source`` in its own group. "rows+columns": both at the
+        same time, so that each node is in two groups. Or a file, or a list such as
         ``[{"nodes": [0, 1], "collective": "broadcast", "root": 1}, ...]`` (``source`` is then
         None). None for one collective of all nodes.
     circuits

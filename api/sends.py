@@ -37,6 +37,8 @@ class Block:
         The operator of a block that is reduced; None for a block with an owner.
     contributors
         The nodes that contribute to a block that is reduced; None for every working node.
+    group
+        The number of its group; needed only if groups share nodes.
     """
 
     words: int
@@ -44,6 +46,7 @@ class Block:
     owed: Sequence[Node] | None = None
     operator: OperatorName | Operator | None = None
     contributors: Sequence[Node] | None = None
+    group: int | None = None
 
 
 @dataclass(frozen=True)
@@ -91,8 +94,18 @@ def block_table(network: Topology, blocks: Sequence[Block]) -> Blocks:
         raise InvalidInput.of("blocks", "one or more", "none")
     read = [_read_block(network, f"blocks[{place}]", each) for place, each in enumerate(blocks)]
     owner, owed, words, contributors, operator = zip(*read, strict=True)
+    groups = [
+        _integer(f"blocks[{place}].group", each.group, 0, len(blocks) - 1)
+        for place, each in enumerate(blocks)
+        if each.group is not None
+    ]
     return Blocks(
-        np.array(owner, np.int32), owed, np.array(words, np.int32), contributors, operator
+        np.array(owner, np.int32),
+        owed,
+        np.array(words, np.int32),
+        contributors,
+        operator,
+        group=np.array(groups, np.int32),
     )
 
 

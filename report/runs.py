@@ -267,8 +267,10 @@ def _contributions(pack: Pack, watched: Watched) -> Any:
 
 def _by_address(words: Numbers, layout: Layout) -> Numbers:
     """Return marks of all blocks' words by address: shape (nodes, words) to (nodes, size)."""
-    padded = np.pad(words, ((0, 0), (0, layout.size)))
-    return np.take_along_axis(padded, layout.base[:, None] + np.arange(layout.size), axis=1)
+    found = np.zeros((layout.size, len(words)), words.dtype)
+    address = np.arange(words.shape[1]) - np.repeat(layout.base, np.diff(layout.starts))
+    np.maximum.at(found, address, words.T)
+    return found.T
 
 
 def _deadlock(watched: Watched) -> Any:
@@ -318,7 +320,8 @@ def _origins(pack: Pack, watched: Watched) -> Any:
     address = program.source_address
     if layout.halves.any:
         address = address % layout.apart(program.config)
-    place = layout.base[program.row_node] + address
+    first = schedule.block_ids[schedule.block_offsets[program.route]]
+    place = layout.base[first] + address
     goals = [owed[0] if owed else 0 for owed in schedule.blocks.owed]
     owner = np.where(schedule.blocks.reduced, goals, schedule.blocks.owner)
     block = np.searchsorted(layout.starts[:-1], place, side="right") - 1

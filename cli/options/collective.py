@@ -196,12 +196,13 @@ _request_group = option_group(
     ),
     file_option(
         "--group",
-        metavar="rows|columns|'submesh AxB'|FILE",
+        metavar="rows|columns|'submesh AxB'|rows+columns|FILE",
         multiple=True,
         callback=given_once,
         help=(
             "Run a collective in each row, column or box of sides AxB, or in each group of "
-            "a file, at the same time; by the best algorithm unless --algorithm names one."
+            "a file, at the same time; by the best algorithm unless --algorithm names one. Names "
+            "joined by + run at the same time too."
         ),
     ),
 )

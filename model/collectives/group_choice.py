@@ -1,7 +1,8 @@
 """Groups by name, and the one schedule in which each group carries out its collective.
 
 ``rows``, ``columns`` and the boxes of ``submesh 4x4`` all carry out the same collective, each with
-its root at the same position. Groups of a file (:mod:`.group_file`) each have a collective.
+its root at the same position; ``rows+columns`` has the groups of both names, at the same time.
+Groups of a file (:mod:`.group_file`) each have a collective.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,8 @@ from ..base.errors import InvalidInput
 from ..base.files import STANDARD_INPUT, input_name
 from ..base.texts import integers
 from ..network.topology import Topology
-from ..schedule.groups import require_groups
+from ..schedule.groups import require_groups, share_nodes
+from ..schedule.ordered import in_turn
 from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
 from .declared.block_words import BlockWords, require_shape, require_within, selected
@@ -30,7 +32,7 @@ Promise = Callable[[Topology, Group], Requested]
 
 
 class NamedGroups(NamedTuple):
-    """Groups, and the user's name for them: "rows", "submesh 4x4" or a file name."""
+    """Groups, and the user's name for them: "rows", "rows+columns" or a file name."""
 
     name: str
     groups: Sequence[Group]
@@ -53,13 +55,20 @@ def named_groups(
     In each box the root and the targets have the positions of ``source`` and ``targets`` in theirs.
     Raises :class:`.InvalidInput` for sides that do not divide the grid's, and for an unknown name.
     """
-    sides = _box_sides(name, topology)
-    if sides is not None:
-        boxes = boxes_of(topology, sides, name)
-        return NamedGroups(name, [_group(topology, sides, box, source, targets) for box in boxes])
+    named = [(part, _box_sides(part, topology)) for part in name.split("+")]
+    if all(sides is not None for _, sides in named):
+        boxes = [
+            _group(topology, sides, box, source, targets)
+            for part, sides in named
+            if sides is not None
+            for box in boxes_of(topology, sides, part)
+        ]
+        return NamedGroups(name, boxes)
     if name != STANDARD_INPUT and not Path(name).suffix and not Path(name).exists():
         # A plain word that names no file.
-        raise InvalidInput.of("groups", "rows, columns, 'submesh AxB' or a file", repr(name))
+        raise InvalidInput.of(
+            "groups", "rows, columns, 'submesh AxB', rows+columns or a file", repr(name)
+        )
     groups = read_groups(name, collective)
     try:
         require_groups(topology, [group.nodes for group in groups])
@@ -163,6 +172,8 @@ class Grouping:
                     raise error.between(f"group {number}{why}: ") from error
             parts.append((part, known[key]))
         schedule = side_by_side(self.topology, parts)
+        if share_nodes(schedule.groups):
+            schedule = in_turn(schedule)
         schedule.check()
         return schedule
 

@@ -8,8 +8,12 @@ made and proved on that network; then all schedules are merged, step by step::
                      3 -> 4 -> 5
                      6 -> 7 -> 8
 
-Groups have no node in common and no path leaves its group, so no link is shared between them
-(:mod:`..schedule.groups` and the other checks prove it).
+No path leaves its group. Groups without a common node share no link, and the steps of all begin
+together. Groups with common nodes, as rows and columns at the same time, take turns where they need
+a port or a link in the same step (:func:`.in_turn`)::
+
+    one port    rows  1   3   5         all ports    rows     1 2 3     columns use other links
+                columns 2   4   6                    columns  1 2 3
 """
 
 from collections.abc import Callable, Sequence
@@ -184,6 +188,7 @@ def _blocks(parts: Sequence[tuple[GroupNetwork, Schedule]]) -> Blocks:
         tuple(contributors),
         tuple(chain.from_iterable(made.blocks.operator for _, made in parts)),
         tuple(chain.from_iterable(made.blocks.prefix for _, made in parts)),
+        np.repeat(np.arange(len(parts)), [len(made.blocks) for _, made in parts]),
     )
 
 

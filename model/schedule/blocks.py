@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,9 @@ class Blocks:
 
     An owed node gets all contributions to a reduced block, unless ``prefix[block]`` names fewer. It
     is None for most blocks, and may be left out if it is for all.
+
+    ``group``, shape (blocks,), int32, numbers the group of each block: needed if groups share
+    nodes, otherwise it may be left out (:meth:`in_groups`).
     """
 
     owner: npt.NDArray[np.int32]
@@ -42,9 +46,10 @@ class Blocks:
     contributors: tuple[tuple[int, ...] | None, ...] = ()
     operator: tuple[str | None, ...] = ()
     prefix: tuple[Prefix | None, ...] = ()
+    group: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
     def __post_init__(self) -> None:
-        freeze(self, "owner", "words", dtype=np.int32)
+        freeze(self, "owner", "words", "group", dtype=np.int32)
         if not self.operator and not self.contributors:
             object.__setattr__(self, "contributors", ((),) * len(self.owner))
             object.__setattr__(self, "operator", (None,) * len(self.owner))
@@ -69,6 +74,8 @@ class Blocks:
         for block in np.flatnonzero(self.scanned & ~self.reduced):
             allowed = "none, as it has an owner"
             raise InvalidInput.of(f"prefix of block {block}", allowed, self.prefix[block])
+        if self.group.size not in (0, len(self)):
+            raise InvalidInput.of("group of the blocks", f"{len(self)} long", self.group.size)
 
     def __len__(self) -> int:
         """Return the number of blocks."""
@@ -100,6 +107,23 @@ class Blocks:
         end = node + (prefix == Prefix.INCLUSIVE)
         return tuple(holder for holder in holders if holder < end)
 
+    def in_groups(
+        self, groups: Sequence[tuple[int, ...]], topology: Topology
+    ) -> npt.NDArray[np.int64]:
+        """Return the group of each block, shape (blocks,): -1 for none, 0 if there are no groups.
+
+        If :attr:`group` is left out, it is the group of the nodes that have the block.
+        """
+        if not groups:
+            return np.zeros(len(self), np.int64)
+        if self.group.size:
+            return self.group.astype(np.int64)
+        group = np.full(topology.nodes, -1)
+        for number, nodes in enumerate(groups):
+            group[list(nodes)] = number
+        holders = [self.holders(block, topology)[:1] for block in range(len(self))]
+        return np.array([group[nodes[0]] if nodes else -1 for nodes in holders], np.int64)
+
     def served(self, topology: Topology) -> set[int]:
         """Return the nodes of ``topology`` that must end up with some block."""
         if None in self.owed:
@@ -122,6 +146,7 @@ class Blocks:
             tuple(self.contributors[block] for block in chosen),
             tuple(self.operator[block] for block in chosen),
             tuple(self.prefix[block] for block in chosen),
+            self.group[numbers] if self.group.size else self.group,
         )
 
     @classmethod

@@ -17,6 +17,7 @@ mark sends, ``timed`` and ``circuits`` mark the schedule, and groups are lists o
     "blocks": [{"owner": null, "owed": null, "words": 16, "contributors": null, "operator": "add",
                 "prefix": "inclusive"}]
     "groups": [[0, 1], [2, 3]]
+    "groups": [[0, 1], [0, 2]], with "group": 0 or 1 in each block, as the groups share a node
     "timed": true
     "circuits": true
     {"step": 1, "source": 1, "target": 0, "path": [1, 0], "vcs": [0], "blocks": [0],
@@ -55,6 +56,7 @@ from ..network.port_model import PortModel
 from ..network.topology_file import topology_from_json, topology_to_json
 from .blocks import NO_OWNER, Blocks
 from .collective import Prefix
+from .groups import share_nodes
 from .requested import Requested
 from .rules import LARGEST_STEP, LARGEST_VC
 from .schedule import Schedule
@@ -81,6 +83,7 @@ class _Block(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     contributors: list[_Number] | msgspec.UnsetType | None = msgspec.UNSET
     operator: _Operator | msgspec.UnsetType = msgspec.UNSET
     prefix: Prefix | None = None
+    group: _Number | None = None
 
 
 class _Send(msgspec.Struct, forbid_unknown_fields=True, gc=False, omit_defaults=True):
@@ -169,7 +172,7 @@ def schedule_json(schedule: Schedule) -> str:
         "root": schedule.root,
         "steps": schedule.steps,
         "tcd": schedule.tcd,
-        "blocks": [_block(schedule.blocks, block) for block in range(len(schedule.blocks))],
+        "blocks": _file_blocks(schedule),
         **({"groups": schedule.groups} if schedule.groups else {}),
         **({"timed": True} if schedule.timed else {}),
         **({"circuits": True} if schedule.circuits else {}),
@@ -187,8 +190,17 @@ def _needs_more(schedule: Schedule) -> bool:
     return bool(marked) or more or schedule.timed or schedule.circuits
 
 
+def _file_blocks(schedule: Schedule) -> list[_Block]:
+    """Return the blocks in the form of the file, with their groups if groups share nodes."""
+    blocks = [_block(schedule.blocks, block) for block in range(len(schedule.blocks))]
+    if schedule.blocks.group.size and share_nodes(schedule.groups):
+        for block, group in zip(blocks, schedule.blocks.group.tolist(), strict=True):
+            block.group = group
+    return blocks
+
+
 def _block(blocks: Blocks, block: int) -> _Block:
-    """Return the ``block`` of ``blocks`` in the form of the file."""
+    """Return the ``block`` of ``blocks`` in the form of the file, without its group."""
     owed, words = blocks.owed[block], int(blocks.words[block])
     to = None if owed is None else list(owed)
     operator, contributors = blocks.operator[block], blocks.contributors[block]
@@ -249,6 +261,9 @@ def _decoded(text: bytes) -> _File:
         if {*reduced, block.operator is not msgspec.UNSET} != {block.owner is None}:
             allowed = "a block with an owner alone, or without one, but contributors and operator"
             raise InvalidInput(f"blocks[{place}] must be {allowed}")
+    numbered = {block.group is not None for block in file.blocks}
+    if numbered != {False} and (len(numbered) > 1 or file.groups is msgspec.UNSET):
+        raise InvalidInput("group must be given for all blocks or for none, beside groups")
     return file
 
 
@@ -288,6 +303,7 @@ def _blocks(blocks: Sequence[_Block]) -> Blocks:
         ),
         tuple(None if each.operator is msgspec.UNSET else each.operator for each in blocks),
         tuple(each.prefix for each in blocks),
+        np.array([each.group for each in blocks if each.group is not None], np.int32),
     )
 
 

@@ -55,7 +55,7 @@ def check_requests(schedule: SendTable) -> None:
     if len(requests) != count:
         raise ScheduleError(f"number of requests must be {count}, not {len(requests)}")
     everyone = schedule.topology.working_nodes
-    group = _group_of_blocks(schedule)
+    group = schedule.blocks.in_groups(groups, schedule.topology)
     if (group < 0).any():
         raise ScheduleError(f"block {np.argmin(group)} must be of a group, as requested")
     for number, request in enumerate(requests):
@@ -63,18 +63,6 @@ def check_requests(schedule: SendTable) -> None:
         complaint = _complaint(schedule, request, nodes, schedule.blocks.some(group == number))
         if complaint is not None:
             raise ScheduleError(f"group {number}: {complaint}" if groups else complaint)
-
-
-def _group_of_blocks(schedule: SendTable) -> Nodes:
-    """Return the group of the nodes that have each block before step 1, -1 without a group."""
-    blocks = schedule.blocks
-    if not schedule.groups:
-        return np.zeros(len(blocks), np.int64)
-    group = np.full(schedule.topology.nodes, -1)
-    for number, nodes in enumerate(schedule.groups):
-        group[list(nodes)] = number
-    holders = [blocks.holders(block, schedule.topology)[:1] for block in range(len(blocks))]
-    return np.array([group[nodes[0]] if nodes else -1 for nodes in holders], np.int64)
 
 
 def _complaint(schedule: SendTable, request: Requested, nodes: Nodes, blocks: Blocks) -> str | None:

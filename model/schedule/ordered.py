@@ -22,7 +22,7 @@ with one bit for each step, so thousands of sends take about a second.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
 from itertools import chain, pairwise
 
@@ -133,6 +133,38 @@ def packed_schedule(
         else np.zeros(0, np.bool_),
         **columns,
     )
+
+
+def in_turn(schedule: Schedule) -> Schedule:
+    """Return the ``schedule`` of groups with the earliest steps in which no two of them meet.
+
+    The sends of a group that share a step are a unit, and follow its units of earlier steps. Groups
+    of trees for circuits that share nodes come one after the other: a router joins one sum at once.
+    """
+    group = schedule.blocks.group[schedule.block_ids[schedule.block_offsets[:-1]]]
+    if schedule.circuits:
+        turn = np.zeros(len(schedule.groups), np.int64)
+        taken = np.zeros(schedule.topology.nodes, np.int64)
+        for number, nodes in enumerate(map(list, schedule.groups)):
+            turn[number] = taken[nodes].max()
+            taken[nodes] = turn[number] + 1
+        return replace(schedule, step=schedule.step + schedule.steps * turn[group])
+    (of_unit, _), first, unit = np.unique(
+        np.stack((group, schedule.step)), axis=1, return_index=True, return_inverse=True
+    )
+    follows = [False, *(of_unit[1:] == of_unit[:-1])]
+    before = [[int(first[each - 1])] if other else [] for each, other in enumerate(follows)]
+    paths = np.split(schedule.path_nodes, schedule.path_offsets[1:-1])
+    sends = OrderedSends(
+        source=schedule.source.tolist(),
+        target=schedule.target.tolist(),
+        blocks=(),
+        after=[before[each] for each in unit.tolist()],
+        unit=unit.tolist(),
+    )
+    ways = [[path.tolist() for path in paths]]
+    steps, _ = _steps(sends, ways, schedule.send_words.tolist(), schedule.port_model)
+    return replace(schedule, step=np.array(steps, np.int32))
 
 
 def _apart(sends: OrderedSends, paths: Sequence[Sequence[int]], vcs: Int32s) -> Int32s:

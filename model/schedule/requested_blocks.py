@@ -44,11 +44,13 @@ def blocks_of(
     operator: list[str | None] = []
     prefix: list[Prefix | None] = []
     everyone = tuple(topology.working_nodes.tolist())
-    for request, nodes in zip(requests, groups or (everyone,), strict=True):
+    group: list[int] = []
+    for number, (request, nodes) in enumerate(zip(requests, groups or (everyone,), strict=True)):
         whole = nodes if groups else None
         reduces = Collective(request.collective).reduces
         messages = _messages(topology, request, nodes, whole)
         lengths = np.broadcast_to(np.ravel(np.array(request.words, np.int64)), (len(messages),))
+        group += [number] * (len(messages) * pieces)
         for (begin, end), length in zip(messages, lengths.tolist(), strict=True):
             owner += [begin] * pieces
             owed += [end] * pieces
@@ -63,6 +65,7 @@ def blocks_of(
         tuple(contributors),
         tuple(operator),
         tuple(prefix),
+        np.array(group if groups else (), np.int32),
     )
 
 

@@ -135,10 +135,8 @@ def schedule_of_rounds(
             parameter = f"blocks of send {place} of round {number}"
             require_range(parameter, max(send.blocks), 0, len(blocks) - 1)
     sets = [send.blocks for each in rounds for send in each]
-    sets += [
-        [block for block in range(len(blocks)) if {*blocks.holders(block, topology)} & {*nodes}]
-        for nodes in groups
-    ]
+    of_block = blocks.in_groups(groups, topology)
+    sets += [np.flatnonzero(of_block == number).tolist() for number in range(len(groups))]
     order = adjacent_order(len(blocks), sets)
     number = np.argsort(order).tolist()
     placed = [

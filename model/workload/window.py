@@ -90,9 +90,6 @@ def _program(found: WorkloadRun, calls: Sequence[int], piece: int) -> Schedule:
     costs = [found.costs[call] for call in calls]
     parts = [(cost.part, cost.schedules[piece]) for cost in costs]
     made = side_by_side(found.workload.topology, parts)
-    if len({node for group in made.groups for node in group}) < sum(map(len, made.groups)):
-        # A node may send one message and receive another, so they are no groups.
-        made = replace(made, groups=(), requests=())
     made.check()
     return made
 

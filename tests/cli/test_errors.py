@@ -198,7 +198,7 @@ BAD_OPTIONS = {
         "packed-trees, recursive-doubling, combs, dissemination)"
     ),
     "schedule --mesh 4x4 --source 0,0 --group diag": (
-        "--group must be rows, columns, 'submesh AxB' or a file, not 'diag'"
+        "--group must be rows, columns, 'submesh AxB', rows+columns or a file, not 'diag'"
     ),
     "schedule --mesh 4x4 --collective all-gather --group rows --group columns": (
         "--group must be given once, not rows and columns"

@@ -26,7 +26,7 @@ def _files(here: Path) -> None:
     """Write files of groups and of words into the commands' folder."""
     groups = {"format": "eyecast-groups", "version": 1, "groups": GROUPS}
     Path("groups.json").write_text(json.dumps(groups))
-    groups["groups"] = [{**GROUPS[0], "nodes": [2, 1, 0, 4]}, GROUPS[1]]
+    groups["groups"] = [{**GROUPS[0], "nodes": [2, 1, 0, 4], "algorithm": "best"}, GROUPS[1]]
     Path("overlap.json").write_text(json.dumps(groups))
     words = {"format": "eyecast-block-words", "version": 1, "words": WORDS}
     Path("words.json").write_text(json.dumps(words))
@@ -91,6 +91,25 @@ def test_groups_of_standard_input_are_compared_over_lengths(
     assert read == printed_result(eyecast(*command, "groups.json").output)
 
 
+@pytest.mark.parametrize("named", ["rows+columns", "rows+rows", "overlap.json"])
+def test_groups_that_share_nodes_are_in_a_file_as_in_the_command(
+    eyecast: Command, named: str
+) -> None:
+    command = (*NETWORK, "--group", named)
+    if named != "overlap.json":
+        command = (*command, "--collective", "all-to-all", "--words", "3")
+    answer = eyecast("predict", *command, "--json")
+    assert answer.status == 0
+    eyecast("schedule", *command, "-o", "made.json")
+    read = result(eyecast("predict", "--schedule", "made.json", "--json"))
+    assert read["cycles"] == printed_result(answer.output)["cycles"]
+    made = json.loads(Path("made.json").read_text())
+    owners = [{*made["groups"][block["group"]]} for block in made["blocks"]]
+    assert all(block["owner"] in nodes for block, nodes in zip(made["blocks"], owners, strict=True))
+    compared = eyecast("compare", *command, "--json")
+    assert printed_result(compared.output)["group"] == named
+
+
 ALL_GATHER = "--collective all-gather --block-words words.json"
 REFUSED = {
     "schedule --mesh 4x4 --group rows": "a source must be given, such as --source 0,0",
@@ -100,11 +119,8 @@ REFUSED = {
     "schedule --hypercube 3 --group rows --source 0,0,0": (
         "network for group rows must be a grid of 2 axes, not 3-cube"
     ),
-    "schedule --mesh 4x4 --group overlap.json": (
-        "overlap.json: nodes of group 1 must be in no other group, not node 4, which is in group 0"
-    ),
-    "compare --mesh 4x4 --group overlap.json": (
-        "overlap.json: nodes of group 1 must be in no other group, not node 4, which is in group 0"
+    "schedule --mesh 4x4 --group rows+diagonals --source 0,0": (
+        "--group must be rows, columns, 'submesh AxB', rows+columns or a file, not 'rows+diagonals'"
     ),
     "predict --mesh 4x4 --group groups.json --faulty-node 1,1": (
         "groups.json: node of group 1 must be a working node, not faulty node 5"

@@ -127,7 +127,7 @@ def _draw_collective(
 def _draw_groups(
     draw: np.random.Generator, network: Topology, working: list[int]
 ) -> Iterator[list[int]]:
-    """Draw one to three connected groups of two nodes or more."""
+    """Draw one to three connected groups of two nodes or more, some of which share nodes."""
     free = {*working}
     for _ in range(int(draw.integers(1, 4))):
         if len(free) < 2:
@@ -141,7 +141,7 @@ def _draw_groups(
                 break
             group.append(int(draw.choice(near)))
         if len(group) >= 2:
-            free -= {*group}
+            free -= {*group} if draw.integers(2) else set()
             yield sorted(group)
 
 

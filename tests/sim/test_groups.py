@@ -57,3 +57,33 @@ def test_unequal_blocks_of_other_collectives(collective: str) -> None:
         block_words=pairs if collective == "all-to-all" else WORDS,
     )
     require_bounded(made)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
+@pytest.mark.parametrize("ports", ["one", "all"])
+def test_every_node_is_in_a_row_and_a_column(ports: str, circuits: bool) -> None:
+    """The measured memories have both sums, as NumPy adds the words that the nodes began with."""
+    made = eyecast.schedule(
+        eyecast.mesh((3, 2)),
+        "best",
+        collective="all-reduce",
+        groups="rows+columns",
+        words=8,
+        ports=ports,
+        circuits=circuits,
+    )
+    result = eyecast.verify(made, circuits=circuits)
+    require_agreement(result)
+    assert {*made.groups} == {(0, 1, 2), (3, 4, 5), (0, 3), (1, 4), (2, 5)}
+    payload, compared = result.case.payload, 0
+    for block, group in enumerate(made.blocks.group.tolist()):
+        sums = payload.contributions[block].sum(axis=0) % (
+            1 << result.case.program.config.flit_width
+        )
+        assert len(payload.contributions[block]) == len(made.groups[group])
+        for node in made.groups[group]:
+            address = payload.layout.address(node, block)
+            assert (result.measured.memory[node, address : address + len(sums)] == sums).all()
+            compared += len(sums)
+    assert compared == 6 * 2 * 8

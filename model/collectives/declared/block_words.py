@@ -100,10 +100,9 @@ def require_shape(words: BlockWords, collective: str, nodes: int) -> None:
 def require_within(words: BlockWords, topology: Topology, groups: Sequence[Iterable[int]]) -> None:
     """Raise :class:`.InvalidInput` for words of a node in none of ``groups``, or across two."""
     table = np.array(words, np.int64)
-    group = np.full(topology.nodes, -1)
-    for number, nodes in enumerate(groups):
-        group[list(nodes)] = number
-    apart = group < 0 if table.ndim == 1 else (group[:, None] != group) | (group < 0)
+    apart = np.ones((topology.nodes,) * table.ndim, np.bool_)
+    for nodes in map(list, groups):
+        apart[nodes if table.ndim == 1 else np.ix_(nodes, nodes)] = False
     for node, *target in np.argwhere(apart & (table > 0))[:1].tolist():
         where = f"of node {node}" + "".join(f" for node {each}" for each in target)
         allowed = "0, as both are not in one collective" if target else "0, as it takes no part"

@@ -10,9 +10,11 @@ arrival::
     packed      node 5   | 40 | 41 | 42 | ... | 47 || 8 | 9 || 24 | 25 ||
                            its own at the start      step 1    step 2
 
-A node needs only the blocks of its own group, so the first block of each group is at address 0::
+A node needs only the blocks of its own group, so the first block of each group is at address 0, or
+where the blocks of earlier groups with common nodes end::
 
     groups      node 0   | 0 | 1 | 2 |        node 3   | 3 | 4 | 5 |
+    in both     node 6   | 0 | 1 | 2 | 3 | 4 | 5 |
 
 Blocks that stream around a ring are aligned if a window of addresses can wrap with them. Otherwise
 every node has them in the order in which it sends them (:mod:`...schedule.stream_runs`), so that no
@@ -44,8 +46,8 @@ class Layout:
     """The address of every block in every node that ever holds it.
 
     ``starts`` has shape (blocks + 1,): where each block begins and the last one ends, if they stand
-    one after the other. ``base`` has shape (nodes,): where the first block of a node's group
-    begins. In an aligned layout the address of a block is the difference, at most ``aligned_size``,
+    one after the other. ``base`` has shape (blocks,): where address 0 lies for the block's group.
+    In an aligned layout the address of a block is the difference, at most ``aligned_size``,
     and ``packed`` is None. Otherwise ``packed`` maps ``node * blocks + block`` to an address.
     ``size`` is the largest number of words that a node uses, from address 0 on.
     ``halves`` tells when a block is in the upper half of the memory, or how many copies it has.
@@ -70,7 +72,7 @@ class Layout:
         """
         aligned = cls._aligned(schedule, Halves.of(schedule))
         if schedule.stream.any():
-            streamed = _Streamed.of(schedule, aligned.starts, aligned.base)
+            streamed = _Streamed.of(schedule, aligned.starts, aligned.base[None, :])
             made = aligned
             if streamed.elsewhere.any() and (found := _pack_streams(schedule, aligned.starts)):
                 made = replace(aligned, packed=found[0], size=found[1], in_runs=True)
@@ -100,19 +102,19 @@ class Layout:
     @classmethod
     def _aligned(cls, schedule: Schedule, halves: Halves) -> Layout:
         """Return the layout in which all nodes of a group have a block at the same address."""
-        starts = block_starts(schedule.blocks)
-        group = np.zeros(schedule.topology.nodes, np.int64)
-        for number, nodes in enumerate(schedule.groups, start=1):
-            group[list(nodes)] = number
-        begin, end = np.zeros((2, len(schedule.groups) + 1), np.int64)
-        if schedule.groups:
-            begin[:] = starts[-1]
-            block, node = np.array([*_at_start(schedule)], np.int64).reshape(-1, 2).T
-            np.minimum.at(begin, group[node], starts[block])
-            np.maximum.at(end, group[node], starts[block + 1])
-        else:
-            end[:] = starts[-1]
-        size = int((end - begin).max())
+        starts, groups = block_starts(schedule.blocks), schedule.groups
+        group = schedule.blocks.in_groups(groups, schedule.topology)
+        # The last group is that of blocks without a group.
+        begin = np.full(len(groups) + 1, starts[-1])
+        end = np.zeros(len(groups) + 1, np.int64)
+        np.minimum.at(begin, group, starts[:-1])
+        np.maximum.at(end, group, starts[1:])
+        words, used = np.maximum(end - begin, 0), np.zeros(schedule.topology.nodes, np.int64)
+        for number, nodes in enumerate(map(list, groups)):
+            place = used[nodes].max()
+            begin[number] -= place
+            used[nodes] = place + words[number]
+        size = max(int(words[-1]), int(used.max(initial=0)))
         return cls(starts, begin[group], size, None, size, halves)
 
     @property
@@ -155,7 +157,7 @@ class Layout:
     def address(self, node: int, block: int) -> int:
         """Return the address of ``block`` in ``node``; KeyError if the node never has it."""
         if self.packed is None:
-            return int(self.starts[block] - self.base[node])
+            return int(self.starts[block] - self.base[block])
         return self.packed[node * (len(self.starts) - 1) + block]
 
     def addresses(
@@ -163,7 +165,7 @@ class Layout:
     ) -> npt.NDArray[np.int64]:
         """Return addresses of ``blocks`` in ``nodes``, pairwise; KeyError if one never has it."""
         if self.packed is None:
-            found: npt.NDArray[np.int64] = self.starts[blocks] - self.base[nodes]
+            found: npt.NDArray[np.int64] = self.starts[blocks] - self.base[blocks]
             return found
         keys = nodes.astype(np.int64) * (len(self.starts) - 1) + blocks
         places = map(self.packed.__getitem__, keys.tolist())
@@ -229,12 +231,13 @@ class _Streamed(NamedTuple):
     def of(
         cls, schedule: Schedule, starts: npt.NDArray[np.int64], base: npt.NDArray[np.int64]
     ) -> _Streamed:
-        """Check all packets; address 0 of node n has the word ``base[n]`` of an aligned layout."""
+        """Check all packets; ``base``, (nodes, 1) or (1, blocks), is the word at address 0."""
+        base = np.broadcast_to(base, (schedule.topology.nodes, len(schedule.blocks)))
         ends, largest = np.stack((schedule.source, schedule.target)), 0
         paired, wrong = np.zeros((2, schedule.sends), np.bool_)
         for send, before, after in streamed_pairs(schedule):
             back = np.broadcast_to(starts[before + 1] - starts[after], (2, len(send)))
-            begin = starts[after] - base[ends[:, send]]
+            begin = starts[after] - base[ends[:, send], after]
             window = (back > 1) & (back & (back - 1) == 0) & (begin % np.maximum(back, 1) == 0)
             paired[send] = True
             wrong[send[((back != 0) & ~window).any(axis=0)]] = True
@@ -260,7 +263,7 @@ def _pack_streams(
     base = np.full(schedule.topology.nodes, starts[-1])
     keys = np.fromiter(held, np.int64, len(held))
     np.minimum.at(base, keys // count, starts[keys % count])
-    streamed = _Streamed.of(schedule, starts, base)
+    streamed = _Streamed.of(schedule, starts, base[:, None])
     runs, disordered = stream_runs(schedule)
     if streamed.elsewhere[sorted(disordered)].any():
         return None

@@ -10,6 +10,7 @@ from helpers.generated import generated
 from helpers.refusals import refusal_of
 from helpers.schedules import Send, build
 
+import eyecast
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request, words_of
 from eyecast.model.collectives.group_choice import Grouping
@@ -67,6 +68,40 @@ def test_rows_need_the_memory_of_one_row(collective: str, circuits: bool) -> Non
         cases = [carried_out(each, circuits=circuits) for each in (alone, made)]
         one, all_rows = (case.payload.layout.size for case in cases)
         assert all_rows == one, algorithm.name
+        served += 1
+    assert served
+
+
+@pytest.mark.parametrize(
+    "circuits", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["packets", "circuits"]
+)
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_rows_and_columns_at_once(collective: str, circuits: bool) -> None:
+    """Whatever the algorithms, each node gets both results, and has both groups' blocks."""
+    network, served = mesh((4, 3)), 0
+    for name, ports in product(algorithms_for(collective, circuits=circuits), ("one", "all")):
+        asked = {
+            "collective": collective,
+            "source": None if collective in ROOTLESS else 5,
+            "targets": (6, 9) if collective == Collective.MULTICAST else None,
+            "words": None if collective == Collective.BARRIER else 24,
+            "ports": ports,
+        }
+        try:
+            rows, columns = (
+                eyecast.schedule(network, name.name, groups=groups, **asked)
+                for groups in ("rows", "columns")
+            )
+        except InvalidInput:
+            continue
+        both = eyecast.schedule(network, name.name, groups="rows+columns", **asked)
+        assert both.groups == rows.groups + columns.groups
+        assert both.sends == rows.sends + columns.sends
+        cases = [carried_out(each, circuits=circuits) for each in (rows, columns, both)]
+        one, other, sizes = (case.payload.layout.size for case in cases)
+        assert sizes <= one + other, name.name
+        bounds = [schedule_bound(each).value for each in (rows, columns, both)]
+        assert cases[2].predicted.cycles >= bounds[2] >= max(bounds[:2])
         served += 1
     assert served
 

@@ -87,6 +87,13 @@ def leaving_a_group() -> None:
     replace(made, collective="custom", root=None, groups=((0, 1), (2, 3))).check()
 
 
+def crossing(group: list[int]) -> None:
+    """Check two groups that share node 1; each block is owed to both nodes of its group."""
+    blocks = Blocks(np.array([1, 2]), ((0, 1), (1, 2)), [2, 2], group=np.array(group))
+    made = build(line(3), [Send(1, [1, 0], [0]), Send(1, [2, 1], [1])], blocks, "custom")
+    replace(made, port_model="full-duplex", groups=((0, 1), (1, 2))).check()
+
+
 def of_own_operator() -> None:
     """The result of a custom operator may depend on the order of arrival."""
     made = all_reduce("trivance-whole", ring_of(9), words=5, all_port=True)
@@ -141,10 +148,12 @@ REFUSED = {
         ring_all_gather(block_words=(3, 1, 0, 2))
     ),
     # Groups.
-    "send 1 (step 2, 0 -> 2): it leads from one group to another, or to none": leaving_a_group,
-    "nodes of group 1 must be in no other group, not node 1, which is in group 0": lambda: (
-        require_groups(BROKEN, [(0, 1), (1, 2)])
-    ),
+    "send 1 (step 2, 0 -> 2): it takes block 0 out of its group": leaving_a_group,
+    "send 0 (step 1, 1 -> 0): it takes block 0 out of its group": lambda: crossing([1, 1]),
+    "blocks must have the number of their group, as groups share nodes": lambda: crossing([]),
+    "group of block 1 must be 0 to 1, not 2": lambda: crossing([0, 2]),
+    "node 2 has block 1, but is not in its group 0": lambda: crossing([0, 0]),
+    "group of the blocks must be 2 long, not 1": lambda: crossing([0]),
     "node of group 0 must be a working node, not faulty node 5": lambda: require_groups(
         BROKEN, [(0, 5)]
     ),

@@ -346,6 +346,10 @@ def test_a_block_that_is_half_reduced(tmp_path: Path) -> None:
         ),
         (set_key("blocks", 0, "owner", to=-1), "blocks[0].owner: Expected int >= 0"),
         (set_key("groups", to=[[0], [1, 7]]), "nodes of groups[1] must be 0 to 2, not 7"),
+        (
+            set_key("blocks", 0, "group", to=1),
+            "group must be given for all blocks or for none, beside groups",
+        ),
     ],
 )
 def test_a_wrong_value_of_version_2_is_one_line(edit: Edit, line: str, tmp_path: Path) -> None:
