@@ -51,8 +51,8 @@ PatternName = Literal[
     "bit-transpose",
 ]
 """The pattern of random traffic: who sends to whom."""
-OrderName = Literal["canonical", "postorder", "reverse-breadth-first"]
-"""The order of the sums of a reduction, or of the sends of an all-to-all by all ports."""
+OrderName = Literal["canonical", "postorder", "reverse-breadth-first"] | str
+"""The order of sums, of the sends of an all-to-all by all ports, or of levels: "rows,columns"."""
 OperatorName = Literal["add", "min", "max", "min-signed", "max-signed", "and", "or", "xor"]
 """The name of a built-in operator."""
 

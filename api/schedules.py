@@ -109,8 +109,10 @@ def schedule(
         Serve the reachable nodes if some are unreachable.
     order
         "canonical": every sum of a reduction is made in one order, whatever the algorithm, network
-        and length. The other names are orders in which a node sends the blocks of an all-to-all by
-        all ports. None for the algorithm's own order.
+        and length. "postorder" and "reverse-breadth-first": the order in which a node sends the
+        blocks of an all-to-all by all ports. The levels of "hierarchy", the innermost first:
+        boxes such as "rows,columns" or "submesh 2x2,submesh 4x4", or nested lists of nodes such as
+        "[[0, 1], [2, 3]]". None for the algorithm's own order.
     operator
         The operator of a reduction: a built-in name, or a custom :class:`.Operator`, which
         :func:`.predict` and :func:`.verify` must also get in ``operators``. None for the default:

@@ -230,11 +230,12 @@ collective_options = recorded(
     ),
     click.option(
         "--order",
-        metavar="canonical|postorder|reverse-breadth-first",
+        metavar="canonical|postorder|reverse-breadth-first|LEVELS",
         help=(
             "canonical: add the words of every sum in the same order, whatever the "
-            "algorithm. Other names: the order in which a node sends the blocks of an "
-            "all-to-all through all ports."
+            "algorithm. postorder, reverse-breadth-first: the order in which a node sends the "
+            "blocks of an all-to-all through all ports. LEVELS of hierarchy, innermost first: "
+            "'rows,columns', 'submesh 2x2,submesh 4x4' or nested lists '[[0,1],[2,3]]'."
         ),
     ),
     heading="Collective",

@@ -37,7 +37,8 @@ class Algorithm(Declared):
                 allowed, about = f"one or {made.port_model}", f" for {self.name} {self.collective}"
                 raise InvalidInput.of("ports", allowed, request.duplex, about=about)
             return made
-        canonical = self.collective in REDUCTIONS and request.order is not None
+        ordered = request.order is not None and "order" not in self.takes
+        canonical = self.collective in REDUCTIONS and (ordered or request.order == CANONICAL)
         if canonical:
             if request.order != CANONICAL:
                 raise InvalidInput.of("order", CANONICAL, request.order, about=" of a reduction")

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from ..base.errors import InvalidInput
 from ..base.files import STANDARD_INPUT, input_name
-from ..base.texts import integers
 from ..network.topology import Topology
 from ..schedule.groups import require_groups, share_nodes
 from ..schedule.ordered import in_turn
@@ -20,10 +19,8 @@ from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
 from .declared.block_words import BlockWords, require_shape, require_within, selected
 from .group_file import Group, read_groups
-from .groups import GroupNetwork, Nodes, boxes_of, in_whole, part_of, side_by_side
+from .groups import GroupNetwork, Nodes, box_sides, boxes_of, in_whole, part_of, side_by_side
 from .registry import algorithms_for
-
-SUBMESH = "submesh "
 
 Maker = Callable[[Topology, Group, int], Schedule]
 """A function of the group's own network, the group in its numbers and the group's index."""
@@ -55,7 +52,7 @@ def named_groups(
     In each box the root and the targets have the positions of ``source`` and ``targets`` in theirs.
     Raises :class:`.InvalidInput` for sides that do not divide the grid's, and for an unknown name.
     """
-    named = [(part, _box_sides(part, topology)) for part in name.split("+")]
+    named = [(part, box_sides(part, topology)) for part in name.split("+")]
     if all(sides is not None for _, sides in named):
         boxes = [
             _group(topology, sides, box, source, targets)
@@ -75,21 +72,6 @@ def named_groups(
     except InvalidInput as error:
         raise error.between(f"{input_name(name)}: ") from error
     return NamedGroups(name, groups)
-
-
-def _box_sides(text: str, topology: Topology) -> tuple[int, ...] | None:
-    """Return the sides of the boxes that ``text`` names; None if it names no boxes.
-
-    Raises :class:`.InvalidInput` for rows or columns of a network without exactly two axes.
-    """
-    if text in ("rows", "columns"):
-        if len(topology.dims) != 2:
-            raise InvalidInput.of(f"network for group {text}", "a grid of 2 axes", topology.label)
-        width, height = topology.dims
-        return (width, 1) if text == "rows" else (1, height)
-    if text.startswith(SUBMESH):
-        return tuple(integers("group", "submesh and sides such as 4x4", text[len(SUBMESH) :], "x"))
-    return None
 
 
 def _group(

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..base.errors import InvalidInput, with_article
 from ..base.ragged import offsets_of
+from ..base.texts import integers
 from ..network.faults import with_faults
 from ..network.port_model import PORT_MODELS
 from ..network.topology import Topology, mesh, torus
@@ -32,6 +33,8 @@ from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
 
 Nodes = tuple[int, ...]
+
+_SUBMESH = "submesh "
 
 SEVERAL = "several"
 """Name of the algorithm of groups that use different ones."""
@@ -48,6 +51,21 @@ class GroupNetwork:
     def members(self) -> Nodes:
         """The group's nodes, by their numbers in the whole network, ascending."""
         return tuple(sorted(self.nodes[node] for node in self.topology.working_nodes.tolist()))
+
+
+def box_sides(text: str, topology: Topology) -> tuple[int, ...] | None:
+    """Return the sides of the boxes that ``text`` names; None if it names no boxes.
+
+    Raises :class:`.InvalidInput` for rows or columns of a network without exactly two axes.
+    """
+    if text in ("rows", "columns"):
+        if len(topology.dims) != 2:
+            raise InvalidInput.of(f"network for group {text}", "a grid of 2 axes", topology.label)
+        width, height = topology.dims
+        return (width, 1) if text == "rows" else (1, height)
+    if text.startswith(_SUBMESH):
+        return tuple(integers("group", "submesh and sides such as 4x4", text[len(_SUBMESH) :], "x"))
+    return None
 
 
 def boxes_of(topology: Topology, sides: Sequence[int], words: str) -> list[Nodes]:

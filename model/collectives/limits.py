@@ -77,7 +77,7 @@ def _passed(request: Request) -> bool:
 LIMITS = (
     Limit(1 << 12, (), _FOR_ALL),
     Limit(1 << 11, (), (Collective.ALL_TO_ALL,)),
-    Limit(512, ("direct", "ring", "recursive-doubling"), (Collective.ALL_TO_ALL,)),
+    Limit(512, ("direct", "ring", "recursive-doubling", "hierarchy"), (Collective.ALL_TO_ALL,)),
     Limit(256, ("row-column",)),
     Limit(1 << 11, ("direct", "ring", "recursive-doubling"), _AT_ROOT),
     Limit(512, ("packed-chains",)),

@@ -50,7 +50,7 @@ _COPYING = tuple(
         greedy.ALGORITHM,
         greedy.BROADCAST,
         circulant.ALGORITHM,
-        hierarchy.ALGORITHM,
+        *hierarchy.ALGORITHMS,
         swing.ALGORITHM,
         trivance.ALGORITHM,
         all_ports.ALGORITHM,

@@ -1,86 +1,172 @@
-"""All-gather by levels, where links between parts of a network are slower than those within.
+"""Collectives by levels: within parts of a network, then between them.
 
-Nodes that links faster than the slowest join are a *part*, such as a chiplet. Each node first
-exchanges its block with the nodes at its own place in the other parts. Then each part turns a ring,
-which brings all blocks to all its nodes. So few words cross the slow links: those of the other
-parts, once for each part::
+Nodes that links faster than the slowest join are a *part*, such as a chiplet; or a user names the
+levels (:meth:`_Levels.of`). In an all-gather each node first exchanges its block with the nodes at
+its own place in the other parts. Then each part turns a ring, which brings all blocks to all its
+nodes. So few words cross the slow links: those of the other parts, once for each part::
 
     2x2 chiplets      1. along the rows of chiplets         every other place: columns first,
                       2. along the columns of chiplets      so that all slow links are busy
                       3. round the ring of each chiplet
 
-Backwards it is a reduce-scatter that combines within parts first. With all ports a block has two
-halves: they cross the parts in the two orders, and turn the ring in both directions.
+Backwards it is a reduce-scatter that combines within parts first. A broadcast goes through the same
+rings by doubling. In an all-to-all a node sends to each other one of a ring all blocks for the
+nodes behind it. With all ports a block has two halves: they cross the parts in the two orders, and
+turn the rings in both directions.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
+from math import lcm
 from typing import Self
 
 import numpy as np
 
 from ...base.arrays import Numbers
-from ...base.errors import require_range
+from ...base.errors import InvalidInput, require_range
 from ...base.ragged import even_shares
 from ...network.faults import with_faults
 from ...network.links import directed_links
 from ...network.port_model import PortModel
-from ...network.topology import Topology, mesh
+from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.rounds import RoundSend, schedule_of_rounds
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
+from ..declared.request import Request
 from ..grid.rings import ring_order
+from ..groups import box_sides, boxes_of, part_of
 from ..reductions.bounds import parts_joined
 from ..streaming.rings import ring_of_all
 
 NAME = "hierarchy"
 
+Place = tuple[int, ...]
+Round = list[RoundSend]
 
-def hierarchical_all_gather(topology: Topology, words: int, *, all_port: bool = False) -> Schedule:
-    """Bring ``words`` words of each working node to all: between parts, then in the ring of each.
 
-    Raises :class:`.InvalidInput` for blocks without words, and for a network without slower links,
-    or with parts of different sizes.
+def by_levels(collective: Collective, asked: Request) -> Schedule:
+    """Return a broadcast, an all-gather or an all-to-all by levels.
+
+    Raises :class:`.InvalidInput` for blocks without words, for an order that names no levels, and
+    without an order for a network without slower links, or with parts of different sizes.
     """
-    require_range("words", words, 1)
-    levels = _Levels.of(topology)
-    halves = [share for share in even_shares(words, 2 if all_port else 1).tolist() if share]
-    nodes = sorted(levels.place)
-    blocks = Blocks(
-        np.tile(nodes, len(halves)),
-        (None,) * (len(nodes) * len(halves)),
-        np.repeat(halves, len(nodes)),
-    )
-    number = {node: block for block, node in enumerate(nodes)}
-    rounds = [
+    require_range("words", asked.words, 1)
+    levels = _Levels.of(asked.topology, asked.order)
+    shares = even_shares(asked.words, 2 if asked.all_port else 1).tolist()
+    halves = [share for share in shares if share]
+    nodes, root = sorted(levels.place), asked.source
+    ends: list[tuple[int, tuple[int, ...] | None]]
+    if collective == Collective.ALL_TO_ALL:
+        ends = [(begin, (end,)) for begin in nodes for end in nodes]
+        rounds = [[*levels.exchanges(half)] for half in range(len(halves))]
+    elif root is not None:
+        ends, rounds = (
+            [(root, None)],
+            [[*levels.doublings(root, half)] for half in range(len(halves))],
+        )
+    else:
+        ends = [(node, None) for node in nodes]
+        rounds = [[*levels.turns(half)] for half in range(len(halves))]
+    both = [
         [
-            send._replace(blocks=[number[node] + half * len(nodes) for node in send.blocks])
+            send._replace(blocks=[block + half * len(ends) for block in send.blocks])
             for half, sends in enumerate(each)
             for send in sends
         ]
-        for each in zip(*(levels.rounds(half) for half in range(len(halves))), strict=True)
+        for each in zip(*rounds, strict=True)
     ]
-    ports = PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX
-    name = Collective.ALL_GATHER
-    return schedule_of_rounds(topology, name, NAME, ports, None, blocks, rounds)
+    owners, owed = zip(*ends * len(halves), strict=True)
+    blocks = Blocks(np.array(owners, np.int32), owed, np.repeat(halves, len(ends)))
+    ports = PortModel.ALL_PORT if asked.all_port else PortModel.FULL_DUPLEX
+    return schedule_of_rounds(asked.topology, collective, NAME, ports, root, blocks, both)
 
 
 @dataclass(frozen=True)
 class _Levels:
     """The place of each node in its rings: that of its part, and those across the parts.
 
-    ``sides`` are the lengths of the rings: of the part's first, then of each axis of parts.
-    ``place`` has a node's place in each of its rings.
+    ``sides`` are the lengths of the rings. ``levels`` has the rings of each level, the parts'
+    first. ``place`` has a node's place in each of its rings.
     """
 
     sides: tuple[int, ...]
-    place: dict[int, tuple[int, ...]]
+    levels: tuple[tuple[int, ...], ...]
+    place: dict[int, Place]
 
     @classmethod
-    def of(cls, topology: Topology) -> Self:
+    def of(cls, topology: Topology, order: str | None) -> Self:
+        """Return the levels that ``order`` gives, the innermost first; without, those of the links.
+
+        ``order`` names boxes, such as "rows,columns" or "submesh 2x2,submesh 4x4", each of which
+        joins those before it, or lists nodes by level: "[[0, 1], [2, 3]]" are two parts of two.
+        """
+        if order is None:
+            return cls._of_links(topology)
+        return cls._listed(topology, order) if order[:1] == "[" else cls._named(topology, order)
+
+    @classmethod
+    def _listed(cls, topology: Topology, order: str) -> Self:
+        """Return the levels of nested lists of nodes."""
+        try:
+            nodes = np.array(json.loads(order))
+        except ValueError:
+            nodes = np.zeros(0)
+        if nodes.ndim < 2 or sorted(nodes.ravel().tolist()) != topology.working_nodes.tolist():
+            allowed = "lists of equally long lists with each working node once, as [[0, 1], [2, 3]]"
+            raise InvalidInput.of("order", allowed, order)
+        places = {int(node): index[::-1] for index, node in np.ndenumerate(nodes)}
+        return cls(nodes.shape[::-1], tuple((axis,) for axis in range(nodes.ndim)), places)
+
+    @classmethod
+    def _named(cls, topology: Topology, order: str) -> Self:
+        """Return the levels of boxes of a grid without faults."""
+        if not topology.whole_grid:
+            raise topology.refusal(f"levels {order}", "a grid without faults")
+        boxes = [(1,) * len(topology.dims)]
+        for name in order.split(","):
+            try:
+                sides = box_sides(name, topology)
+                boxes_of(topology, sides or boxes[0], name)
+            except InvalidInput as error:
+                raise error.between("order: ") from error
+            if sides is None:
+                allowed = "rows, columns or 'submesh AxB', one or more joined by a comma, or lists"
+                raise InvalidInput.of("order", allowed, repr(order))
+            boxes.append(tuple(map(lcm, boxes[-1], sides)))
+        return cls._of_boxes(topology, [*dict.fromkeys((*boxes[1:], topology.dims))])
+
+    @classmethod
+    def _of_boxes(cls, topology: Topology, boxes: Sequence[tuple[int, ...]]) -> Self:
+        """Return the levels of nested boxes with these sides, the last that of the whole grid."""
+        if len(boxes) < 2:
+            raise InvalidInput.of(
+                "order", "levels of which the first is a part of the grid", "all of it"
+            )
+        at = topology.coordinates(np.arange(topology.nodes))
+        part = part_of(topology, boxes_of(topology, boxes[0], "levels")[0])
+        ring = [part.nodes[node] for node in _ring(part.topology)]
+        # The node of the first box at the place that each node has in its box.
+        alike = (topology.node_at(tuple(each)) for each in (at % boxes[0]).tolist())
+        sides, levels = [len(ring)], [(0,)]
+        columns = [np.array([ring.index(node) for node in alike])]
+        for small, large in pairwise(boxes):
+            first = len(sides)
+            for axis, (short, long) in enumerate(zip(small, large, strict=True)):
+                if long > short:
+                    whole = axis in topology.wrapped and long == topology.dims[axis]
+                    rank = np.argsort(ring_order(long // short, whole))
+                    columns.append(rank[at[:, axis] % long // short])
+                    sides.append(long // short)
+            levels.append(tuple(range(first, len(sides))))
+        places = map(tuple, np.stack(columns, axis=1).tolist())
+        return cls(tuple(sides), tuple(levels), dict(enumerate(places)))
+
+    @classmethod
+    def _of_links(cls, topology: Topology) -> Self:
         """Find the parts of ``topology`` and their rings, or refuse it."""
         begins, ends = directed_links(topology)
         registers = topology.registers_of(0)
@@ -94,47 +180,98 @@ class _Levels:
             allowed = "one with equal parts of two nodes or more, joined by slower links"
             raise topology.refusal(NAME, allowed)
         parts = [working[joined[working] == label] for label in labels]
-        boxes = _boxes(topology, parts)
-        if boxes is None:
-            rings = [
-                _ring(with_faults(topology, np.setdiff1d(working, part).tolist())) for part in parts
-            ]
-            across: list[tuple[int, ...]] = [(number,) for number in range(len(parts))]
-            sides: tuple[int, ...] = (len(parts),)
-        else:
-            shape, across, sides = boxes
-            ring = _ring(mesh(shape))
-            rings = [part[ring].tolist() for part in parts]
-        place: dict[int, tuple[int, ...]] = {
-            node: (own, *where)
-            for nodes, where in zip(rings, across, strict=True)
-            for own, node in enumerate(nodes)
+        shape = _shape(topology, parts)
+        if shape is not None:
+            return cls._of_boxes(topology, [shape, topology.dims])
+        rings = (
+            _ring(with_faults(topology, np.setdiff1d(working, part).tolist())) for part in parts
+        )
+        places = {
+            node: (own, number)
+            for number, ring in enumerate(rings)
+            for own, node in enumerate(ring)
         }
-        return cls((int(sizes[0]), *sides), place)
+        return cls((int(sizes[0]), len(parts)), ((0,), (1,)), places)
 
-    def rounds(self, half: int) -> Iterator[list[RoundSend]]:
-        """Yield the rounds of a half of all blocks; a block has the number of its node."""
-        node_at = {place: node for node, place in self.place.items()}
-        part, *across = range(len(self.sides))
-        for phase in range(len(self.sides)):
-            longest = max(self.sides[1:]) if phase < len(across) else self.sides[0]
+    def _phases(self, place: Place, half: int) -> list[int]:
+        """Return the rings in the order in which a node's blocks pass them: the parts' last."""
+        turn = -1 if (place[0] + half) % 2 else 1
+        return [axis for level in self.levels[::-1] for axis in level[::turn]]
+
+    def _lengths(self) -> list[int]:
+        """Return the length of the longest ring of each phase."""
+        return [
+            max(self.sides[axis] for axis in level) for level in self.levels[::-1] for _ in level
+        ]
+
+    def turns(self, half: int) -> Iterator[Round]:
+        """Yield the rounds of a half of an all-gather; a block has the number of its node."""
+        node_at, way = self._node_at, -1 if half else 1
+        number = {node: block for block, node in enumerate(sorted(self.place))}
+        for phase, longest in enumerate(self._lengths()):
             for step in range(longest - 1):
                 sends = []
                 for place, node in node_at.items():
-                    turned = across[::-1] if (place[0] + half) % 2 else across
-                    axis, done = [*turned, part][phase], turned[:phase]
+                    axis, done = self._phases(place, half)[phase], self._phases(place, half)[:phase]
                     if step < self.sides[axis] - 1:
-                        to = self._along(place, axis, -1 if half else 1)
-                        come_from = self._along(place, axis, step if half else -step)
-                        choices = (
-                            range(side) if each in done else (come_from[each],)
-                            for each, side in enumerate(self.sides)
+                        come_from = self._along(place, axis, -way * step)
+                        carried = self._places(come_from, done)
+                        to = node_at[self._along(place, axis, way)]
+                        sends.append(
+                            RoundSend(node, to, [number[node_at[each]] for each in carried])
                         )
-                        carried = [node_at[each] for each in product(*choices)]
+                yield sends
+
+    def doublings(self, root: int, half: int) -> Iterator[Round]:
+        """Yield the rounds of a half of a broadcast, in which the nodes that have it double."""
+        node_at, way, origin = self._node_at, -1 if half else 1, self.place[root]
+        phases = self._phases(origin, half)
+        for phase, axis in enumerate(phases):
+            side = self.sides[axis]
+            have = self._places(origin, phases[:phase])
+            for far in (1 << bit for bit in reversed(range((side - 1).bit_length()))):
+                yield [
+                    RoundSend(
+                        node_at[self._along(place, axis, way * by)],
+                        node_at[self._along(place, axis, way * (by + far))],
+                        [0],
+                    )
+                    for place in have
+                    for by in range(0, side - far, 2 * far)
+                ]
+
+    def exchanges(self, half: int) -> Iterator[Round]:
+        """Yield the rounds of a half of an all-to-all: block i * N + j is from node i to node j."""
+        node_at, way = self._node_at, -1 if half else 1
+        number = {node: block for block, node in enumerate(sorted(self.place))}
+        for phase, longest in enumerate(self._lengths()):
+            for by in range(1, longest):
+                sends = []
+                for place, node in node_at.items():
+                    phases = self._phases(place, half)
+                    axis, done = phases[phase], phases[:phase]
+                    if by < self.sides[axis]:
+                        to = self._along(place, axis, way * by)
+                        carried = [
+                            number[node_at[begin]] * len(number) + number[node_at[end]]
+                            for begin in self._places(place, done)
+                            for end in self._places(to, phases[phase + 1 :])
+                        ]
                         sends.append(RoundSend(node, node_at[to], carried))
                 yield sends
 
-    def _along(self, place: tuple[int, ...], axis: int, by: int) -> tuple[int, ...]:
+    @property
+    def _node_at(self) -> dict[Place, int]:
+        return {place: node for node, place in self.place.items()}
+
+    def _places(self, place: Place, free: Sequence[int]) -> list[Place]:
+        """Return the places that differ from ``place`` only on the rings ``free``."""
+        choices = (
+            range(side) if axis in free else (place[axis],) for axis, side in enumerate(self.sides)
+        )
+        return [*product(*choices)]
+
+    def _along(self, place: Place, axis: int, by: int) -> Place:
         """Return the place ``by`` places up the ring of ``axis``."""
         at = (place[axis] + by) % self.sides[axis]
         return (*place[:axis], at, *place[axis + 1 :])
@@ -148,13 +285,8 @@ def _ring(topology: Topology) -> list[int]:
     return [path[0] for path in ring_of_all(NAME, topology)[0]]
 
 
-def _boxes(
-    topology: Topology, parts: list[Numbers]
-) -> tuple[tuple[int, ...], list[tuple[int, ...]], tuple[int, ...]] | None:
-    """Return the shape of parts that are equal boxes of a grid, their places, and all sides.
-
-    The place of a part is that in the ring of each axis of parts. Returns None for other parts.
-    """
+def _shape(topology: Topology, parts: list[Numbers]) -> tuple[int, ...] | None:
+    """Return the sides of parts that are equal boxes of a grid; None for other parts."""
     if not topology.whole_grid:
         return None
     places = [topology.coordinates(part) for part in parts]
@@ -163,21 +295,23 @@ def _boxes(
     shape = lasts[0] - firsts[0] + 1
     if (lasts - firsts + 1 != shape).any() or shape.prod() != len(parts[0]):
         return None
-    across = firsts // shape
-    sides = across.max(axis=0) + 1
-    axes = [axis for axis, side in enumerate(sides.tolist()) if side > 1]
-    orders = {axis: ring_order(int(sides[axis]), axis in topology.wrapped) for axis in axes}
-    rank = {axis: np.argsort(order).tolist() for axis, order in orders.items()}
-    found = [tuple(rank[axis][place[axis]] for axis in axes) for place in across.tolist()]
-    return tuple(shape.tolist()), found, tuple(sides[axes].tolist())
+    return tuple(shape.tolist())
 
 
-ALGORITHM = Declared(
-    Collective.ALL_GATHER,
-    NAME,
-    lambda asked: hierarchical_all_gather(asked.topology, asked.words, all_port=asked.all_port),
-    networks="equal parts joined by slower links, such as chiplets",
-    steps="those of rings of parts, then a ring in each part",
-    takes=("all_port",),
-    ports=(ONE, ALL),
+def _declared(collective: Collective, steps: str) -> Declared:
+    return Declared(
+        collective,
+        NAME,
+        lambda asked: by_levels(collective, asked),
+        networks="equal parts joined by slower links, such as chiplets, or any levels of an order",
+        steps=steps,
+        takes=("all_port", "order"),
+        ports=(ONE, ALL),
+    )
+
+
+ALGORITHMS = (
+    _declared(Collective.ALL_GATHER, "those of rings of parts, then a ring in each part"),
+    _declared(Collective.BROADCAST, "⌈log2 n⌉ for each ring of n parts, then for each part"),
+    _declared(Collective.ALL_TO_ALL, "n - 1 for each ring of n parts, then for each part"),
 )

@@ -1,5 +1,6 @@
 """Exchanges with distant partners, collectives by levels, and scans."""
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -306,6 +307,92 @@ def test_one_port_between_chiplets(chiplet: tuple[int, int], words: int, cycles:
     network = chiplets((2, 2), chiplet, 8, 4)
     made = eyecast.schedule(network, "hierarchy", collective="all-reduce", words=words)
     assert eyecast.predict(made, depth=8).cycles == cycles
+
+
+BOXES = [[[0, 1], [4, 5]], [[2, 3], [6, 7]], [[8, 9], [12, 13]], [[10, 11], [14, 15]]]
+"""The nodes of a 4x4 grid in three levels: pairs, 2x2 boxes, and the four boxes."""
+GIVEN = {
+    "rows": (mesh((4, 4)), "rows", (4, 4)),
+    "rows, then columns of a torus": (torus((3, 5)), "rows,columns", (3, 5)),
+    "boxes of boxes": (mesh((4, 4)), "submesh 2x1,submesh 2x2", (2, 2, 4)),
+    "odd boxes": (mesh((6, 3)), "submesh 3x3", (9, 2)),
+    "lists": (mesh((4, 4)), str(BOXES), (2, 2, 4)),
+    "lists of working nodes": (with_faults(ring(7), [3]), "[[0, 1, 2], [4, 5, 6]]", (3, 2)),
+}
+"""Network, levels, and the nodes of a group of each level, the innermost first."""
+TAKING_LEVELS = [
+    *((name, "hierarchy") for name in ("broadcast", "all-gather", "all-to-all", "reduce")),
+    *(("reduce-scatter", "hierarchy"), ("all-reduce", "hierarchy")),
+    *(("all-reduce", "hierarchy-rooted"), ("barrier", "hierarchy-rooted")),
+]
+
+
+@pytest.mark.parametrize(
+    "circuits", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["packets", "circuits"]
+)
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize(("collective", "algorithm"), TAKING_LEVELS)
+def test_given_levels_are_carried_out(
+    collective: str, algorithm: str, given: str, circuits: bool
+) -> None:
+    topology, order, _ = GIVEN[given]
+    source = 5 if collective in ("broadcast", "reduce") else None
+    takes = find_algorithm(collective, algorithm).takes
+    assert {"order", "all_port"} <= {*takes}
+    for ports, words in (("one", 6), ("all", 1), ("all", 7)):
+        made = eyecast.schedule(
+            topology,
+            algorithm,
+            collective=collective,
+            source=source,
+            order=order,
+            ports=ports,
+            words=None if collective == "barrier" else words,
+        )
+        carried_out(made, circuits=circuits)
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_inner_levels_carry_the_blocks_of_outer_ones(given: str) -> None:
+    """A node passes on its own block in the outermost groups, and all of them in the next.
+
+    In an all-to-all each block moves once in each level, unless it is at its place already.
+    """
+    topology, order, sizes = GIVEN[given]
+    gathered, exchanged = (
+        eyecast.schedule(topology, "hierarchy", collective=collective, order=order, words=1)
+        for collective in ("all-gather", "all-to-all")
+    )
+    carried, times = np.unique(gathered.send_words, return_counts=True)
+    nodes, inside, moved, expected = len(topology.working_nodes), 1, 0, Counter[int]()
+    for size in reversed(sizes):
+        # A box that a level cuts along two axes has a ring for each, as 2 by 2 for 4.
+        for side in (2, 2) if size == 4 and order.startswith("sub") else (size,):
+            expected[inside] += nodes * (side - 1)
+            moved += nodes * (nodes - nodes // side)
+            inside *= side
+    assert dict(zip(carried.tolist(), times.tolist(), strict=True)) == expected
+    assert exchanged.send_words.sum() == moved
+
+
+OF_NO_LEVELS = {
+    "diagonals": "order must be rows, columns or 'submesh AxB', one or more joined by a comma, or "
+    "lists, not 'diagonals'",
+    "rows,submesh 3x4": "order: group must be of sides that divide those of a 4x4 mesh, not "
+    "submesh 3x4",
+    "submesh 4x4": "order must be levels of which the first is a part of the grid, not all of it",
+    "[[0, 1], [2]]": "order must be lists of equally long lists with each working node once, as "
+    "[[0, 1], [2, 3]], not [[0, 1], [2]]",
+}
+
+
+@pytest.mark.parametrize("order", OF_NO_LEVELS)
+def test_an_order_without_levels_is_refused(order: str) -> None:
+    asked = {"collective": "all-to-all", "order": order}
+    said = refusal_of(eyecast.schedule, mesh((4, 4)), "hierarchy", **asked)
+    assert said == OF_NO_LEVELS[order]
+    other = refusal_of(eyecast.schedule, mesh((4, 4)), "ring", collective="all-reduce", order=order)
+    assert other == f"order of a reduction must be canonical, not {order}"
 
 
 def test_networks_without_levels_are_refused() -> None:
