@@ -90,7 +90,7 @@ nitpick_ignore = [
     # The compiler turns it into an InvalidInput that names the send.
     ("py:class", "eyecast.model.program.table.RowError"),
     # The network on which the programs of a group were found; a cost has it for windows.
-    ("py:class", "eyecast.model.collectives.groups.GroupNetwork"),
+    ("py:class", "eyecast.model.network.boxes.GroupNetwork"),
     # A file that a command has read: who calls the face has a path.
     ("py:class", "eyecast.model.base.files.InputFile"),
 ]

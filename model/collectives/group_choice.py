@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ..base.errors import InvalidInput
 from ..base.files import STANDARD_INPUT, input_name
+from ..network.boxes import GroupNetwork, Nodes, box_sides, boxes_of, part_of
 from ..network.topology import Topology
 from ..schedule.groups import require_groups, share_nodes
 from ..schedule.ordered import in_turn
@@ -19,7 +20,7 @@ from ..schedule.requested import Requested
 from ..schedule.schedule import Schedule
 from .declared.block_words import BlockWords, require_shape, require_within, selected
 from .group_file import Group, read_groups
-from .groups import GroupNetwork, Nodes, box_sides, boxes_of, in_whole, part_of, side_by_side
+from .groups import in_whole, side_by_side
 from .registry import algorithms_for
 
 Maker = Callable[[Topology, Group, int], Schedule]

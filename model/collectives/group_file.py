@@ -18,9 +18,9 @@ import msgspec
 
 from ..base.errors import InvalidInput
 from ..base.json_file import decode_versioned, place_first, read_json
+from ..network.boxes import Nodes
 from ..schedule.collective import ROOTLESS, Collective
 from .declared.block_words import BlockWords, Table, as_block_words, require_shape
-from .groups import Nodes
 
 FORMAT = "eyecast-groups"
 

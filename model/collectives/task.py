@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..base.errors import InvalidInput, require_range
+from ..network.boxes import Nodes
 from ..network.operators import Operator, require_built_in
 from ..network.topology import Topology, hypercube
 from ..schedule.blocks import CUSTOM
@@ -24,7 +25,6 @@ from .declared.block_words import BlockWords, require_block_words
 from .declared.request import Ports, Request, combining_operator, words_of
 from .group_choice import Grouping, NamedGroups
 from .group_file import Group
-from .groups import Nodes
 from .registry import algorithms_for, find_algorithm
 
 USUAL_WORDS = 16

@@ -25,11 +25,12 @@ import numpy.typing as npt
 from ..base.errors import InvalidInput, require_range
 from ..base.ragged import even_shares
 from ..collectives.declared.request import Request, combining_operator
-from ..collectives.groups import GroupNetwork, box_around, part_of, side_by_side
+from ..collectives.groups import side_by_side
 from ..collectives.registry import find_algorithm
 from ..collectives.shown_bounds import blocks_bound
 from ..compare.best import choose_best
 from ..exact.arithmetic import predict
+from ..network.boxes import GroupNetwork, box_around, part_of
 from ..network.config import MOST_MEMORY_WORDS, NetworkConfig, Timing
 from ..network.operators import in_lanes
 from ..network.port_model import PortModel

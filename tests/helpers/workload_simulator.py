@@ -14,7 +14,7 @@ from random import Random
 
 import numpy as np
 
-from eyecast.model.collectives.groups import GroupNetwork
+from eyecast.model.network.boxes import GroupNetwork
 from eyecast.model.network.topology import mesh
 from eyecast.model.workload.costs import Cost
 from eyecast.model.workload.workload import MESSAGE, Call, Rows, Workload

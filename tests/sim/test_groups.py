@@ -87,3 +87,21 @@ def test_every_node_is_in_a_row_and_a_column(ports: str, circuits: bool) -> None
             assert (result.measured.memory[node, address : address + len(sums)] == sums).all()
             compared += len(sums)
     assert compared == 6 * 2 * 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
+@pytest.mark.parametrize(
+    ("collective", "ports"), [("all-reduce", "one"), ("all-to-all", "all"), ("broadcast", "all")]
+)
+def test_given_levels(collective: str, ports: str, circuits: bool) -> None:
+    made = eyecast.schedule(
+        eyecast.mesh((3, 2)),
+        "hierarchy",
+        collective=collective,
+        source=(1, 1) if collective == "broadcast" else None,
+        order="columns",
+        ports=ports,
+        words=12,
+    )
+    require_agreement(eyecast.verify(made, circuits=circuits))

@@ -27,6 +27,7 @@ import numpy as np
 from ...base.arrays import Numbers
 from ...base.errors import InvalidInput, require_range
 from ...base.ragged import even_shares
+from ...network.boxes import box_sides, boxes_of, part_of
 from ...network.faults import with_faults
 from ...network.links import directed_links
 from ...network.port_model import PortModel
@@ -38,7 +39,6 @@ from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
 from ..declared.request import Request
 from ..grid.rings import ring_order
-from ..groups import box_sides, boxes_of, part_of
 from ..reductions.bounds import parts_joined
 from ..streaming.rings import ring_of_all
 
@@ -55,6 +55,8 @@ def by_levels(collective: Collective, asked: Request) -> Schedule:
     without an order for a network without slower links, or with parts of different sizes.
     """
     require_range("words", asked.words, 1)
+    if asked.source is not None:
+        asked.topology.require_working("source", asked.source)
     levels = _Levels.of(asked.topology, asked.order)
     shares = even_shares(asked.words, 2 if asked.all_port else 1).tolist()
     halves = [share for share in shares if share]
@@ -151,7 +153,8 @@ class _Levels:
         ring = [part.nodes[node] for node in _ring(part.topology)]
         # The node of the first box at the place that each node has in its box.
         alike = (topology.node_at(tuple(each)) for each in (at % boxes[0]).tolist())
-        sides, levels = [len(ring)], [(0,)]
+        sides = [len(ring)]
+        levels: list[Place] = [(0,)]
         columns = [np.array([ring.index(node) for node in alike])]
         for small, large in pairwise(boxes):
             first = len(sides)
@@ -186,7 +189,7 @@ class _Levels:
         rings = (
             _ring(with_faults(topology, np.setdiff1d(working, part).tolist())) for part in parts
         )
-        places = {
+        places: dict[int, Place] = {
             node: (own, number)
             for number, ring in enumerate(rings)
             for own, node in enumerate(ring)

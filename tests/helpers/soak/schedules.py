@@ -15,9 +15,10 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.algorithm import Algorithm
 from eyecast.model.collectives.declared.block_words import SERVED, BlockWords, as_block_words
 from eyecast.model.collectives.declared.request import Request
-from eyecast.model.collectives.groups import Nodes, part_of, side_by_side
+from eyecast.model.collectives.groups import side_by_side
 from eyecast.model.collectives.registry import algorithms_for
 from eyecast.model.compare.case import Case
+from eyecast.model.network.boxes import Nodes, part_of
 from eyecast.model.network.config import TIMINGS, NetworkConfig
 from eyecast.model.network.operators import BUILT_IN
 from eyecast.model.network.port_model import PortModel

@@ -49,7 +49,7 @@ SERVED = {
     # Their tests are in streaming/test_streamed_reductions.py.
     "networks whose links differ": set(),
     "networks whose links differ in rate": set(),
-    "equal parts joined by slower links, such as chiplets": set(),
+    "equal parts joined by slower links, such as chiplets, or any levels of an order": set(),
     "square tori of circuits, of known sides": {"torus 4x4", "torus 3x3"},
     "networks of circuits with a ring of all nodes": {
         *("mesh 4x2", "mesh 2x2x2", "torus 4x4", "torus 5x3", "torus 3x3", "faulty torus"),

@@ -15,10 +15,11 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request, words_of
 from eyecast.model.collectives.group_choice import Grouping
 from eyecast.model.collectives.group_file import Group, groups_of
-from eyecast.model.collectives.groups import boxes_of, part_of, side_by_side
+from eyecast.model.collectives.groups import side_by_side
 from eyecast.model.collectives.registry import algorithms_for, find_algorithm
 from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.collectives.streaming.chain import chain_broadcast
+from eyecast.model.network.boxes import boxes_of, part_of
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line, mesh, ring, torus
 from eyecast.model.program.certified import compile_certified

@@ -11,12 +11,12 @@ from helpers.generated import generated
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.bounds.cycles import least_cycles
 from eyecast.model.collectives.direct.all_to_all import direct_all_to_all
-from eyecast.model.collectives.groups import part_of
 from eyecast.model.collectives.reductions.backwards import against
 from eyecast.model.collectives.reductions.bounds import reduction_cycles
 from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.cycle.model import run
 from eyecast.model.network.attached_host import with_host
+from eyecast.model.network.boxes import part_of
 from eyecast.model.network.chiplets import between_of, chiplets
 from eyecast.model.network.config import Timing
 from eyecast.model.network.faults import with_faults
