@@ -112,7 +112,7 @@ class Blocks:
     ) -> npt.NDArray[np.int64]:
         """Return the group of each block, shape (blocks,): -1 for none, 0 if there are no groups.
 
-        If :attr:`group` is left out, it is the group of the nodes that have the block.
+        If ``group`` is left out, it is the group of the nodes that have the block.
         """
         if not groups:
             return np.zeros(len(self), np.int64)

@@ -66,7 +66,7 @@ def drawn_task(seed: int) -> tuple[list[str], dict[str, Any]]:
     if collective in REDUCING and draw.integers(2):
         ask("operator", "max")
     if len(network.dims) == 2 and draw.integers(4) == 0:
-        asked["groups"] = str(draw.choice(["rows", "columns", "submesh 2x1"]))
+        asked["groups"] = str(draw.choice(["rows", "rows+columns", "submesh 2x1"]))
         typed += ["--group", asked["groups"]]
     # In narrow flits, room for one algorithm makes headers longer for all.
     if draw.integers(5):
