@@ -19,7 +19,7 @@ from slow_tests import pytest_addoption, pytest_configure  # noqa: F401
 
 from eyecast.cli import main as command_line
 from eyecast.model.network.topology import Topology
-from eyecast.model.schedule import possession
+from eyecast.model.schedule import pairs
 
 if TYPE_CHECKING:
     from amaranth.hdl import ClockDomain
@@ -55,10 +55,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.line(table_of(kept))
 
 
-@pytest.fixture(params=[possession.LARGEST_PAIR_TABLE, 0], ids=["whole", "sparse"])
+@pytest.fixture(params=[pairs.MOST_SPARE, 0], ids=["whole", "sparse"])
 def _pair_table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a test with both tables in which ``check()`` keeps the blocks that each node has."""
-    monkeypatch.setattr(possession, "LARGEST_PAIR_TABLE", request.param)
+    monkeypatch.setattr(pairs, "MOST_SPARE", request.param)
 
 
 @pytest.fixture

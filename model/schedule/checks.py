@@ -79,17 +79,25 @@ def check_ranges(schedule: SendTable) -> None:
     blocks = schedule.blocks
     last = schedule.topology.nodes - 1
     every = np.arange(schedule.sends)
-    path_sends = np.repeat(every, np.diff(schedule.path_offsets))
-    for name, values, sends, low, high in (
-        ("step", schedule.step, every, 1, LARGEST_STEP),
-        ("source", schedule.source, every, 0, last),
-        ("target", schedule.target, every, 0, last),
-        ("node of the path", schedule.path_nodes, path_sends, 0, last),
-        ("VC", schedule.vcs, schedule.hop_sends, 0, LARGEST_VC),
-        ("block", schedule.block_ids, schedule.block_sends, 0, len(blocks) - 1),
+    for name, values, sends_of, low, high in (
+        ("step", schedule.step, lambda: every, 1, LARGEST_STEP),
+        ("source", schedule.source, lambda: every, 0, last),
+        ("target", schedule.target, lambda: every, 0, last),
+        (
+            "node of the path",
+            schedule.path_nodes,
+            lambda: np.repeat(every, np.diff(schedule.path_offsets)),
+            0,
+            last,
+        ),
+        ("VC", schedule.vcs, lambda: schedule.hop_sends, 0, LARGEST_VC),
+        ("block", schedule.block_ids, lambda: schedule.block_sends, 0, len(blocks) - 1),
     ):
-        place = first_broken(schedule, (values < low) | (values > high), sends)
-        if place is not None:
+        outside = (values < low) | (values > high)
+        if outside.any():
+            sends = sends_of()
+            place = first_broken(schedule, outside, sends)
+            assert place is not None
             complaint = f"{name} must be {low} to {high}, not {values[place]}"
             raise broken(schedule, int(sends[place]), complaint)
     for name, nodes in _named_nodes(schedule):
@@ -100,14 +108,16 @@ def check_ranges(schedule: SendTable) -> None:
 
 def check_carried(schedule: SendTable) -> None:
     """Require that no send carries a block twice."""
-    sends, count = schedule.block_sends, len(schedule.blocks)
-    keys = sends * count + schedule.block_ids
-    # Block numbers ascend in most sends; then they differ, and no search is needed.
-    clash = first_clash(schedule, keys, sends) if (np.diff(keys) <= 0).any() else None
-    if clash is not None:
-        place = clash[1]
-        complaint = f"it carries block {schedule.block_ids[place]} twice"
-        raise broken(schedule, int(sends[place]), complaint)
+    count, twice = len(schedule.blocks), []
+    for sends, blocks in schedule.carried():
+        keys = sends * count + blocks
+        # Block numbers ascend in most sends; then they differ, and no search is needed.
+        clash = first_clash(schedule, keys, sends) if (np.diff(keys) <= 0).any() else None
+        if clash is not None:
+            send = int(sends[clash[1]])
+            twice.append((int(schedule.step[send]), send, int(blocks[clash[1]])))
+    for _, send, block in sorted(twice)[:1]:
+        raise broken(schedule, send, f"it carries block {block} twice")
 
 
 def _named_nodes(schedule: SendTable) -> list[tuple[str, npt.NDArray[np.integer]]]:

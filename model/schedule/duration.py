@@ -57,14 +57,15 @@ def _further_rows(schedule: Schedule) -> Numbers:
     further = np.zeros(schedule.sends, np.int64)
     if len(schedule.block_ids) == schedule.sends:
         return further
-    send, block = schedule.block_sends, schedule.block_ids.astype(np.int64)
-    order = np.lexsort((block, send))
-    send, block = send[order], block[order]
-    apart = (send[1:] == send[:-1]) & (block[1:] > block[:-1] + 1)
     # A packet that streams, or that another streams on, is never cut.
-    apart &= ~np.isin(schedule.step[send[1:]], np.unique(schedule.step[schedule.stream]))
-    np.add.at(further, send[1:][apart], 1)
-    return further
+    cut = ~np.isin(schedule.step, np.unique(schedule.step[schedule.stream]))
+    # So far apart that blocks of two sends are never adjacent.
+    apart = len(schedule.blocks) + 1
+    for sends, blocks in schedule.carried():
+        keys = np.sort((sends * apart + blocks)[cut[sends]])
+        rows = keys[np.diff(keys, prepend=-2) > 1] // apart
+        np.add.at(further, rows, 1)
+    return further - cut
 
 
 def _shared_links(schedule: Schedule, flits: Numbers) -> tuple[Numbers, Numbers]:

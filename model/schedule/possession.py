@@ -12,14 +12,11 @@ import numpy.typing as npt
 
 from ..base.arrays import Numbers
 from .collective import Collective
+from .pairs import PairIndex, Pairs
 from .rules import LARGEST_STEP, ScheduleError, broken, first_broken, first_clash, send_name
 from .table import SendTable
 
 NEVER = LARGEST_STEP + 1
-LARGEST_PAIR_TABLE = 1 << 26
-
-Pairs = npt.NDArray[np.integer]
-"""Pairs ``node * blocks + block``: int32 if all fit, otherwise int64."""
 
 
 def check_blocks(schedule: SendTable) -> None:
@@ -72,25 +69,18 @@ def _owed_pairs(schedule: SendTable) -> Numbers:
 
 
 class _PairSteps:
-    """The step from which a node has a block, for each (node, block) pair in use.
-
-    A table of all pairs if it is small enough; otherwise a sorted table of the pairs in use.
-    """
+    """The step from which a node has a block, for each (node, block) pair in use."""
 
     def __init__(self, pairs: int, used: tuple[Pairs, ...]) -> None:
-        self._known = None if pairs <= LARGEST_PAIR_TABLE else np.unique(np.concatenate(used))
-        size = pairs if self._known is None else self._known.size
-        self._steps = np.full(size, NEVER, dtype=np.int32)
-
-    def _places(self, pairs: Pairs) -> Pairs:
-        return pairs if self._known is None else np.searchsorted(self._known, pairs)
+        self._index = PairIndex(pairs, used)
+        self._steps = np.full(self._index.size, NEVER, dtype=np.int32)
 
     def lower(self, pairs: Pairs, steps: npt.NDArray[np.int32]) -> None:
         """Set each pair to its step in ``steps`` if that is lower than the step known so far."""
-        np.minimum.at(self._steps, self._places(pairs), steps)
+        np.minimum.at(self._steps, self._index[pairs], steps)
 
     def __getitem__(self, pairs: Pairs) -> npt.NDArray[np.int32]:
-        return self._steps[self._places(pairs)]
+        return self._steps[self._index[pairs]]
 
 
 def _sent_early(

@@ -27,6 +27,7 @@ contributors at a time go forward through all values, and are counted.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -36,8 +37,10 @@ import numpy.typing as npt
 from ..base.arrays import Numbers
 from ..base.errors import one_of
 from ..network.operators import is_idempotent
+from .blocks import NO_OWNER
 from .canonical import are_neighbours
 from .collective import Prefix
+from .pairs import PairIndex, distinct
 from .rules import ScheduleError, broken, first_broken, send_name
 from .streamed_moves import Moves, require_order
 from .table import SendTable
@@ -49,6 +52,10 @@ UNORDERED = "another send combines at its target in the same step, in no canonic
 
 BITS = 64
 """Marks that go back at the same time."""
+
+AT_ONCE = 1 << 19
+"""Moves that are checked at a time, about: some 100 MB."""
+MOST_PARTS = 255
 
 
 def check_reductions(schedule: SendTable) -> None:
@@ -64,7 +71,29 @@ def check_reductions(schedule: SendTable) -> None:
     _check_combining(schedule)
     if not schedule.blocks.reduced.any():
         return
-    moves = Moves.of(schedule)
+    try:
+        for some in _parts(schedule):
+            _check_some(schedule, some)
+    except ScheduleError:
+        # A block of a later part may break a rule before.
+        _check_some(schedule, None)
+        raise
+
+
+def _parts(schedule: SendTable) -> Iterator[tuple[Numbers, Numbers]]:
+    """Yield some reduced blocks, and the indices of ``block_ids`` with them; both ascend."""
+    reduced = np.flatnonzero(schedule.blocks.reduced)
+    parts = min(1 + int(schedule.block_ids.size) // AT_ONCE, int(reduced.size), MOST_PARTS)
+    part = np.full(len(schedule.blocks), parts, np.uint8)
+    part[reduced] = np.arange(reduced.size) * parts // reduced.size
+    of_entry = part[schedule.block_ids]
+    for number in range(parts):
+        yield np.flatnonzero(part == number), np.flatnonzero(of_entry == number)
+
+
+def _check_some(schedule: SendTable, some: tuple[Numbers, Numbers] | None) -> None:
+    """Check all reduced blocks, or some, given as for :meth:`.Moves.of`."""
+    moves = Moves.of(schedule, some)
     require_order(schedule, moves)
     values = _Values.of(schedule, moves)
     for begin, end in moves.steps():
@@ -84,7 +113,7 @@ def contributions_gained(schedule: SendTable) -> tuple[Moves, Numbers]:
     """
     moves = Moves.of(schedule)
     values = _Values.of(schedule, moves)
-    source, target = (np.searchsorted(values.pairs, ends) for ends in (moves.source, moves.target))
+    source, target = (values.pairs[ends] for ends in (moves.source, moves.target))
     carried, before, after = (np.empty_like(source) for _ in range(3))
     for begin, end in moves.steps():
         for first, last in moves.rounds(begin, end):
@@ -99,13 +128,16 @@ def contributions_gained(schedule: SendTable) -> tuple[Moves, Numbers]:
 
 def _check_combining(schedule: SendTable) -> None:
     """Require that sends combine reduced blocks only, each send by a single operator."""
-    blocks, sends = schedule.blocks, schedule.block_sends
+    blocks = schedule.blocks
+    names = sorted({name for name in blocks.operator if name is not None})
+    if blocks.reduced.all() and len(names) < 2:
+        return
+    sends = schedule.block_sends
     combined = schedule.combine[sends]
     place = first_broken(schedule, combined & ~blocks.reduced[schedule.block_ids], sends)
     if place is not None:
         block = schedule.block_ids[place]
         raise broken(schedule, int(sends[place]), f"it combines block {block}, which has an owner")
-    names = sorted({name for name in blocks.operator if name is not None})
     numbers = {name: number for number, name in enumerate(names)}
     operator = np.array([numbers.get(name or "", 0) for name in blocks.operator], np.int64)
     of_block = operator[schedule.block_ids]
@@ -135,14 +167,14 @@ class _Combined:
 class _Values:
     """The values of all reduced blocks: first the contributions, then the combined values.
 
-    ``held`` has the value that each pair of ``pairs`` (ascending) holds; ``origin`` has the pair of
-    each contribution, whose value is its index there. ``unordered`` has the sends that combine with
-    a value in the same round as an earlier one.
+    ``held`` has the value that each pair of ``pairs`` holds; ``origin`` has the pair of each
+    contribution, ascending, whose value is its index there. ``unordered`` has the sends that
+    combine with a value in the same round as an earlier one.
     """
 
     schedule: SendTable
     moves: Moves
-    pairs: Numbers
+    pairs: PairIndex
     origin: Numbers
     held: Numbers
     combined: list[_Combined] = field(default_factory=list)
@@ -152,36 +184,41 @@ class _Values:
     @classmethod
     def of(cls, schedule: SendTable, moves: Moves) -> _Values:
         """Return the values before step 1."""
-        blocks, count = schedule.blocks, len(schedule.blocks)
-        reduced = np.flatnonzero(blocks.reduced).tolist()
+        blocks, topology, count = schedule.blocks, schedule.topology, moves.blocks.size
         holders = [
-            np.asarray(blocks.holders(block, schedule.topology), np.int64) * count + block
-            for block in reduced
+            np.asarray(blocks.holders(block, topology), np.int64) * count + index
+            for index, block in enumerate(moves.blocks.tolist())
+            if blocks.owner[block] == NO_OWNER
         ]
-        origin = _distinct(np.concatenate(holders))
-        pairs = _distinct(np.concatenate((origin, moves.source, moves.target)))
+        origin = distinct(np.concatenate(holders))
+        pairs = PairIndex(topology.nodes * count, (origin, moves.source, moves.target))
         held = np.full(pairs.size, NOTHING, np.int64)
-        held[np.searchsorted(pairs, origin)] = np.arange(origin.size)
+        held[pairs[origin]] = np.arange(origin.size)
         return cls(schedule, moves, pairs, origin, held, count=origin.size)
 
     def carry_out(self, begin: int, end: int) -> None:
         """Update the held values by the rows ``begin`` to ``end``, which form one round."""
         moves, rows = self.moves, np.arange(begin, end)
-        carried = self.held[np.searchsorted(self.pairs, moves.source[begin:end])]
+        carried = self.held[self.pairs[moves.source[begin:end]]]
         for row in rows[carried == NOTHING][:1]:
             raise self._sent_early(int(row))
-        place = np.searchsorted(self.pairs, moves.target[begin:end])
+        place = self.pairs[moves.target[begin:end]]
         combine = moves.combine[begin:end]
         self.held[place[~combine]] = carried[~combine]
         for row in rows[combine][self.held[place[combine]] == NOTHING][:1]:
-            node, block = divmod(int(moves.target[row]), len(self.schedule.blocks))
+            node, block = moves.place(moves.target[row])
             complaint = f"it combines with nothing: node {node} has nothing of block {block}"
             raise broken(self.schedule, int(moves.send[row]), complaint)
         self._combine(place[combine], carried[combine], rows[combine])
 
     def _combine(self, place: Numbers, carried: Numbers, rows: Numbers) -> None:
         """Combine ``carried`` with the values held at each ``place``, lower values first."""
-        goals = _distinct(place)
+        order = np.argsort(place, kind="stable")
+        goals = place[order]
+        if (np.diff(goals) > 0).all():
+            self.held[goals] = self._made(self.held[goals], carried[order], rows[order])
+            return
+        goals = distinct(goals)
         at = np.concatenate((goals, place))
         operand = np.concatenate((self.held[goals], carried))
         move = np.concatenate((np.full(goals.size, NOTHING), rows))
@@ -213,7 +250,7 @@ class _Values:
 
     def _sent_early(self, row: int) -> ScheduleError:
         """Describe a row whose source has nothing of the block."""
-        node, block = divmod(int(self.moves.source[row]), len(self.schedule.blocks))
+        node, block = self.moves.place(self.moves.source[row])
         later = np.flatnonzero(self.moves.target == self.moves.source[row])
         send = int(self.moves.send[row])
         if not later.size:
@@ -237,7 +274,8 @@ class _Values:
         for group in groups:
             used[group.value] = True
         operators = self.schedule.blocks.operator
-        counts = np.array([*map(is_idempotent, operators)]) == idempotent
+        named = (operators[block] for block in self.moves.blocks.tolist())
+        counts = np.array([*map(is_idempotent, named)]) == idempotent
         block = self._blocks()
         last = np.flatnonzero(~used & counts[block])
         block = block[last]
@@ -255,9 +293,9 @@ class _Values:
         return None
 
     def _blocks(self) -> Numbers:
-        """Return the block of each value."""
+        """Return the index in ``moves.blocks`` of the block of each value."""
         block = np.empty(self.count, np.int64)
-        block[: self.origin.size] = self.origin % len(self.schedule.blocks)
+        block[: self.origin.size] = self.origin % self.moves.blocks.size
         for batch in self.combined:
             block[batch.made] = block[batch.left]
         return block
@@ -270,7 +308,7 @@ class _Values:
         )
         while value >= self.origin.size:
             value = int(left[value - self.origin.size])
-        node, block = divmod(int(self.origin[value]), len(self.schedule.blocks))
+        node, block = self.moves.place(self.origin[value])
         has = np.zeros(self.count, np.bool_)
         has[value] = True
         for batch in self.combined:
@@ -302,7 +340,7 @@ class _Values:
 
     def _ranks(self) -> Numbers:
         """Return for each contribution the number of those to its block by nodes before it."""
-        block = self.origin % len(self.schedule.blocks)
+        block = self.origin % self.moves.blocks.size
         order = np.lexsort((self.origin, block))
         rank = np.empty(self.origin.size, np.int64)
         rank[order] = np.arange(rank.size) - np.searchsorted(block[order], block[order])
@@ -312,14 +350,16 @@ class _Values:
         """Require that each owed node holds a complete value of each block that has words."""
         blocks, topology = self.schedule.blocks, self.schedule.topology
         size = self.sizes()
-        whole = np.bincount(self.origin % len(blocks), minlength=len(blocks))
-        for block in np.flatnonzero(blocks.reduced & (blocks.words > 0)).tolist():
+        count = self.moves.blocks.size
+        whole = np.bincount(self.origin % count, minlength=count)
+        for index, block in enumerate(self.moves.blocks.tolist()):
+            if blocks.owner[block] != NO_OWNER or not blocks.words[block]:
+                continue
             owed = blocks.owed[block]
             nodes = np.asarray(topology.working_nodes if owed is None else owed, np.int64)
-            pair = nodes * len(blocks) + block
-            place = np.minimum(np.searchsorted(self.pairs, pair), self.pairs.size - 1)
-            held = np.where(self.pairs[place] == pair, self.held[place], NOTHING)
-            due = whole[block]
+            pair = nodes * count + index
+            held = np.where(self.pairs.used(pair), self.held[self.pairs[pair]], NOTHING)
+            due = whole[index]
             if blocks.prefix[block] is not None:
                 due = self._due(block, nodes, np.append(self._last, NOTHING)[held])
             lacking = (held == NOTHING) | (size[held] < due)
@@ -346,7 +386,7 @@ class _Values:
     def _last(self) -> Numbers:
         """The last node that contributes to each value, once all are combined."""
         last = np.empty(self.count, np.int64)
-        last[: self.origin.size] = self.origin // len(self.schedule.blocks)
+        last[: self.origin.size] = self.origin // self.moves.blocks.size
         for batch in self.combined:
             last[batch.made] = np.maximum(last[batch.left], last[batch.right])
         return last
@@ -358,7 +398,7 @@ class _Values:
         """
         if self.unordered:
             raise broken(self.schedule, self.unordered[0], UNORDERED)
-        count, rank = len(self.schedule.blocks), self._ranks()
+        count, rank = self.moves.blocks.size, self._ranks()
         ranks = np.bincount(self.origin % count, minlength=count)
         of_value = self._blocks()
         first, end = np.zeros(self.count, np.int64), np.zeros(self.count, np.int64)
@@ -385,7 +425,7 @@ class _Values:
     def _contributors(self, value: int) -> list[int]:
         """Return the nodes whose contributions a value contains, ascending."""
         has = self._parts(value)[: self.origin.size]
-        nodes: list[int] = (self.origin[has] // len(self.schedule.blocks)).tolist()
+        nodes: list[int] = (self.origin[has] // self.moves.blocks.size).tolist()
         return nodes
 
     def _parts(self, value: int) -> npt.NDArray[np.bool_]:
@@ -406,15 +446,6 @@ class _Values:
         parts = self.schedule.blocks.parts(block, node, self.schedule.topology)
         lacks = min({*parts} - {*self._contributors(value)})
         return ScheduleError(f"{who}: its block {block} lacks what node {lacks} contributes")
-
-
-def _distinct(numbers: Numbers) -> Numbers:
-    """Return the distinct numbers, ascending.
-
-    (np.unique hashes the numbers first, which takes ten times as long.)
-    """
-    ordered = np.sort(numbers)
-    return ordered[np.diff(ordered, prepend=NOTHING) > 0]
 
 
 @dataclass(frozen=True, eq=False)

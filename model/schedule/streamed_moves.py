@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..base.arrays import Numbers
+from .pairs import PairIndex, meetings
 from .rules import broken, first_broken, send_name
 from .streams import streams_of
 from .table import SendTable
@@ -31,8 +32,9 @@ FIRST = -1
 class Moves(NamedTuple):
     """Moves of blocks: a row for each, by step, and within a step by depth.
 
-    ``source`` and ``target`` are pairs of a node and a block, ``node * blocks + block``; ``ahead``
-    is the row of the move ahead, or ``FIRST``; ``depth`` counts the chain of moves ahead.
+    ``source`` and ``target`` are pairs of a node and a block, ``node * count + index``, where index
+    is that of the block among the ``count`` ascending numbers ``blocks``; ``ahead`` is the row of
+    the move ahead, or ``FIRST``; ``depth`` counts the chain of moves ahead.
     """
 
     send: Numbers
@@ -42,14 +44,26 @@ class Moves(NamedTuple):
     combine: npt.NDArray[np.bool_]
     ahead: Numbers
     depth: Numbers
+    blocks: Numbers
 
     @classmethod
-    def of(cls, schedule: SendTable) -> Moves:
-        """Return the moves of all reduced blocks; the order must have no circle."""
-        kept = schedule.blocks.reduced[schedule.block_ids]
-        send, block = schedule.block_sends[kept], schedule.block_ids[kept].astype(np.int64)
-        count = np.int64(len(schedule.blocks))
-        ahead = _ahead(schedule, send, block)
+    def of(cls, schedule: SendTable, some: tuple[Numbers, Numbers] | None = None) -> Moves:
+        """Return the moves of all reduced blocks; the order must have no circle.
+
+        With ``some``, only those of some blocks: their numbers, and the indices of ``block_ids``
+        that are theirs, both ascending. Without, ``blocks`` has all blocks.
+        """
+        every = np.arange(len(schedule.blocks))
+        blocks, entries = some or (
+            every,
+            np.flatnonzero(schedule.blocks.reduced[schedule.block_ids]),
+        )
+        send = np.searchsorted(schedule.block_offsets, entries, side="right") - 1
+        index = np.zeros(len(schedule.blocks), np.int64)
+        index[blocks] = np.arange(blocks.size)
+        block = index[schedule.block_ids[entries]]
+        count = np.int64(blocks.size)
+        ahead = _ahead(schedule, send, block, count)
         depth = _depths(ahead)
         order = np.lexsort((depth, schedule.step[send]))
         place = np.empty(len(order) + 1, np.int64)
@@ -63,7 +77,13 @@ class Moves(NamedTuple):
             combine=schedule.combine[send],
             ahead=place[ahead[order]],
             depth=depth[order],
+            blocks=blocks,
         )
+
+    def place(self, pair: np.integer) -> tuple[int, int]:
+        """Return the node and the block of a pair."""
+        node, index = divmod(int(pair), self.blocks.size)
+        return node, int(self.blocks[index])
 
     def steps(self) -> list[tuple[int, int]]:
         """Return the rows of each step, as (first, end)."""
@@ -110,17 +130,19 @@ class Moves(NamedTuple):
         return same
 
 
-def _ahead(schedule: SendTable, send: Numbers, block: Numbers) -> Numbers:
+def _ahead(schedule: SendTable, send: Numbers, block: Numbers, count: np.int64) -> Numbers:
     """Return the index of the move that each move streams, or ``FIRST``."""
     streams = streams_of(schedule)
+    if not streams.send.size:
+        return np.full(send.size, FIRST)
     feeder = np.full(schedule.sends, FIRST)
     feeder[streams.send] = streams.feeder
-    count = np.int64(len(schedule.blocks))
-    keys = send * count + block
-    order = np.argsort(keys, kind="stable")
-    sought = np.where(feeder[send] == FIRST, FIRST, feeder[send] * count + block)
-    place = np.minimum(np.searchsorted(keys[order], sought), len(keys) - 1)
-    found: Numbers = np.where(keys[order][place] == sought, order[place], FIRST)
+    index = PairIndex(schedule.sends * int(count), (keys := send * count + block,))
+    move = np.full(index.size, FIRST)
+    move[index[keys]] = np.arange(send.size)
+    sought = feeder[send] * count + block
+    awaited = (feeder[send] != FIRST) & index.used(sought)
+    found: Numbers = np.where(awaited, move[index[sought]], FIRST)
     return found
 
 
@@ -164,7 +186,7 @@ def _require_one_order(schedule: SendTable, moves: Moves) -> None:
     place = first_broken(schedule, again, moves.send[later])
     if place is not None:
         one, other = sorted(order[place : place + 2].tolist(), key=lambda row: int(moves.send[row]))
-        node, block = divmod(int(moves.target[other]), len(schedule.blocks))
+        node, block = moves.place(moves.target[other])
         name = send_name(schedule, int(moves.send[one]))
         complaint = f"node {node} gets block {block} in the same step by {name}, and one of the"
         raise broken(schedule, int(moves.send[other]), f"{complaint} two replaces it")
@@ -181,7 +203,7 @@ def _require(
     """Refuse the first of the streaming rows ``one`` that is ``wrong``, and name row ``other``."""
     place = first_broken(schedule, wrong, moves.send[one])
     if place is not None:
-        block = moves.source[one[place]] % len(schedule.blocks)
+        _, block = moves.place(moves.source[one[place]])
         same = send_name(schedule, int(moves.send[other[place]]))
         complaint = f"it streams block {block}, which {does} {same}"
         raise broken(schedule, int(moves.send[one[place]]), complaint)
@@ -189,13 +211,7 @@ def _require(
 
 def _meeting(moves: Moves, streaming: Numbers, ends: Numbers) -> tuple[Numbers, Numbers]:
     """Pair each ``streaming`` row with every other row whose ``ends`` equal its source."""
-    keys = moves.numbers(ends)
-    order = np.argsort(keys, kind="stable")
-    sought = moves.numbers(moves.source)[streaming]
-    low = np.searchsorted(keys[order], sought)
-    number = np.searchsorted(keys[order], sought, side="right") - low
-    one = np.repeat(streaming, number)
-    first = np.repeat(np.cumsum(number) - number, number)
-    other = order[np.repeat(low, number) + np.arange(len(one)) - first]
+    place, other = meetings(moves.numbers(ends), moves.numbers(moves.source)[streaming])
+    one = streaming[place]
     apart = (other != one) & (other != moves.ahead[one])
     return one[apart], other[apart]

@@ -28,6 +28,7 @@ import numpy as np
 
 from ..base.arrays import Numbers
 from ..base.ragged import offsets_of, ranges
+from .pairs import meetings
 from .rules import ScheduleError, broken, first_broken, send_name
 from .table import SendTable
 
@@ -46,8 +47,8 @@ class Streams:
 
 NO_STREAMS = Streams(*np.zeros((3, 0), np.int64))
 
-AT_ONCE = 1 << 20
-"""Blocks that are matched at a time, about: some 100 MB."""
+AT_ONCE = 1 << 17
+"""Blocks that are matched at a time, about: some 15 MB, which caches hold."""
 
 
 def check_streams(schedule: SendTable) -> None:
@@ -141,17 +142,18 @@ def _feeders(schedule: SendTable, leaving: Numbers, arriving: Numbers) -> tuple[
     steps, count = schedule.steps + 1, np.int64(len(schedule.blocks))
     # By node, block and step; packets of one step in the order of the table.
     keys = (schedule.target[coming] * count + brought) * steps + schedule.step[coming]
-    order = np.argsort(keys, kind="stable")
-    keys = keys[order]
     pair = (schedule.source[send] * count + block) * steps
     step = schedule.step[send]
-    # Its source holds a block before the step, unless the block is reduced.
-    before = np.searchsorted(keys, pair) < np.searchsorted(keys, pair + step)
-    before |= schedule.blocks.owner[block] == schedule.source[send]
-    row = np.flatnonzero(~before | schedule.blocks.reduced[block])
-    wanted = (pair + step)[row]
-    low, high = np.searchsorted(keys, wanted), np.searchsorted(keys, wanted, side="right")
-    row, found = np.repeat(row, high - low), order[ranges(low, high - low)]
+    awaited = schedule.blocks.reduced[block]
+    # Its source holds any other block before the step, or awaits it.
+    others = np.flatnonzero(~awaited & (schedule.blocks.owner[block] != schedule.source[send]))
+    if others.size:
+        ordered = np.sort(keys)
+        low, high = (np.searchsorted(ordered, pair[others] + part) for part in (0, step[others]))
+        awaited[others] = low == high
+    row = np.flatnonzero(awaited)
+    place, found = meetings(keys, (pair + step)[row])
+    row = row[place]
     chosen = _of_its_kind(schedule, send[row], coming[found], row)
     row, found = row[chosen], found[chosen]
     fed, feeder = send[row], coming[found]

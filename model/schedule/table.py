@@ -11,6 +11,7 @@ checked in seconds. Columns of varying length are flat, with the offset at which
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -23,7 +24,7 @@ from ..base.arrays import freeze
 from ..base.errors import InvalidInput
 from ..base.frames import data_frame
 from ..base.notebook import ShowsItself
-from ..base.ragged import offsets_of, ranges
+from ..base.ragged import offsets_of, portions, ranges
 from ..network.port_model import PortModel
 from ..network.topology import Topology
 from .blocks import CUSTOM, Blocks
@@ -283,10 +284,23 @@ class SendTable(ShowsItself):
         """The send that carries each entry of ``block_ids``."""
         return np.repeat(np.arange(self.sends), np.diff(self.block_offsets))
 
-    @property
+    def carried(self) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]]:
+        """Yield the sends and the blocks that they carry, about a million of ``block_ids`` each.
+
+        Both columns have a row for each entry of ``block_ids``; a send is never cut.
+        """
+        for first, end in portions(self.block_offsets):
+            offsets = self.block_offsets[first : end + 1]
+            sends = np.repeat(np.arange(first, end), np.diff(offsets))
+            yield sends, self.block_ids[offsets[0] : offsets[-1]]
+
+    @cached_property
     def send_words(self) -> npt.NDArray[np.int64]:
         """Words that each send carries, shape (sends,)."""
-        return np.diff(offsets_of(self.blocks.words[self.block_ids])[self.block_offsets])
+        words = np.zeros(self.sends, np.int64)
+        for sends, blocks in self.carried():
+            np.add.at(words, sends, self.blocks.words[blocks].astype(np.int64))
+        return words
 
     @property
     def hop_ends(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
