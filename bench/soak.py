@@ -3,9 +3,9 @@
     python bench/soak.py [--minutes 10] [--words 1000000000] [--by traces] [--longer 50]
     python bench/soak.py --draw 17
 
-A case is checked ``--by`` traces, signatures or rules (``By`` of ``helpers.soak.soak``). Each has a
-state file with the number of the next draw and the counts so far, so that the next run continues
-this one. The first case that differs is printed with the number of its draw, and then the
+A case is checked ``--by`` traces, signatures, rules or numpy (``By`` of ``helpers.soak.soak``).
+Each has a state file with the number of the next draw and the counts so far, so that the next run
+continues this one. The first case that differs is printed with the number of its draw, and then the
 simplest case that Hypothesis finds on its network; ``--draw`` repeats that draw. With ``--longer``
 traffic and ``--packets``, networks are built and tables are loaded less often; the simulators load
 a word at a time. ``--large`` networks run most flits::
@@ -34,6 +34,7 @@ from eyecast.testbench.coverage import table_of
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
+from helpers.soak.checks import is_for_numpy
 from helpers.soak.soak import By, Outcome, run_draw, simplest
 from helpers.soak.traffic import Longer
 
@@ -41,7 +42,7 @@ COUNTED_CASES = 5
 """Cases of each network whose points are counted, because counting takes longer than checking."""
 MOST_COUNTED = 30_000
 """Flits of the largest case whose points are counted."""
-COUNTED = ("next_draw", "networks", "cases", "wide_cases", "flits", "seconds")
+COUNTED = ("next_draw", "networks", "cases", "wide_cases", "numpy_cases", "flits", "seconds")
 BEGIN: dict[str, Any] = {**dict.fromkeys(COUNTED, 0), "points": {}}
 
 
@@ -93,6 +94,7 @@ def main(
             for number, outcome in enumerate(drawn):
                 so_far["cases"] += 1
                 so_far["wide_cases"] += outcome.drawn.config.further_pieces > 0
+                so_far["numpy_cases"] += is_for_numpy(outcome.drawn.case)
                 so_far["flits"] += outcome.flits
                 if number < COUNTED_CASES and outcome.flits < MOST_COUNTED:
                     points.update(outcome.points)
@@ -108,7 +110,8 @@ def main(
     click.echo(
         f"{so_far['flits']:,} flits checked by {by} in {so_far['cases']:,} cases on "
         f"{so_far['networks']} drawn networks in {so_far['seconds']:,.0f} s, no difference; "
-        f"{so_far['wide_cases']:,} cases had words above 64 bits"
+        f"{so_far['wide_cases']:,} cases had words above 64 bits; NumPy computed the words that "
+        f"{so_far['numpy_cases']:,} left"
     )
     click.echo(table_of([points]))
 

@@ -3,9 +3,11 @@
 NumPy computes the expected memories from the initial ones.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial, reduce
 
 import numpy as np
+from helpers.by_numpy import BY_NUMPY, combined
 
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.collectives.declared.request import Request
@@ -17,27 +19,6 @@ from eyecast.model.network.topology import Topology, hypercube, mesh, ring, toru
 from eyecast.model.program.compiler import Compiled, fit
 from eyecast.model.schedule.collective import REDUCTIONS
 from eyecast.model.schedule.schedule import Schedule
-
-BY_NUMPY: dict[str, Callable[..., np.ndarray]] = {
-    "add": np.add.reduce,
-    "min": np.minimum.reduce,
-    "max": np.maximum.reduce,
-    "min-signed": np.minimum.reduce,
-    "max-signed": np.maximum.reduce,
-    "and": np.bitwise_and.reduce,
-    "or": np.bitwise_or.reduce,
-    "xor": np.bitwise_xor.reduce,
-}
-"""NumPy's operators; 32-bit words are uint32 for all, and int32 for the signed ones."""
-
-WIDTH = 32
-
-
-def by_numpy(operator: str, contributions: np.ndarray) -> np.ndarray:
-    """Reduce ``contributions``, shape (contributors, words), as 32-bit words."""
-    kind = np.int32 if operator.endswith("signed") else np.uint32
-    found = BY_NUMPY[operator](contributions.astype(np.uint32).view(kind), axis=0, dtype=kind)
-    return found.view(np.uint32).astype(np.uint64)
 
 
 def draw_network(draw: np.random.Generator) -> Topology:
@@ -102,20 +83,24 @@ def case_of(schedule: Schedule, seed: int) -> Case:
 
 
 def wrong_nodes(case: Case, memory: np.ndarray) -> list[tuple[int, int]]:
-    """Return (node, block) where ``memory`` does not end with NumPy's reduction of its inputs.
+    """Return (node, block) where ``memory`` does not end with NumPy's words of the block.
 
-    The inputs are read from the memories before the run: a contribution is at the block's address,
-    or at the same index of the memory's upper half.
+    These are the owner's words, or a reduction of the contributions. The inputs are read from the
+    memories before the run: at the block's address, or at the same index of the memory's upper
+    half. Blocks that are reduced by a custom operator are not checked.
     """
     blocks, layout, config = case.schedule.blocks, case.payload.layout, case.program.config
     before = case.payload.memory(config)
     everyone = case.schedule.topology.working_nodes.tolist()
     wrong = []
     for block, operator in enumerate(blocks.operator):
-        given = blocks.contributors[block]
         words = int(blocks.words[block])
+        if not words or (operator and operator.partition(":")[0] not in BY_NUMPY):
+            continue
+        given = blocks.contributors[block] if operator else (int(blocks.owner[block]),)
+        given = everyone if given is None else given
         contributions = []
-        for node in everyone if given is None else given:
+        for node in given:
             places = [layout.address(node, block)]
             if layout.halves.any:
                 places.append(places[0] + (1 << (config.address_bits - 1)))
@@ -125,8 +110,8 @@ def wrong_nodes(case: Case, memory: np.ndarray) -> list[tuple[int, int]]:
         owed, prefix = blocks.owed[block], blocks.prefix[block]
         for node in everyone if owed is None else owed:
             last = np.inf if prefix is None else node - (prefix == "exclusive")
-            taken = np.array(everyone if given is None else given) <= last
-            expected = by_numpy(operator, np.array(contributions)[taken])
+            taken = [each for at, each in zip(given, contributions, strict=True) if at <= last]
+            expected = reduce(partial(combined, operator, bits=config.narrow_width), taken)
             begin = layout.address(node, block)
             if not np.array_equal(memory[node, begin : begin + words], expected):
                 wrong.append((node, block))

@@ -1,11 +1,13 @@
 """Drawn schedules of circuits: forks, joins, relays, streams and tokens; and NumPy beside them."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
 import numpy as np
+from helpers.by_numpy import combined
 from helpers.certificates import circuit_verdict
 from helpers.schedules import Send, build
 from helpers.switch_networks import SIX_NODES
@@ -72,7 +74,7 @@ def config_of(network: str) -> NetworkConfig:
     return NetworkConfig(**ROOM | NETWORKS[network])
 
 
-def drawn_blocks(random: Random, topology: Topology) -> Blocks:
+def drawn_blocks(random: Random, topology: Topology, operators: Sequence[str]) -> Blocks:
     """Blocks of 0 to 5 words; each reduced one has contributions of most nodes."""
     nodes = topology.working_nodes.tolist()
     plain = BLOCKS - REDUCED
@@ -85,7 +87,7 @@ def drawn_blocks(random: Random, topology: Topology) -> Blocks:
         ((),) * BLOCKS,
         np.array([random.choice((0, 1, 1, 2, 3, 5)) for _ in range(BLOCKS)]),
         ((),) * plain + tuple(contributors),
-        (None,) * plain + tuple(random.sample(("add", "max", "xor"), REDUCED)),
+        (None,) * plain + tuple(random.sample(operators, REDUCED)),
     )
 
 
@@ -187,12 +189,18 @@ def drawn_tree(
     ]
 
 
-def drawn_schedule(random: Random, topology: Topology, *, all_port: bool | None = None) -> Schedule:
+def drawn_schedule(
+    random: Random,
+    topology: Topology,
+    *,
+    all_port: bool | None = None,
+    operators: Sequence[str] = ("add", "max", "xor"),
+) -> Schedule:
     """Trees of some steps; not all contributions come together.
 
     Each node that gets a block with an owner is owed it.
     """
-    blocks = drawn_blocks(random, topology)
+    blocks = drawn_blocks(random, topology, operators)
     holders = [{*blocks.holders(block, topology)} for block in range(BLOCKS)]
     models = ("half-duplex", "full-duplex", "all-port")
     model = random.choice(models[:2] if all_port is False else models)
@@ -227,14 +235,7 @@ def _may_be(schedule: Schedule) -> bool:
     return True
 
 
-OPERATORS = {
-    "add": lambda old, sent, mask: (old + sent) & mask,
-    "max": lambda old, sent, mask: np.maximum(old, sent),
-    "xor": lambda old, sent, mask: old ^ sent,
-}
-
-
-def carried_out(schedule: Schedule, layout: Layout, memory: np.ndarray, mask: int) -> np.ndarray:
+def carried_out(schedule: Schedule, layout: Layout, memory: np.ndarray, bits: int) -> np.ndarray:
     """The memories after all steps.
 
     A send carries the words that its source holds before its step; a send that streams, those that
@@ -254,7 +255,7 @@ def carried_out(schedule: Schedule, layout: Layout, memory: np.ndarray, mask: in
                 new = held[source, here : here + words[block]].copy()
                 if schedule.combine[send]:
                     old = memory[target, there : there + words[block]]
-                    new = OPERATORS[operators[block]](old, new, np.uint64(mask))
+                    new = combined(operators[block], old, new, bits)
                 memory[target, there : there + words[block]] = new
     return memory
 
@@ -264,7 +265,8 @@ def drawn_case(random: Random, config: NetworkConfig) -> Case | None:
 
     None for a schedule that the compiler refuses.
     """
-    schedule = drawn_schedule(random, config.topology, all_port=config.all_port)
+    names = [operator.name for operator in config.operators]
+    schedule = drawn_schedule(random, config.topology, all_port=config.all_port, operators=names)
     layout = Layout.of_circuits(schedule, random.choice((0, config.message_words)))
     try:
         compiled = Compiled.of(schedule, config, layout)
@@ -274,8 +276,8 @@ def drawn_case(random: Random, config: NetworkConfig) -> Case | None:
     hold = np.array(late) if config.tile_ports else None
     case = Case.of(compiled, timing=Timing.BARRIER, seed=random.randrange(2**16), hold=hold)
     memory = case.payload.memory(config)
-    expected = carried_out(schedule, layout, memory, (1 << config.flit_width) - 1)
-    held = np.zeros(memory.shape, np.bool_)
+    expected = carried_out(schedule, layout, memory, config.narrow_width)
+    held = np.zeros(memory.shape[:2], np.bool_)
     held[:, : layout.size] = held_words(schedule, layout)
     assert case.predicted.finished, (schedule, case.predicted.flags)
     assert (case.predicted.memory == expected)[held].all(), schedule

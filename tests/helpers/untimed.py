@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
+from helpers.by_numpy import combined
 
 from eyecast.model.network.segment import Segment
 from eyecast.model.network.topology import Topology
@@ -64,7 +65,8 @@ def carried_out(program: Program, memory: Memory, seed: int) -> Memory | None:
                     operator = config.operators[(row.operator - 1) // 2]
                     at = address if row.operator % 2 else address ^ half
                     pieces = memory[target, at].reshape(-1), word.reshape(-1)
-                    word = operator.combine(*pieces, config.narrow_width).reshape(word.shape)
+                    bits, own = config.narrow_width, operator.meaning
+                    word = combined(operator.name, *pieces, bits, own).reshape(word.shape)
                 memory[target, address] = word
                 come[target, lane] += not row.continued
                 gone[number] += 1

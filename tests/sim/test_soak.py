@@ -445,8 +445,18 @@ def test_a_program_that_leaves_other_words_is_seen():
     drawn, measured = drawn_program_run(EndState.DONE)
     assert disagreements(drawn, measured) == []
     measured.memory.reshape(-1)[2] ^= np.uint64(1)
-    (wrong,) = disagreements(drawn, measured)
+    wrong, by_numpy = disagreements(drawn, measured)
     assert (wrong.name, wrong.measured) == ("memory: entries that differ", 1)
+    assert len(by_numpy.measured) == 1
+
+
+def test_words_on_which_model_and_hardware_agree_are_compared_with_numpys():
+    drawn, measured = drawn_program_run(EndState.DONE)
+    measured.memory.reshape(-1)[2] ^= np.uint64(1)
+    predicted = replace(drawn.case.predicted, memory=measured.memory)
+    both_wrong = drawn._replace(case=replace(drawn.case, predicted=predicted))
+    (wrong,) = disagreements(both_wrong, measured)
+    assert (wrong.name, len(wrong.measured)) == ("places with words that are not NumPy's", 1)
 
 
 @pytest.mark.parametrize(
@@ -475,12 +485,12 @@ def test_flits_may_go_on_after_the_limit_of_a_run():
 
 
 @pytest.mark.parametrize(
-    "number",
-    [18, 40, 7],
-    ids=["controller", "resident programs on switches", "damaged words"],
+    ("number", "by"),
+    [(18, By.TRACES), (40, By.TRACES), (7, By.TRACES), (2, By.NUMPY), (9, By.NUMPY)],
+    ids=["controller", "resident programs on switches", "damaged words", "trees", "wide words"],
 )
-def test_a_draw_is_the_same_on_both(number):
-    outcomes = list(run_draw(number))
+def test_a_draw_is_the_same_on_both(number, by):
+    outcomes = list(run_draw(number, by))
     assert outcomes
     assert sum(outcome.flits for outcome in outcomes) > 0
     assert [outcome for outcome in outcomes if outcome.wrong] == []

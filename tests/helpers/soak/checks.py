@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from helpers.drawn_reductions import wrong_nodes
 from helpers.soak.programs import ProgramCase
+from helpers.untimed import carried_out
 
 from eyecast.model.base.arrays import words_differ
 from eyecast.model.compare.case import Case
@@ -64,6 +66,27 @@ def _program_checks(case: ProgramCase, measured: HardwareRun) -> tuple[Check, ..
     return tuple(checks)
 
 
+def is_for_numpy(case: AnyCase) -> bool:
+    """Tell whether NumPy can compute what a case leaves: a run that finishes without a flag."""
+    predicted = case.predicted
+    return not isinstance(case, TrafficCase) and predicted.finished and not predicted.flags.any()
+
+
+def _numpy_check(case: Case | ProgramCase, measured: HardwareRun) -> Check:
+    """Check the words that the hardware leaves against NumPy's.
+
+    NumPy carries out a program row by row; of a schedule it knows the first words and the promise.
+    """
+    if isinstance(case, Case):
+        wrong = wrong_nodes(case, measured.memory)
+    else:
+        memory = case.memory
+        for each in filter(None, (case.first, case)):
+            memory = carried_out(each.program, memory, seed=0)
+        wrong = np.argwhere(words_differ(memory, measured.memory, axes=2)).tolist()
+    return Check("places with words that are not NumPy's", [], wrong, not wrong)
+
+
 def ends_and_signatures(drawn: Drawn, measured: HardwareRun) -> list[Check]:
     """Return the failed checks of a run without a trace."""
     predicted = drawn.case.predicted
@@ -96,6 +119,8 @@ def disagreements(drawn: Drawn, measured: HardwareRun) -> list[Check]:
     else:
         memories = memory_check(config, case.predicted, measured, case.words.shape[1])
         checks = (*compare_traffic(case, measured).checks, memories)
+    if is_for_numpy(case):
+        checks = (*checks, _numpy_check(case, measured))
     more = _signature_checks(config, case.predicted, measured)
     return [check for check in (*checks, *more) if not check.agrees]
 

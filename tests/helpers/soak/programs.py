@@ -11,7 +11,14 @@ import numpy as np
 import numpy.typing as npt
 from helpers.soak.operators import lane_names
 from helpers.soak.samples import made
-from helpers.soak.topologies import connected, graphs, integer_arrays, one_in, with_links
+from helpers.soak.topologies import (
+    SMALL_NETWORKS,
+    connected,
+    graphs,
+    integer_arrays,
+    one_in,
+    with_links,
+)
 from hypothesis import reject
 from hypothesis import strategies as st
 
@@ -185,12 +192,18 @@ def controllers(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @st.composite
-def program_networks(draw: st.DrawFn, *, signature: bool = False) -> NetworkConfig:
-    """Draw a network whose rows may combine and stream; ``signature``: one with signatures."""
+def program_networks(
+    draw: st.DrawFn, *, signature: bool = False, wide: bool = False
+) -> NetworkConfig:
+    """Draw a network whose rows may combine and stream; ``signature``: one with signatures.
+
+    ``wide``: a small network with wide words.
+    """
     controller = draw(controllers())
     narrowest = LEAST_CONTROLLED_WIDTH if controller["programs"] else 24
-    flit_width = draw(st.sampled_from([narrowest, 33, 64, *WIDE]))
-    whole = draw(graphs() if draw(one_in(6)) else st.sampled_from(NETWORKS))
+    flit_width = draw(st.sampled_from(WIDE if wide else [narrowest, 33, 64, *WIDE]))
+    named = SMALL_NETWORKS if wide else NETWORKS
+    whole = draw(graphs() if draw(one_in(6)) else st.sampled_from(named))
     return NetworkConfig(
         topology=draw(connected(draw(with_links(whole)))),
         vcs=draw(st.integers(2, 3)),

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from helpers.soak.operators import lane_names, with_operator
-from helpers.soak.programs import SEEDS, controllers, holds
-from helpers.soak.topologies import broken, graphs, one_in, with_links
+from helpers.soak.programs import SEEDS, WIDE, controllers, holds
+from helpers.soak.topologies import SMALL_NETWORKS, broken, graphs, one_in, with_links
 from helpers.soak.traffic import NETWORKS, configs
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -29,6 +30,9 @@ from eyecast.model.schedule.schedule import Schedule
 
 TRIES = 120
 """Draws of a collective and an algorithm per network; most do not serve it or do not fit."""
+WIDE_TRIES = 3 * TRIES
+MOST_OPERATORS = 4
+"""Operators of a network, after which schedules use no others: each costs time in every build."""
 MOST_WORDS = 8
 """Most words of a block."""
 MOST_GROUPS, LARGEST_GROUP = 3, 6
@@ -36,27 +40,35 @@ MOST_GROUPS, LARGEST_GROUP = 3, 6
 
 
 @st.composite
-def schedule_cases(draw: st.DrawFn) -> list[Case]:
-    """Draw a network and schedules that it can carry out: one or more."""
-    config = draw(with_operator(draw(schedule_networks(draw(topologies())))))
-    _, compiled = fit(config, draw(schedules(config)), fixed=("vcs",))
+def schedule_cases(draw: st.DrawFn, *, wide: bool = False) -> list[Case]:
+    """Draw a network and schedules that it can carry out: one or more.
+
+    ``wide``: a small network with wide words, without a custom operator.
+    """
+    given = {"flit_width": draw(st.sampled_from(WIDE))} if wide else {}
+    topology = draw(topologies(SMALL_NETWORKS if wide else NETWORKS))
+    config = draw(schedule_networks(topology, **given))
+    if not wide:
+        config = draw(with_operator(config))
+    tries = WIDE_TRIES if wide else TRIES
+    _, compiled = fit(config, draw(schedules(config, tries)), fixed=("vcs",))
     cases = draw(_predicted(compiled))
     assume(cases)
     return cases
 
 
 @st.composite
-def topologies(draw: st.DrawFn) -> Topology:
-    """Draw a network of a named kind, or a graph with switches; then its faults and links.
+def topologies(draw: st.DrawFn, named: Sequence[Topology] = NETWORKS) -> Topology:
+    """Draw one of the ``named`` networks, or a graph with switches; then its faults and links.
 
     Working nodes may be out of reach of each other.
     """
-    whole = draw(graphs() if draw(one_in(6)) else st.sampled_from(NETWORKS))
+    whole = draw(graphs() if draw(one_in(6)) else st.sampled_from(named))
     return draw(broken(draw(with_links(whole))))
 
 
 @st.composite
-def schedule_networks(draw: st.DrawFn, topology: Topology) -> NetworkConfig:
+def schedule_networks(draw: st.DrawFn, topology: Topology, **limits: Any) -> NetworkConfig:
     """Draw a network: all-port, contention-free, with circuits, with timed rows, or none of these.
 
     Half of the networks without timed rows have a controller, some with tile ports and with parity.
@@ -69,7 +81,7 @@ def schedule_networks(draw: st.DrawFn, topology: Topology) -> NetworkConfig:
     given = {"timed_rows": True} if kind == "timed_rows" else draw(controllers())
     given |= {kind: True} if kind else {}
     given["signature"] = kind not in ("all_port", "circuits") and draw(st.booleans())
-    return draw(configs(topology, message_words=16, table_words=2, steps=1, **given))
+    return draw(configs(topology, message_words=16, table_words=2, steps=1, **given, **limits))
 
 
 @st.composite
@@ -175,6 +187,8 @@ def requests(
         names = lane_names([*BUILT_IN], config.flit_width)
         if own and draw(st.booleans()):
             names = st.sampled_from(own)
+        elif len(config.operators) >= MOST_OPERATORS:
+            names = st.sampled_from([operator.name for operator in config.operators])
         request = replace(request, operator=draw(names))
     if not request.all_port and draw(one_in(4)):
         duplex = draw(st.sampled_from([PortModel.HALF_DUPLEX, PortModel.FULL_DUPLEX]))

@@ -18,6 +18,7 @@ from helpers.soak.programs import ProgramCase, program_cases, program_networks
 from helpers.soak.samples import each_of, example_of, sampled
 from helpers.soak.schedules import schedule_cases
 from helpers.soak.traffic import DEFAULT, DrawnTraffic, Longer, traffic, traffic_networks
+from helpers.soak.trees import tree_cases
 from helpers.whole_jobs import whole_job
 from hypothesis import Phase, assume
 from hypothesis import strategies as st
@@ -52,11 +53,14 @@ class By(StrEnum):
 
     Traces compare model and hardware flit for flit; signatures do so by one number for each router,
     on the fastest simulator; rules check the cycle model alone, by the rules that need no model.
+    Traces and numpy also compare the words that schedules and programs leave with NumPy's; numpy
+    draws only schedules and programs, on small networks with wide words.
     """
 
     TRACES = "traces"
     SIGNATURES = "signatures"
     RULES = "rules"
+    NUMPY = "numpy"
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ def run_draw(number: int, by: By = By.TRACES, longer: Longer = DEFAULT) -> Itera
 
     One third of the draws are schedules, one third programs that no schedule makes, and one third
     traffic. Rules, and large networks, check traffic alone. Signatures check no schedule, and only
-    networks that have them.
+    networks that have them. NumPy checks schedules of drawn trees in place of traffic.
     """
     _, recipes = _recipes(number, by, longer)
     return _run(filter(None, map(_built, recipes)), by)
@@ -120,13 +124,15 @@ def simplest(number: int, by: By, longer: Longer) -> Outcome | None:
 
 def _recipes(number: int, by: By, longer: Longer) -> tuple[st.SearchStrategy[Recipe], list[Recipe]]:
     """Return a strategy for the cases of a network, and those that the draw samples of it."""
-    kind, signature = number % 3, by is By.SIGNATURES
+    kind, signature, wide = number % 3, by is By.SIGNATURES, by is By.NUMPY
     alone = by is By.RULES or longer.large
-    if kind == 0 and not signature and not alone:
-        schedules = example_of(_schedules(), number)
+    if (wide and kind == 2) or (kind == 0 and not signature and not alone):
+        cases = tree_cases(PROGRAMS_PER_NETWORK) if kind else schedule_cases(wide=wide)
+        schedules = example_of(_interrupted(cases), number)
         return st.sampled_from(schedules), schedules
     if kind == 1 and not alone:
-        config, damaged = example_of(_damaged_networks(signature=signature), number)
+        networks = program_networks(signature=signature, wide=wide)
+        config, damaged = example_of(_damaged(networks), number)
         strategy = st.tuples(program_cases(config, damaged), INTERRUPTIONS)
         return strategy, sampled(strategy, number, PROGRAMS_PER_NETWORK)
     config = example_of(traffic_networks(longer), number)
@@ -138,15 +144,17 @@ def _recipes(number: int, by: By, longer: Longer) -> tuple[st.SearchStrategy[Rec
 
 
 @st.composite
-def _schedules(draw: st.DrawFn) -> list[Recipe]:
-    """Draw the schedules of a network."""
-    return [(case, draw(INTERRUPTIONS)) for case in draw(schedule_cases())]
+def _interrupted(draw: st.DrawFn, cases: st.SearchStrategy[list[Case]]) -> list[Recipe]:
+    """Draw the schedules of a network, and the run before each."""
+    return [(case, draw(INTERRUPTIONS)) for case in draw(cases)]
 
 
 @st.composite
-def _damaged_networks(draw: st.DrawFn, *, signature: bool) -> tuple[NetworkConfig, int | None]:
+def _damaged(
+    draw: st.DrawFn, networks: st.SearchStrategy[NetworkConfig]
+) -> tuple[NetworkConfig, int | None]:
     """Draw a network for programs, and the word that its memories damage, or a custom operator."""
-    config, damaged = draw(damaged_words(draw(program_networks(signature=signature))))
+    config, damaged = draw(damaged_words(draw(networks)))
     return config if damaged is not None else draw(with_operator(config)), damaged
 
 
@@ -170,7 +178,9 @@ def _built(recipe: Recipe) -> Drawn | None:
 
 def _run(drawn: Iterator[Drawn], by: By) -> Iterator[Outcome]:
     """Run and check cases of one network."""
-    return _run_model(drawn) if by is By.RULES else _run_hardware(drawn, trace=by is By.TRACES)
+    if by is By.RULES:
+        return _run_model(drawn)
+    return _run_hardware(drawn, trace=by is not By.SIGNATURES)
 
 
 def _run_model(drawn: Iterator[Drawn]) -> Iterator[Outcome]:

@@ -14,11 +14,13 @@ from eyecast.model.base.errors import InvalidInput
 from eyecast.model.network.edges import Edges
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.routes import route
-from eyecast.model.network.topology import NO_LINK, Topology
+from eyecast.model.network.topology import NO_LINK, Topology, hypercube, line, mesh, ring
 
 LONGEST_DRAWN_LINK, SLOWEST_DRAWN_LINK = 5, 3
 """Most registers of a link, and most cycles between two of its flits, where links differ."""
 MOST_FAULTY_LINKS = 3
+SMALL_NETWORKS = (line(2), line(3), ring(3), mesh((2, 2)), hypercube(2), ring(5), mesh((3, 2)))
+"""Networks whose simulators are built in seconds, with the widest words too."""
 FEWEST_GRAPH_NODES, MOST_GRAPH_NODES = 4, 8
 """Fewest and most nodes of a drawn graph with switches, the switches included."""
 
