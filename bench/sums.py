@@ -12,7 +12,7 @@ import numpy as np
 from ml_dtypes import bfloat16
 
 import eyecast
-from eyecast.examples.bfloat16.adder import BFLOAT16_ADD
+from eyecast.chip.float_adder import BFLOAT16_ADD
 from eyecast.examples.bfloat16.sums import bits_of, numbers_of
 from eyecast.model.compare.case import Case
 from eyecast.model.network.config import Timing

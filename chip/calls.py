@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..api import Block, schedule_of_rounds
-from ..model.base.errors import InvalidInput
+from ..model.base.errors import InvalidInput, one_of
 from ..model.collectives.task import BEST, Task
 from ..model.compare.answer import answer
 from ..model.network.operators import Operator
@@ -19,7 +19,7 @@ from ..model.program.certified import Room
 from ..model.schedule.collective import Collective
 from ..model.schedule.schedule import Schedule
 from ..model.workload.workload import MESSAGE
-from .float_adder import FLOAT_ADD, FLOAT_ADD_AT_ONCE
+from .float_adder import AT_ONCE, BFLOAT16_ADD, FLOAT_ADD
 
 PREFIX, SEPARATOR, PLACE = "ey__", "__", "place"
 NEIGHBOURS, EXCHANGE = "neighbours", "exchange"
@@ -47,12 +47,22 @@ ORDER = {
     "gather": (False, True),
 }
 """Whether a buffer has a block for each target, and for each owner; others have one block."""
+INTEGERS = {
+    **{"int": ("", "-signed"), "unsigned": ("", "")},
+    **{"int16x2": (":16", "-signed"), "uint16x2": (":16", "")},
+    **{"int8x4": (":8", "-signed"), "uint8x4": (":8", "")},
+}
+"""The lanes of the network's operators for each type of integers, and their signs."""
 OPERATORS: dict[tuple[str, str], str | Operator] = {
     ("float", "sum"): FLOAT_ADD,
-    **{(kind, "sum"): "add" for kind in ("int", "unsigned")},
-    **{("int", name): f"{name}-signed" for name in ("min", "max")},
-    **{("unsigned", name): name for name in ("min", "max")},
-    **{(kind, name): name for kind in ("int", "unsigned") for name in ("and", "or", "xor")},
+    ("bfloat16x2", "sum"): BFLOAT16_ADD,
+    **{(kind, "sum"): f"add{lanes}" for kind, (lanes, _) in INTEGERS.items()},
+    **{
+        (kind, name): f"{name}{sign}{lanes}"
+        for name in ("min", "max")
+        for kind, (lanes, sign) in INTEGERS.items()
+    },
+    **{(kind, name): name for name in ("and", "or", "xor") for kind in INTEGERS},
 }
 """The network's operator for each type and operator of C."""
 
@@ -98,10 +108,11 @@ class Call:
         if name in REDUCES:
             operator = OPERATORS.get((rest[0], rest[1]))
             if operator is None:
-                allowed = ", ".join(f"{each} of {kind}" for kind, each in OPERATORS)
+                names = one_of(name for kind, name in OPERATORS if kind == "int")
+                allowed = f"sum of float or bfloat16x2, or {names} of {one_of(INTEGERS)}"
                 raise InvalidInput.of(f"operator of {shown}", allowed, f"{rest[1]} of {rest[0]}")
-            if circuits and operator is FLOAT_ADD:
-                operator = FLOAT_ADD_AT_ONCE
+            if circuits:
+                operator = AT_ONCE.get(operator, operator)
             rest = rest[2:]
         if not rest:
             return cls(symbol, name, int(count), operator)

@@ -161,7 +161,10 @@ def not_a_number(fraction: int) -> int:
 
 
 class FloatAdd(Component):
-    """Adds two words that are numbers in IEEE's single format: see ``OperatorPorts``."""
+    """Adds two words, or lanes, of 32 bits in IEEE's single format, or of 16 bits as bfloat16.
+
+    The members are those of ``OperatorPorts``.
+    """
 
     def __init__(self, width: int, *, pipelined: bool = True) -> None:
         self._pipelined = pipelined
@@ -170,7 +173,8 @@ class FloatAdd(Component):
     def elaborate(self, _platform: object) -> Module:
         """Make an adder."""
         m = Module()
-        m.submodules.adder = adder = FloatAdder(23, pipelined=self._pipelined)
+        fraction = len(self.there) - 1 - EXPONENT_BITS
+        m.submodules.adder = adder = FloatAdder(fraction, pipelined=self._pipelined)
         m.d.comb += [
             adder.there.eq(self.there),
             adder.coming.eq(self.coming),
@@ -179,7 +183,7 @@ class FloatAdd(Component):
         return m
 
 
-NOT_A_NUMBER = np.uint64(not_a_number(23))
+NOT_A_NUMBER, NOT_A_BFLOAT16 = (np.uint64(not_a_number(fraction)) for fraction in (23, 7))
 
 
 def _added(there: Any, coming: Any, _bits: Any) -> Any:
@@ -190,7 +194,24 @@ def _added(there: Any, coming: Any, _bits: Any) -> Any:
     return np.uint64(np.float32(total).view(np.uint32))
 
 
+def _added_bfloat16(there: Any, coming: Any, _bits: Any) -> Any:
+    """Add for models: in float32, whose rounding never changes the final one."""
+    low = np.uint64(16)
+    x, y = np.uint32(there << low).view(np.float32), np.uint32(coming << low).view(np.float32)
+    total = np.float32(x + y)
+    if np.isnan(total):
+        return NOT_A_BFLOAT16
+    number = np.uint64(total.view(np.uint32))
+    odd = number >> low & np.uint64(1)
+    return (number + np.uint64(0x7FFF) + odd) >> low
+
+
 FLOAT_ADD = Operator("float-add", latency=LATENCY, meaning=_added, component=FloatAdd)
 """The sum of two numbers in IEEE's single format."""
-FLOAT_ADD_AT_ONCE = replace(FLOAT_ADD, latency=0, component=partial(FloatAdd, pipelined=False))
+BFLOAT16_ADD = Operator("bfloat16-add:16", LATENCY, _added_bfloat16, FloatAdd)
+"""The sums of two vectors of bfloat16 numbers, lane by lane."""
+AT_ONCE = {
+    each: replace(each, latency=0, component=partial(FloatAdd, pipelined=False))
+    for each in (FLOAT_ADD, BFLOAT16_ADD)
+}
 """The same without registers, for circuits."""

@@ -18,10 +18,16 @@ extern "C" {
 
 #define EY_IN_PLACE ((const void *)0)
 
-/* Types: words of 32 bits. Operators: EY_SUM, EY_MIN, EY_MAX, EY_AND, EY_OR, EY_XOR. */
+/* Types: words of 32 bits, each a number or a vector of two or four smaller numbers, the first in
+   the lowest bits. Operators: EY_SUM, EY_MIN, EY_MAX, EY_AND, EY_OR, EY_XOR; floats have EY_SUM. */
 #define EY_INT int
 #define EY_UNSIGNED unsigned
 #define EY_FLOAT float
+#define EY_BFLOAT16X2 bfloat16x2
+#define EY_INT16X2 int16x2
+#define EY_UINT16X2 uint16x2
+#define EY_INT8X4 int8x4
+#define EY_UINT8X4 uint8x4
 #define EY_SUM sum
 #define EY_MIN min
 #define EY_MAX max

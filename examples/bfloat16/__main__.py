@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 import eyecast
+from eyecast.chip.float_adder import BFLOAT16_ADD
 
-from .adder import BFLOAT16_ADD
 from .sums import bits_of, numbers_of, summed
 
 
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=64, help="words, of two numbers each")
     given = parser.parse_args()
     width, height = (int(side) for side in given.mesh.split("x"))
-    result, count, right, by_number = all_reduce(width, height, given.algorithm, given.flits)
+    result, count, right, by_number = all_reduce(width, height, given.algorithm, given.words)
     print(f"{count} bfloat16 numbers, {result.measured.cycles} cycles")
     print(f"as predicted, flit for flit: {'yes' if result.agrees else 'NO'}")
     print(f"as ml_dtypes adds, in the order of the schedule: {right}")

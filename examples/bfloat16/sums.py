@@ -7,8 +7,7 @@ import numpy.typing as npt
 from ml_dtypes import bfloat16
 
 from eyecast.api import Schedule
-
-from .adder import NOT_A_NUMBER
+from eyecast.chip.float_adder import NOT_A_BFLOAT16
 
 Words = npt.NDArray[np.uint64]
 
@@ -21,7 +20,7 @@ def numbers_of(words: Words) -> npt.NDArray[np.generic]:
 def bits_of(numbers: npt.NDArray[np.generic]) -> npt.NDArray[np.uint16]:
     """Return the bits of numbers; NaN becomes the adder's."""
     bits = numbers.view(np.uint16)
-    return np.where(np.isnan(numbers), np.uint16(NOT_A_NUMBER), bits)
+    return np.where(np.isnan(numbers), np.uint16(NOT_A_BFLOAT16), bits)
 
 
 def summed(

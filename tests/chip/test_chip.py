@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.command import Answer, Command, printed_result
+from ml_dtypes import bfloat16
 
 APPLICATIONS = Path(__file__).parents[2] / "examples" / "risc_v"
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "chip.md"
@@ -203,6 +204,35 @@ def test_json_and_timelines(eyecast: Command, here: Path) -> None:
         assert run(eyecast, here, body, "-o", name, "--report", "t.html").status == 0
         assert (here / name).read_text().startswith(begin)
         assert "<title>app.c on the 2x2 mesh" in (here / "t.html").read_text()
+
+
+@pytest.mark.slow
+@needs_compiler
+@pytest.mark.parametrize("circuits", [(), ("--circuits",)], ids=["packets", "circuits"])
+def test_vectors_are_summed_as_numpy_sums_them(
+    eyecast: Command, here: Path, circuits: tuple[str, ...]
+) -> None:
+    """An all-reduce of vectors of bfloat16 numbers, and one of bytes that overflow."""
+    draw = np.random.default_rng(4)
+    floats, small = draw.integers(-9, 9, (4, 8)).astype(bfloat16) / 4, draw.bytes(4 * 8)
+    numbers = np.frombuffer(small, np.uint8).reshape(4, 8)
+    tables = [", ".join(map(str, each.view(np.uint32).ravel())) for each in (floats, numbers)]
+    body = f"""
+        static const unsigned floats[] = {{{tables[0]}}}, numbers[] = {{{tables[1]}}};
+        int main(void) {{
+            unsigned sums[4], bytes[2];
+            ey_allreduce(floats + 4 * ey_rank(), sums, 4, EY_BFLOAT16X2, EY_SUM);
+            ey_allreduce(numbers + 2 * ey_rank(), bytes, 2, EY_UINT8X4, EY_SUM);
+            ey_print("%x %x %x %x\\n", sums[0], sums[1], sums[2], sums[3]);
+            ey_print("%x %x\\n", bytes[0], bytes[1]);
+            return 0;
+        }}
+    """
+    answer = run(eyecast, here, body, "--check", *circuits)
+    assert answer.status == 0, answer.errors
+    sums = (each.sum(axis=0, dtype=each.dtype).view(np.uint32) for each in (floats, numbers))
+    lines = [" ".join(f"{word:x}" for word in words.tolist()) for words in sums]
+    assert console(answer) == dict.fromkeys(range(4), lines)
 
 
 FAILURES = {

@@ -7,7 +7,7 @@ import pytest
 from amaranth.hdl import ClockDomain, Module
 from helpers.amaranth_simulation import simulate
 
-from eyecast.chip.float_adder import FLOAT_ADD, FLOAT_ADD_AT_ONCE, NOT_A_NUMBER
+from eyecast.chip.float_adder import AT_ONCE, FLOAT_ADD, NOT_A_NUMBER
 
 SPECIAL = [0, 1, 0x7FFFFF, 0x800000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000]
 
@@ -39,7 +39,7 @@ def test_what_models_add_is_what_numpy_adds() -> None:
     assert FLOAT_ADD.combine(there, coming, 32).tolist() == by_numpy(there, coming)
 
 
-@pytest.mark.parametrize("operator", [FLOAT_ADD, FLOAT_ADD_AT_ONCE])
+@pytest.mark.parametrize("operator", [FLOAT_ADD, AT_ONCE[FLOAT_ADD]])
 @pytest.mark.parametrize("count", [100, pytest.param(5000, marks=pytest.mark.slow)])
 def test_what_the_hardware_adds_is_what_numpy_adds(count: int, operator: Any) -> None:
     there, coming = drawn(count)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from helpers.processes import needs, run_program
 from helpers.refusals import refusal_of
+from ml_dtypes import bfloat16
 
 import eyecast
 from eyecast.chip.calls import Call, calls_of
@@ -28,8 +29,13 @@ CALLS = (
     *("ey__scatter__2__1", "ey__gather__3__4", "ey__allgather__3", "ey__alltoall__2"),
     *("ey__reduce__4__int__min__3", "ey__allreduce__6__int__sum"),
     *("ey__allreduce__5__float__sum", "ey__allreduce__9__unsigned__max"),
-    *("ey__scan__4__int__sum", "ey__exscan__3__unsigned__max"),
+    *("ey__scan__4__int8x4__sum", "ey__exscan__3__uint16x2__max"),
+    "ey__allreduce__4__bfloat16x2__sum",
 )
+TYPES = {
+    **{"int": np.int32, "unsigned": np.uint32, "float": np.float32, "bfloat16x2": bfloat16},
+    **{"int16x2": np.int16, "uint16x2": np.uint16, "int8x4": np.int8, "uint8x4": np.uint8},
+}
 UP_AND_DOWN = (1, -1, 3, -3)
 """What a neighbour's number has more, by block, on the mesh of 3x2."""
 
@@ -41,9 +47,8 @@ def expected(name: str, count: int, last: list[str], sent: np.ndarray) -> dict[i
     others = [node for node in everyone if node != root]
     if name in ("reduce", "allreduce", "scan", "exscan"):
         kind, operator = last[:2]
-        types = {"int": np.int32, "unsigned": np.uint32, "float": np.float32}
         functions = {"sum": np.add, "min": np.minimum, "max": np.maximum}
-        values = sent.astype(np.uint32).view(types[kind])
+        values = sent.astype(np.uint32).view(TYPES[kind])
         if name.endswith("scan"):
             sums = functions[operator].accumulate(values, dtype=values.dtype).view(np.uint32)
             return dict(enumerate(sums)) if name == "scan" else dict(enumerate(sums[:-1], start=1))
@@ -78,8 +83,9 @@ def drawn(name: str, count: int, last: list[str]) -> np.ndarray:
     """Draw what each node sends; floats are small integers, whose sums have one value."""
     each = {"alltoall": NODES, "scatter": NODES, "neighbours": 4}.get(name, 1)
     draw = np.random.default_rng(count)
-    if "float" in last:
-        numbers = draw.integers(-999, 999, (NODES, count)).astype(np.float32)
+    if kind := {*last} & {"float", "bfloat16x2"}:
+        lanes, most = (1, 999) if "float" in kind else (2, 40)
+        numbers = draw.integers(-most, most, (NODES, lanes * count)).astype(TYPES[kind.pop()])
         return numbers.view(np.uint32).astype(np.uint64)
     return draw.integers(0, 1 << 32, (NODES, each * count), dtype=np.uint64)
 
@@ -124,9 +130,9 @@ def test_words_of_programs_are_apart(made: Programs) -> None:
 
 REFUSED = {
     "ey__allreduce__4__float__max": (
-        "operator of ey_allreduce in the C program must be sum of float, sum of int, "
-        "sum of unsigned, min of int, max of int, min of unsigned, max of unsigned, and of int, "
-        "or of int, xor of int, and of unsigned, or of unsigned, xor of unsigned, not max of float"
+        "operator of ey_allreduce in the C program must be sum of float or bfloat16x2, or sum, "
+        "min, max, and, or or xor of int, unsigned, int16x2, uint16x2, int8x4 or uint8x4, "
+        "not max of float"
     ),
     "ey__bcast__16__6": "root of ey_bcast in the C program must be a number, 0 to 5, not 6",
     "ey__bcast__0__1": "words of ey_bcast in the C program must be a number, at least 1, not 0",

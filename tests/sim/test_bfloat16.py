@@ -5,18 +5,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from amaranth.hdl import ClockDomain, Module
+from amaranth.hdl import ClockDomain, Module, Signal
 from helpers.amaranth_simulation import simulate
 
 import eyecast
 from eyecast.model.network.config import NetworkConfig
+from eyecast.rtl.parts.operators import combined
 from eyecast.sim.build import build_simulator
 from eyecast.sim.verilog import own_operators_text
 
 pytest.importorskip("ml_dtypes", reason="pip install 'eyecast[dev]'")
 
+from eyecast.chip.float_adder import BFLOAT16_ADD, FloatAdd
 from eyecast.examples.bfloat16.__main__ import all_reduce
-from eyecast.examples.bfloat16.adder import BFLOAT16_ADD, Bfloat16Add
 from eyecast.examples.bfloat16.sums import bits_of, numbers_of
 
 SPECIAL = [0, 1, 0x7F, 0x80, 0x7F7F, 0x7F80, 0x7F81, 0x7FC0]
@@ -54,15 +55,16 @@ def test_what_the_adder_adds_is_what_ml_dtypes_adds(count: int) -> None:
     there, coming = drawn(count)
     m = Module()
     m.domains.sync = ClockDomain("sync")
-    m.submodules.adder = adder = Bfloat16Add(32)
+    words = Signal(32), Signal(32)
+    result = combined(m, "adder", BFLOAT16_ADD, *words)
     results: list[int] = []
 
     async def testbench(ctx: Any) -> None:
         for first, second in zip([*there.tolist(), 0, 0], [*coming.tolist(), 0, 0], strict=True):
-            ctx.set(adder.there, first)
-            ctx.set(adder.coming, second)
+            ctx.set(words[0], first)
+            ctx.set(words[1], second)
             await ctx.tick()
-            results.append(ctx.get(adder.result))
+            results.append(ctx.get(result))
 
     simulate(m, testbench)
     assert results[BFLOAT16_ADD.latency - 1 :] == by_ml_dtypes(there, coming)
@@ -78,7 +80,7 @@ def test_an_all_reduce_adds_in_the_order_of_its_schedule(algorithm: str, flits: 
     assert by_number < count or algorithm == "ring"
 
 
-class Truncating(Bfloat16Add):
+class Truncating(FloatAdd):
     """An adder that truncates instead of rounding, so that last bits differ."""
 
     def elaborate(self, platform: object) -> Module:
@@ -110,6 +112,8 @@ def test_a_changed_component_is_other_hardware() -> None:
 
 def test_an_operator_without_a_component_is_refused_before_anything_is_built() -> None:
     bare = replace(BFLOAT16_ADD, component=None)
-    complaint = "operator bfloat16-add must be given with its component, for hardware, not without"
+    complaint = (
+        "operator bfloat16-add:16 must be given with its component, for hardware, not without"
+    )
     with pytest.raises(eyecast.InvalidInput, match=complaint):
         build_simulator(NetworkConfig(topology=eyecast.mesh((2, 2)), operators=[bare]))

@@ -20,7 +20,7 @@ pytest.importorskip("ml_dtypes", reason="pip install 'eyecast[dev]'")
 
 from ml_dtypes import bfloat16
 
-from eyecast.examples.bfloat16.adder import BFLOAT16_ADD
+from eyecast.chip.float_adder import BFLOAT16_ADD
 from eyecast.examples.bfloat16.sums import bits_of, numbers_of
 
 RANKS = 8
