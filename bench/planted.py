@@ -250,7 +250,7 @@ def _same(texts: tuple[str, str], top: str, folder: Path, outside: list[str]) ->
     """
     commands: list[str] = []
     for name, text in zip(("first", "second"), texts, strict=True):
-        (folder / f"{name}.v").write_text(text)
+        (folder / f"{name}.v").write_text(_held_reset(text, top))
         commands += [f"read_verilog -DSYNTHESIS {name}.v", f"hierarchy -check -top {top}"]
         commands += [f"blackbox {memory}" for memory in outside]
         commands += [*equivalence.AS_LOGIC, *(["expose -evert"] if outside else [])]
@@ -264,6 +264,19 @@ def _same(texts: tuple[str, str], top: str, folder: Path, outside: list[str]) ->
         )
     except (RuntimeError, TimeoutError, subprocess.CalledProcessError):
         return False
+
+
+def _held_reset(text: str, top: str) -> str:
+    """Return a text in which ``top``, if it is a tile, stays in reset for one more cycle.
+
+    An engine resets its tiles for two cycles at least (docs/router.md, section 16).
+    """
+    body = re.search(rf"(?ms)^module {top} \(.*?^\);\n(.*?)^endmodule", text)
+    assert body
+    if not top.startswith("eyecast_tile"):
+        return text
+    held = "reg before = 1'b1;\nalways @(posedge clk) before <= rst;\nwire held = rst | before;\n"
+    return text[: body.start(1)] + held + body[1].replace("(rst)", "(held)") + text[body.end(1) :]
 
 
 def fate_in_bench(package: Path, fault: Fault) -> str:

@@ -3,12 +3,20 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ..model.image.host_port import entry_stride, latencies, widths
+from ..model.image.host_port import (
+    CONTROLLER,
+    Space,
+    entry_stride,
+    latencies,
+    space_words,
+    table_stride,
+    widths,
+)
 from ..model.image.image import Image
 from ..model.network.buses import REVISION, HostBus, TileBus, bus_data_bits, stream_bits
 from ..model.network.config import NetworkConfig
 from ..model.network.config_file import identity
-from ..model.program.circuits.program import entry_fields
+from ..model.program.circuits.program import entry_fields, entry_words
 from ..registers.register_map import bus_address_bits
 from ..sim.verilog import describe_ports
 from .guarantees import most_cycles_of_an_access
@@ -56,7 +64,8 @@ def bench_files(image: Image, host: HostBus, tile: TileBus | None) -> dict[str, 
 def _parameters(image: Image, vectors: Vectors, ports: list[dict[str, Any]]) -> dict[str, int]:
     """Return the numeric parameters of the bench."""
     config, run = image.program.config, image.predicted
-    late, width = latencies(config), widths(config)
+    late, width, space = latencies(config), widths(config), space_words(config)
+    stride = entry_stride(config) if config.circuits else 1
     user: list[int] = [port["width"] for port in ports if port["name"].endswith("_tuser")]
     exact_bells = config.lanes == 1 and not config.circuits
     exact_bells = exact_bells and not image.injection.continued.any()
@@ -86,7 +95,13 @@ def _parameters(image: Image, vectors: Vectors, ports: list[dict[str, Any]]) -> 
         "PROGRAMS": config.programs,
         "PROGRAM": image.number,
         "BASE": image.base,
-        "TABLE_BASE": image.base * (entry_stride(config) if config.circuits else 1),
+        "TABLE_BASE": image.base * stride,
+        "TABLE_STRIDE": stride,
+        "TABLE_GAP": _gap_in_tables(config),
+        "CONTROLLER_SPACE": space[CONTROLLER],
+        "STATUS_SPACE": space[Space.STATUS],
+        "MESSAGE_SPACE": space[Space.MESSAGE],
+        "TABLE_SPACE": space[Space.TABLE],
         "CYCLES": run.cycles,
         "ANSWER_TO_CYCLE_0": late["answer_to_cycle_0"],
         "DONE_AFTER": late["finished_to_done"],
@@ -96,6 +111,15 @@ def _parameters(image: Image, vectors: Vectors, ports: list[dict[str, Any]]) -> 
         "BELLS_WATCHED": int(exact_bells),
         **vectors.counts(),
     }
+
+
+def _gap_in_tables(config: NetworkConfig) -> int:
+    """Return the first address between a node's table words that has no word; 0 if none has not."""
+    if config.circuits:
+        words, stride, parts = entry_words(config), entry_stride(config), config.table_words
+    else:
+        words, stride, parts = config.table_words, table_stride(config), config.lanes
+    return words if words < stride and parts > 1 else 0
 
 
 def _tiles(config: NetworkConfig) -> str:

@@ -12,7 +12,7 @@ from ..model.network.topology import NO_LINK
 from ..model.program.program import Program
 from ..model.program.row import Row
 from .draft import Draft
-from .ways import end_of, links_into, shortest_way
+from .ways import Link, end_of, end_of_route, links_into, shortest_way
 
 
 def culprits(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
@@ -80,3 +80,42 @@ def no_ways(config: NetworkConfig) -> dict[tuple[int, int], list[tuple[int, int]
             if there != NO_LINK and (out == entry or topology.neighbor[there, out] == NO_LINK):
                 ways.setdefault((entry, out), []).append((node, port))
     return ways
+
+
+def far_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
+    """Yield programs whose packet has as many hops before it behind an input as a slot can count.
+
+    The run fails if the nodes in this direction end before.
+    """
+    for entry, (node, route) in far_routes(config).items():
+        end, lane = end_of_route(config.topology, node, route)
+        if end in config.topology.switches:
+            end, lane = node, route[-1].port
+        draft = Draft(config)
+        draft.put(node, Row(1, route, 0, 0, 1), end, lane)
+        yield f"A packet of {far_point(entry, route[-1].hops)}", False, draft.program()
+
+
+def far_point(entry: int, hops: int) -> str:
+    """Return the point of a packet that has some hops in one direction before it at an input."""
+    return f"{hops} hops in one direction from input {entry}"
+
+
+def far_routes(config: NetworkConfig) -> dict[int, tuple[int, tuple[Segment, ...]]]:
+    """Return, by input, a node and a route that goes from this input as far as a slot can count.
+
+    A packet never comes back to its own node, so that it can go less far in a small ring.
+    """
+    topology, found = config.topology, dict[int, tuple[int, tuple[Segment, ...]]]()
+    nodes = topology.working_nodes.tolist()
+    starts: list[tuple[int, Link, tuple[Segment, ...]]] = [(node, (node, 0), ()) for node in nodes]
+    for node, port in product(nodes, range(1, topology.ports)):
+        if topology.neighbor[node, port] != NO_LINK:
+            starts.append((node, end_of(topology, (node, port)), (Segment(port, 1, 0),)))
+    far = range(config.header.reach, 1, -1)
+    for hops, (node, (at, entry), way), out in product(far, starts, range(1, topology.ports)):
+        route = (*way, Segment(out, hops, 0))
+        is_way = topology.neighbor[at, out] != NO_LINK and out != entry
+        if is_way and end_of_route(topology, node, route)[0] != node:
+            found.setdefault(entry, (node, route))
+    return found

@@ -9,7 +9,7 @@ from ..model.network.config import NetworkConfig
 from ..model.program.program import Program
 from .draft import Draft
 from .packet_fields import fitting_rows
-from .ways import Link, Place, places_of, way_to
+from .ways import Link, Place, end_of, links_into, places_of, way_to
 
 
 def before(config: NetworkConfig, place: Place) -> Iterator[tuple[str, int, list[int], list[int]]]:
@@ -23,6 +23,8 @@ def before(config: NetworkConfig, place: Place) -> Iterator[tuple[str, int, list
         at = f"at output {place.out}, VC {vc}"
         if at_once(config, place):
             yield f"two packets at once {at}", vc, [], [vc]
+        for entry, _ in _after_pauses(config, place):
+            yield kept_turn(entry, vc), vc, [], [vc]
         for pair in () if config.contention_free else sorted(place.pairs):
             for one, two in (pair, pair[::-1]):
                 yield f"{one} before {two} {at}", vc, [one, two], [vc]
@@ -70,17 +72,24 @@ def meetings(config: NetworkConfig, left: Set[str]) -> Iterator[tuple[str, bool,
                 if point in left:
                     draft = _crowd(config, place, crowd, (vc, order), (steps, words))
                     yield f"Packets for {point}", False, draft.program()
-            if " at once " in point and point in left:
+            if point.startswith("two packets at once ") and point in left:
                 draft = Draft(config)
                 for way, step in at_once(config, place):
-                    draft.send(way, _link(place), (vc, vc), step, 0)
+                    draft.send(way, _link(place), (vc, vc), step, 1)
                 yield f"Packets for {point}", False, draft.program()
+        for (entry, ways), vc in product(_after_pauses(config, place), range(config.vcs)):
+            draft = Draft(config)
+            for way, step in zip(ways, (1, 2, 2), strict=True):
+                draft.send(way, None, (vc, vc), step, 1)
+            draft.receives[place.router].append((3, 0))
+            yield f"Packets for {kept_turn(entry, vc)}", True, draft.program()
 
 
 def taking_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs in which short and long packets wait at an output, for each output.
 
-    Several packets of an input wait behind each other, and those of another one beside them.
+    Several packets of an input wait behind each other, and those of another one beside them. In a
+    second program, short packets wait at every input until a long one leaves the next router.
     """
     for place in places_of(config.topology, all_port=config.all_port):
         ways = [*place.ways.values(), *_own(config, place)]
@@ -94,6 +103,30 @@ def taking_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
                 way = ways[int(draw.integers(len(ways)))]
                 draft.send(way, _link(place), (vc, vc), step, length)
             yield f"Packets that take turns at output {place.out}", False, draft.program()
+            blocking = _blocking_ways(config, place)
+            most = min(config.steps, 2 * fitting_rows(config)) if blocking else 0
+            draft = Draft(config)
+            for step in range(1, most + 1):
+                turn, at = divmod(step - 1, 2 * len(ways) + 1)
+                if at:
+                    arriving = (at + turn) % config.vcs
+                    draft.send(ways[at % len(ways)], _link(place), (arriving, vc), step, 0)
+                else:
+                    draft.send(blocking[0], None, (vc, vc), step, 99)
+            if most:
+                name = f"Packets that wait behind output {place.out} of node {place.router}"
+                yield name, False, draft.program()
+
+
+def _blocking_ways(config: NetworkConfig, place: Place) -> list[list[Link]]:
+    """Return ways by which a packet comes to the node behind an output by another link."""
+    if not place.out:
+        return []
+    there, _ = end_of(config.topology, (place.router, place.out))
+    if there in config.topology.switches:
+        return []
+    links = [link for link in links_into(config.topology, there) if link[0] != place.router]
+    return [way for way in (way_to(config.topology, link) for link in links) if way]
 
 
 def at_once(config: NetworkConfig, place: Place) -> list[tuple[list[Link], int]]:
@@ -113,6 +146,26 @@ def at_once(config: NetworkConfig, place: Place) -> list[tuple[list[Link], int]]
         if two and abs(early) < config.steps:
             return [(one, 1 + max(0, -early)), (two, 1 + max(0, early))]
     return []
+
+
+def kept_turn(entry: int, vc: int) -> str:
+    """Return the point of an output to a node whose turn a packet of an input moves.
+
+    After a pause, packets of this input and of another one come in the same cycle.
+    """
+    return f"the turn after input {entry} stays in a pause at output 0, VC {vc}"
+
+
+def _after_pauses(config: NetworkConfig, place: Place) -> list[tuple[int, list[list[Link]]]]:
+    """Return inputs, and the ways of a packet before a pause and of the two packets behind it.
+
+    A barrier makes the pause, and then both packets start in one cycle; their words tell which one
+    comes first. The second one makes the run fail; a third step keeps it from an end before that.
+    """
+    pair = [way for way, step in at_once(config, place) if step == 1]
+    if place.out or len(pair) < 2 or config.steps < 3:
+        return []
+    return [(end_of(config.topology, way[-1])[1], [way, *pair]) for way in pair]
 
 
 def _link(place: Place) -> Link | None:

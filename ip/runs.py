@@ -268,6 +268,8 @@ class Runs:
         yield self._start(scenario.image)
         yield "check_result;"
         yield "reset_in(0);"
+        # The reset has forgotten the end of the run.
+        yield "enable_interrupt(1);"
 
     def _starts_late(self, hold: int) -> tuple[int, int]:
         """Return how much later cycle 0 comes, and the number that the first cycle unheld has.

@@ -25,9 +25,17 @@ from ..model.run.packets import packets_of, routed
 from ..model.run.run import FLAGS, EndState, Prediction
 from ..model.run.trace import Trace
 from .drawn_packets import drawn_programs
-from .packet_failures import culprits, failures, no_ways, wrong_turns
+from .packet_failures import (
+    culprits,
+    failures,
+    far_point,
+    far_routes,
+    far_turns,
+    no_ways,
+    wrong_turns,
+)
 from .packet_fields import each_link, headers, last_nodes, link_point, long_routes, streams
-from .packet_meetings import at_once, before, meetings, taking_turns
+from .packet_meetings import at_once, before, kept_turn, meetings, taking_turns
 from .ways import end_of, end_of_route, links_between_nodes, places_of
 
 NEVER = 1 << 62
@@ -68,7 +76,7 @@ def stimuli(config: NetworkConfig) -> tuple[list[Stimulus], Points]:
         *(make(config) for make in (last_nodes, headers, streams)),
         meetings(config, left),
         each_link(config, left),
-        *(make(config) for make in (failures, wrong_turns, culprits)),
+        *(make(config) for make in (failures, wrong_turns, far_turns, culprits)),
     )
     idle = 0
     turns_taken, drawn = taking_turns(config), drawn_programs(config, DRAWN)
@@ -199,6 +207,8 @@ def wanted_points(config: NetworkConfig) -> Points:
     flags = {"unexpected_receive", "bad_write", "bad_row", "bad_route"}
     points |= {f"flag {flag}" for flag in flags}
     points |= {f"input {entry} to no output {out}" for entry, out in no_ways(config)}
+    far = far_routes(config)
+    points |= {far_point(entry, route[-1].hops) for entry, (_, route) in far.items()}
     if config.operators:
         points |= {f"operator {number + 1}" for number in range(2 * len(config.operators))}
     if config.streams:
@@ -234,7 +244,7 @@ def reached_points(program: Program, run_: Prediction) -> Points:
         trace = trace[: int(np.searchsorted(trace.cycle, run_.ending.cycle))]
     points = {*_of_rows(program, run_)} | {*_of_links(config, trace)}
     points |= {f"flag {FLAGS[bit]}" for bit in FLAGS if (run_.flags >> bit & 1).any()}
-    points |= {*_of_wrong_turns(program, run_)}
+    points |= {*_of_wrong_turns(program, run_)} | {*_of_far_turns(program, run_)}
     if state is not EndState.DONE:
         points.add(f"{state} at node {run_.ending.culprit}")
     return points
@@ -251,6 +261,21 @@ def _of_wrong_turns(program: Program, run_: Prediction) -> Iterator[str]:
                 turned = first[:2] == (port, 1) and others and others[0].port == out
                 if turned and run_.flags[neighbor[node, port]] & flag_bit("bad_route"):
                     yield f"input {entry} to no output {out}"
+
+
+def _of_far_turns(program: Program, run_: Prediction) -> Iterator[str]:
+    """Yield hops in one direction that packets have before them at inputs, in runs that show it."""
+    config = program.config
+    rows = [(node, row) for node, rows in enumerate(program.rows) for row in rows]
+    if not run_.finished and len(rows) > 1:
+        return
+    left = {*zip(run_.trace.node.tolist(), run_.trace.port.tolist(), strict=True)}
+    for node, row in rows:
+        at, entry = node, 0
+        for segment in row.route:
+            if (at, segment.port) in left:
+                yield far_point(entry, segment.hops)
+            at, entry = end_of_route(config.topology, at, [segment])
 
 
 def flag_bit(flag: str) -> int:
@@ -357,8 +382,23 @@ def _of_links(config: NetworkConfig, trace: Trace) -> Iterator[str]:
         first, second, *_ = (*sorted(come for come, *_ in each), NEVER)
         if first == second:
             yield f"two packets at once at output {out}, VC {vc}"
+        if not out:
+            yield from (kept_turn(entry, vc) for entry in _before_pauses(sorted(each)))
         for (first, last, *one), (second, _, *two) in permutations(each, 2):
             if first <= second <= last and one[0] != two[0]:
                 yield f"{one[0]} before {two[0]} at output {out}, VC {vc}"
             elif first <= second <= last:
                 yield f"VC {one[1]} before {two[1]} of input {one[0]} at output {out}, VC {vc}"
+
+
+def _before_pauses(packets: list[tuple[int, int, int, int]]) -> Iterator[int]:
+    """Yield the inputs whose turn stays in a pause: after it, two packets come in one cycle.
+
+    Packets are (cycle of the first flit, cycle in which the last one leaves, input, VC), sorted.
+    """
+    ended = 0
+    for at, (_, last, entry, _) in enumerate(packets[:-2]):
+        (one, _, *first), (two, _, *second) = packets[at + 1 : at + 3]
+        ended = max(ended, last)
+        if ended < one == two and entry in (first[0], second[0]):
+            yield entry

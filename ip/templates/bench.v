@@ -21,6 +21,8 @@ module bench;
   // Words of the controller.
   localparam integer IDENTITY_AT = 0, IMAGE_AT = 1, COMMAND_AT = 2, RESULT_AT = 3, CYCLE_AT = 4;
   localparam integer QUEUED_AT = 5, ENABLE_AT = 6, REFUSED_AT = 7, ENTRY_AT = 8 + 4 * PROGRAM;
+  // Another program than the package's own one, if there is one.
+  localparam integer OTHER = PROGRAM == 0 ? 1 : 0;
 
   reg [135:0] writes[0:WRITES];
   reg [DATA_BITS+79:0] flits[0:FLITS];
@@ -397,13 +399,43 @@ module bench;
     end
   endtask
 
+  // Writes to the first and the last word of a program that runs or is queued, and to its entry, are
+  // refused; a write to the word behind is not.
+  integer flipped, used;
+  reg [31:0] base;
+  task refuse_in_use(input integer which);
+    begin
+      for (flipped = 0; flipped < 4; flipped = flipped + 1)
+        refuse(1, byte_address(CONTROLLER, 0, 8 + 4 * which + flipped), 0, ALL_BYTES, NOT_NOW);
+      access(0, byte_address(CONTROLLER, 0, 8 + 4 * which), 0, ALL_BYTES);
+      base = answer;
+      access(0, byte_address(CONTROLLER, 0, 8 + 4 * which + 1), 0, ALL_BYTES);
+      used = answer;
+      refuse(1, byte_address(TABLE, FIRST_NODE, TABLE_STRIDE * base), 0, ALL_BYTES, NOT_NOW);
+      refuse(1, byte_address(TABLE, FIRST_NODE, TABLE_STRIDE * (base + used - 1)), 0, ALL_BYTES,
+             NOT_NOW);
+      if (base + used < TABLE_WORDS)
+        write_word(TABLE, FIRST_NODE, TABLE_STRIDE * (base + used), 0);
+    end
+  endtask
+
   // Stop a run that would never end: it leaves no trace and no interrupt.
   task stop;
     begin
-      refuse(1, byte_address(TABLE, FIRST_NODE, TABLE_BASE), 0, ALL_BYTES, NOT_NOW);
-      refuse(1, byte_address(CONTROLLER, 0, ENTRY_AT), 0, ALL_BYTES, NOT_NOW);
-      command(START);
-      read_word(CONTROLLER, 0, QUEUED_AT, 1 + PROGRAM);
+      refuse_in_use(PROGRAM);
+      if (PROGRAMS > 1) begin
+        // Another program, which is queued, has the last word of the tables.
+        write_word(CONTROLLER, 0, 8 + 4 * OTHER, TABLE_WORDS - 1);
+        write_word(CONTROLLER, 0, 8 + 4 * OTHER + 1, 1);
+        if (BASE + used < TABLE_WORDS)
+          write_word(TABLE, FIRST_NODE, TABLE_STRIDE * (TABLE_WORDS - 1), 0);
+        command(1 + 256 * OTHER);
+        read_word(CONTROLLER, 0, QUEUED_AT, 1 + OTHER);
+        refuse_in_use(OTHER);
+      end else begin
+        command(START);
+        read_word(CONTROLLER, 0, QUEUED_AT, 1 + PROGRAM);
+      end
       refuse(1, byte_address(CONTROLLER, 0, COMMAND_AT), START, ALL_BYTES, NOT_NOW);
       read_word(CONTROLLER, 0, RESULT_AT, (PROGRAM << 12) + (RUNNING << 8));
       watched = 0;
@@ -418,28 +450,59 @@ module bench;
     end
   endtask
 
+  // Access the last word of a region, and then addresses behind the region.
+  integer behind;
+  reg [31:0] behind_address;
+  task end_of_region(input writes_it, input [1:0] region, input [31:0] node, input integer size);
+    begin
+      access(writes_it, byte_address(region, node, size - 1), 0, ALL_BYTES);
+      check(response === 0, "the last word of a region is refused");
+      for (behind = 0; behind <= ADDRESS_BITS; behind = behind + 1) begin
+        behind_address = behind < ADDRESS_BITS ? 1 << behind : size;
+        if (size <= behind_address && behind_address < 1 << ADDRESS_BITS)
+          refuse(writes_it, byte_address(region, node, behind_address), 0, ALL_BYTES,
+                 NO_SUCH_WORD);
+      end
+    end
+  endtask
+
+  task ends_of_regions;
+    begin
+      end_of_region(0, CONTROLLER, 0, CONTROLLER_SPACE);
+      end_of_region(1, CONTROLLER, 0, CONTROLLER_SPACE);
+      end_of_region(0, STATUS, FIRST_NODE, STATUS_SPACE);
+      end_of_region(0, MESSAGE, FIRST_NODE, MESSAGE_SPACE);
+      end_of_region(1, MESSAGE, FIRST_NODE, MESSAGE_SPACE);
+      end_of_region(1, TABLE, FIRST_NODE, TABLE_SPACE);
+      // Between the tables of a node, or between the words of two entries.
+      if (TABLE_GAP)
+        refuse(1, byte_address(TABLE, FIRST_NODE, TABLE_GAP), 0, ALL_BYTES, NO_SUCH_WORD);
+    end
+  endtask
+
   // Accesses that are refused at any time, and accesses that change nothing.
-  integer flipped;
   task refusals;
     begin
-      refuse(1, byte_address(CONTROLLER, 0, IDENTITY_AT), 1, ALL_BYTES, NO_SUCH_WORD);
-      refuse(1, byte_address(CONTROLLER, 0, COMMAND_AT), 9, ALL_BYTES, NO_SUCH_WORD);
+      for (flipped = 0; flipped < 8; flipped = flipped + 1) begin
+        if (flipped != IMAGE_AT && flipped != COMMAND_AT && flipped != ENABLE_AT)
+          refuse(1, byte_address(CONTROLLER, 0, flipped), 1, ALL_BYTES, NO_SUCH_WORD);
+        if (flipped > 1)
+          refuse(1, byte_address(CONTROLLER, 0, COMMAND_AT), 1 + (1 << flipped), ALL_BYTES,
+                 NO_SUCH_WORD);
+      end
+      refuse(1, byte_address(CONTROLLER, 0, COMMAND_AT), 0, ALL_BYTES, NO_SUCH_WORD);
+      refuse(1, byte_address(CONTROLLER, 0, COMMAND_AT), 4, ALL_BYTES, NO_SUCH_WORD);
       refuse(0, byte_address(CONTROLLER, 0, COMMAND_AT), 0, ALL_BYTES, NO_SUCH_WORD);
       refuse(1, byte_address(STATUS, 0, 0), 0, ALL_BYTES, NO_SUCH_WORD);
       refuse(0, byte_address(TABLE, FIRST_NODE, 0), 0, ALL_BYTES, NO_SUCH_WORD);
-      refuse(1, byte_address(CONTROLLER, 0, REFUSED_AT), 0, ALL_BYTES, NO_SUCH_WORD);
-      if (MESSAGE_WORDS << PIECE_BITS < 1 << ADDRESS_BITS) begin
-        refuse(0, byte_address(MESSAGE, FIRST_NODE, MESSAGE_WORDS << PIECE_BITS), 0, ALL_BYTES,
-               NO_SUCH_WORD);
-        refuse(1, byte_address(MESSAGE, FIRST_NODE, MESSAGE_WORDS << PIECE_BITS), 0, ALL_BYTES,
-               NO_SUCH_WORD);
-      end
       if (PIECES < 1 << PIECE_BITS) begin
         refuse(0, byte_address(MESSAGE, FIRST_NODE, PIECES), 0, ALL_BYTES, NO_SUCH_WORD);
         refuse(1, byte_address(MESSAGE, FIRST_NODE, PIECES), 0, ALL_BYTES, NO_SUCH_WORD);
       end
       if (NODES < 1 << NODE_BITS)
         refuse(0, byte_address(STATUS, NODES, 0), 0, ALL_BYTES, NO_SUCH_WORD);
+      for (flipped = 0; flipped < NODE_BITS; flipped = flipped + 1)
+        refuse(0, byte_address(CONTROLLER, 1 << flipped, IMAGE_AT), 0, ALL_BYTES, NO_SUCH_WORD);
       // Parts of a word, and no part.
       for (flipped = 0; flipped < BITS / 8; flipped = flipped + 1)
         refuse(1, byte_address(CONTROLLER, 0, IMAGE_AT), 0, ALL_BYTES ^ (1 << flipped),
@@ -477,6 +540,14 @@ module bench;
       end
       write_word(CONTROLLER, 0, IMAGE_AT, IDENTITY);
       refuse(1, byte_address(CONTROLLER, 0, COMMAND_AT), 1 + 256 * PROGRAMS, ALL_BYTES, NOT_NOW);
+      // Programs that begin behind the tables, and one that is longer than they.
+      for (flipped = 0; flipped < 32; flipped = flipped + 1)
+        if (32'd1 << flipped >= TABLE_WORDS) begin
+          write_word(CONTROLLER, 0, ENTRY_AT, 32'd1 << flipped);
+          write_word(CONTROLLER, 0, ENTRY_AT + 1, 1);
+          refuse(1, byte_address(CONTROLLER, 0, COMMAND_AT), START, ALL_BYTES, NOT_NOW);
+        end
+      write_word(CONTROLLER, 0, ENTRY_AT, 0);
       write_word(CONTROLLER, 0, ENTRY_AT + 1, TABLE_WORDS + 1);
       refuse(1, byte_address(CONTROLLER, 0, COMMAND_AT), START, ALL_BYTES, NOT_NOW);
       write_word(CONTROLLER, 0, ENTRY_AT + 1, 0);
@@ -569,6 +640,7 @@ module bench;
     changing = 0;
     check_bus;
     resets_amid_accesses;
+    ends_of_regions;
 @RUNS@
     if (faults == 0) begin
       $display("PASS: %0d runs, %0d cycles in the first, %0d flits", NUMBER_OF_RUNS, CYCLES,

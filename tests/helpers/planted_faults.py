@@ -43,6 +43,7 @@ IN_BOTH = {
     "no turn moves on": Fault(
         "arbiter*", r"from_turn_(\d+) <= ", r"from_turn_\1 <= 1'b1 ? from_turn_\1 : ", 9
     ),
+    "a turn is forgotten in a pause": Fault("arbiter*", r"if \(granted & begins\)", "if (1'b1)"),
     "a stop does nothing": Fault(
         "run_control",
         r"if \(stop\) begin\n      state <= IDLE;",
@@ -64,6 +65,9 @@ IN_BOTH = {
     ),
     "a failed run is done": Fault("run_control", r"state <= FAILED", "state <= DONE"),
     "nothing is queued": Fault("run_control", r"queued <= 1'h1", "queued <= 1'h0", 2),
+    "an end outlives a reset": Fault(
+        "run_control", r"(if \(rst\) begin\n) +ended <= 1'h0;\n", r"\1"
+    ),
     "the interrupt is never": Fault(
         "controller", r"assign interrupt = [^;]*", "assign interrupt = 0"
     ),
@@ -80,6 +84,14 @@ IN_BOTH = {
     ),
     "a program of no words is started": Fault("request_check", r"\(words == 32'h0\)", "1'b0"),
     "a table in use is written": Fault("request_check", r"busy & \(request", "1'b0 & (request"),
+    "a turn stays at a link behind which the interface waits": Fault(
+        "arbiter_1", r"(from_turn_\d+ <= \{+[^}]*\} < \d'h3, \{[^}]*\} < \d'h)2", r"\g<1>3"
+    ),
+    "a word behind the last register is read": Fault(
+        "request_check",
+        r"\(request__address < (\d+'h\w+)\) & \(entry",
+        r"(request__address <= \1) & (entry",
+    ),
     "an entry in use is written": Fault(
         "request_check", r"\(busy & \(program_chosen", "(1'b0 & (program_chosen"
     ),
