@@ -22,6 +22,8 @@ Names = tuple[str, ...]
 _FOR_ALL = (Collective.ALL_GATHER, Collective.REDUCE_SCATTER, Collective.ALL_REDUCE)
 """Collectives with a block of each node for all; an all-reduce that keeps whole has none."""
 _AT_ROOT = (Collective.SCATTER, Collective.GATHER)
+LONGEST_RING = 256
+"""Most nodes of a ring in large grids: in a step of it, each node sends once."""
 
 
 def _nodes(request: Request) -> int:
@@ -84,10 +86,17 @@ LIMITS = (
     Limit(
         1 << 11,
         (
-            *("ring", "rings", "recursive-doubling", "recursive-halving"),
-            *("circulant", "swing", "trivance"),
+            *("rings", "recursive-doubling", "recursive-halving"),
+            *("circulant", "trivance"),
         ),
         _FOR_ALL,
+    ),
+    Limit(
+        1 << 11,
+        ("ring",),
+        _FOR_ALL,
+        where=lambda request: max(request.topology.dims, default=0) > LONGEST_RING,
+        beside=f" where a side is longer than {LONGEST_RING}",
     ),
     Limit(
         1 << 10,

@@ -32,6 +32,8 @@ MOST_FLIT_HOPS = 50_000_000
 MOST_NODES = 1 << 16
 MOST_HOPS = 1 << 18
 """Most links that a schedule's sends cross if it is compiled to count its cycles: a second."""
+MOST_CARRIED = 1 << 24
+"""Most blocks that all sends carry together, if it is compiled: some 15 seconds and 2 GB."""
 MOST_WORDS = 1 << 24
 """Most words of all message memories together."""
 
@@ -62,6 +64,8 @@ def schedule_cycles(schedule: Schedule, *, circuits: bool = False) -> Cycles:
 def _counted_cycles(schedule: Schedule, circuits: bool) -> int | None:
     """Return the cycles of ``schedule`` if they are no estimate: see :func:`schedule_cycles`."""
     if schedule.topology.nodes > MOST_NODES or schedule.hops > MOST_HOPS:
+        return None
+    if schedule.block_ids.size > MOST_CARRIED:
         return None
     all_port = schedule.port_model == PortModel.ALL_PORT
     try:

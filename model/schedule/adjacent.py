@@ -20,6 +20,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ..base.arrays import Int32s
+
 DEEPEST = 200
 """Most levels of a tree; a set that would make it deeper is left out."""
 MOST_WORK = 1 << 21
@@ -42,7 +44,7 @@ class _Tree:
         return 1 + max((each.depth for each in self.children), default=0)
 
 
-def adjacent_order(blocks: int, sets: Sequence[Sequence[int]]) -> list[int]:
+def adjacent_order(blocks: int, sets: Sequence[Sequence[int] | Int32s]) -> list[int]:
     """Return the blocks 0 to ``blocks`` - 1 in an order that cuts the ``sets`` into few runs.
 
     Sets that occur often count first. The order is 0, 1, 2, … unless another one has fewer runs.
@@ -50,7 +52,7 @@ def adjacent_order(blocks: int, sets: Sequence[Sequence[int]]) -> list[int]:
     given = range(blocks)
     if sum(map(len, sets)) > MOST_WORK:
         return [*given]
-    often = Counter(frozenset(each) for each in sets if len(each) > 1)
+    often = Counter(frozenset(map(int, each)) for each in sets if len(each) > 1)
     if len(often) * blocks > MOST_WORK or _runs(given, often) == often.total():
         return [*given]
     tree = _free([_Tree((block,)) for block in given])

@@ -53,7 +53,7 @@ class OrderedSends:
 
     source: Sequence[int]
     target: Sequence[int]
-    blocks: Sequence[Sequence[int]]
+    blocks: Sequence[Sequence[int] | Int32s]
     after: Sequence[Sequence[int]]
     unit: Sequence[int] = ()
     combine: Sequence[bool] = ()
@@ -107,7 +107,7 @@ def packed_schedule(
     bounds, nodes = path_offsets.tolist(), path_nodes.tolist()
     paths: list[Sequence[int]] = [nodes[begin:end] for begin, end in pairwise(bounds)]
     ways = [paths] if other_paths is None else [paths, other_paths]
-    words = [int(blocks.words[list(carried)].sum()) for carried in sends.blocks]
+    words = [int(blocks.words[np.asarray(carried)].sum()) for carried in sends.blocks]
     chosen, way = _steps(sends, ways, words, port_model)
     if any(way):
         paths = [ways[number][row] for row, number in enumerate(way)]

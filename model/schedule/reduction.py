@@ -27,7 +27,6 @@ contributors at a time go forward through all values, and are counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -42,7 +41,7 @@ from .canonical import are_neighbours
 from .collective import Prefix
 from .pairs import PairIndex, distinct
 from .rules import ScheduleError, broken, first_broken, send_name
-from .streamed_moves import Moves, require_order
+from .streamed_moves import Moves, parts_of, require_order
 from .table import SendTable
 
 NOTHING = -1
@@ -52,10 +51,6 @@ UNORDERED = "another send combines at its target in the same step, in no canonic
 
 BITS = 64
 """Marks that go back at the same time."""
-
-AT_ONCE = 1 << 19
-"""Moves that are checked at a time, about: some 100 MB."""
-MOST_PARTS = 255
 
 
 def check_reductions(schedule: SendTable) -> None:
@@ -72,23 +67,12 @@ def check_reductions(schedule: SendTable) -> None:
     if not schedule.blocks.reduced.any():
         return
     try:
-        for some in _parts(schedule):
+        for some in parts_of(schedule):
             _check_some(schedule, some)
     except ScheduleError:
         # A block of a later part may break a rule before.
         _check_some(schedule, None)
         raise
-
-
-def _parts(schedule: SendTable) -> Iterator[tuple[Numbers, Numbers]]:
-    """Yield some reduced blocks, and the indices of ``block_ids`` with them; both ascend."""
-    reduced = np.flatnonzero(schedule.blocks.reduced)
-    parts = min(1 + int(schedule.block_ids.size) // AT_ONCE, int(reduced.size), MOST_PARTS)
-    part = np.full(len(schedule.blocks), parts, np.uint8)
-    part[reduced] = np.arange(reduced.size) * parts // reduced.size
-    of_entry = part[schedule.block_ids]
-    for number in range(parts):
-        yield np.flatnonzero(part == number), np.flatnonzero(of_entry == number)
 
 
 def _check_some(schedule: SendTable, some: tuple[Numbers, Numbers] | None) -> None:

@@ -17,13 +17,14 @@ change a word.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from ..base.arrays import Int32s
 from ..base.errors import require_range
 from ..base.graph_cycles import strong_parts
 from ..network.port_model import PortModel
@@ -44,7 +45,7 @@ class RoundSend(NamedTuple):
 
     source: int
     target: int
-    blocks: Sequence[int]
+    blocks: Sequence[int] | Int32s
     combine: bool = False
 
 
@@ -65,6 +66,8 @@ def ordered_by_rounds(
     """
     rows = [row for each in rounds for row in each]
     reduced = blocks.reduced.tolist()
+    if not any(reduced) and sum(len(row.blocks) for row in rows) > len(rows) * len(rounds):
+        return _ordered(rows, _bringing(rounds, len(blocks), keeps_rounds), [[]] * len(rows), ())
     after: list[set[int]] = [set() for _ in rows]
     not_before: list[set[int]] = [set() for _ in rows]
     written: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
@@ -74,13 +77,13 @@ def ordered_by_rounds(
     for each in rounds:
         here = range(len(unit), len(unit) + len(each))
         for row in here:
-            for block in rows[row].blocks:
+            for block in map(int, rows[row].blocks):
                 after[row].update(written[rows[row].source, block])
                 if reduced[block]:
                     read[rows[row].source, block].append(row)
         for row in here:
             send = rows[row]
-            for place in ((send.target, block) for block in send.blocks):
+            for place in ((send.target, block) for block in map(int, send.blocks)):
                 if reduced[place[1]]:
                     not_before[row].update(read[place])
                     earlier = replaced if send.combine else written
@@ -91,13 +94,25 @@ def ordered_by_rounds(
         for row in here:
             send = rows[row]
             ends = (send.source, send.target) if keeps_rounds else (send.target,)
-            for block in send.blocks:
+            for block in map(int, send.blocks):
                 for end in ends:
                     written[end, block].append(row)
-            replaced |= {(send.target, block): [row] for block in send.blocks if not send.combine}
+            replaced |= {
+                (send.target, int(block)): [row] for block in send.blocks if not send.combine
+            }
         parts = strong_parts(here, {row: not_before[row] & {*here} for row in here})
         first = {row: min(part) for part in parts for row in part}
         unit += [first[row] for row in here]
+    return _ordered(rows, after, not_before, np.unique(unit, return_inverse=True)[1].tolist())
+
+
+def _ordered(
+    rows: Sequence[RoundSend],
+    after: Sequence[Collection[int]],
+    not_before: Sequence[Collection[int]],
+    unit: Sequence[int],
+) -> OrderedSends:
+    """Return the sends ``rows`` with their order."""
     return OrderedSends(
         source=[row.source for row in rows],
         target=[row.target for row in rows],
@@ -105,8 +120,34 @@ def ordered_by_rounds(
         after=[sorted(others) for others in after],
         not_before=[sorted(others) for others in not_before],
         combine=[row.combine for row in rows],
-        unit=np.unique(unit, return_inverse=True)[1].tolist(),
+        unit=unit,
     )
+
+
+def _bringing(rounds: Rounds, blocks: int, keeps_rounds: bool) -> list[list[int]]:
+    """Return for each row the rows that it waits for, where no block is reduced.
+
+    A row's blocks are the bits of one number, so that long rows are compared at once.
+    """
+    there: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    after: list[list[int]] = []
+    for each in rounds:
+        first, carried = len(after), [_bits(send.blocks, blocks) for send in each]
+        after += [
+            [row for row, brought in there[send.source] if brought & wanted]
+            for send, wanted in zip(each, carried, strict=True)
+        ]
+        for row, (send, bits) in enumerate(zip(each, carried, strict=True), start=first):
+            for end in (send.source, send.target) if keeps_rounds else (send.target,):
+                there[end].append((row, bits))
+    return after
+
+
+def _bits(numbers: Sequence[int] | Int32s, size: int) -> int:
+    """Return the integer whose bits with these ``numbers``, below ``size``, are set."""
+    marked = np.zeros(size, np.bool_)
+    marked[numbers] = True
+    return int.from_bytes(np.packbits(marked, bitorder="little").tobytes(), "little")
 
 
 def schedule_of_rounds(
@@ -133,14 +174,14 @@ def schedule_of_rounds(
     for number, each in enumerate(rounds):
         for place, send in enumerate(each):
             parameter = f"blocks of send {place} of round {number}"
-            require_range(parameter, max(send.blocks), 0, len(blocks) - 1)
+            require_range(parameter, int(np.max(send.blocks)), 0, len(blocks) - 1)
     sets = [send.blocks for each in rounds for send in each]
     of_block = blocks.in_groups(groups, topology)
     sets += [np.flatnonzero(of_block == number).tolist() for number in range(len(groups))]
     order = adjacent_order(len(blocks), sets)
-    number = np.argsort(order).tolist()
+    number = np.argsort(order).astype(np.int32)
     placed = [
-        [send._replace(blocks=sorted(number[block] for block in send.blocks)) for send in each]
+        [send._replace(blocks=np.sort(number[np.asarray(send.blocks)])) for send in each]
         for each in rounds
     ]
     blocks = blocks.chosen(np.array(order))

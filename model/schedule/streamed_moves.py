@@ -14,6 +14,7 @@ the other, it is unknown which word arrives first.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,10 @@ from .table import SendTable
 
 FIRST = -1
 """No move ahead: the move carries the block as it was before the step."""
+
+AT_ONCE = 1 << 19
+"""Moves at a time, about: some 100 MB."""
+MOST_PARTS = 255
 
 
 class Moves(NamedTuple):
@@ -128,6 +133,20 @@ class Moves(NamedTuple):
             jump, up = jump[jump], up // 2
         same: npt.NDArray[np.bool_] = high == low
         return same
+
+
+def parts_of(schedule: SendTable) -> Iterator[tuple[Numbers, Numbers]]:
+    """Yield some reduced blocks, and the indices of ``block_ids`` with them, until all were some.
+
+    Rules on blocks hold for all if they hold for each part, which takes less memory.
+    """
+    reduced = np.flatnonzero(schedule.blocks.reduced)
+    parts = min(1 + int(schedule.block_ids.size) // AT_ONCE, int(reduced.size), MOST_PARTS)
+    part = np.full(len(schedule.blocks), parts, np.uint8)
+    part[reduced] = np.arange(reduced.size) * parts // reduced.size
+    of_entry = part[schedule.block_ids]
+    for number in range(parts):
+        yield np.flatnonzero(part == number), np.flatnonzero(of_entry == number)
 
 
 def _ahead(schedule: SendTable, send: Numbers, block: Numbers, count: np.int64) -> Numbers:

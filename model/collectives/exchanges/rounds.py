@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from ...base.arrays import Int32s
 from ...base.errors import InvalidInput, require_range
 from ...network.port_model import PortModel
 from ...network.topology import Topology
@@ -17,7 +18,7 @@ from ...schedule.collective import Collective
 from ...schedule.rounds import RoundSend, schedule_of_rounds
 from ...schedule.schedule import Schedule
 
-Send = tuple[int, int, Sequence[int]]
+Send = tuple[int, int, Sequence[int] | Int32s]
 """Source, target, and the nodes whose blocks are sent."""
 
 
@@ -39,9 +40,10 @@ def all_gather_of_rounds(
     """
     require_range("words", words, 1)
     nodes = np.array(topology.working_nodes if order is None else order, np.int32)
-    number = {node: block for block, node in enumerate(nodes.tolist())}
+    number = np.zeros(topology.nodes, np.int32)
+    number[nodes] = np.arange(len(nodes))
     sends = [
-        [RoundSend(begin, end, [number[node] for node in carried]) for begin, end, carried in each]
+        [RoundSend(begin, end, number[np.asarray(carried)]) for begin, end, carried in each]
         for each in rounds
     ]
     blocks = Blocks(nodes, (None,) * len(nodes), np.full(len(nodes), words))

@@ -39,11 +39,11 @@ def swing_all_gather(topology: Topology, words: int) -> Schedule:
 
 def _rounds(topology: Topology, partners: Sequence[npt.NDArray[np.int64]]) -> Iterator[list[Send]]:
     """Yield each round's sends: all blocks of a node, to the next nearer partner."""
-    held = [[node] for node in range(topology.nodes)]
+    held = [*np.arange(topology.nodes, dtype=np.int32)[:, np.newaxis]]
     for partner in reversed(partners):
         to = partner.tolist()
         yield [(node, to[node], held[node]) for node in range(topology.nodes)]
-        held = [held[node] + held[to[node]] for node in range(topology.nodes)]
+        held = [np.concatenate((held[node], held[to[node]])) for node in range(topology.nodes)]
 
 
 def exchanged_all_reduce(

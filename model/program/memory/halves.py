@@ -40,7 +40,7 @@ from ...base.errors import InvalidInput
 from ...network.operators import is_built_in
 from ...schedule.rules import LARGEST_STEP
 from ...schedule.schedule import Schedule
-from ...schedule.streamed_moves import Moves
+from ...schedule.streamed_moves import Moves, parts_of
 
 Flags = npt.NDArray[np.bool_]
 
@@ -65,14 +65,8 @@ class Halves:
         count = len(schedule.blocks)
         if not schedule.blocks.reduced.any():
             return cls(count, np.zeros(0, np.int64))
-        moves = Moves.of(schedule)
-        # A send that streams forwards arriving words, not the old value.
-        whole = ~schedule.stream[moves.send]
-        sent = (moves.source * _STEPS + moves.step)[whole]
-        back = _returning(schedule, moves)
-        come = np.delete(moves.target * _STEPS + moves.step, back)
-        sent, come = np.sort(sent), np.sort(come)
-        keys = come[_among(come, sent)]
+        parts = [_changes(schedule, Moves.of(schedule, some)) for some in parts_of(schedule)]
+        keys = np.sort(np.concatenate(parts))
         again = keys[1:] == keys[:-1]
         for key in keys[1:][again][:1]:
             _require_copies(schedule, int(key))
@@ -105,6 +99,21 @@ class Halves:
             self.keys, pairs + steps, side="right"
         )
         return left if self.copied else left % 2
+
+
+def _changes(schedule: Schedule, moves: Moves) -> Numbers:
+    """Return a key, as in :class:`Halves`, for each move into a block that its node sends as well.
+
+    The moves are those of some blocks.
+    """
+    # A send that streams forwards arriving words, not the old value.
+    whole = ~schedule.stream[moves.send]
+    sent = np.sort((moves.source * _STEPS + moves.step)[whole])
+    come = np.delete(moves.target * _STEPS + moves.step, _returning(schedule, moves))
+    pair, step = np.divmod(come[_among(come, sent)], _STEPS)
+    node, index = np.divmod(pair, moves.blocks.size)
+    keys: Numbers = (node * len(schedule.blocks) + moves.blocks[index]) * _STEPS + step
+    return keys
 
 
 def _require_copies(schedule: Schedule, key: int) -> None:
