@@ -55,8 +55,8 @@ class Request:
         Half-duplex for nodes that send or receive in a step, full-duplex for nodes that do both
         with any partners; None for the algorithm's own port model.
     order
-        The order in which blocks leave, for algorithms with several; in a reduction ``canonical``
-        for sums in the one order of :mod:`...schedule.canonical`.
+        The order in which blocks leave, or the order of levels, for algorithms with several; in a
+        reduction ``canonical`` for sums in the one order of :mod:`...schedule.canonical`.
     packet
         The most words that a send may carry; None for any number.
     operator

@@ -17,7 +17,7 @@ turn the rings in both directions.
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise, product
 from math import lcm
 from typing import Self
@@ -92,12 +92,14 @@ class _Levels:
     """The place of each node in its rings: that of its part, and those across the parts.
 
     ``sides`` are the lengths of the rings. ``levels`` has the rings of each level, the parts'
-    first. ``place`` has a node's place in each of its rings.
+    first. ``place`` has a node's place in each of its rings. ``number`` has, for a place, a number
+    for each level: if it is odd, the node passes the rings of the level in reverse order.
     """
 
     sides: tuple[int, ...]
     levels: tuple[tuple[int, ...], ...]
     place: dict[int, Place]
+    number: dict[Place, Place] = field(default_factory=dict)
 
     @classmethod
     def of(cls, topology: Topology, order: str | None) -> Self:
@@ -156,6 +158,8 @@ class _Levels:
         sides = [len(ring)]
         levels: list[Place] = [(0,)]
         columns = [np.array([ring.index(node) for node in alike])]
+        # Neighbors in a box differ in the sum of their coordinates there, by one.
+        numbers = np.stack([(at % box).sum(axis=1) for box in ((1,), *boxes[:-1])], axis=1)
         for small, large in pairwise(boxes):
             first = len(sides)
             for axis, (short, long) in enumerate(zip(small, large, strict=True)):
@@ -165,8 +169,9 @@ class _Levels:
                     columns.append(rank[at[:, axis] % long // short])
                     sides.append(long // short)
             levels.append(tuple(range(first, len(sides))))
-        places = map(tuple, np.stack(columns, axis=1).tolist())
-        return cls(tuple(sides), tuple(levels), dict(enumerate(places)))
+        places = [*map(tuple, np.stack(columns, axis=1).tolist())]
+        number = dict(zip(places, map(tuple, numbers.tolist()), strict=True))
+        return cls(tuple(sides), tuple(levels), dict(enumerate(places)), number)
 
     @classmethod
     def _of_links(cls, topology: Topology) -> Self:
@@ -198,8 +203,13 @@ class _Levels:
 
     def _phases(self, place: Place, half: int) -> list[int]:
         """Return the rings in the order in which a node's blocks pass them: the parts' last."""
-        turn = -1 if (place[0] + half) % 2 else 1
-        return [axis for level in self.levels[::-1] for axis in level[::turn]]
+        numbers = self.number.get(place, (0,) * len(self.levels))
+        levels = [*zip(self.levels, numbers, strict=True)]
+        return [
+            axis
+            for rings, number in levels[::-1]
+            for axis in rings[:: -1 if (number + half) % 2 else 1]
+        ]
 
     def _lengths(self) -> list[int]:
         """Return the length of the longest ring of each phase."""

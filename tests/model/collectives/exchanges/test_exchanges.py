@@ -301,11 +301,18 @@ def test_all_ports_and_one_carry_it_out(network: str, collective: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chiplet", "words", "cycles"), [((4, 4), 1024, 2995), ((2, 2), 4096, 12380)]
+    ("chiplet", "order", "words", "cycles"),
+    [
+        ((4, 4), None, 1024, 2995),
+        ((4, 4), "submesh 2x2,submesh 4x4", 1024, 2879),
+        ((2, 2), None, 4096, 12380),
+    ],
 )
-def test_one_port_between_chiplets(chiplet: tuple[int, int], words: int, cycles: int) -> None:
+def test_one_port_between_chiplets(
+    chiplet: tuple[int, int], order: str | None, words: int, cycles: int
+) -> None:
     network = chiplets((2, 2), chiplet, 8, 4)
-    made = eyecast.schedule(network, "hierarchy", collective="all-reduce", words=words)
+    made = eyecast.schedule(network, "hierarchy", collective="all-reduce", words=words, order=order)
     assert eyecast.predict(made, depth=8).cycles == cycles
 
 
