@@ -465,19 +465,24 @@ def test_a_run_that_differs_is_beside_the_prediction(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("circuits", [False, True], ids=["packets", "circuits"])
-def test_groups_have_their_blocks_at_the_same_addresses(circuits: bool) -> None:
+@pytest.mark.parametrize("groups", ["rows", "rows+columns"])
+def test_groups_have_their_blocks_at_the_same_addresses(groups: str, circuits: bool) -> None:
     """A page knows the owner of each row's words (packets), and all contributions (circuits)."""
-    made = eyecast.schedule(mesh((4, 2)), "ring", collective="all-reduce", groups="rows", words=8)
+    made = eyecast.schedule(mesh((4, 2)), "ring", collective="all-reduce", groups=groups, words=8)
     (run,) = page_of(predicted(made, circuits=circuits))["runs"]
     if circuits:
         shown = run["contributions"]
         marks = np.array(shown["marks"]).reshape(8, shown["size"])
-        assert shown["size"] == 8
-        assert (marks >> 1).sum(axis=1).tolist() == shown["start"] == [8] * 8
+        words = 8 * len(groups.split("+"))
+        assert shown["size"] == words
+        assert (marks >> 1).sum(axis=1).tolist() == shown["start"] == [words] * 8
         return
     first_row = run["program"]["first_row"]
     node = np.searchsorted(first_row, np.arange(len(run["origins"])), side="right") - 1
-    assert run["origins"] == (node // 4 * 4).tolist()
+    firsts = {(each, each // 4 * 4) for each in range(8)}
+    if "columns" in groups:
+        firsts |= {(each, each % 4) for each in range(8)}
+    assert {*zip(node.tolist(), run["origins"], strict=True)} == firsts
 
 
 # ---- The line of a page that says to which node a root sends first, and why ---------------------
