@@ -26,7 +26,7 @@ def reset_cycles(
     amid = {number: {*_amid(config, run)} for number, run in enumerate(runs)}
     left = {place for each in amid.values() for _, place in each}
     chosen: dict[int, list[int]] = {}
-    for number in (*meetings, *(None for _ in runs)):
+    for number in (*meetings, *(None for _ in left)):
         gains: dict[tuple[int, int], int] = {}
         for at in amid if number is None else [number]:
             for cycle, place in amid[at]:
@@ -36,9 +36,10 @@ def reset_cycles(
         at, cycle = max(gains, key=lambda each: (gains[each], [-part for part in each]))
         if number is None and not gains[at, cycle]:
             break
-        left -= {place for when, place in amid.pop(at) if when == cycle}
-        last = min(cycle + PACKET + 2 * config.depth, runs[at].ending.cycle - 1)
-        chosen[at] = [cycle] if number is None else [cycle, last]
+        left -= {place for when, place in amid[at] if when == cycle}
+        chosen.setdefault(at, []).append(cycle)
+        if number is not None:
+            chosen[at].append(min(cycle + PACKET + 2 * config.depth, runs[at].ending.cycle - 1))
     return chosen
 
 

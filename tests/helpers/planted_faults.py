@@ -65,6 +65,9 @@ IN_BOTH = {
     ),
     "a failed run is done": Fault("run_control", r"state <= FAILED", "state <= DONE"),
     "nothing is queued": Fault("run_control", r"queued <= 1'h1", "queued <= 1'h0", 2),
+    "a header under way outlives a reset": Fault(
+        "arrival_[1-9]", r"(if \(rst\) begin\n) +under_way <= 1'h0;\n", r"\1"
+    ),
     "an end outlives a reset": Fault(
         "run_control", r"(if \(rst\) begin\n) +ended <= 1'h0;\n", r"\1"
     ),

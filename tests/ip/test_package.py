@@ -578,6 +578,19 @@ def test_verilator_passes_alone(eyecast: Command, kind: str, tmp_path: Path) -> 
     assert made.returncode == 0
 
 
+@pytest.mark.slow
+def test_verilator_counts_what_the_bench_reaches(eyecast: Command) -> None:
+    """The bench reaches all lines of a package of circuits, and its own lines do not count."""
+    options = ("--line", "2", "--circuits", "--source", "0", "--algorithm", "light-tree")
+    assert eyecast("ip", *options, "--words", "2", "-o", "package").status == 0
+    made = run_program(["make", "coverage"], cwd=Path("package", "sim"), env=environment())
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert re.search(r"^line: (\d+) of \1 reached$", made.stdout, re.MULTILINE)
+    unreached = Path("package", "sim", "build", "coverage", "unreached").read_text()
+    assert "toggle ../rtl/eyecast_" in unreached
+    assert "bench.v" not in unreached
+
+
 CUT = {
     (): (0, 3),
     ("--circuits", "--algorithm", "light-tree"): (1, 2),
