@@ -182,8 +182,9 @@ BAD_OPTIONS = {
     # Names
     f"schedule --mesh 8x8 {CORNER} --algorithm ear": (
         "algorithm for broadcast must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
-        "u-torus-open, ring, recursive-doubling, chain, packed-trees, nesbt-copies, paced, brg, "
-        "sbt, tcbt, nrsbt, nesbt, nrbrg, light-tree, optimal or optimal-cycles, not ear"
+        "u-torus-open, ring, recursive-doubling, chain, packed-trees, nesbt-copies, paced, "
+        "hierarchy, brg, sbt, tcbt, nrsbt, nesbt, nrbrg, light-tree, optimal or optimal-cycles, "
+        "not ear"
     ),
     f"schedule --mesh 8x8 {CORNER} --partial": (
         f"--partial must be left out with eye broadcast {TREE}"
@@ -235,9 +236,8 @@ BAD_OPTIONS = {
     ),
     f"schedule --mesh 8x8 {CORNER} --collective reduce --algorithm nesbt-copies": (
         "algorithm for reduce must be eye, minimum, rectangle, jiang-wu, tree, u-mesh, u-torus, "
-        "u-torus-open, ring, recursive-doubling, chain, packed-trees, paced, brg, sbt, tcbt, "
-        "nrsbt, nesbt, nrbrg, aligned-tree, joining-tree or optimal, not "
-        "nesbt-copies"
+        "u-torus-open, ring, recursive-doubling, chain, packed-trees, paced, hierarchy, brg, sbt, "
+        "tcbt, nrsbt, nesbt, nrbrg, aligned-tree, joining-tree or optimal, not nesbt-copies"
     ),
     f"predict --mesh 8x8 {CORNER} --collective reduce --operators max,or": (
         "--operator must be max or or, as --operators has no other, not add"
