@@ -201,6 +201,28 @@ def test_groups_have_their_messages_one_group_after_the_other():
     assert [request.collective for request in mixed.requests] == ["gather", "all-gather"]
 
 
+def test_rounds_and_sends_of_groups_that_share_nodes():
+    """Rows and columns at once take two steps with one port, and one with all ports."""
+    rounds = [
+        [(0, 1, 0, True), (1, 0, 0, True), (2, 3, 1, True), (3, 2, 1, True)],
+        [(0, 2, 2, True), (2, 0, 2, True), (1, 3, 3, True), (3, 1, 3, True)],
+    ]
+    asked = {"collective": "all-reduce", "groups": "rows+columns", "words": 8}
+    for ports, steps in (("full-duplex", 2), ("all", 1)):
+        own = eyecast.schedule_of_rounds(SQUARE, rounds, ports=ports, **asked)
+        assert own.steps == steps
+        assert eyecast.predict(own).finished
+    with pytest.raises(eyecast.InvalidInput, match="it takes block 2 out of its group"):
+        eyecast.schedule_of_rounds(SQUARE, [[(0, 1, 2, True)], *rounds], **asked)
+    groups = [{"nodes": [0, end], "root": 0, "words": 2} for end in (1, 2)]
+    blocks = [Block(words=2, owner=0, owed=[end], group=end - 1) for end in (1, 2)]
+    sends = [(1, [0, 1], 0), (2, [0, 2], 1)]
+    own = eyecast.schedule_of_sends(
+        SQUARE, sends, groups=groups, blocks=blocks, collective="broadcast"
+    )
+    assert own.blocks.group.tolist() == [0, 1]
+
+
 def test_only_nodes_that_take_part_are_counted():
     network = eyecast.with_faults(SQUARE, [(1, 0)])
     sends = [Send(1, [3, 2], 2), Send(2, [2, 0], [1, 2])]
