@@ -210,7 +210,7 @@ FLOAT_ADD = Operator("float-add", latency=LATENCY, meaning=_added, component=Flo
 """The sum of two numbers in IEEE's single format."""
 BFLOAT16_ADD = Operator("bfloat16-add:16", LATENCY, _added_bfloat16, FloatAdd)
 """The sums of two vectors of bfloat16 numbers, lane by lane."""
-AT_ONCE = {
+AT_ONCE: dict[str | Operator, Operator] = {
     each: replace(each, latency=0, component=partial(FloatAdd, pipelined=False))
     for each in (FLOAT_ADD, BFLOAT16_ADD)
 }

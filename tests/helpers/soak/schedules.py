@@ -45,11 +45,13 @@ def schedule_cases(draw: st.DrawFn, *, wide: bool = False) -> list[Case]:
 
     ``wide``: a small network with wide words, without a custom operator.
     """
-    given = {"flit_width": draw(st.sampled_from(WIDE))} if wide else {}
     topology = draw(topologies(SMALL_NETWORKS if wide else NETWORKS))
-    config = draw(schedule_networks(topology, **given))
-    if not wide:
-        config = draw(with_operator(config))
+    if wide:
+        limits = {"vcs": draw(st.integers(1, 2)), "depth": draw(st.integers(2, 4))}
+        limits["flit_width"] = draw(st.sampled_from(WIDE))
+        config = draw(schedule_networks(topology, **limits))
+    else:
+        config = draw(with_operator(draw(schedule_networks(topology))))
     tries = WIDE_TRIES if wide else TRIES
     _, compiled = fit(config, draw(schedules(config, tries)), fixed=("vcs",))
     cases = draw(_predicted(compiled))

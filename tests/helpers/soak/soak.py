@@ -39,6 +39,8 @@ from eyecast.sim.simulator import simulate
 from eyecast.testbench.coverage import Coverage
 
 CASES_PER_NETWORK, CASES_PER_LARGE_NETWORK, PROGRAMS_PER_NETWORK = 150, 10, 60
+TREES_PER_NETWORK = 2 * PROGRAMS_PER_NETWORK
+"""Schedules of trees, which take less time than the simulator of their network."""
 CASES_PER_PROCESS = 50
 """Cases that one process of the simulator runs, when their traces are read."""
 INTERRUPTIONS = st.one_of(st.just(0), st.just(0), st.integers(1, 2000))
@@ -127,7 +129,7 @@ def _recipes(number: int, by: By, longer: Longer) -> tuple[st.SearchStrategy[Rec
     kind, signature, wide = number % 3, by is By.SIGNATURES, by is By.NUMPY
     alone = by is By.RULES or longer.large
     if (wide and kind == 2) or (kind == 0 and not signature and not alone):
-        cases = tree_cases(PROGRAMS_PER_NETWORK) if kind else schedule_cases(wide=wide)
+        cases = tree_cases(TREES_PER_NETWORK) if kind else schedule_cases(wide=wide)
         schedules = example_of(_interrupted(cases), number)
         return st.sampled_from(schedules), schedules
     if kind == 1 and not alone:
