@@ -6,9 +6,9 @@ A part is a router with five ports, a network interface, a part or a tile of a n
 and run tables of 512 entries, a bridge, or an engine of two nodes. It is placed and routed in a
 harness of shift registers for its inputs and outputs, because no device has enough pins. The
 harness is also placed without the part, and its size subtracted. Buffers hold 4 flits, in engines
-2. Frequencies are medians of three seeds, for engines of one. The target frequency is too high to
-reach, so that nextpnr tries its best. With PART, only parts whose names contain one of these words
-are measured; the other results are kept.
+2. Frequencies are medians of three seeds, for engines and wide words of one; wide words are only
+placed on the ECP5. The target frequency is too high to reach, so that nextpnr tries its best. With
+PART, only parts whose names contain one of these words are measured; the other results are kept.
 """
 
 import re
@@ -130,6 +130,7 @@ PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
     "engine, parity": (_engine(), replace(ENGINE, parity=True)),
     "engine, tile ports": (_engine(), WITH_TILES),
     "engine, tile ports, AXI-Stream": (_engine(None, TileBus.AXI_STREAM), WITH_TILES),
+    "router, circuits, 128 bits": (CircuitRouter, replace(CIRCUITS, flit_width=128)),
 }
 CONSTANT = {"linked": -1, "node": 0}
 """Inputs that are constant in a network."""
@@ -234,8 +235,9 @@ def _measure(name: str, device: str) -> Measured:
             part = make(config, technology=technology)
             harness = Harness(part, wired=wired)
             _synthesize(harness, device, folder)
-            # Placing an engine takes minutes, so it is placed once.
-            seeds = SEEDS if wired and not name.startswith("engine") else SEEDS[:1]
+            # Placing an engine, or a router of wide words, takes minutes, so it is placed once.
+            large = name.startswith("engine") or config.further_pieces
+            seeds = SEEDS if wired and not large else SEEDS[:1]
             results[wired] = [_place(device, seed, folder) for seed in seeds]
     (harness_used, _), (used, _) = results[False][0], results[True][0]
     luts, flip_flops, block_rams = (a - b for a, b in zip(used, harness_used, strict=True))
@@ -249,7 +251,12 @@ def main() -> None:
     """Measure the parts, print the results and write them."""
     words = sys.argv[1:] or [""]
     names = [name for name in PARTS if any(word in name for word in words)]
-    cases = [(part, device) for device in DEVICES for part in names]
+    cases = [
+        (part, device)
+        for device in DEVICES
+        for part in names
+        if device == "ecp5" or not PARTS[part][1].further_pieces
+    ]
     known = msgspec.json.decode(KEPT.read_bytes(), type=list[Measured]) if sys.argv[1:] else []
     kept = {(each.part, each.device): each for each in known}
     for case in track(cases, "parts", transient=True):
