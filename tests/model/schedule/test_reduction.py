@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from helpers.schedules import Send, build, complaint
 
+from eyecast.model.base.ragged import offsets_of, ranges
+from eyecast.model.collectives.declared.request import Request
+from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.port_model import PortModel
 from eyecast.model.network.topology import Topology, mesh, ring
+from eyecast.model.schedule import streamed_moves
 from eyecast.model.schedule.blocks import NO_OWNER, Blocks
 from eyecast.model.schedule.reduction import contributions_gained
 from eyecast.model.schedule.rounds import RoundSend, schedule_of_rounds
@@ -159,3 +163,25 @@ def disseminated(topology: Topology, distances: list[int], operator: str) -> Sch
     ]
     ports, blocks = PortModel.FULL_DUPLEX, Blocks.reduced_to((None,), 1, operator)
     return schedule_of_rounds(topology, "all-reduce", "own", ports, None, blocks, rounds)
+
+
+def test_parts_of_the_blocks_have_the_errors_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A damaged all-reduce breaks the same rule first, whether blocks are checked in parts."""
+    request = Request(topology=ring(5), words=5)
+    made = find_algorithm("all-reduce", "ring").generate(request)
+    for left_out in range(made.sends):
+        damaged = without(made, left_out)
+        monkeypatch.setattr(streamed_moves, "AT_ONCE", 1 << 20)
+        whole = complaint(damaged)
+        monkeypatch.setattr(streamed_moves, "AT_ONCE", 1)
+        assert complaint(damaged) == whole
+    assert len([*streamed_moves.parts_of(made)]) == 5
+    made.check()
+
+
+def without(schedule: Schedule, send: int) -> Schedule:
+    """Return the schedule without one of its sends."""
+    kept = np.delete(np.arange(schedule.sends), send)
+    counts = np.diff(schedule.block_offsets)[kept]
+    carried = schedule.block_ids[ranges(schedule.block_offsets[kept], counts)]
+    return schedule.with_sends(kept, schedule.step[kept], offsets_of(counts), carried)

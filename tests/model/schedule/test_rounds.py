@@ -16,7 +16,7 @@ from eyecast.model.network.route_layers import safe_routes
 from eyecast.model.network.topology import Topology
 from eyecast.model.schedule.adjacent import adjacent_order
 from eyecast.model.schedule.blocks import CUSTOM, NO_OWNER, Blocks
-from eyecast.model.schedule.rounds import RoundSend, schedule_of_rounds
+from eyecast.model.schedule.rounds import RoundSend, ordered_by_rounds, schedule_of_rounds
 from eyecast.model.schedule.schedule import Schedule
 
 Held = dict[tuple[int, int], Counter[int]]
@@ -142,3 +142,24 @@ def test_an_order_is_found_if_there_is_one() -> None:
         assert (runs(made, sets) == len(sets)) == possible
         found[possible] += 1
     assert min(found.values()) > 10
+
+
+def test_long_rounds_have_the_order_of_single_blocks() -> None:
+    """Rows of many blocks wait for the same rows as if each block were looked at."""
+    nodes, draw = np.arange(64), np.random.default_rng(3)
+    rounds = [
+        [RoundSend(node, node ^ 1 << bit, np.flatnonzero(draw.random(64) < 0.2)) for node in nodes]
+        for bit in range(6)
+    ]
+    words = np.ones(65, np.int32)
+    copied = Blocks(nodes, (None,) * 64, words[:64])
+    # A reduced block, which no send carries, makes the search one for each block.
+    mixed = Blocks(np.append(nodes, -1), (None,) * 65, words, ((),) * 65, (*(None,) * 64, "add"))
+    for keeps_rounds in (False, True):
+        one, other = (
+            ordered_by_rounds(blocks, rounds, keeps_rounds=keeps_rounds)
+            for blocks in (copied, mixed)
+        )
+        assert one.after == other.after
+        assert [*one.units] == [*other.units]
+        assert any(one.after)
