@@ -403,7 +403,7 @@ def compare(package: Path, name: str, seed: str) -> None:
         fate = "argued" if reasons else "equivalent" if is_equivalent(package, fault) else "passed"
         row[fate] += 1
         if fate != "equivalent":
-            row["survivors"].append("; ".join([edited, *reasons]))
+            row["survivors"].append("\n    because ".join([edited, *reasons]))
         if fate == "passed":
             click.echo(edited)
         keep(name, row)
