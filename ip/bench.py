@@ -98,6 +98,7 @@ def _parameters(image: Image, vectors: Vectors, ports: list[dict[str, Any]]) -> 
         "TABLE_BASE": image.base * stride,
         "TABLE_STRIDE": stride,
         "TABLE_GAP": _gap_in_tables(config),
+        "ENTRY_GAP": stride - (entry_words(config) if config.circuits else 1),
         "CONTROLLER_SPACE": space[CONTROLLER],
         "STATUS_SPACE": space[Space.STATUS],
         "MESSAGE_SPACE": space[Space.MESSAGE],

@@ -452,12 +452,14 @@ module bench;
     end
   endtask
 
-  // Access the last word of a region, and then addresses behind the region.
+  // Access the last word of a region, and then addresses behind the region. Behind the last word,
+  // `gap` addresses of the region have no word.
   integer behind;
   reg [31:0] behind_address;
-  task end_of_region(input writes_it, input [1:0] region, input [31:0] node, input integer size);
+  task end_of_region(input writes_it, input [1:0] region, input [31:0] node, input integer size,
+                     input integer gap);
     begin
-      access(writes_it, byte_address(region, node, size - 1), 0, ALL_BYTES);
+      access(writes_it, byte_address(region, node, size - 1 - gap), 0, ALL_BYTES);
       check(response === 0, "the last word of a region is refused");
       for (behind = 0; behind <= ADDRESS_BITS; behind = behind + 1) begin
         behind_address = behind < ADDRESS_BITS ? 1 << behind : size;
@@ -470,12 +472,12 @@ module bench;
 
   task ends_of_regions;
     begin
-      end_of_region(0, CONTROLLER, 0, CONTROLLER_SPACE);
-      end_of_region(1, CONTROLLER, 0, CONTROLLER_SPACE);
-      end_of_region(0, STATUS, FIRST_NODE, STATUS_SPACE);
-      end_of_region(0, MESSAGE, FIRST_NODE, MESSAGE_SPACE);
-      end_of_region(1, MESSAGE, FIRST_NODE, MESSAGE_SPACE);
-      end_of_region(1, TABLE, FIRST_NODE, TABLE_SPACE);
+      end_of_region(0, CONTROLLER, 0, CONTROLLER_SPACE, 0);
+      end_of_region(1, CONTROLLER, 0, CONTROLLER_SPACE, 0);
+      end_of_region(0, STATUS, FIRST_NODE, STATUS_SPACE, 0);
+      end_of_region(0, MESSAGE, FIRST_NODE, MESSAGE_SPACE, (1 << PIECE_BITS) - PIECES);
+      end_of_region(1, MESSAGE, FIRST_NODE, MESSAGE_SPACE, (1 << PIECE_BITS) - PIECES);
+      end_of_region(1, TABLE, FIRST_NODE, TABLE_SPACE, ENTRY_GAP);
       // Between the tables of a node, or between the words of two entries.
       if (TABLE_GAP)
         refuse(1, byte_address(TABLE, FIRST_NODE, TABLE_GAP), 0, ALL_BYTES, NO_SUCH_WORD);
