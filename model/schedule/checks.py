@@ -7,7 +7,7 @@ first in the table among those of the lowest step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 
 import numpy as np
@@ -41,7 +41,7 @@ def check_schedule(schedule: SendTable) -> None:
 
     1. steps, nodes, VCs and blocks exist (:func:`check_ranges`), no send carries a block twice
        (:func:`check_carried`), and no switch is a source, a target or a node that has or is owed
-       a block (:func:`check_interfaces`); groups do not overlap, and no send leaves one
+       a block (:func:`check_interfaces`); groups have working nodes, and no block leaves one
        (:func:`.check_groups`);
     2. the blocks are what the collective's name promises (:func:`check_promise`), and what was
        requested (:func:`.check_requests`);
@@ -79,7 +79,7 @@ def check_ranges(schedule: SendTable) -> None:
     blocks = schedule.blocks
     last = schedule.topology.nodes - 1
     every = np.arange(schedule.sends)
-    for name, values, sends_of, low, high in (
+    columns: tuple[tuple[str, npt.NDArray[np.integer], Callable[[], Numbers], int, int], ...] = (
         ("step", schedule.step, lambda: every, 1, LARGEST_STEP),
         ("source", schedule.source, lambda: every, 0, last),
         ("target", schedule.target, lambda: every, 0, last),
@@ -92,7 +92,8 @@ def check_ranges(schedule: SendTable) -> None:
         ),
         ("VC", schedule.vcs, lambda: schedule.hop_sends, 0, LARGEST_VC),
         ("block", schedule.block_ids, lambda: schedule.block_sends, 0, len(blocks) - 1),
-    ):
+    )
+    for name, values, sends_of, low, high in columns:
         outside = (values < low) | (values > high)
         if outside.any():
             sends = sends_of()
@@ -101,9 +102,9 @@ def check_ranges(schedule: SendTable) -> None:
             complaint = f"{name} must be {low} to {high}, not {values[place]}"
             raise broken(schedule, int(sends[place]), complaint)
     for name, nodes in _named_nodes(schedule):
-        outside = nodes[(nodes < 0) | (nodes > last)]
-        if outside.size:
-            raise ScheduleError(f"{name} must be 0 to {last}, not {outside[0]}")
+        unknown = nodes[(nodes < 0) | (nodes > last)]
+        if unknown.size:
+            raise ScheduleError(f"{name} must be 0 to {last}, not {unknown[0]}")
 
 
 def check_carried(schedule: SendTable) -> None:

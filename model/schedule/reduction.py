@@ -39,7 +39,7 @@ from ..network.operators import is_idempotent
 from .blocks import NO_OWNER
 from .canonical import are_neighbours
 from .collective import Prefix
-from .pairs import PairIndex, distinct
+from .pairs import PairIndex, Pairs, distinct
 from .rules import ScheduleError, broken, first_broken, send_name
 from .streamed_moves import Moves, parts_of, require_order
 from .table import SendTable
@@ -159,7 +159,7 @@ class _Values:
     schedule: SendTable
     moves: Moves
     pairs: PairIndex
-    origin: Numbers
+    origin: Pairs
     held: Numbers
     combined: list[_Combined] = field(default_factory=list)
     unordered: list[int] = field(default_factory=list)
@@ -195,7 +195,7 @@ class _Values:
             raise broken(self.schedule, int(moves.send[row]), complaint)
         self._combine(place[combine], carried[combine], rows[combine])
 
-    def _combine(self, place: Numbers, carried: Numbers, rows: Numbers) -> None:
+    def _combine(self, place: Pairs, carried: Numbers, rows: Numbers) -> None:
         """Combine ``carried`` with the values held at each ``place``, lower values first."""
         order = np.argsort(place, kind="stable")
         goals = place[order]

@@ -179,9 +179,9 @@ def schedule_of_rounds(
     of_block = blocks.in_groups(groups, topology)
     sets += [np.flatnonzero(of_block == number).tolist() for number in range(len(groups))]
     order = adjacent_order(len(blocks), sets)
-    number = np.argsort(order).astype(np.int32)
+    renumbered = np.argsort(order).astype(np.int32)
     placed = [
-        [send._replace(blocks=np.sort(number[np.asarray(send.blocks)])) for send in each]
+        [send._replace(blocks=np.sort(renumbered[np.asarray(send.blocks)])) for send in each]
         for each in rounds
     ]
     blocks = blocks.chosen(np.array(order))
