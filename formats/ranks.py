@@ -17,6 +17,7 @@ OMITTED = {
     "timed": "timetable",
     "circuits": "trees of circuits",
     "groups": "groups",
+    "blocks.group": "groups",
     "requests": "request",
 }
 """Facts of a schedule that no file of ranks holds: see :class:`.Format`."""

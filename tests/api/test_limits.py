@@ -32,7 +32,10 @@ TOO_LARGE = [
     ("gather", "direct", LARGER, "nodes for direct", "2048", 4096),
     ("scatter", "recursive-doubling", LARGER, "nodes for recursive-doubling", "2048", 4096),
     ("scatter", "packed-chains", LARGE, "nodes for packed-chains", "512", 1024),
-    ("all-gather", "swing", torus((64, 64)), "nodes for swing", "2048", 4096),
+    (
+        *("all-gather", "ring", torus((512, 8)), "nodes for ring"),
+        *("2048 where a side is longer than 256", 4096),
+    ),
     ("all-reduce", "recursive-halving", LARGER, "nodes for recursive-halving", "2048", 4096),
     ("all-gather", "ring", APART, "nodes for ring", "1024 where there are no axes", 1025),
     (

@@ -92,7 +92,7 @@ def table_rows(page: str, head: str) -> list[list[str]]:
 
 
 def test_the_guide_to_streams() -> None:
-    rows = table_rows("docs/guides/fast.md", "algorithm | what | ports | how")
+    rows = table_rows("docs/guides/fast.md", "algorithm | collectives | ports | how")
     assert len(rows) > 10
     for cell, what, ports, how in rows:
         name, collectives = cell.strip("`"), what.split(", ")

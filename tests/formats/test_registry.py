@@ -127,6 +127,7 @@ SCHEDULES: dict[str, tuple[Schedule, Schedule]] = {
     "blocks.words": (SENT, of_blocks(SENT, words=[5])),
     "blocks.contributors": (REDUCED, of_blocks(REDUCED, contributors=((0, 1),))),
     "blocks.operator": (REDUCED, of_blocks(REDUCED, operator=("max",))),
+    "blocks.group": (SENT, of_blocks(replace(SENT, groups=((0, 1), (0, 2))), group=[1])),
     "blocks.prefix": (REDUCED, of_blocks(REDUCED, prefix=("inclusive",))),
     "step": (SENT, replace(SENT, step=SENT.step + 1)),
     "source": (ONE, of_blocks(FROM_TWO, owner=[2, 2])),
