@@ -130,7 +130,13 @@ PARTS: dict[str, tuple[Callable[..., Component], NetworkConfig]] = {
     "engine, parity": (_engine(), replace(ENGINE, parity=True)),
     "engine, tile ports": (_engine(), WITH_TILES),
     "engine, tile ports, AXI-Stream": (_engine(None, TileBus.AXI_STREAM), WITH_TILES),
-    "router, circuits, 128 bits": (CircuitRouter, replace(CIRCUITS, flit_width=128)),
+} | {
+    f"{name}, {bits} bits": (router, replace(config, flit_width=bits))
+    for bits in (128, 256, 512)
+    for name, router, config in (
+        ("router, 1 VC", Router, MESH),
+        ("router, circuits", CircuitRouter, CIRCUITS),
+    )
 }
 CONSTANT = {"linked": -1, "node": 0}
 """Inputs that are constant in a network."""
