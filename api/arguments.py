@@ -92,6 +92,10 @@ KINDS: Mapping[str, Kind] = {
     "chiplet": Kind("integers such as (4, 4)", _are(_is_integer)),
     "count": Kind("integers such as (2, 2)", _are(_is_integer)),
     "blocks": Several("Blocks", lambda value: hasattr(value, "owner")),
+    "order": Kind(
+        "a text, such as canonical, 'rows,columns' or '[[0, 1], [2, 3]]'",
+        lambda value: isinstance(value, str),
+    ),
     # The grid functions read a text, and check the type of each side.
     "dims": Kind(
         "integers such as (8, 8), or '8x8'",

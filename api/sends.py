@@ -99,6 +99,8 @@ def block_table(network: Topology, blocks: Sequence[Block]) -> Blocks:
         for place, each in enumerate(blocks)
         if each.group is not None
     ]
+    if 0 < len(groups) < len(blocks):
+        raise InvalidInput.of("group", "given for all blocks or for none", f"for {len(groups)}")
     return Blocks(
         np.array(owner, np.int32),
         owed,

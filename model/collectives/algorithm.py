@@ -41,7 +41,8 @@ class Algorithm(Declared):
         canonical = self.collective in REDUCTIONS and (ordered or request.order == CANONICAL)
         if canonical:
             if request.order != CANONICAL:
-                raise InvalidInput.of("order", CANONICAL, request.order, about=" of a reduction")
+                allowed = f"{CANONICAL}, or levels with hierarchy"
+                raise InvalidInput.of("order", allowed, request.order, about=" of a reduction")
             request = replace(request, order=None)
         for name, (parameter, setting, unset) in CHOICES.items():
             if getattr(request, name) != unset and name not in self.takes:

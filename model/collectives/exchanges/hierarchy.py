@@ -117,9 +117,10 @@ class _Levels:
         """Return the levels of nested lists of nodes."""
         try:
             nodes = np.array(json.loads(order))
-        except ValueError:
+        except (ValueError, RecursionError):
             nodes = np.zeros(0)
-        if nodes.ndim < 2 or sorted(nodes.ravel().tolist()) != topology.working_nodes.tolist():
+        whole = nodes.ndim >= 2 and nodes.dtype.kind == "i"
+        if not whole or sorted(nodes.ravel().tolist()) != topology.working_nodes.tolist():
             allowed = "lists of equally long lists with each working node once, as [[0, 1], [2, 3]]"
             raise InvalidInput.of("order", allowed, order)
         places = {int(node): index[::-1] for index, node in np.ndenumerate(nodes)}
@@ -293,7 +294,7 @@ class _Levels:
 def _ring(topology: Topology) -> list[int]:
     """Return the working nodes of a part in the order of a ring through them."""
     nodes: list[int] = topology.working_nodes.tolist()
-    if len(nodes) == 2:
+    if len(nodes) <= 2:
         return nodes
     return [path[0] for path in ring_of_all(NAME, topology)[0]]
 

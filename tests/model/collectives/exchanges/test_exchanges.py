@@ -388,8 +388,11 @@ OF_NO_LEVELS = {
     "rows,submesh 3x4": "order: group must be of sides that divide those of a 4x4 mesh, not "
     "submesh 3x4",
     "submesh 4x4": "order must be levels of which the first is a part of the grid, not all of it",
-    "[[0, 1], [2]]": "order must be lists of equally long lists with each working node once, as "
-    "[[0, 1], [2, 3]], not [[0, 1], [2]]",
+    **{
+        lists: "order must be lists of equally long lists with each working node once, as "
+        f"[[0, 1], [2, 3]], not {lists}"
+        for lists in ("[[0, 1], [2]]", "[[0, 1], [2, null]]", "[[0.0, 1], [2, 3]]")
+    },
 }
 
 
@@ -399,7 +402,13 @@ def test_an_order_without_levels_is_refused(order: str) -> None:
     said = refusal_of(eyecast.schedule, mesh((4, 4)), "hierarchy", **asked)
     assert said == OF_NO_LEVELS[order]
     other = refusal_of(eyecast.schedule, mesh((4, 4)), "ring", collective="all-reduce", order=order)
-    assert other == f"order of a reduction must be canonical, not {order}"
+    assert other == f"order of a reduction must be canonical, or levels with hierarchy, not {order}"
+
+
+@pytest.mark.parametrize("order", ["submesh 1x1", "submesh 1x1,submesh 2x2"])
+def test_boxes_of_one_node_are_no_level(order: str) -> None:
+    made = eyecast.schedule(mesh((4, 4)), "hierarchy", collective="all-reduce", order=order)
+    made.check()
 
 
 def test_networks_without_levels_are_refused() -> None:
