@@ -23,7 +23,7 @@ _FOR_ALL = (Collective.ALL_GATHER, Collective.REDUCE_SCATTER, Collective.ALL_RED
 """Collectives with a block of each node for all; an all-reduce that keeps whole has none."""
 _AT_ROOT = (Collective.SCATTER, Collective.GATHER)
 LONGEST_RING = 256
-"""Most nodes of a ring in large grids: in a step of it, each node sends once."""
+"""Most nodes of a ring in large grids: each node of a ring sends once in each of its steps."""
 
 
 def _nodes(request: Request) -> int:
@@ -85,10 +85,7 @@ LIMITS = (
     Limit(512, ("packed-chains",)),
     Limit(
         1 << 11,
-        (
-            *("rings", "recursive-doubling", "recursive-halving"),
-            *("circulant", "trivance"),
-        ),
+        ("rings", "recursive-doubling", "recursive-halving", "circulant", "trivance"),
         _FOR_ALL,
     ),
     Limit(

@@ -221,6 +221,9 @@ def test_rounds_and_sends_of_groups_that_share_nodes():
         SQUARE, sends, groups=groups, blocks=blocks, collective="broadcast"
     )
     assert own.blocks.group.tolist() == [0, 1]
+    some = [blocks[0], replace(blocks[1], group=None)]
+    said = refusal_of(eyecast.schedule_of_sends, SQUARE, sends, groups=groups, blocks=some)
+    assert said == "group must be given for all blocks or for none, not for 1"
 
 
 def test_only_nodes_that_take_part_are_counted():

@@ -221,12 +221,13 @@ class _Levels:
     def turns(self, half: int) -> Iterator[Round]:
         """Yield the rounds of a half of an all-gather; a block has the number of its node."""
         node_at, way = self._node_at, -1 if half else 1
-        number = {node: block for block, node in enumerate(sorted(self.place))}
+        number = self._rank
         for phase, longest in enumerate(self._lengths()):
             for step in range(longest - 1):
                 sends = []
                 for place, node in node_at.items():
-                    axis, done = self._phases(place, half)[phase], self._phases(place, half)[:phase]
+                    phases = self._phases(place, half)
+                    axis, done = phases[phase], phases[:phase]
                     if step < self.sides[axis] - 1:
                         come_from = self._along(place, axis, -way * step)
                         carried = self._places(come_from, done)
@@ -257,7 +258,7 @@ class _Levels:
     def exchanges(self, half: int) -> Iterator[Round]:
         """Yield the rounds of a half of an all-to-all: block i * N + j is from node i to node j."""
         node_at, way = self._node_at, -1 if half else 1
-        number = {node: block for block, node in enumerate(sorted(self.place))}
+        number = self._rank
         for phase, longest in enumerate(self._lengths()):
             for by in range(1, longest):
                 sends = []
@@ -273,6 +274,10 @@ class _Levels:
                         ]
                         sends.append(RoundSend(node, node_at[to], carried))
                 yield sends
+
+    @property
+    def _rank(self) -> dict[int, int]:
+        return {node: rank for rank, node in enumerate(sorted(self.place))}
 
     @property
     def _node_at(self) -> dict[Place, int]:
