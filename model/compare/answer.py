@@ -15,6 +15,7 @@ from ..network.config import Timing
 from ..program.certified import Room
 from ..schedule.collective import Collective
 from ..schedule.duration import expected_cycles
+from ..schedule.groups import share_nodes
 from ..schedule.schedule import Schedule
 from .cycles import schedule_cycles
 
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 
 
 class Answer(NamedTuple):
-    """A schedule, and the choices of the best by group number; key None for all nodes."""
+    """A schedule, and the choices of the best by group number.
+
+    The key is None for all nodes, and for groups that share nodes, which are chosen together.
+    """
 
     schedule: Schedule
     choices: Mapping[int | None, Choice] = {}
@@ -83,7 +87,36 @@ def answer(
     made = task.schedule(name, choose, advise=advise)
     if algorithm is None and name != BEST:
         _say_quicker(task, made, timing, circuits=room.circuits)
+    if choices and share_nodes(task.members):
+        # The groups take turns, so the best of one may be in the way of the others.
+        chosen = _best_together(task, made, choices, room, timing, seconds)
+        return Answer(chosen.schedule, {None: chosen})
     return Answer(made, choices)
+
+
+def _best_together(
+    task: Task,
+    made: Schedule,
+    choices: Mapping[int | None, Choice],
+    room: Room,
+    timing: Timing,
+    seconds: float | None,
+) -> Choice:
+    """Return the best of ``made`` and of the schedules in which all groups use one algorithm.
+
+    The algorithms are the candidates of the groups' own ``choices``.
+    """
+    from .best import choose_among  # noqa: PLC0415
+
+    tried = [each.schedule.algorithm for choice in choices.values() for each in choice.candidates]
+    schedules = [made]
+    for name in dict.fromkeys(tried):
+        if name != made.algorithm:
+            with suppress(InvalidInput):
+                schedules.append(answer(task, name, room, advise=False).schedule)
+    return choose_among(
+        schedules, room.compile_one, timing=timing, seconds=seconds, circuits=room.circuits
+    )
 
 
 def _say_quicker(task: Task, made: Schedule, timing: Timing, *, circuits: bool) -> None:

@@ -111,14 +111,54 @@ def choose_best(
     After ``seconds``, once one algorithm has served, no further one is tried or predicted.
     Raises :class:`.InvalidInput` if none serves.
     """
-    end = None if seconds is None else time.monotonic() + seconds
+    end = _end(seconds)
     algorithms = algorithms_for(collective, circuits=circuits)
     made, untried = _schedules(algorithms, request, end)
-    made.sort(key=lambda candidate: candidate.rank)
+    choice, refusal = _fastest(made, compiled, timing, end, circuits=circuits)
+    if choice is None:
+        if refusal is not None:
+            raise refusal
+        for algorithm in algorithms:
+            require_size(algorithm, request)
+        _require_heeded(collective, request, algorithms)
+        names = one_of(algorithm.name for algorithm in algorithms)
+        raise request.topology.refusal(collective, f"one that {names} serves")
+    return replace(choice, untried=tuple(untried))
+
+
+def choose_among(
+    schedules: Iterable[Schedule],
+    compiled: Callable[[Schedule], Compiled],
+    *,
+    timing: Timing,
+    seconds: float | None,
+    circuits: bool,
+) -> Choice:
+    """Find the fastest of at least one checked schedule; arguments as in :func:`choose_best`.
+
+    Raises :class:`.InvalidInput` if ``compiled`` refuses all of them.
+    """
+    made = [Candidate(each, expected_cycles(each), predicted=False) for each in schedules]
+    choice, refusal = _fastest(made, compiled, timing, _end(seconds), circuits=circuits)
+    if choice is None:
+        assert refusal is not None
+        raise refusal
+    return choice
+
+
+def _fastest(
+    made: list[Candidate],
+    compiled: Callable[[Schedule], Compiled],
+    timing: Timing,
+    end: float | None,
+    *,
+    circuits: bool,
+) -> tuple[Choice | None, InvalidInput | None]:
+    """Return the choice among estimated candidates, and the last refusal of ``compiled``."""
     found: list[Candidate] = []
     kept: KeptRun | None = None
     refusal: InvalidInput | None = None
-    for expected in made:
+    for expected in sorted(made, key=lambda candidate: candidate.rank):
         candidate, now = expected, None
         predicted = sorted(each.cycles for each in found if each.predicted)
         # The best and the next are always predicted, if there is time.
@@ -133,14 +173,8 @@ def choose_best(
             kept = now
         found.append(candidate)
     if not found:
-        if refusal is not None:
-            raise refusal
-        for algorithm in algorithms:
-            require_size(algorithm, request)
-        _require_heeded(collective, request, algorithms)
-        names = one_of(algorithm.name for algorithm in algorithms)
-        raise request.topology.refusal(collective, f"one that {names} serves")
-    return Choice(tuple(sorted(found, key=lambda each: each.rank)), tuple(untried), kept)
+        return None, refusal
+    return Choice(tuple(sorted(found, key=lambda each: each.rank)), (), kept), None
 
 
 def _require_heeded(collective: str, request: Request, algorithms: Sequence[Algorithm]) -> None:
@@ -153,6 +187,11 @@ def _require_heeded(collective: str, request: Request, algorithms: Sequence[Algo
             served = with_article(request.topology.label)
             heeds = f"with best: no algorithm for {collective} on {served} heeds it"
             raise InvalidInput.must_be(parameter, "left out", heeds, setting)
+
+
+def _end(seconds: float | None) -> float | None:
+    """Return the time at which ``seconds`` are over."""
+    return None if seconds is None else time.monotonic() + seconds
 
 
 def _over(end: float | None) -> bool:

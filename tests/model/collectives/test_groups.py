@@ -1,5 +1,6 @@
 """Groups: several collectives at the same time, each equal to its run alone; refusals."""
 
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 
@@ -105,6 +106,18 @@ def test_rows_and_columns_at_once(collective: str, circuits: bool) -> None:
         assert cases[2].predicted.cycles >= bounds[2] >= max(bounds[:2])
         served += 1
     assert served
+
+
+def test_the_best_for_groups_that_share_nodes_is_the_best_for_all_of_them() -> None:
+    """A tree is the best for rows alone, and in the way of the columns."""
+    asked = {"collective": "all-reduce", "groups": "rows+columns", "words": 32, "ports": "all"}
+    network, cycles = mesh((3, 3)), []
+    for each in algorithms_for("all-reduce", circuits=True):
+        with suppress(InvalidInput):
+            made = eyecast.schedule(network, each.name, **asked)
+            cycles.append(eyecast.predict(made, circuits=True).cycles)
+    best = eyecast.schedule(network, "best", circuits=True, **asked)
+    assert eyecast.predict(best, circuits=True).cycles == min(cycles)
 
 
 @pytest.mark.parametrize("collective", ["all-gather", "all-reduce"])
