@@ -35,11 +35,18 @@ def _head(name: str, module: ComponentModule | MemoryModule) -> Iterator[str]:
     if isinstance(module, ComponentModule):
         yield from comment(f"{name}: {module.head}")
         return
-    size = f"{module.depth} words of {module.width} bits"
-    yield from comment(
-        f"{name}: {size}. A macro with the same ports may take the place of this module. What a"
-        " port reads at the clock's edge was there before it."
-    )
+    words = "1 word" if module.depth == 1 else f"{module.depth} words"
+    if all(module.reads):
+        use = (
+            "A macro with the same ports may replace this module. A port that reads a word at the"
+            " clock edge at which the word is written must get the old word."
+        )
+    else:
+        use = (
+            "Its reads are asynchronous, so only registers or a memory with asynchronous reads may"
+            " replace this module."
+        )
+    yield from comment(f"{name}: {words} of {module.width} bits. {use}")
 
 
 def _own(difference: str | None) -> Iterator[str]:

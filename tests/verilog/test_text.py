@@ -210,6 +210,20 @@ def test_a_memory_of_one_word_is_a_register(initial: tuple[int, ...]) -> None:
     assert f"  initial words = 8'h{sum(initial)};" in text
 
 
+def test_a_comment_says_whether_a_macro_may_replace_a_memory() -> None:
+    modules = network_modules(NetworkConfig(topology=mesh((2, 2)), programs=1))
+    heads = {
+        name: " ".join(text.partition("\nmodule ")[0].replace("//", "").split())
+        for name, text in modules.items()
+        if name.endswith("_memory") and name != "eyecast_shared_memory"
+    }
+    macros = {name for name, head in heads.items() if "A macro with the same ports may" in head}
+    assert macros == {"eyecast_message_memory", "eyecast_table_memory"}
+    others = {name for name, head in heads.items() if "Its reads are asynchronous" in head}
+    assert others == heads.keys() - macros
+    assert "1 word of 2 bits" in heads["eyecast_directory_mode_memory"]
+
+
 # ---- Operators of every kind as Verilog in Icarus, compared with their results in Python --------
 
 
