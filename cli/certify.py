@@ -114,7 +114,7 @@ def _lines(version: int, found: dict[str, int]) -> tuple[str, ...]:
     """Say what a certificate shows."""
     if version == CIRCUITS:
         return (
-            "each output takes one input a cycle, and each word arrives when a run expects it",
+            "each output takes one input a cycle, and a run-table entry expects each arriving word",
             "each owed word is the result of all its values",
             f"the run takes {found['cycles']} cycles",
         )
@@ -132,7 +132,7 @@ def _lines(version: int, found: dict[str, int]) -> tuple[str, ...]:
         )
     return (
         f"the routes of {packets} rise in an order of {channels}, so none locks",
-        "each node expects the packets that come, so each step ends",
+        "each node expects exactly the packets that arrive, so each step ends",
         f"{words} {'is' if found['words'] == 1 else 'are'} the result of all values that are owed",
         *_timed(found),
         *late,
