@@ -16,8 +16,8 @@ _AREAS = (
 )
 _RUNS = ("broadcast", "uniform")
 _ENERGIES = (
-    *("network", "MHz", "broadcast: mW", "of these clock", "pJ per byte and hop"),
-    *("uniform traffic: mW", "of these clock", "pJ per byte and hop"),
+    *("network", "MHz", "broadcast: mW", "clock's share", "pJ per byte and hop"),
+    *("uniform traffic: mW", "clock's share", "pJ per byte and hop"),
 )
 _WIDTHS = (
     *("network", "bits", "router kGE", "ns", "interface kGE", "ns"),
