@@ -93,6 +93,65 @@ ARGUED = (
         "an engine resets tiles for two cycles; in the second one the run table sends nothing",
     ),
     (
+        r"(?s)state: eyecast_sender\w*\.v:\d+: state <= FAILED;.*becomes state <= "
+        r"(EXPECT|CONTROL|READY);",
+        "a node with a flag begins no row, whatever the state of its sender (docs/router.md)",
+    ),
+    (
+        r"reset: eyecast_request_under_way\.v:\d+: (host__read_data|refusal_2) <=",
+        "each access writes this register before it is answered",
+    ),
+    (
+        r"^(?!.*parity).*reset: eyecast_bus_access\.v:\d+: given_up <=",
+        "a master of AXI4-Lite never gives an access up",
+    ),
+    (
+        r"eyecast_bus_access\.v:\d+: assign access__read_data = .*access__write \?",
+        "no bus shows the read data of a write",
+    ),
+    (
+        r"reset: eyecast_circuit_lane\.v:\d+: (now_written|receive_now) <=|"
+        r"eyecast_circuit_lane\.v:\d+: receive_now <= 2'h0;",
+        "an engine resets tiles for two cycles, and no word arrives in them",
+    ),
+    (
+        r"(?s)^(?!.*registers).*network\.v:\d+: if \(middle_rst\).*becomes if \(1'b0\)",
+        "an engine resets tiles for two cycles; in the second one no tile's step is over",
+    ),
+    (
+        r"(?s)network\.v:\d+: \.outputs__(\d)__word\(tile_(\d)__outputs__\1__word\),"
+        r".*\.outputs__(\d)__word\(tile_\2__outputs__\3__word\),\s+becomes",
+        "both outputs have no link",
+    ),
+    (
+        r"eyecast_network\.v:\d+: \.inputs__\d__flit\(\d+'h0\)",
+        "an input without a link never gets a valid flit",
+    ),
+    (
+        r"eyecast_tile\.v:\d+: \.outputs__0__credit\(\d+'h0\)",
+        "the output to a node spends no credits",
+    ),
+    (
+        r"reset: eyecast_row\w*\.v:\d+: fixed <=",
+        "the control words of each row load this register",
+    ),
+    (
+        r"(?s)state: eyecast_request_under_way\.v:\d+: fsm_state <= ANSWER;.*becomes .* FETCH;",
+        "runs of this network keep no memory busy until a request is given up",
+    ),
+    (
+        r"(?s)state: eyecast_request_under_way\.v:\d+: fsm_state <= TAKE;.*becomes .* ANSWER;",
+        "an access behind a start waits for a cycle more, within what is guaranteed",
+    ),
+    (
+        r"^(?!.*parity).*eyecast_sender\w*\.v:\d+: assign fetches = \(due & !hold\)",
+        "the node reads a word that it does not send",
+    ),
+    (
+        r"(?s)^(?!.*parity).*state: eyecast_bus_access\.v:\d+: fsm_state <= ASK;.*becomes .* HERE;",
+        "AXI4-Lite has no access under way in the cycle after a reset or an answer",
+    ),
+    (
         r"^(?=.*circuits).*network\.v:\d+: if \(middle_rst\)",
         "this resets the barrier's register only, and tiles of circuits ignore the barrier",
     ),

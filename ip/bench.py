@@ -67,8 +67,6 @@ def _parameters(image: Image, vectors: Vectors, ports: list[dict[str, Any]]) -> 
     late, width, space = latencies(config), widths(config), space_words(config)
     stride = entry_stride(config) if config.circuits else 1
     user: list[int] = [port["width"] for port in ports if port["name"].endswith("_tuser")]
-    exact_bells = config.lanes == 1 and not config.circuits
-    exact_bells = exact_bells and not image.injection.continued.any()
     return {
         "REVISION": REVISION,
         "WIDTH": config.flit_width,
@@ -109,7 +107,6 @@ def _parameters(image: Image, vectors: Vectors, ports: list[dict[str, Any]]) -> 
         "AFTERWARDS": late["answer_at_most"],
         "MOST_WAIT": most_cycles_of_an_access(config),
         "BELL_AFTER": 1 + config.operator_latency if config.operators else 0,
-        "BELLS_WATCHED": int(exact_bells),
         **vectors.counts(),
     }
 

@@ -8,11 +8,12 @@ import numpy as np
 from ..model.base.arrays import Words
 from ..model.base.errors import InvalidInput
 from ..model.cycle.circuits import run_circuits
+from ..model.cycle.control import Control
 from ..model.network.config import NetworkConfig, Timing
 from ..model.program.circuits.program import DURATION_BITS, SUM, CircuitProgram
 from ..model.program.payload import empty_memory, random_words
 from ..model.run.run import EndState, Prediction
-from .circuits import lengths, losing
+from .circuits import late, lengths, losing
 from .drawn_circuits import drawn_circuits
 from .stimulus import WITHOUT_NEWS, Points, Stimulus, turns
 
@@ -20,6 +21,8 @@ DRAWN = 400
 """Drawn programs before the rest of the points is given up."""
 LOADED = 2
 """Programs that load whole memories, and can be reset in their middle and repeated."""
+LIMIT = 40
+"""Cycles after which a run that a node does not end is stopped."""
 DRAWN_CYCLES = 40
 """Most cycles of a drawn table."""
 
@@ -53,6 +56,12 @@ def circuit_stimuli(config: NetworkConfig) -> tuple[list[Stimulus], Points]:
             made = Stimulus(**vars(made) | {"loads": loads})
             found.append(made.with_points(new))
             left -= new
+    for node, program in late(config):
+        name, before = f"A run that node {node} does not end", empty_memory(config)
+        made = _predicted(name, program, before, first=False, limit=LIMIT)
+        if made and (new := reached_points(program, made.predicted) & left):
+            found.append(made.with_points(new))
+            left -= new
     return found, left
 
 
@@ -67,19 +76,22 @@ def _programs(config: NetworkConfig) -> Iterator[tuple[str, CircuitProgram]]:
 
 
 def _predicted(
-    name: str, program: CircuitProgram, memory: Words, *, first: bool
+    name: str, program: CircuitProgram, memory: Words, *, first: bool, limit: int = 0
 ) -> Stimulus | None:
-    """Return the program with its prediction; None if the network cannot hold it."""
+    """Return the program with its prediction; None if the network cannot hold it.
+
+    A run is stopped after ``limit`` cycles, if that is not 0.
+    """
     config = program.config
     if int(program.table_sizes.max()) > config.table_words:
         return None
     try:
-        predicted = run_circuits(program, memory)
+        predicted = run_circuits(program, memory, control=Control(limit=limit))
     except InvalidInput:
         return None
     nodes = [*{*range(program.nodes)} - {*config.topology.switches}] if first else []
     loads = [(node, 0, memory[node]) for node in nodes]
-    return Stimulus(name, program, Timing.BARRIER, loads, memory, predicted, 0, frozenset())
+    return Stimulus(name, program, Timing.BARRIER, loads, memory, predicted, limit, frozenset())
 
 
 def wanted_points(config: NetworkConfig) -> Points:
@@ -96,7 +108,8 @@ def wanted_points(config: NetworkConfig) -> Points:
         f"bit {bit} of a {what}" for bit, what in product(range(config.address_bits), _FIELDS)
     }
     points |= {f"bit {bit} of a duration" for bit in range(DURATION_BITS)}
-    points |= {f"failed at node {node}" for node in nodes}
+    ends = (EndState.FAILED, EndState.TIMED_OUT)
+    points |= {f"{state} at node {node}" for state, node in product(ends, nodes)}
     if config.operators:
         number = len(config.operators)
         points |= {f"operator {each + 1}" for each in range(number)}
@@ -113,10 +126,8 @@ _TERMS = ("the first term", "the second term")
 
 def reached_points(program: CircuitProgram, run: Prediction) -> Points:
     """Return the points that the run of a program reaches."""
-    if run.ending.state is EndState.FAILED:
-        return {f"failed at node {run.ending.culprit}"}
     if run.ending.state is not EndState.DONE:
-        return set()
+        return {f"{run.ending.state} at node {run.ending.culprit}"}
     link = run.trace.port != 0
     ends = {*zip(run.trace.node[link].tolist(), run.trace.port[link].tolist(), strict=True)}
     return {f"link {node}:{out}" for node, out in ends} | {*_of_entries(program)}

@@ -176,6 +176,12 @@ def losing(config: NetworkConfig) -> Iterator[tuple[int, CircuitProgram]]:
         yield way[0][0], circuit_program(config, _tables(config, tables))
 
 
+def late(config: NetworkConfig) -> Iterator[tuple[int, CircuitProgram]]:
+    """Yield (node, program) for each node, which ends long after all others."""
+    for node in config.topology.working_nodes.tolist():
+        yield node, circuit_program(config, _tables(config, {node: [{"duration": LONGEST_RUN}]}))
+
+
 def lengths(config: NetworkConfig) -> CircuitProgram:
     """Return the program of two near nodes, or of one, whose runs have the lengths 1, 2, 4 ...
 

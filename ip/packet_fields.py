@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 
 from ..model.network.config import NetworkConfig
+from ..model.network.port_model import PortModel
 from ..model.network.segment import Segment
 from ..model.network.topology import NO_LINK, Topology
 from ..model.program.program import Program
@@ -69,11 +70,12 @@ def link_point(link: Link, vc: int) -> str:
 
 
 def headers(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
-    """Yield programs whose packets have one header flit, or several, and up to two words."""
+    """Yield programs whose packets have one header flit, two or three, and up to two words."""
     steps = min(4, config.steps)
     short = [*_routes(config, 1).values()][:1]
     ways = [("one header flit", way) for way in short]
-    ways += [("several header flits", way) for way in long_routes(config).values()]
+    ways += [("two header flits", way) for way in long_routes(config, 2).values()]
+    ways += [("three header flits", way) for way in long_routes(config, 3).values()]
     for kind, (node, route, end, entry) in ways:
         for first in range(5 - steps):
             draft = Draft(config)
@@ -87,25 +89,26 @@ _Way = tuple[int, tuple[Segment, ...], int, int]
 """A node, a route, its end, and the port by which it gets there."""
 
 
-def long_routes(config: NetworkConfig) -> dict[int, _Way]:
-    """Return, by the input at its end, a route that needs a second header flit.
+def long_routes(config: NetworkConfig, flits: int) -> dict[tuple[int, int], _Way]:
+    """Return routes that need this many header flits, two at least, by first port and last input.
 
-    It can lead over a link twice, where small buffers leave a packet no room: then there is none.
+    They can lead over a link twice, where small buffers leave a packet no room: then there is none.
     """
     header = config.header
     fitting = (header.flit_width - header.delivery_bits) // header.slot_bits
+    fitting += (flits - 2) * (header.flit_width // header.slot_bits)
     roomy = config.depth > 1 and not config.contention_free
     return _routes(config, fitting + 1) if roomy else {}
 
 
-def _routes(config: NetworkConfig, least: int) -> dict[int, _Way]:
-    """Return, by the input at its end, a route of ``least`` segments or little more."""
-    topology, found = config.topology, dict[int, _Way]()
+def _routes(config: NetworkConfig, least: int) -> dict[tuple[int, int], _Way]:
+    """Return routes of ``least`` segments or little more, by first port and last input."""
+    topology, found = config.topology, dict[tuple[int, int], _Way]()
     nodes = topology.working_nodes.tolist()
     for node, hops, turn in product(nodes, range(least, least + 3), range(topology.ports - 1)):
         route, end, entry = _walk(topology, node, hops, turn)
         if len(route) == hops and end != node and end in nodes:
-            found.setdefault(entry, (node, route, end, entry))
+            found.setdefault((route[0].port, entry), (node, route, end, entry))
     return found
 
 
@@ -127,6 +130,18 @@ def _walk(
         segments.append(Segment(port, 1, 0))
         node, entry = end_of(topology, (node, port))
     return tuple(segments), node, entry
+
+
+def in_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
+    """Yield a half-duplex program in which two nodes send to each other, one after the other."""
+    for (node, port), target, _ in _from_neighbors(config) if config.steps > 1 else ():
+        back = int(config.topology.peer[node, port])
+        if config.topology.neighbor[target, back] == node:
+            draft = Draft(config, port_model=PortModel.HALF_DUPLEX)
+            draft.put(node, Row(1, (Segment(port, 1, 0),), 0, 0, 1), target, back)
+            draft.put(target, Row(2, (Segment(back, 1, 0),), 0, 0, 1), node, port)
+            yield "A send and a receive in two steps, half-duplex", True, draft.program()
+            return
 
 
 def streams(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:

@@ -89,7 +89,8 @@ def taking_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs in which short and long packets wait at an output, for each output.
 
     Several packets of an input wait behind each other, and those of another one beside them. In a
-    second program, short packets wait at every input until a long one leaves the next router.
+    second program, short packets wait at every input until a long one leaves the next router. In a
+    third one, packets of two inputs alternate while further ones of both wait.
     """
     for place in places_of(config.topology, all_port=config.all_port):
         ways = [*place.ways.values(), *_own(config, place)]
@@ -116,6 +117,21 @@ def taking_turns(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
             if most:
                 name = f"Packets that wait behind output {place.out} of node {place.router}"
                 yield name, False, draft.program()
+            for pair in sorted(place.pairs) if config.steps > 1 else ():
+                draft = _alternating(config, place, [place.ways[entry] for entry in pair], vc)
+                yield f"Packets that alternate at output {place.out}", False, draft.program()
+
+
+def _alternating(config: NetworkConfig, place: Place, ways: Sequence[list[Link]], vc: int) -> Draft:
+    """Return a program of packets that come over two ways as fast as they can, a message by each.
+
+    Packets of one flit alternate with longer ones, so that a small buffer holds more than one.
+    """
+    draft, most = Draft(config), fitting_rows(config) - 1
+    for number, (step, way) in product(range(most), enumerate(ways, 1)):
+        more = number + 1 < most
+        draft.send(way, _link(place), (vc, vc), step, number % 2, continued=more)
+    return draft
 
 
 def _blocking_ways(config: NetworkConfig, place: Place) -> list[list[Link]]:

@@ -12,6 +12,7 @@ from ..model.image.image import Image, message_writes
 from ..model.network.config import NetworkConfig
 from ..model.program.any_program import AnyProgram
 from ..model.program.circuits.program import CircuitProgram
+from ..model.program.program import Program
 from ..model.run.run import EndState, Prediction
 from .circuits import doorbells, first_sent, two_entries
 from .scenarios import (
@@ -101,7 +102,15 @@ class Runs:
         flits = self._vectors.add_flits(run.trace, before)
         name = str(state).upper().replace(" ", "_")
         flags = int(run.flags[culprit]) if culprit is not None else 0
-        return f"start({flits}, {cycle}, {name}, {culprit or 0}, {flags});"
+        start = f"start({flits}, {cycle}, {name}, {culprit or 0}, {flags});"
+        return (
+            f"bells_watched = {self._all_ring(image)}; {start}" * self._config.tile_ports or start
+        )
+
+    def _all_ring(self, image: Image) -> int:
+        """Return 1 if every packet rings when it ends, at a tile with one port; otherwise 0."""
+        program, lanes = image.program, self._config.lanes
+        return int(isinstance(program, Program) and lanes == 1 and not program.continued.any())
 
     def _compared(self, image: Image, *, by_tiles: bool = False) -> Iterator[str]:
         """Yield comparisons of memory words, status words and tile outputs."""

@@ -34,7 +34,15 @@ from .packet_failures import (
     no_ways,
     wrong_turns,
 )
-from .packet_fields import each_link, headers, last_nodes, link_point, long_routes, streams
+from .packet_fields import (
+    each_link,
+    headers,
+    in_turns,
+    last_nodes,
+    link_point,
+    long_routes,
+    streams,
+)
 from .packet_meetings import at_once, before, kept_turn, meetings, taking_turns
 from .ways import end_of, end_of_route, links_between_nodes, places_of
 
@@ -73,7 +81,7 @@ def stimuli(config: NetworkConfig) -> tuple[list[Stimulus], Points]:
     left = wanted_points(config)
     found: list[Stimulus] = []
     directed = chain(
-        *(make(config) for make in (last_nodes, headers, streams)),
+        *(make(config) for make in (last_nodes, headers, in_turns, streams)),
         meetings(config, left),
         each_link(config, left),
         *(make(config) for make in (failures, wrong_turns, far_turns, culprits)),
@@ -170,8 +178,9 @@ def beyond_reach(config: NetworkConfig) -> Iterator[str]:
         yield "flags overflow and credit_overflow: sound routers keep to their credits"
     if config.depth == 1 or config.contention_free:
         yield "several header flits: a packet that crosses a link twice can block itself here"
-    elif not long_routes(config):
-        yield "several header flits: no way is long enough"
+    else:
+        short = (flits for flits in (2, 3) if not long_routes(config, flits))
+        yield from (f"{_HEADERS[flits - 1]}: no way is long enough" for flits in short)
     if config.steps == 1:
         yield "packets of a node to another, one after the other: there is one step"
     if (longest := _longest(config)) < config.header.reach:
@@ -189,15 +198,17 @@ def wanted_points(config: NetworkConfig) -> Points:
     points = {link_point(link, vc) for link, vc in product(links, vcs)}
     points |= {f"turn 0 to {out}" for _, entry, out in ways if not entry}
     points |= {f"turn 0 to {out} on VC {vc}" for _, entry, out in ways if not entry for vc in vcs}
-    long = long_routes(config)
-    header_flits = _HEADERS if long else _HEADERS[:1]
-    points |= {f"a header flit ends at input {entry}" for entry in long}
+    two, three = (long_routes(config, flits) for flits in (2, 3))
+    header_flits = _HEADERS[: 1 + bool(two) + bool(three)]
+    points |= {f"a header flit ends at input {entry}" for _, entry in two}
+    points |= {f"three header flits by port {port}" for port, _ in three}
     if config.steps > 1:
         points |= {f"{words} after {flits}" for words, flits in product(_WORDS, header_flits)}
     for place in places_of(config.topology, all_port=config.all_port):
         points |= {point for point, *_ in before(config, place)}
     points |= {f"step {step}" for step in range(1, config.steps + 1)}
     points |= {f"bit {bit} of {what}" for bit in range(config.address_bits) for what in _FIELDS}
+    points |= {"half-duplex" for _ in in_turns(config)}
     points |= {"first source", "last source", "first target", "last target"}
     own = {node for node, _, out in ways if out == 0}
     points |= {f"node {node} ends a step" for node in own}
@@ -218,7 +229,7 @@ def wanted_points(config: NetworkConfig) -> Points:
 
 
 _WORDS = ("no words", "one word", "several words")
-_HEADERS = ("one header flit", "several header flits")
+_HEADERS = ("one header flit", "two header flits", "three header flits")
 _FIELDS = ("a source", "a target")
 
 
@@ -306,6 +317,8 @@ def _of_rows(program: Program, run_: Prediction) -> Iterator[str]:
             if row.window:
                 yield f"window {row.window}"
     if run_.finished:
+        if program.half_duplex:
+            yield "half-duplex"
         yield from _of_lengths(program)
         yield from _of_long_headers(program)
     if run_.finished and run_.step_ends is not None:
@@ -318,16 +331,18 @@ def _of_lengths(program: Program) -> Iterator[str]:
     followed = (node[1:] == node[:-1]) & (program.first_port[1:] == program.first_port[:-1])
     for row in np.flatnonzero(followed).tolist():
         words, flits = int(program.length[row]), int(program.header_flits[row])
-        yield f"{_WORDS[min(words, 2)]} after {_HEADERS[min(flits, 2) - 1]}"
+        yield f"{_WORDS[min(words, 2)]} after {_HEADERS[min(flits, 3) - 1]}"
 
 
 def _of_long_headers(program: Program) -> Iterator[str]:
-    """Yield the inputs at the ends of routes that need a second header flit."""
+    """Yield the inputs at the ends of routes that need a second header flit, and ports of three."""
     rows = [(node, row) for node, rows in enumerate(program.rows) for row in rows]
     for at in np.flatnonzero(program.header_flits > 1).tolist():
         node, row = rows[at]
         _, entry = end_of_route(program.config.topology, node, row.route)
         yield f"a header flit ends at input {entry}"
+        if program.header_flits[at] > 2:
+            yield f"three header flits by port {row.route[0].port}"
 
 
 def _of_addresses(row: Row, last: int) -> Iterator[str]:
