@@ -37,6 +37,7 @@ from eyecast.proofs.engines import PROVED, run_abc, run_yosys
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 equivalence = import_module("helpers.equivalence")
+FIRST_FAULT = import_module("helpers.planted_faults").FIRST_FAULT
 
 KEPT = Path(__file__).with_suffix(".json")
 
@@ -71,8 +72,6 @@ BENCH_SECONDS = 1200
 """Time for one bench."""
 OUTSIDE = ("_message_memory", "_table_memory", "_run_memory")
 """Ends of the names of memories that stay outside of a comparison of modules that hold others."""
-FIRST_FAULT = ("faults = faults + 1;", "faults = faults + 1; fail;")
-"""The bench's count of faults, and what ends it with its first one."""
 FATES = ("faults", "caught", "equivalent", "argued", "passed", "open")
 NO_VERILOG = "does not compile"
 ARGUED = (

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from helpers.planted_faults import FIRST_FAULT
 from helpers.processes import run_program
 
 from eyecast.chip.source import COMPILER, SOURCES, TARGET, core_verilog
@@ -17,8 +18,8 @@ from eyecast.sim.toolchain import environment
 FOR_COMPILER = ["-CFLAGS", "-std=gnu++20", "-MAKEFLAGS", "OPT_FAST=-O0"]
 Patch = Callable[[str], str]
 
-CROSSING = [(number + 1, [(4, 1, 9)[number % 3], 5, 6]) for number in range(12)]
-"""Steps and paths on a grid of sides 4: three nodes repeatedly send through one link.
+CROSSING = [(number + 1, [[3, 4, 5], [1, 4, 5], [4, 5]][number % 3]) for number in range(12)]
+"""Steps and paths on a grid of 3x2: three nodes repeatedly send through one link.
 
 With self-timed nodes the packets wait for each other, which shows the order of grants.
 """
@@ -38,7 +39,7 @@ def write_crossing(path: Path, kind: str, vcs: int) -> None:
         for number, (step, nodes) in enumerate(CROSSING)
     ]
     blocks = [{"owner": nodes[0], "owed": [nodes[-1]], "words": 6} for _, nodes in CROSSING]
-    topology = {"kind": kind, "dims": [4, 4], "faulty_nodes": [], "faulty_links": []}
+    topology = {"kind": kind, "dims": [3, 2], "faulty_nodes": [], "faulty_links": []}
     schedule = {
         **{"format": "eyecast-schedule", "version": 1, "topology": topology},
         **{"collective": "custom", "algorithm": "crossing", "port_model": "full-duplex"},
@@ -66,6 +67,18 @@ def run_icarus(
     assert warnings or not compiled.stderr, compiled.stderr
     ran = run_program(["vvp", "-n", "bench"], cwd=folder)
     return ran.returncode, ran.stdout
+
+
+def sees_fault(package: Path, plant: Callable[[Path], None], name: str) -> None:
+    """Require that a package's bench fails on a copy with a fault, at its first difference."""
+    broken, folder = Path(shutil.copytree(package, "broken")), Path("run_broken")
+    plant(broken)
+    patched(broken / "sim" / "bench.v", re.escape(FIRST_FAULT[0]), FIRST_FAULT[1])
+    status, said = run_icarus(broken, folder, warnings=True)
+    assert status != 0, name
+    assert "FAIL" in said, name
+    shutil.rmtree(broken)
+    shutil.rmtree(folder)
 
 
 def patched(path: Path, pattern: str, replacement: str, *, count: int = 1) -> None:

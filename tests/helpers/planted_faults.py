@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+FIRST_FAULT = ("faults = faults + 1;", "faults = faults + 1; fail;")
+"""The bench's count of faults, and what ends it with its first one."""
 NEW_REGISTERS = {"late": "reg late", "last": "reg [31:0] last"}
 
 
