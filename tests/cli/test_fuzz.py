@@ -131,7 +131,5 @@ def test_damaged_commands_and_files_are_answered_as_promised(fuzz, tmp_path):
     assert fuzz.MAKING.keys() | fuzz.WRITTEN.keys() < corpus.keys()
     recognised = [format_of(InputFile(name, content)) for name, content in corpus.items()]
     assert [each.name for each in FORMATS.values() if each.reads and each not in recognised] == []
-    for number in range(400):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        assert (number, fuzz.fault(fuzz.draw_case(number, corpus), folder)) == (number, None)
+    # As in ``make fuzz``, one process has all cases; a fork for each would take ten times as long.
+    assert fuzz.faults(range(400), corpus) == {}
