@@ -10,15 +10,18 @@ from pathlib import Path
 import pytest
 from helpers.command import Command as Run
 from helpers.processes import run_program
+from helpers.recordings import samples, waveform
 
 from eyecast.cli.command import Command
 from eyecast.cli.main import COMMANDS, cli
 from eyecast.cli.options.values import OPTIONS
 from eyecast.model.collectives.task import Task
-from eyecast.model.network.config import PARAMETERS
+from eyecast.model.network.config import PARAMETERS, NetworkConfig
 from eyecast.model.network.named_graphs import binary_tree
 from eyecast.model.network.topology import hypercube, mesh
+from eyecast.model.run.trace import Trace
 from eyecast.model.schedule.collective import COLLECTIVES, ROOTLESS, Collective
+from eyecast.waves.recorded_trace import recorded_signals
 
 SWEEPS = Path(__file__).parents[2] / "bench" / "sweeps"
 BEFORE = {
@@ -27,8 +30,6 @@ BEFORE = {
         "--certificate certificate.json",
     ),
     "check": (
-        "eyecast verify --mesh 4x4 --source 0,0 --signals -o run",
-        "mv run/signals.vcd trace.vcd",
         "eyecast program --mesh 4x4 --source 0,0 -o program.json --image image.csv",
         "eyecast predict --mesh 4x4 --source 0,0 -o table.csv",
     ),
@@ -53,10 +54,10 @@ BEFORE = {
 """Lines that make the files of a command's examples."""
 QUICK = ("algorithms", "boards", "cache", "certify", "completion", "convert", "image", "schedule")
 """Commands whose examples take a fraction of a second each."""
-PARSED_ONLY = ("asic", "bitstream", "board-run", "chip", "explore")
+PARSED_ONLY = ("asic", "bitstream", "board-run", "chip", "demo", "explore")
 """Commands whose examples take a quarter of an hour, a board, a browser, or a Debian package.
 
-``tests/chip`` runs the chip's applications.
+``tests/chip`` runs the chip's applications, and ``tests/house/test_wheel.py`` a demo.
 """
 
 
@@ -102,8 +103,17 @@ def test_the_examples_of_a_command_run(
         if words[0] != "eyecast":
             subprocess.run(words, check=True)
             continue
+        if words[:3] == ["eyecast", "check", "trace.vcd"]:
+            write_waveform()
         answer = eyecast(*words[1:])
         assert answer.status == 0, (words, answer.errors)
+
+
+def write_waveform() -> None:
+    """Write a waveform of predicted flits; a guide's test records and checks one of hardware."""
+    trace, config = Trace.read_csv("table.csv"), NetworkConfig(topology=mesh((4, 4)))
+    rows = samples(trace, config, cycles=max(flit.cycle for flit in trace) + 1)
+    Path("trace.vcd").write_text(waveform(rows, widths=recorded_signals(config)))
 
 
 def test_help_shows_options_in_groups(eyecast: Run) -> None:

@@ -15,16 +15,18 @@ WIDTHS = recorded_signals(CONFIG)
 VALID = "tile_0.outputs__0__valid"
 
 
-def samples(trace: Trace) -> list[dict[str, int]]:
+def samples(
+    trace: Trace, config: NetworkConfig = CONFIG, cycles: int = CYCLES
+) -> list[dict[str, int]]:
     """Return the signals in each cycle: two of reset, the run, two after its end."""
-    probes = {(probe.node, probe.port): probe for probe in output_probes(CONFIG)}
-    idle = dict.fromkeys(recorded_signals(CONFIG), 0)
-    rows = [{**idle, RESET: 1}, {**idle, RESET: 1}, *({**idle} for _ in range(CYCLES + 2))]
+    probes = {(probe.node, probe.port): probe for probe in output_probes(config)}
+    idle = dict.fromkeys(recorded_signals(config), 0)
+    rows = [{**idle, RESET: 1}, {**idle, RESET: 1}, *({**idle} for _ in range(cycles + 2))]
     for flit in trace:
         probe, row = probes[flit.node, flit.port], rows[2 + flit.cycle]
         row[probe.valid] = 1 << flit.vc
-        row[probe.flit] = flit.kind << CONFIG.flit_width | flit.data
-    for row in rows[2 + CYCLES :]:
+        row[probe.flit] = flit.kind << config.flit_width | flit.data
+    for row in rows[2 + cycles :]:
         row[DONE] = 1
     return rows
 

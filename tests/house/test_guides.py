@@ -205,6 +205,7 @@ def test_signals_are_what_the_guide_says(here: Path, eyecast: Command) -> None:
     for line in lines:
         if " schedule " in line or "--signals" in line:
             run_command(line, eyecast)
+    run_command("eyecast check signals/signals.vcd --schedule corner.json", eyecast)
     cycles = waves(here / "signals" / "signals.vcd")
     _, table = FIRST_HOUR.read_text().split("`signals/signals.vcd`")
     signals = re.findall(r"^\| `(\S+)` \|", table, re.M)
