@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 
 import eyecast as api
 from eyecast.cli.main import cli
+from eyecast.ip import package
 from eyecast.model.compare.case import Case
 from eyecast.model.compare.checks import compare
 from eyecast.model.compare.traffic_case import TrafficCase, compare_traffic
@@ -185,6 +186,9 @@ def inputs(eyecast: Command, here: Path, kept: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(hardware, "run_traffic", perfect_traffic)
     # The files of ``traffic`` have the latencies, too; drawing them takes longer than the run.
     monkeypatch.setattr(latency, "draw_latencies", lambda *_: Figure())
+    # The lines of ``verilog`` convert hardware; every file of a package names the options.
+    monkeypatch.setattr(package, "network_modules", lambda *_, **__: {package.ENGINE_MODULE: ""})
+    monkeypatch.setattr(package, "crossing_verilog", lambda *_: "")
     if not kept.exists():
         make_inputs(eyecast)
         shutil.copytree(here, kept)
