@@ -122,7 +122,7 @@ def test_a_bus_in_front_of_the_host_port(
     """Words of 128 bits are written and read in pieces, in any order."""
     package, bench, flit_width = BUSES[bus]
     pytest.importorskip(package, reason=f"{package} is not installed: pip install '.[checks]'")
-    config, given = told(128 if wide else flit_width, seed=1, accesses=10_000)
+    config, given = told(128 if wide else flit_width, seed=1, accesses=3_000)
     given["registers"] = list(listed_words(config, tmp_path))
     simulator = bus_simulator.build(config, bus, TileBus.AXI_STREAM)
     bus_simulator.run(simulator, bench, tmp_path, given, monkeypatch)
@@ -134,7 +134,7 @@ def test_streams_in_front_of_the_tile_ports(
     flit_width: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("cocotbext.axi", reason="it is not installed: pip install '.[checks]'")
-    config, given = told(flit_width, seed=5, messages=5_000)
+    config, given = told(flit_width, seed=5, messages=2_000)
     simulator = bus_simulator.build(config, HostBus.AXI4_LITE, TileBus.AXI_STREAM)
     bus_simulator.run(simulator, "helpers.axi_stream_bench", tmp_path, given, monkeypatch)
 
