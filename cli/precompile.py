@@ -16,6 +16,7 @@ from ..model.base.processes import python_children
 from ..model.bounds.cycles import least_cycles
 from ..model.collectives.circuits.light_trees import light_broadcast
 from ..model.collectives.direct.all_to_all import direct_all_to_all
+from ..model.collectives.streaming.rings import stream_ring_reduce_scatter
 from ..model.collectives.streaming.trees import packed_trees_multicast
 from ..model.collectives.tree.broadcast import tree_broadcast
 from ..model.collectives.tree.graph import two_way_graph
@@ -33,6 +34,7 @@ from ..model.program.payload import empty_memory
 from ..model.program.program import Program
 from ..model.run.signature import signatures
 from ..model.schedule.duration import expected_cycles
+from ..model.schedule.forests import proves_whole
 from . import interruption
 
 
@@ -83,6 +85,9 @@ def _use_searches() -> None:
     expected_cycles(direct_all_to_all(with_faults(grid, [5], []), 1))
     packed_trees_multicast(grid, 0, [5], 1)
     layered_vcs(np.array([0, 3]), np.array([0, 1, 2]))
+    ring = stream_ring_reduce_scatter(grid, 1, "add")
+    for blocks in (ring.block_ids, ring.block_ids[:]):
+        proves_whole(replace(ring, block_ids=blocks))
 
 
 def _use_circuits() -> None:

@@ -19,7 +19,7 @@ from slow_tests import pytest_addoption, pytest_configure  # noqa: F401
 
 from eyecast.cli import main as command_line
 from eyecast.model.network.topology import Topology
-from eyecast.model.schedule import pairs
+from eyecast.model.schedule import pairs, reduction
 
 if TYPE_CHECKING:
     from amaranth.hdl import ClockDomain
@@ -59,6 +59,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _pair_table(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a test with both tables in which ``check()`` keeps the blocks that each node has."""
     monkeypatch.setattr(pairs, "MOST_SPARE", request.param)
+
+
+@pytest.fixture(params=[reduction.QUICK, 0], ids=["arrays", "loops"])
+def _both_proofs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run a test without and with the quick proof of reduced blocks that large schedules have."""
+    monkeypatch.setattr(reduction, "QUICK", request.param)
 
 
 @pytest.fixture

@@ -39,7 +39,8 @@ def _everywhere(_request: Request) -> bool:
 class Limit:
     """The most nodes of some algorithms.
 
-    ``algorithms`` and ``collectives`` are empty for all. ``size`` counts what ``counted`` names.
+    ``algorithms`` and ``collectives`` are empty for all; ``others`` are algorithms with limits of
+    their own. ``size`` counts what ``counted`` names.
     The limit holds for requests with ``where``; ``beside`` says which these are.
     """
 
@@ -50,12 +51,14 @@ class Limit:
     size: Callable[[Request], int] = _nodes
     where: Callable[[Request], bool] = _everywhere
     beside: str = ""
+    others: Names = ()
 
     def require(self, algorithm: Declared, request: Request) -> None:
         """Raise :class:`.InvalidInput` if ``request`` is too large for ``algorithm``."""
         whole = algorithm.keeps_whole and algorithm.collective == Collective.ALL_REDUCE
         concerned = (
             algorithm.name in (self.algorithms or (algorithm.name,))
+            and algorithm.name not in self.others
             and algorithm.collective in (self.collectives or (algorithm.collective,))
             and not (whole and self.collectives)
         )
@@ -77,7 +80,9 @@ def _passed(request: Request) -> bool:
 
 
 LIMITS = (
-    Limit(1 << 12, (), _FOR_ALL),
+    Limit(1 << 12, (), _FOR_ALL, others=("stream-ring",)),
+    Limit(1 << 12, ("stream-ring",), (Collective.ALL_GATHER,)),
+    Limit(1 << 14, ("stream-ring",), (Collective.REDUCE_SCATTER, Collective.ALL_REDUCE)),
     Limit(1 << 11, (), (Collective.ALL_TO_ALL,)),
     Limit(512, ("direct", "ring", "recursive-doubling", "hierarchy"), (Collective.ALL_TO_ALL,)),
     Limit(256, ("row-column",)),

@@ -23,6 +23,7 @@ from ..base.arrays import Numbers
 from ..base.ragged import offsets_of
 from ..network.port_model import PortModel
 from ..network.topology import Topology
+from .block_runs import BlockRuns
 from .blocks import Blocks
 from .collective import Collective
 from .schedule import Schedule
@@ -34,6 +35,8 @@ def path_columns(
     """Return the columns of sends on VC 0, each along a path with a list of blocks."""
     nodes = np.fromiter(chain.from_iterable(paths), np.int32)
     offsets = offsets_of([*map(len, paths)])
+    runs = bool(blocks) and all(isinstance(carried, BlockRuns) for carried in blocks)
+    ids = np.fromiter(chain.from_iterable(blocks if not runs else ()), np.int32)
     return {
         "source": nodes[offsets[:-1]],
         "target": nodes[offsets[1:] - 1],
@@ -41,7 +44,7 @@ def path_columns(
         "path_nodes": nodes,
         "vcs": np.zeros(nodes.size - len(paths), np.int32),
         "block_offsets": offsets_of([*map(len, blocks)]),
-        "block_ids": np.fromiter(chain.from_iterable(blocks), np.int32),
+        "block_ids": BlockRuns.joined(blocks).array if runs else ids,
     }
 
 

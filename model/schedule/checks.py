@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..base.arrays import Numbers
 from ..base.errors import InvalidInput
 from ..network.port_model import PortModel
+from .block_runs import BlockRuns
 from .fulfilment import check_requests
 from .groups import check_groups
 from .possession import check_blocks
@@ -79,6 +80,9 @@ def check_ranges(schedule: SendTable) -> None:
     blocks = schedule.blocks
     last = schedule.topology.nodes - 1
     every = np.arange(schedule.sends)
+    carried, carriers = schedule.block_ids, lambda: schedule.block_sends
+    if isinstance(carried, BlockRuns):
+        carried, carriers = carried.ends, lambda: np.repeat(next(schedule.runs())[0], 2)
     columns: tuple[tuple[str, npt.NDArray[np.integer], Callable[[], Numbers], int, int], ...] = (
         ("step", schedule.step, lambda: every, 1, LARGEST_STEP),
         ("source", schedule.source, lambda: every, 0, last),
@@ -91,7 +95,7 @@ def check_ranges(schedule: SendTable) -> None:
             last,
         ),
         ("VC", schedule.vcs, lambda: schedule.hop_sends, 0, LARGEST_VC),
-        ("block", schedule.block_ids, lambda: schedule.block_sends, 0, len(blocks) - 1),
+        ("block", carried, carriers, 0, len(blocks) - 1),
     )
     for name, values, sends_of, low, high in columns:
         outside = (values < low) | (values > high)
@@ -110,10 +114,14 @@ def check_ranges(schedule: SendTable) -> None:
 def check_carried(schedule: SendTable) -> None:
     """Require that no send carries a block twice."""
     count, twice = len(schedule.blocks), []
-    for sends, blocks in schedule.carried():
-        keys = sends * count + blocks
-        # Block numbers ascend in most sends; then they differ, and no search is needed.
-        clash = first_clash(schedule, keys, sends) if (np.diff(keys) <= 0).any() else None
+    for carriers, runs in schedule.runs():
+        begins = carriers * count + runs.first
+        # Block numbers ascend in most sends; then no order has to be made.
+        order = np.argsort(begins) if (np.diff(begins) <= 0).any() else slice(None)
+        if (begins[order][1:] >= (begins + runs.count)[order][:-1]).all():
+            continue
+        sends, blocks = np.repeat(carriers, runs.count), runs[:]
+        clash = first_clash(schedule, sends * count + blocks, sends)
         if clash is not None:
             send = int(sends[clash[1]])
             twice.append((int(schedule.step[send]), send, int(blocks[clash[1]])))

@@ -61,10 +61,12 @@ def _further_rows(schedule: Schedule) -> Numbers:
     cut = ~np.isin(schedule.step, np.unique(schedule.step[schedule.stream]))
     # So far apart that blocks of two sends are never adjacent.
     apart = len(schedule.blocks) + 1
-    for sends, blocks in schedule.carried():
-        keys = np.sort((sends * apart + blocks)[cut[sends]])
-        rows = keys[np.diff(keys, prepend=-2) > 1] // apart
-        np.add.at(further, rows, 1)
+    for sends, runs in schedule.runs() if cut.any() else ():
+        kept = cut[sends]
+        begins, counts = (sends * apart + runs.first)[kept], runs.count[kept]
+        order = np.argsort(begins)
+        ends = np.append(-1, (begins + counts)[order][:-1])
+        np.add.at(further, begins[order][begins[order] > ends] // apart, 1)
     return further - cut
 
 

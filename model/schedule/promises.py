@@ -188,7 +188,7 @@ def _of_all(working: Nodes, contributors: list[Nodes]) -> str | None:
     return _first(
         f"node {min(working - nodes)} contributes nothing to block {block}"
         for block, nodes in enumerate(contributors)
-        if working - nodes
+        if nodes is not working and working - nodes
     )
 
 
@@ -210,7 +210,7 @@ def _to_all(working: Nodes, owner: list[int], owed: list[Nodes]) -> str | None:
     return _first(
         f"block {block} is not owed to node {min(working - nodes - {owner[block]})}"
         for block, nodes in enumerate(owed)
-        if working - nodes - {owner[block]}
+        if nodes is not working and working - nodes - {owner[block]}
     )
 
 

@@ -49,6 +49,9 @@ NOTHING = -1
 
 UNORDERED = "another send combines at its target in the same step, in no canonical order"
 
+QUICK = 1 << 20
+"""Moves for which it pays to load compiled loops."""
+
 BITS = 64
 """Marks that go back at the same time."""
 
@@ -64,7 +67,7 @@ def check_reductions(schedule: SendTable) -> None:
     result would depend on the order.
     """
     _check_combining(schedule)
-    if not schedule.blocks.reduced.any():
+    if not schedule.blocks.reduced.any() or _is_quickly_proved(schedule):
         return
     try:
         for some in parts_of(schedule):
@@ -73,6 +76,17 @@ def check_reductions(schedule: SendTable) -> None:
         # A block of a later part may break a rule before.
         _check_some(schedule, None)
         raise
+
+
+def _is_quickly_proved(schedule: SendTable) -> bool:
+    """Tell whether a large schedule has been proved by compiled loops (:mod:`.forests`)."""
+    canonical = any(request.canonical for request in schedule.requests)
+    if canonical or schedule.block_ids.size < QUICK:
+        return False
+    # Numba takes long to load, and few schedules are large.
+    from .forests import proves_whole  # noqa: PLC0415
+
+    return proves_whole(schedule)
 
 
 def _check_some(schedule: SendTable, some: tuple[Numbers, Numbers] | None) -> None:

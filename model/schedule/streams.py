@@ -28,6 +28,7 @@ import numpy as np
 
 from ..base.arrays import Numbers
 from ..base.ragged import offsets_of, ranges
+from .block_runs import BlockRuns
 from .pairs import meetings
 from .rules import ScheduleError, broken, first_broken, send_name
 from .table import SendTable
@@ -81,7 +82,11 @@ def _found_streams(schedule: SendTable) -> Streams:
     streaming = np.flatnonzero(schedule.stream)
     if not len(streaming):
         return NO_STREAMS
-    parts = [_feeders(schedule, *sends) for sends in _by_node(schedule, streaming)]
+    parts = (
+        [_fed_by_runs(schedule, streaming)]
+        if _are_runs(schedule)
+        else [_feeders(schedule, *sends) for sends in _by_node(schedule, streaming)]
+    )
     send, feeder, lead, *others = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     alone = first_broken(schedule, ~np.isin(streaming, send), streaming)
     if alone is not None:
@@ -98,6 +103,43 @@ def _found_streams(schedule: SendTable) -> Streams:
         raise broken(schedule, int(fed[place]), complaint)
     _require_in_time(schedule, streams)
     return streams
+
+
+def _are_runs(schedule: SendTable) -> bool:
+    """Return whether :func:`_fed_by_runs` serves: reduced blocks in runs, a packet per node."""
+    if not isinstance(schedule.block_ids, BlockRuns) or not schedule.blocks.reduced.all():
+        return False
+    arrivals = schedule.step * np.int64(schedule.topology.nodes) + schedule.target
+    return len(np.unique(arrivals)) == schedule.sends
+
+
+def _fed_by_runs(schedule: SendTable, streaming: Numbers) -> tuple[Numbers, ...]:
+    """Match the runs of the sends ``streaming`` with those of the packet that their node gets.
+
+    Returns columns as :func:`_feeders`. A send awaits all its blocks, as all are reduced, so two
+    runs match in all their common blocks, and all of these have the same lead.
+    """
+    carriers, runs = next(schedule.runs())
+    starts, nodes = offsets_of(schedule.blocks.words), np.int64(schedule.topology.nodes)
+    first, end = runs.first.astype(np.int64), runs.end
+    # The words before a run in its send, less the words before its first block in the list.
+    before = offsets_of(starts[end] - starts[first])[:-1]
+    of_send = np.searchsorted(carriers, np.arange(schedule.sends + 1))
+    before += -before[of_send[:-1]][carriers] - starts[first]
+    arrivals = schedule.step * nodes + schedule.target
+    fed, coming = meetings(arrivals, schedule.step[streaming] * nodes + schedule.source[streaming])
+    fed = streaming[fed]
+    counts = np.diff(of_send)
+    pairs = counts[fed] * counts[coming]
+    row, pair = np.repeat(np.arange(len(fed)), pairs), ranges(0, pairs)
+    mine = of_send[fed[row]] + pair // counts[coming[row]]
+    other = of_send[coming[row]] + pair % counts[coming[row]]
+    common = np.maximum(first[mine], first[other]) < np.minimum(end[mine], end[other])
+    row, lead = row[common], (before[mine] - before[other])[common]
+    known = np.flatnonzero(np.diff(row, prepend=-1))
+    lead = np.minimum.reduceat(lead, known) if len(known) else lead
+    none = np.zeros(0, np.int64)
+    return fed[row[known]], coming[row[known]], lead, none, none
 
 
 def _require_in_time(schedule: SendTable, streams: Streams) -> None:

@@ -27,6 +27,7 @@ from ..base.notebook import ShowsItself
 from ..base.ragged import offsets_of, portions, ranges
 from ..network.port_model import PortModel
 from ..network.topology import Topology
+from .block_runs import BlockRuns
 from .blocks import CUSTOM, Blocks
 from .requested import Requested
 from .same_sends import first_alike, first_of_pairs
@@ -70,6 +71,7 @@ class SendTable(ShowsItself):
         The virtual channel of each link of all paths: shape (hops,).
     block_offsets, block_ids
         Send i carries the blocks ``block_ids[block_offsets[i]:block_offsets[i + 1]]``: one or more.
+        :class:`.BlockRuns` may stand for the array.
     combine
         True for a send that adds its words to those at its target instead of replacing them: shape
         (sends,). May be left out if no send has the mark.
@@ -114,8 +116,9 @@ class SendTable(ShowsItself):
     requests: tuple[Requested, ...] = ()
 
     def __post_init__(self) -> None:
-        columns = ("step", "source", "target", "path_nodes", "vcs", "block_ids")
-        freeze(self, *columns, dtype=np.int32)
+        freeze(self, "step", "source", "target", "path_nodes", "vcs", dtype=np.int32)
+        if not isinstance(self.block_ids, BlockRuns):
+            freeze(self, "block_ids", dtype=np.int32)
         freeze(self, "path_offsets", "block_offsets", dtype=np.int64)
         for column in ("combine", "stream"):
             if not getattr(self, column).size:
@@ -284,22 +287,24 @@ class SendTable(ShowsItself):
         """The send that carries each entry of ``block_ids``."""
         return np.repeat(np.arange(self.sends), np.diff(self.block_offsets))
 
-    def carried(self) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]]:
-        """Yield the sends and the blocks that they carry, about a million of ``block_ids`` each.
-
-        Both columns have a row for each entry of ``block_ids``; a send is never cut.
-        """
-        for first, end in portions(self.block_offsets):
+    def runs(self) -> Iterator[tuple[npt.NDArray[np.int64], BlockRuns]]:
+        """Yield runs of carried blocks and the send of each run, a part of the sends at a time."""
+        whole = isinstance(self.block_ids, BlockRuns)
+        for first, end in [(0, self.sends)] if whole else portions(self.block_offsets):
             offsets = self.block_offsets[first : end + 1]
-            sends = np.repeat(np.arange(first, end), np.diff(offsets))
-            yield sends, self.block_ids[offsets[0] : offsets[-1]]
+            blocks = self.block_ids if whole else self.block_ids[offsets[0] : offsets[-1]]
+            runs = BlockRuns.of(blocks, offsets - offsets[0])
+            yield (
+                np.searchsorted(offsets, offsets[0] + runs.offsets[:-1], "right") + first - 1,
+                runs,
+            )
 
     @cached_property
     def send_words(self) -> npt.NDArray[np.int64]:
         """Words that each send carries, shape (sends,)."""
-        words = np.zeros(self.sends, np.int64)
-        for sends, blocks in self.carried():
-            np.add.at(words, sends, self.blocks.words[blocks].astype(np.int64))
+        words, before = np.zeros(self.sends, np.int64), offsets_of(self.blocks.words)
+        for sends, runs in self.runs():
+            np.add.at(words, sends, before[runs.end] - before[runs.first])
         return words
 
     @property

@@ -25,7 +25,8 @@ APART = with_faults(ring(1026), [5])
 TOO_LARGE = [
     ("all-gather", "greedy", LARGEST, "nodes for all-gather", "4096", 8192),
     ("reduce-scatter", "circulant", LARGEST, "nodes for reduce-scatter", "4096", 8192),
-    ("all-reduce", "stream-ring", LARGEST, "nodes for all-reduce", "4096", 8192),
+    ("all-gather", "stream-ring", LARGEST, "nodes for stream-ring", "4096", 8192),
+    ("all-reduce", "stream-ring", torus((128, 256)), "nodes for stream-ring", "16384", 32768),
     ("all-to-all", "sbnt", hypercube(12), "nodes for all-to-all", "2048", 4096),
     ("all-to-all", "direct", LARGE, "nodes for direct", "512", 1024),
     ("all-to-all", "row-column", LARGE, "nodes for row-column", "256", 1024),

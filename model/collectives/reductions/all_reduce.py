@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ...base.errors import InvalidInput
 from ...base.ragged import offsets_of
 from ...network.route_layers import has_circle, layered_vcs
+from ...schedule.block_runs import end_to_end
 from ...schedule.blocks import CUSTOM, Blocks
 from ...schedule.collective import Collective
 from ...schedule.rules import ScheduleError
@@ -106,7 +107,7 @@ def joined(first: Schedule, second: Schedule, collective: str, blocks: Blocks) -
         path_nodes=np.append(first.path_nodes, second.path_nodes),
         vcs=np.append(first.vcs, second.vcs),
         block_offsets=offsets_of(counts),
-        block_ids=np.append(first.block_ids, second.block_ids),
+        block_ids=end_to_end(first.block_ids, second.block_ids),
         combine=np.append(first.combine, second.combine),
         stream=np.append(first.stream, second.stream),
     )

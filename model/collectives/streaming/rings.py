@@ -45,10 +45,11 @@ import numpy.typing as npt
 
 from ...base.arrays import Numbers
 from ...base.errors import one_of, require_range
-from ...base.ragged import even_shares, ranges
+from ...base.ragged import even_shares
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order
 from ...network.topology import Topology
+from ...schedule.block_runs import BlockRuns
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
@@ -128,11 +129,14 @@ def _turn_lines(
     offsets, path_nodes = dimension_order(_around(topology), nodes, target)
     listed = path_nodes.tolist()
     paths = [listed[begin:end] for begin, end in pairwise(offsets.tolist())]
-    for node, path in zip(nodes.tolist(), paths, strict=True):
-        own = node // low
-        ring = own // side * side
-        groups = (own - ring + combine + np.arange(side - 1)) % side + ring
-        carried = ranges(groups * low, np.full(side - 1, low)).astype(np.int32)
+    # A ring's blocks from the first carried one up to the last, then those from the first on.
+    ring, begin = nodes - place * low - nodes % low, (place + combine) % side
+    up = np.minimum(side - begin, side - 1)
+    first = np.stack((ring + begin * low, ring), axis=1)
+    count = np.stack((up, side - 1 - up), axis=1) * low
+    for node, path in enumerate(paths):
+        kept = count[node] > 0
+        carried = BlockRuns(first[node, kept], count[node, kept]).array
         sends.add(step, path, carried, stream=side > 2, combine=combine)
 
 

@@ -168,6 +168,7 @@ def sabotaged_reduction(schedule: Schedule, random: Random) -> Schedule:
     return rebuilt(schedule, sends)
 
 
+@pytest.mark.usefixtures("_both_proofs")
 @pytest.mark.parametrize("operator", ["add", "max"])
 def test_check_agrees_with_the_judge_of_reductions(operator: str) -> None:
     random = Random(2026)
@@ -191,6 +192,7 @@ def test_the_judge_finds_nothing_in_reductions(original: Schedule) -> None:
     assert problems(original) == set()
 
 
+@pytest.mark.usefixtures("_both_proofs")
 @pytest.mark.parametrize("original", ORIGINALS, ids=repr)
 def test_each_single_sabotage_is_noticed_by_both(original: Schedule) -> None:
     """Change a send in four ways: made twice, left out, made late, or replaced for combined."""

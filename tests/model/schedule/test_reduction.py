@@ -17,6 +17,8 @@ from eyecast.model.schedule.reduction import contributions_gained
 from eyecast.model.schedule.rounds import RoundSend, schedule_of_rounds
 from eyecast.model.schedule.schedule import Schedule
 
+pytestmark = pytest.mark.usefixtures("_both_proofs")
+
 LINE = mesh((4, 1))
 TO_ALL = (None,)
 

@@ -201,11 +201,13 @@ CHAIN = [Send(1, [3, 2]), Send(1, [2, 1]), Send(1, [1, 0])]
 BACK = [Send(1, [0, 1]), Send(1, [1, 2]), Send(1, [2, 3])]
 
 
+@pytest.mark.usefixtures("_both_proofs")
 def test_a_chain_is_combined_in_one_step() -> None:
     reduction(CHAIN, "-++").check()
     assert "lacks what node 3 contributes" in complaint(reduction(CHAIN, "--+"))
 
 
+@pytest.mark.usefixtures("_both_proofs")
 def test_a_chain_goes_there_and_back_in_one_step() -> None:
     reduction(CHAIN + BACK, "-+++++", (None,), replaced=(3, 4, 5)).check()
     # The returning value must not be combined: the node's contribution is in it already.
@@ -216,6 +218,7 @@ def test_a_chain_goes_there_and_back_in_one_step() -> None:
     assert "and one of the two replaces it" in message
 
 
+@pytest.mark.usefixtures("_both_proofs")
 def test_a_ring_leaves_each_node_its_block() -> None:
     turn = [Send(1, [n, (n - 1) % 4], [(n + k) % 4 for k in (1, 2, 3)]) for n in range(4)]
     owed = tuple((node,) for node in range(4))
@@ -226,6 +229,7 @@ def test_a_ring_leaves_each_node_its_block() -> None:
     assert "lacks what node" in complaint(reduction(early, "++++", owed))
 
 
+@pytest.mark.usefixtures("_both_proofs")
 @pytest.mark.parametrize(
     ("sends", "streams", "words"),
     [
@@ -248,6 +252,7 @@ def test_streamed_reductions_that_are_refused(sends: list[Send], streams: str, w
     assert words in complaint(reduction(sends, streams))
 
 
+@pytest.mark.usefixtures("_both_proofs")
 def test_what_comes_from_elsewhere_while_a_block_streams_is_refused() -> None:
     """Node 1 streams combined words while another packet replaces them with unrelated ones."""
     sends = [Send(1, [0, 1]), Send(1, [1, 2]), Send(1, [2, 1])]
@@ -306,6 +311,7 @@ def outcomes(schedule: Schedule, random: Random) -> list[Held]:
 ORDER = "comes at any time by|one of the two replaces it"
 
 
+@pytest.mark.usefixtures("_both_proofs")
 def test_drawn_steps_are_accepted_exactly_if_no_time_decides_and_nothing_counts_twice() -> None:
     random, seen = Random(7), Counter()
     for _ in range(150):

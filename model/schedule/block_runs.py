@@ -1,0 +1,126 @@
+"""The blocks of sends as runs of ascending numbers, in place of a list of all of them.
+
+The sends of a ring along the lines of a grid carry neighbouring blocks. On a torus of 128x128 nodes
+an all-reduce around such rings carries 537 million blocks, but in 131,072 runs::
+
+    blocks of a send     5   6   7   0   1          first     5   0
+                                                    count     3   2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from ..base.arrays import Int32s, Numbers
+from ..base.ragged import offsets_of, ranges
+
+
+class BlockRuns(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array of block numbers, kept as runs; NumPy and all else can read it as an array.
+
+    Attributes
+    ----------
+    first
+        The first block of each run: shape (runs,).
+    offsets
+        The entries before each run, and all entries: shape (runs + 1,).
+    """
+
+    def __init__(self, first: npt.NDArray[np.integer], count: npt.NDArray[np.integer]) -> None:
+        self.first: Int32s = np.array(first, np.int32)
+        self.first.setflags(write=False)
+        self.offsets = offsets_of(count)
+
+    @classmethod
+    def of(cls, blocks: Int32s, offsets: Numbers) -> BlockRuns:
+        """Return the runs of ``blocks``; each run is within one of the sends that ``offsets`` cut.
+
+        Runs that are given as ``blocks`` stay as they are.
+        """
+        if isinstance(blocks, cls):
+            return blocks
+        begins = np.ones(blocks.size, np.bool_)
+        begins[1:] = np.diff(blocks) != 1
+        begins[offsets[:-1]] = True
+        places = np.flatnonzero(begins)
+        return cls(blocks[places], np.diff(places, append=blocks.size))
+
+    @classmethod
+    def joined(cls, parts: Iterable[Any]) -> BlockRuns:
+        """Return the runs of all ``parts``, which are :class:`BlockRuns`, one after the other."""
+        columns = zip(*((part.first, part.count) for part in parts), strict=True)
+        return cls(*map(np.concatenate, columns))
+
+    @property
+    def array(self) -> Int32s:
+        """The object itself, with the type of the array that it stands for."""
+        return cast(Int32s, self)
+
+    @property
+    def count(self) -> Numbers:
+        """The number of blocks of each run: shape (runs,)."""
+        count: Numbers = np.diff(self.offsets)
+        return count
+
+    @property
+    def end(self) -> Numbers:
+        """The number after the last block of each run: shape (runs,)."""
+        return self.first + self.count
+
+    @property
+    def ends(self) -> Numbers:
+        """The first and the last block of each run: shape (2 × runs,)."""
+        return np.stack((self.first, self.end - 1), axis=1).ravel()
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return int(self.offsets[-1])
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            begin, end, step = key.indices(self.size)
+            return self._slice(begin, max(begin, end)) if step == 1 else self[:][key]
+        places = np.asarray(key)
+        if places.dtype == np.bool_ or (places < 0).any():
+            return self[:][key]
+        run = np.searchsorted(self.offsets, places, side="right") - 1
+        return (self.first[run] + places - self.offsets[run]).astype(np.int32)
+
+    def _slice(self, begin: int, end: int) -> Int32s:
+        """Return the entries ``begin`` to ``end``."""
+        low = np.searchsorted(self.offsets, begin, side="right") - 1
+        high = max(low, np.searchsorted(self.offsets, end))
+        before = self.offsets[low:high]
+        begins, ends = np.maximum(before, begin), np.minimum(self.offsets[low + 1 : high + 1], end)
+        return ranges(self.first[low:high] + begins - before, ends - begins).astype(np.int32)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self[:] if dtype is None else self[:].astype(dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        arrays = (each[:] if isinstance(each, BlockRuns) else each for each in inputs)
+        return getattr(ufunc, method)(*arrays, **options)
+
+    def astype(self, dtype: Any) -> Any:
+        """Return all entries as an array of ``dtype``."""
+        return self[:].astype(dtype)
+
+    def tolist(self) -> list[int]:
+        """Return all entries."""
+        entries: list[int] = self[:].tolist()
+        return entries
+
+
+def end_to_end(one: Int32s, other: Int32s) -> Int32s:
+    """Return the blocks of two tables of sends, one after the other; as runs if both are."""
+    if isinstance(one, BlockRuns) and isinstance(other, BlockRuns):
+        return BlockRuns.joined((one, other)).array
+    return np.append(one, other)
