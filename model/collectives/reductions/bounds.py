@@ -125,11 +125,12 @@ def _asked(topology: Topology, blocks: Blocks) -> dict[_Ends, int]:
     """Return the words between the same nodes, summed over blocks."""
     everyone = tuple(topology.working_nodes.tolist())
     asked: dict[_Ends, int] = defaultdict(int)
-    for contributors, owed, words in zip(
-        blocks.contributors, blocks.owed, blocks.words.tolist(), strict=True
-    ):
-        nodes = (everyone if each is None else tuple(sorted(each)) for each in (contributors, owed))
-        ends = _Ends(*nodes)
+    # Most blocks go between the same nodes, which may be many.
+    alike: dict[tuple[tuple[int, ...] | None, ...], int] = defaultdict(int)
+    for *pair, words in zip(blocks.contributors, blocks.owed, blocks.words.tolist(), strict=True):
+        alike[tuple(pair)] += words
+    for pair, words in alike.items():
+        ends = _Ends(*(everyone if each is None else tuple(sorted(each)) for each in pair))
         if words and ends.contributors and ends.owed and len({*ends.contributors, *ends.owed}) > 1:
             asked[ends] += words
     return asked
