@@ -21,6 +21,9 @@ Names = tuple[str, ...]
 
 _FOR_ALL = (Collective.ALL_GATHER, Collective.REDUCE_SCATTER, Collective.ALL_REDUCE)
 """Collectives with a block of each node for all; an all-reduce that keeps whole has none."""
+_REDUCING = (Collective.REDUCE_SCATTER, Collective.ALL_REDUCE)
+_RINGS = ("ring", "stream-ring")
+"""Algorithms whose tables have few runs of blocks, which loops prove if all are reduced."""
 _AT_ROOT = (Collective.SCATTER, Collective.GATHER)
 LONGEST_RING = 256
 """Most nodes of a ring in large grids: each node of a ring sends once in each of its steps."""
@@ -80,9 +83,9 @@ def _passed(request: Request) -> bool:
 
 
 LIMITS = (
-    Limit(1 << 12, (), _FOR_ALL, others=("stream-ring",)),
-    Limit(1 << 12, ("stream-ring",), (Collective.ALL_GATHER,)),
-    Limit(1 << 14, ("stream-ring",), (Collective.REDUCE_SCATTER, Collective.ALL_REDUCE)),
+    Limit(1 << 12, (), _FOR_ALL, others=_RINGS),
+    Limit(1 << 12, _RINGS, (Collective.ALL_GATHER,)),
+    Limit(1 << 14, _RINGS, _REDUCING),
     Limit(1 << 11, (), (Collective.ALL_TO_ALL,)),
     Limit(512, ("direct", "ring", "recursive-doubling", "hierarchy"), (Collective.ALL_TO_ALL,)),
     Limit(256, ("row-column",)),
@@ -90,12 +93,13 @@ LIMITS = (
     Limit(512, ("packed-chains",)),
     Limit(
         1 << 11,
-        ("rings", "recursive-doubling", "recursive-halving", "circulant", "trivance"),
+        ("recursive-doubling", "recursive-halving", "circulant", "trivance"),
         _FOR_ALL,
     ),
+    Limit(1 << 11, ("rings",), (Collective.ALL_GATHER,)),
     Limit(
         1 << 11,
-        ("ring",),
+        ("ring", "rings"),
         _FOR_ALL,
         where=lambda request: max(request.topology.dims, default=0) > LONGEST_RING,
         beside=f" where a side is longer than {LONGEST_RING}",
@@ -106,6 +110,13 @@ LIMITS = (
         _FOR_ALL,
         where=lambda request: not request.topology.whole_grid,
         beside=" where there are no axes",
+    ),
+    Limit(
+        1 << 10,
+        ("stream-ring",),
+        (Collective.ALL_REDUCE,),
+        where=lambda request: request.words < _nodes(request),
+        beside=" unless words are as many",
     ),
     Limit(
         1 << 10,

@@ -63,8 +63,7 @@ class BlockRuns(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def count(self) -> Numbers:
         """The number of blocks of each run: shape (runs,)."""
-        count: Numbers = np.diff(self.offsets)
-        return count
+        return self.offsets[1:] - self.offsets[:-1]
 
     @property
     def end(self) -> Numbers:
@@ -74,7 +73,8 @@ class BlockRuns(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def ends(self) -> Numbers:
         """The first and the last block of each run: shape (2 × runs,)."""
-        return np.stack((self.first, self.end - 1), axis=1).ravel()
+        ends = np.stack((self.first.astype(np.int64), self.end - 1), axis=1)
+        return ends.ravel()
 
     @property
     def size(self) -> int:
@@ -103,20 +103,44 @@ class BlockRuns(np.lib.mixins.NDArrayOperatorsMixin):
         return ranges(self.first[low:high] + begins - before, ends - begins).astype(np.int32)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return self[:] if dtype is None else self[:].astype(dtype)
+        return self[:] if dtype is None else np.asarray(self[:], dtype)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         arrays = (each[:] if isinstance(each, BlockRuns) else each for each in inputs)
         return getattr(ufunc, method)(*arrays, **options)
 
     def astype(self, dtype: Any) -> Any:
-        """Return all entries as an array of ``dtype``."""
-        return self[:].astype(dtype)
+        """Return all entries as an array of ``dtype``; the runs themselves if it is int32."""
+        return self if dtype is np.int32 else self[:].astype(dtype)
+
+    def of_pieces(self, begins: Numbers, ends: Numbers) -> BlockRuns:
+        """Return the runs of some pieces, one after the other, each from an entry to another."""
+        low, high = (np.searchsorted(self.offsets, places) for places in (begins, ends))
+        order = ranges(low, high - low)
+        return BlockRuns(self.first[order], self.count[order])
 
     def tolist(self) -> list[int]:
         """Return all entries."""
         entries: list[int] = self[:].tolist()
         return entries
+
+    def kept(self, marks: npt.NDArray[np.bool_]) -> Numbers:
+        """Count the blocks of each run that are marked: shape (runs,)."""
+        before = offsets_of(marks.astype(np.int64))
+        return before[self.end] - before[self.first]
+
+    def only(self, marks: npt.NDArray[np.bool_]) -> BlockRuns:
+        """Return the marked blocks alone."""
+        edges = np.flatnonzero(np.diff(marks, prepend=False, append=False))
+        begins, ends = edges[::2], edges[1::2]
+        low, high = np.searchsorted(ends, self.first, "right"), np.searchsorted(begins, self.end)
+        run, span = np.repeat(np.arange(low.size), high - low), ranges(low, high - low)
+        first = np.maximum(self.first[run], begins[span])
+        return BlockRuns(first, np.minimum(self.end[run], ends[span]) - first)
+
+    def renumbered(self, numbers: Numbers) -> BlockRuns:
+        """Return the runs with the new number of each block, ascending by one in each run."""
+        return BlockRuns(numbers[self.first], self.count)
 
 
 def end_to_end(one: Int32s, other: Int32s) -> Int32s:

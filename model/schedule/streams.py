@@ -209,7 +209,7 @@ def _feeders(schedule: SendTable, leaving: Numbers, arriving: Numbers) -> tuple[
 def _carried(schedule: SendTable, sends: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """Return columns of the blocks that ``sends`` carry: send, block, words before it there."""
     counts = np.diff(schedule.block_offsets)[sends]
-    block = schedule.block_ids[ranges(schedule.block_offsets[sends], counts)].astype(np.int64)
+    block = schedule.carried(sends).astype(np.int64)
     before = offsets_of(schedule.blocks.words[block])
     first = before[offsets_of(counts)[:-1]]
     return np.repeat(sends, counts), block, before[:-1] - np.repeat(first, counts)

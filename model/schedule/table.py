@@ -245,13 +245,20 @@ class SendTable(ShowsItself):
         Each send carries only these blocks. Sends without a block are left out, and so are steps
         without a send. The list of blocks stays as it is.
         """
-        carried = kept[self.block_ids]
-        if carried.all():
+        if isinstance(self.block_ids, BlockRuns):
+            left = self.block_ids.only(kept).array
+            runs = np.searchsorted(self.block_ids.offsets, self.block_offsets)
+            before = offsets_of(self.block_ids.kept(kept))[runs]
+        else:
+            carried = kept[self.block_ids]
+            left = self.block_ids[carried]
+            before = offsets_of(carried.astype(np.int8))[self.block_offsets]
+        if before[-1] == self.block_ids.size:
             return self
-        counts = np.bincount(self.block_sends[carried], minlength=self.sends)
+        counts = np.diff(before)
         sent = np.flatnonzero(counts)
         _, steps = np.unique(self.step[sent], return_inverse=True)
-        return self.with_sends(sent, steps + 1, offsets_of(counts[sent]), self.block_ids[carried])
+        return self.with_sends(sent, steps + 1, offsets_of(counts[sent]), left)
 
     @cached_property
     def unserved(self) -> tuple[int, ...]:
@@ -286,6 +293,13 @@ class SendTable(ShowsItself):
     def block_sends(self) -> npt.NDArray[np.int64]:
         """The send that carries each entry of ``block_ids``."""
         return np.repeat(np.arange(self.sends), np.diff(self.block_offsets))
+
+    def carried(self, sends: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        """Return the blocks of these ``sends``, one after the other."""
+        begins, ends = self.block_offsets[sends], self.block_offsets[sends + 1]
+        if isinstance(self.block_ids, BlockRuns):
+            return self.block_ids.of_pieces(begins, ends).array
+        return self.block_ids[ranges(begins, ends - begins)]
 
     def runs(self) -> Iterator[tuple[npt.NDArray[np.int64], BlockRuns]]:
         """Yield runs of carried blocks and the send of each run, a part of the sends at a time."""

@@ -21,11 +21,13 @@ LARGE, LARGER, LARGEST = mesh((32, 32)), mesh((64, 64)), mesh((64, 128))
 HUBS = switch_star(128)
 UNEVEN = chiplets((16, 16), (8, 8), latency=2, rate=2)
 ROUND = ring(2187)
+FEW = torus((32, 64))
 APART = with_faults(ring(1026), [5])
 TOO_LARGE = [
     ("all-gather", "greedy", LARGEST, "nodes for all-gather", "4096", 8192),
     ("reduce-scatter", "circulant", LARGEST, "nodes for reduce-scatter", "4096", 8192),
     ("all-gather", "stream-ring", LARGEST, "nodes for stream-ring", "4096", 8192),
+    ("all-gather", "rings", LARGER, "nodes for rings", "2048", 4096),
     ("all-reduce", "stream-ring", torus((128, 256)), "nodes for stream-ring", "16384", 32768),
     ("all-to-all", "sbnt", hypercube(12), "nodes for all-to-all", "2048", 4096),
     ("all-to-all", "direct", LARGE, "nodes for direct", "512", 1024),
@@ -42,6 +44,14 @@ TOO_LARGE = [
     (
         *("reduce-scatter", "stream-ring", ROUND, "nodes for stream-ring"),
         *("1024 unless sides and words are powers of two", 2187),
+    ),
+    (
+        "all-reduce",
+        "stream-ring",
+        FEW,
+        "nodes for stream-ring",
+        "1024 unless words are as many",
+        2048,
     ),
     ("barrier", "trivance-whole", ROUND, "nodes for trivance-whole", "2048", 2187),
     ("all-reduce", "combs", LARGER, "nodes times the longer side for combs", "131072", 262144),
@@ -79,7 +89,7 @@ def test_size_is_asked_before_anything_is_made(
     monkeypatch.setattr(Algorithm, "_made", too_early)
     request = Request(
         topology=topology,
-        words=topology.nodes,
+        words=16 if topology is FEW else topology.nodes,
         source=None if collective in ROOTLESS else 1,
         targets=tuple(range(topology.nodes)) if collective == "multicast" else None,
         all_port=found.ports == (ALL,),

@@ -24,6 +24,7 @@ import numpy as np
 from ...base.ragged import even_shares
 from ...network.port_model import PortModel
 from ...network.topology import Topology
+from ...schedule.block_runs import BlockRuns
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
@@ -80,13 +81,15 @@ def _part_sends(
         for back in range(side - 1):
             come_from = ring[(rank[place] - way * back) % side] * stride
             carried = (gathered + come_from)[:, np.newaxis] + had
+            blocks = (part * topology.nodes + ranks[carried]).ravel().astype(np.int32)
+            offsets = np.arange(topology.nodes + 1) * had.size
             yield Sends(
                 step=np.full_like(nodes, phase * (longest - 1) + back + 1),
                 source=nodes,
                 target=line + ring[(rank[place] + way) % side] * stride,
                 vc=np.zeros_like(nodes),
                 block_counts=np.full_like(nodes, had.size),
-                block_ids=(part * topology.nodes + ranks[carried]).ravel(),
+                block_ids=BlockRuns.of(blocks, offsets).array,
             )
         had = (had[:, np.newaxis] + np.arange(side) * stride).ravel()
 

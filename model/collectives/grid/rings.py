@@ -36,6 +36,7 @@ from math import prod
 import numpy as np
 
 from ...base.ragged import ranges
+from ...schedule.block_runs import BlockRuns
 from .sends import Columns, GridCollective, LineSends, Sends, reach
 
 
@@ -102,7 +103,7 @@ def all_gather_sends(collective: GridCollective) -> Sends:
                     target=line + order[(rank[place] + 1) % side] * stride,
                     vc=np.zeros_like(nodes),
                     block_counts=np.full_like(nodes, stride),
-                    block_ids=ranges(carried, np.full_like(nodes, stride)),
+                    block_ids=BlockRuns(carried, np.full_like(nodes, stride)).array,
                 )
             )
     return Sends.joined(parts)

@@ -18,6 +18,7 @@ from ...base.ragged import offsets_of, ranges
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order
 from ...network.topology import Topology
+from ...schedule.block_runs import BlockRuns
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
@@ -113,14 +114,18 @@ class Sends:
     target: Columns
     vc: Columns
     block_counts: Columns
-    block_ids: Columns
+    block_ids: npt.NDArray[np.integer]
 
     @classmethod
     def joined(cls, parts: list[Sends]) -> Sends:
         """Return the sends of all ``parts``, in their order."""
         none = np.zeros(0, np.int64)
-        names = [field.name for field in fields(cls)]
-        return cls(*(np.concatenate([none, *(getattr(p, name) for p in parts)]) for name in names))
+        columns = {each.name: [getattr(part, each.name) for part in parts] for each in fields(cls)}
+        ids = columns.pop("block_ids")
+        runs = bool(ids) and all(isinstance(carried, BlockRuns) for carried in ids)
+        joined = BlockRuns.joined(ids).array if runs else np.concatenate([none, *ids])
+        others = {name: np.concatenate([none, *column]) for name, column in columns.items()}
+        return cls(**others, block_ids=joined)
 
     def reversed(self) -> Sends:
         """Return the sends backwards in time, each from its target to its source."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ...base.errors import InvalidInput
 from ...base.ragged import offsets_of
 from ...network.route_layers import has_circle, layered_vcs
-from ...schedule.block_runs import end_to_end
+from ...schedule.block_runs import BlockRuns, end_to_end
 from ...schedule.blocks import CUSTOM, Blocks
 from ...schedule.collective import Collective
 from ...schedule.rules import ScheduleError
@@ -125,5 +125,6 @@ def without_empty_blocks(schedule: Schedule) -> Schedule:
     if kept.all():
         return schedule
     made = schedule.carrying(kept)
-    number = np.cumsum(kept) - 1
-    return replace(made, blocks=blocks.some(kept), block_ids=number[made.block_ids])
+    number, ids = np.cumsum(kept) - 1, made.block_ids
+    ids = ids.renumbered(number).array if isinstance(ids, BlockRuns) else number[ids]
+    return replace(made, blocks=blocks.some(kept), block_ids=ids)

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...base.arrays import Numbers
 from ...base.errors import InvalidInput
-from ...base.ragged import offsets_of, ranges
+from ...base.ragged import offsets_of
 from ...bounds.hops import UNREACHED, hops_from
 from ...network.topology import NO_LINK, UNSAID, Topology
 from ...schedule.blocks import CUSTOM, NO_OWNER, Blocks
@@ -120,7 +120,7 @@ def _backwards(schedule: Schedule, topology: Topology, name: str, blocks: Blocks
         vcs=schedule.vcs[::-1],
         block_offsets=offsets_of(counts[::-1]),
         # The blocks of the last send come first; within a send their order stays.
-        block_ids=schedule.block_ids[ranges(schedule.block_offsets[:-1][::-1], counts[::-1])],
+        block_ids=schedule.carried(np.arange(schedule.sends)[::-1]),
         combine=np.ones(schedule.sends, np.bool_),
         stream=np.zeros(schedule.sends, np.bool_),
     )

@@ -129,8 +129,8 @@ def _asked(topology: Topology, blocks: Blocks) -> dict[_Ends, int]:
     alike: dict[tuple[tuple[int, ...] | None, ...], int] = defaultdict(int)
     for *pair, words in zip(blocks.contributors, blocks.owed, blocks.words.tolist(), strict=True):
         alike[tuple(pair)] += words
-    for pair, words in alike.items():
-        ends = _Ends(*(everyone if each is None else tuple(sorted(each)) for each in pair))
+    for nodes, words in alike.items():
+        ends = _Ends(*(everyone if each is None else tuple(sorted(each)) for each in nodes))
         if words and ends.contributors and ends.owed and len({*ends.contributors, *ends.owed}) > 1:
             asked[ends] += words
     return asked

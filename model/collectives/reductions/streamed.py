@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...base.ragged import even_shares, offsets_of, ranges
+from ...base.ragged import even_shares, offsets_of
 from ...schedule.blocks import Blocks
 from ...schedule.duration import expected_cycles
 from ...schedule.schedule import Schedule
@@ -83,8 +83,7 @@ def _in_pieces(
     order = np.argsort(step, kind="stable")
     send, piece = send[order], piece[order]
     counts = np.diff(backwards.block_offsets)[send]
-    carried = backwards.block_ids[ranges(backwards.block_offsets[send], counts)]
-    block_ids = carried * number + np.repeat(piece, counts)
+    block_ids = backwards.carried(send) * number + np.repeat(piece, counts)
     made = backwards.with_sends(send, step[order], offsets_of(counts), block_ids)
     return replace(made, blocks=_cut(backwards.blocks, number), stream=streams[send])
 

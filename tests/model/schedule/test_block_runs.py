@@ -48,6 +48,36 @@ def test_two_tables_end_to_end() -> None:
     assert both.tolist() == end_to_end(runs, BLOCKS).tolist() == [*BLOCKS, *BLOCKS]
 
 
+def test_sends_of_some_blocks_and_pieces_in_another_order() -> None:
+    random = Random(52)
+    for _ in range(50):
+        marks = np.array([random.random() < 0.6 for _ in range(10)])
+        runs = BlockRuns.of(BLOCKS, OFFSETS)
+        kept = runs.only(marks)
+        assert kept.tolist() == BLOCKS[marks[BLOCKS]].tolist()
+        numbers = np.cumsum(marks) - 1
+        assert kept.renumbered(numbers).tolist() == numbers[BLOCKS[marks[BLOCKS]]].tolist()
+    begins, ends = OFFSETS[[2, 0]], OFFSETS[[3, 1]]
+    assert runs.of_pieces(begins, ends).tolist() == [*BLOCKS[8:], *BLOCKS[:5]]
+
+
+@pytest.mark.parametrize("words", [1, 5, 16])
+@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter", "all-reduce"])
+def test_tables_of_rings_are_those_with_arrays(collective: str, words: int) -> None:
+    for algorithm in ("ring", "rings"):
+        made = generated(
+            collective, algorithm, torus((4, 3)), words=words, all_port=algorithm == "rings"
+        )
+        plain = replace(made, block_ids=np.asarray(made.block_ids))
+        assert isinstance(made.block_ids, BlockRuns)
+        sends = np.arange(made.sends)[::-2]
+        assert np.array_equal(made.carried(sends), plain.carried(sends))
+        marks = np.arange(len(made.blocks)) % 3 > 0
+        one, other = made.carrying(marks), plain.carrying(marks)
+        for column in ("step", "source", "block_offsets", "block_ids", "path_nodes"):
+            assert np.array_equal(getattr(one, column), getattr(other, column))
+
+
 @pytest.mark.parametrize("topology", [torus((4, 4)), mesh((8, 2)), torus((2, 4, 2))])
 @pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter", "all-reduce"])
 def test_a_schedule_in_runs_is_that_with_an_array(collective: str, topology: Topology) -> None:
