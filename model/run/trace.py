@@ -167,11 +167,20 @@ class Trace(ShowsItself):
 
     @classmethod
     def join(cls, traces: list[Trace]) -> Trace:
-        """Put the rows of one or more traces one after another; one trace is not copied."""
+        """Put the rows of one or more traces one after another; one trace is not copied.
+
+        The list is empty then, so that the memory of a trace is free as soon as it is copied.
+        """
         if len(traces) == 1:
-            return traces[0]
-        columns = zip(*(trace.columns for trace in traces), strict=True)
-        return cls(*(np.concatenate(column) for column in columns))
+            return traces.pop()
+        data, place = traces[0].data, 0
+        joined = cls.empty(sum(map(len, traces)), data.shape[1] if data.ndim > 1 else 1)
+        while traces:
+            trace = traces.pop(0)
+            for column, rows in zip(joined.columns, trace.columns, strict=True):
+                column[place : place + len(trace)] = rows
+            place += len(trace)
+        return joined
 
     def first_rows(self, rows: int) -> Trace:
         """Return the first ``rows`` rows, not copied."""

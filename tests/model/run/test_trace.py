@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,18 @@ def test_flits_are_sorted_by_cycle_node_and_port() -> None:
     assert [column.dtype for column in trace.columns] == [
         np.int64, np.int32, np.int16, np.int16, np.int8, np.uint64,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_traces_one_after_another_leave_an_empty_list(pieces: int) -> None:
+    whole = Trace.from_flits(FLITS, pieces)
+    for cuts in ((0, 4), (0, 1, 1, 4)):
+        parts = [
+            Trace(*(column[begin:end] for column in whole.columns)) for begin, end in pairwise(cuts)
+        ]
+        joined = Trace.join(parts)
+        assert (list(joined), parts) == (FLITS, [])
+        assert joined.data.shape == whole.data.shape
 
 
 def test_file_is_as_documented(tmp_path: Path) -> None:
