@@ -9,7 +9,7 @@ an all-reduce around such rings carries 537 million blocks, but in 131,072 runs:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -143,8 +143,13 @@ class BlockRuns(np.lib.mixins.NDArrayOperatorsMixin):
         return BlockRuns(numbers[self.first], self.count)
 
 
-def end_to_end(one: Int32s, other: Int32s) -> Int32s:
-    """Return the blocks of two tables of sends, one after the other; as runs if both are."""
-    if isinstance(one, BlockRuns) and isinstance(other, BlockRuns):
-        return BlockRuns.joined((one, other)).array
-    return np.append(one, other)
+def end_to_end(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return the blocks of all ``parts``, one after the other; as runs if all parts are."""
+    if are_runs(parts):
+        return BlockRuns.joined(parts).array
+    return np.concatenate([np.zeros(0, np.int32), *parts])
+
+
+def are_runs(parts: Collection[object]) -> bool:
+    """Tell whether there are parts, and all of them are runs."""
+    return bool(parts) and all(isinstance(part, BlockRuns) for part in parts)

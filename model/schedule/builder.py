@@ -23,7 +23,7 @@ from ..base.arrays import Numbers
 from ..base.ragged import offsets_of
 from ..network.port_model import PortModel
 from ..network.topology import Topology
-from .block_runs import BlockRuns
+from .block_runs import BlockRuns, are_runs
 from .blocks import Blocks
 from .collective import Collective
 from .schedule import Schedule
@@ -35,7 +35,7 @@ def path_columns(
     """Return the columns of sends on VC 0, each along a path with a list of blocks."""
     nodes = np.fromiter(chain.from_iterable(paths), np.int32)
     offsets = offsets_of([*map(len, paths)])
-    runs = bool(blocks) and all(isinstance(carried, BlockRuns) for carried in blocks)
+    runs = are_runs(blocks)
     ids = np.fromiter(chain.from_iterable(blocks if not runs else ()), np.int32)
     return {
         "source": nodes[offsets[:-1]],

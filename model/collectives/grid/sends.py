@@ -18,7 +18,7 @@ from ...base.ragged import offsets_of, ranges
 from ...network.port_model import PortModel
 from ...network.routes import dimension_order
 from ...network.topology import Topology
-from ...schedule.block_runs import BlockRuns
+from ...schedule.block_runs import end_to_end
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
 from ...schedule.schedule import Schedule
@@ -121,11 +121,9 @@ class Sends:
         """Return the sends of all ``parts``, in their order."""
         none = np.zeros(0, np.int64)
         columns = {each.name: [getattr(part, each.name) for part in parts] for each in fields(cls)}
-        ids = columns.pop("block_ids")
-        runs = bool(ids) and all(isinstance(carried, BlockRuns) for carried in ids)
-        joined = BlockRuns.joined(ids).array if runs else np.concatenate([none, *ids])
+        ids = end_to_end(columns.pop("block_ids"))
         others = {name: np.concatenate([none, *column]) for name, column in columns.items()}
-        return cls(**others, block_ids=joined)
+        return cls(**others, block_ids=ids)
 
     def reversed(self) -> Sends:
         """Return the sends backwards in time, each from its target to its source."""

@@ -107,7 +107,7 @@ def joined(first: Schedule, second: Schedule, collective: str, blocks: Blocks) -
         path_nodes=np.append(first.path_nodes, second.path_nodes),
         vcs=np.append(first.vcs, second.vcs),
         block_offsets=offsets_of(counts),
-        block_ids=end_to_end(first.block_ids, second.block_ids),
+        block_ids=end_to_end((first.block_ids, second.block_ids)),
         combine=np.append(first.combine, second.combine),
         stream=np.append(first.stream, second.stream),
     )

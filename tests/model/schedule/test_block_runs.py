@@ -43,9 +43,9 @@ def test_runs_read_as_an_array() -> None:
 
 def test_two_tables_end_to_end() -> None:
     runs = BlockRuns.of(BLOCKS, OFFSETS).array
-    both = end_to_end(runs, runs)
+    both = end_to_end([runs, runs])
     assert isinstance(both, BlockRuns)
-    assert both.tolist() == end_to_end(runs, BLOCKS).tolist() == [*BLOCKS, *BLOCKS]
+    assert both.tolist() == end_to_end([runs, BLOCKS]).tolist() == [*BLOCKS, *BLOCKS]
 
 
 def test_sends_of_some_blocks_and_pieces_in_another_order() -> None:
