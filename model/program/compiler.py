@@ -178,8 +178,10 @@ def make_room(
 
     It may get more steps, VCs, words of message memories and operators, except those named in
     ``fixed``, and also streams and timed rows. The message memories may still be too small, if they
-    are fixed or at their limit.
+    are fixed or at their limit. Raises :class:`.InvalidInput` for a schedule of too many blocks.
     """
+    for schedule in schedules:
+        schedule.require_listable("a program")
     if config.circuits:
         return _room_for_circuits(config, schedules, fixed)
     steps, vcs = config.steps, config.vcs

@@ -143,13 +143,14 @@ def write_schedule(schedule: Schedule, path: str | Path) -> None:
     Raises
     ------
     InvalidInput
-        If the file cannot be written.
+        If the schedule is too large, or the file cannot be written.
     """
     write_atomically(path, schedule_json(schedule))
 
 
 def schedule_json(schedule: Schedule) -> str:
-    """Return ``schedule`` as JSON text."""
+    """Return ``schedule`` as JSON text; raise :class:`.InvalidInput` if it is too large."""
+    schedule.require_listable("a file")
     sends = map(
         _Send,
         schedule.step.tolist(),

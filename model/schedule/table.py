@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+MOST_LISTED = 1 << 26
+"""Most blocks that all sends carry together for what lists them one by one: some 3 GB."""
+
+
 def _no_flags() -> npt.NDArray[np.bool_]:
     return np.zeros(0, np.bool_)
 
@@ -300,6 +304,13 @@ class SendTable(ShowsItself):
         if isinstance(self.block_ids, BlockRuns):
             return self.block_ids.of_pieces(begins, ends).array
         return self.block_ids[ranges(begins, ends - begins)]
+
+    def require_listable(self, purpose: str) -> None:
+        """Raise :class:`.InvalidInput` if sends carry too many blocks for a ``purpose``."""
+        if self.block_ids.size > MOST_LISTED:
+            allowed = f"at most {MOST_LISTED} (a smaller network helps)"
+            count = self.block_ids.size
+            raise InvalidInput.of(f"blocks of all sends together for {purpose}", allowed, count)
 
     def runs(self) -> Iterator[tuple[npt.NDArray[np.int64], BlockRuns]]:
         """Yield runs of carried blocks and the send of each run, a part of the sends at a time."""

@@ -6,11 +6,17 @@ from random import Random
 import numpy as np
 import pytest
 from helpers.generated import generated
+from helpers.refusals import refusal_of
 
+from eyecast.model.base.ragged import offsets_of
 from eyecast.model.collectives.streaming.rings import stream_ring_reduce_scatter
+from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.topology import Topology, mesh, torus
+from eyecast.model.program.compiler import fit
+from eyecast.model.schedule import table
 from eyecast.model.schedule.block_runs import BlockRuns, end_to_end
 from eyecast.model.schedule.duration import expected_cycles
+from eyecast.model.schedule.file import schedule_json
 from eyecast.model.schedule.rules import ScheduleError
 from eyecast.model.schedule.schedule import Schedule
 from eyecast.model.schedule.streams import streams_of
@@ -120,6 +126,18 @@ def test_runs_out_of_range_are_refused() -> None:
         error = _error(replace(made, block_ids=runs.array))
         assert error is not None
         assert "block must be 0 to 15, not " in error
+
+
+def test_too_many_blocks_are_refused_where_each_is_listed() -> None:
+    made = generated("all-reduce", "rings", torus((4, 4)), words=64, all_port=True)
+    many = np.full(made.sends, table.MOST_LISTED // made.sends + 1)
+    blocks = BlockRuns(np.zeros(made.sends), many)
+    large = replace(made, block_offsets=offsets_of(many), block_ids=blocks.array)
+    line = f"must be at most {table.MOST_LISTED} (a smaller network helps), not {blocks.size}"
+    network = NetworkConfig(topology=made.topology, all_port=True)
+    assert refusal_of(schedule_json, large) == f"blocks of all sends together for a file {line}"
+    program = refusal_of(fit, network, [large])
+    assert program == f"blocks of all sends together for a program {line}"
 
 
 def _error(schedule: Schedule) -> str | None:
