@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from helpers.command import INSTALLED
 from helpers.processes import run_program
+from helpers.syntax_trees import tree_of
 from house.test_house import MODULES
 
 from eyecast.cli.main import COMMANDS
@@ -27,7 +28,7 @@ POOL = "ProcessPoolExecutor()"
 
 def starts(path: Path) -> set[str]:
     """Return what a module uses to start processes."""
-    tree = ast.parse((PACKAGE / path).read_text())
+    tree = tree_of(PACKAGE / path)
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.syntax_trees import tree_of
 
 import eyecast
 from eyecast.boards.proof import proof
@@ -144,7 +145,7 @@ def imported(path: Path) -> frozenset[Path]:
     """Return the package's modules that a module imports, wherever and for whatever."""
     package = ("eyecast", *path.parent.parts)
     found = set()
-    for node in statements(ast.parse((PACKAGE / path).read_text()).body):
+    for node in statements(tree_of(PACKAGE / path).body):
         if not isinstance(node, ast.ImportFrom):
             continue
         base = package[: len(package) - node.level + 1] if node.level else ()
@@ -161,7 +162,7 @@ def imported(path: Path) -> frozenset[Path]:
 def third_party_names(path: Path) -> set[str]:
     """Return the top names of other packages that a module imports, wherever and for whatever."""
     names = set()
-    for node in statements(ast.parse((PACKAGE / path).read_text()).body):
+    for node in statements(tree_of(PACKAGE / path).body):
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
@@ -259,7 +260,7 @@ def test_the_root_holds_the_package_itself_alone() -> None:
 
 def spells_an_option(path: Path) -> bool:
     """Tell whether a text of a module, except a docstring, contains a command's option."""
-    nodes = list(ast.walk(ast.parse((PACKAGE / path).read_text())))
+    nodes = list(ast.walk(tree_of(PACKAGE / path)))
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     texts = (
         node for node in nodes if isinstance(node, ast.Constant) and id(node) not in docstrings
@@ -286,7 +287,7 @@ def test_the_types_are_checked_without_what_only_an_extra_installs() -> None:
     there = requirement_names(config["project"]["dependencies"] + extras["dev"])
     absent = set[str]().union(*map(requirement_names, extras.values())) - there
     distributions = packages_distributions()
-    for path in sources():
+    for path in MODULES:
         for name in third_party_names(path) - skipped:
             owners = {owner.lower().replace("_", "-") for owner in distributions.get(name, [name])}
             assert not owners & absent, f"{path}: {name} has no line in pyproject's [tool.mypy]"

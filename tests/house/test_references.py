@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from helpers.syntax_trees import tree_of
 
 from eyecast.sim.cache import PACKAGE
 
@@ -34,11 +35,6 @@ def package_of(path: Path) -> tuple[str, ...]:
     """Return a module's package; an ``__init__`` is its package."""
     folders = path.relative_to(PACKAGE).parent.parts
     return folders[1:] if folders[:1] in zip(BESIDE_THE_PACKAGE) else ("eyecast", *folders)
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
 
 
 def bound_by(statement: ast.stmt) -> Iterator[str]:
