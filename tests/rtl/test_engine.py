@@ -348,7 +348,7 @@ def test_a_host_reads_and_writes_while_the_network_runs(clock: ClockDomain, widt
     """
     far, near = put(1, (THERE, 2), length=20), put(2, (THERE, 1), source=2, length=20)
     rows = {0: [replace((near, far)[step % 2], step=step) for step in range(1, 13)]}
-    limits = {"message_words": 64, "table_words": 64, "flit_width": width}
+    limits = {"message_words": 40, "table_words": 64, "flit_width": width}
     made = program(rows, {2: [*range(1, 13, 2)], 1: [*range(2, 13, 2)]}, LINE, **limits)
     engine, memory = engine_of(clock, made), predicted(made).memory
     pieces = range(made.config.pieces)

@@ -30,7 +30,7 @@ from eyecast.rtl.parts.shared_memory import SharedMemory
 from eyecast.rtl.parts.tile_port import Doorbell
 
 LINE = mesh((3,))
-LIMITS = {"message_words": 64, "table_words": 32}
+LIMITS = {"message_words": 40, "table_words": 32}
 THERE = UP
 OWN = 32
 """First word of the part of each memory that only the tile uses."""
@@ -128,7 +128,7 @@ def test_the_network_comes_first(clock: ClockDomain, seed: int, flit_width: int)
             tile.rests = True
         await host.result()
         for node, tile in enumerate(tiles):
-            for address in range(0, 64, 7):
+            for address in range(0, 40, 3):
                 of_network = as_integers(predicted.memory[node])
                 expected = (of_network if address < OWN else tile.memory)[address]
                 for piece in range(made.config.pieces):
