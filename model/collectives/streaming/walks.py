@@ -60,7 +60,7 @@ def chain_through(topology: Topology, root: int, goals: tuple[int, ...]) -> Sequ
         walks.tried(lambda lots: walks.from_goal_to_goal(root, lots)),
         walks.tried(lambda lots: walks.around_tree(root, lots, ring=False)),
     )
-    return _best(tried, _nodes_of)
+    return _best(tried, _nodes_of, 2 * len({*goals} - {root}))
 
 
 @lru_cache(maxsize=KEPT_RESULTS)
@@ -78,21 +78,20 @@ def ring_through(topology: Topology) -> Sequence[Path] | None:
         walks.tried(lambda lots: walks.back_to(goals[0], lots)),
         walks.tried(lambda lots: walks.around_tree(goals[0], lots, ring=True)),
     )
-    return _best(tried, lambda paths: (max(map(len, paths)), _nodes_of(paths)))
+    least = walks.fewest_links()
+    shortest = 2 if least == len(goals) else 3, len(goals) + least
+    return _best(tried, lambda paths: (max(map(len, paths)), _nodes_of(paths)), shortest)
 
 
 def _best(
-    tried: Iterable[Sequence[Path]], key: Callable[[Sequence[Path]], Any]
+    tried: Iterable[Sequence[Path]], key: Callable[[Sequence[Path]], Any], least: Any
 ) -> Sequence[Path] | None:
-    """Return the first walk with the least ``key``; nothing is tried after a walk of single links.
-
-    All walks have the same number of paths, so that no walk is shorter than one of single links.
-    """
+    """Return the first walk with the least ``key``; one with the lower bound ``least`` ends tries."""
     best = None
     for walk in tried:
         if best is None or key(walk) < key(best):
             best = walk
-            if _nodes_of(walk) == 2 * len(walk):
+            if key(walk) == least:
                 break
     return best
 
@@ -107,6 +106,30 @@ class _Walks:
     def __init__(self, topology: Topology, goals: Iterable[int]) -> None:
         self._goals = frozenset(goals)
         self._next = [[end for end in row if end != NO_LINK] for row in topology.neighbor.tolist()]
+
+    def fewest_links(self) -> int:
+        """Return a lower bound on the links that a closed walk through all goals crosses.
+
+        It crosses each link of a tree both ways, and an even number of links if no links form an
+        odd cycle.
+        """
+        nodes = len(self._goals)
+        if len({frozenset((at, end)) for at in self._goals for end in self._next[at]}) < nodes:
+            return 2 * (nodes - 1)
+        return nodes + (nodes % 2 and not self._has_odd_cycle())
+
+    def _has_odd_cycle(self) -> bool:
+        """Tell whether two neighbors are equally many links away from a goal, mod 2."""
+        first = min(self._goals)
+        odd, border = {first: 0}, [first]
+        for at in border:
+            for end in self._next[at]:
+                if end not in odd:
+                    odd[end] = 1 - odd[at]
+                    border.append(end)
+                elif odd[end] == odd[at]:
+                    return True
+        return False
 
     def tried(self, walk: Callable[[Lots], list[Path] | None]) -> Iterator[list[Path]]:
         """Yield the walks that ``walk`` finds with different random numbers."""

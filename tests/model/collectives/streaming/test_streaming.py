@@ -14,6 +14,7 @@ from helpers.switch_networks import fat_tree, switch_mesh, switch_star
 from helpers.tree_networks import graph_of
 
 from eyecast.model.collectives.shown_bounds import schedule_bound
+from eyecast.model.collectives.streaming import walks
 from eyecast.model.collectives.streaming.arborescences import packed_arborescences
 from eyecast.model.collectives.streaming.chain import chain_broadcast
 from eyecast.model.collectives.streaming.greedy import greedy_all_gather
@@ -28,6 +29,7 @@ from eyecast.model.collectives.streaming.trees import (
 )
 from eyecast.model.collectives.streaming.walks import Path, chain_through, ring_through
 from eyecast.model.network.faults import draw_faults, with_faults
+from eyecast.model.network.named_graphs import binary_tree
 from eyecast.model.network.topology import Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.schedule.duration import expected_cycles
 from eyecast.model.schedule.schedule import Schedule
@@ -337,3 +339,23 @@ def test_nodes_without_a_walk() -> None:
     assert ring_through(with_faults(line(3), [], [(1, 0)])) is None
     assert chain_through(apart, 0, ()) == []
     assert ring_through(with_faults(line(3), [1, 2])) == []
+
+
+@pytest.mark.parametrize(
+    ("topology", "fewest"),
+    [
+        *((line(4), 6), (mesh((3, 3)), 10), (binary_tree(7), 12), (torus((3, 3)), 9), (ring(3), 3)),
+        (with_faults(mesh((4, 3)), [5]), 12),
+        # A ring of its leaves crosses a star's links both ways, and a switch counts for nothing.
+        (switch_star(3), 4),
+    ],
+)
+def test_no_walk_is_tried_after_one_that_cannot_be_shorter(
+    topology: Topology, fewest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = ring_through.__wrapped__(topology)
+    assert found is not None
+    least = walks._Walks(topology, topology.working_nodes.tolist()).fewest_links()
+    assert least == fewest <= sum(len(path) - 1 for path in found)
+    monkeypatch.setattr(walks._Walks, "fewest_links", lambda _: 0)
+    assert ring_through.__wrapped__(topology) == found
