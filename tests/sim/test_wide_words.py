@@ -108,13 +108,14 @@ def runs(
     return list(simulate(simulator, jobs))
 
 
-@pytest.mark.parametrize("together", [False, pytest.param(True, marks=SLOW)])
 @pytest.mark.parametrize(
-    ("pieces", "made", "after", "cycles"),
+    ("pieces", "made", "after", "cycles", "together"),
     [
-        (3, packets, after_packets, 17),
-        (3, controlled, after_packets, 18),
-        (8, circuits, after_circuits, 12),
+        (3, packets, after_packets, 17, False),
+        (3, circuits, after_circuits, 12, False),
+        pytest.param(3, packets, after_packets, 17, True, marks=SLOW),
+        *(pytest.param(3, controlled, after_packets, 18, way, marks=SLOW) for way in (False, True)),
+        *(pytest.param(8, circuits, after_circuits, 12, way, marks=SLOW) for way in (False, True)),
     ],
 )
 def test_pieces_move_as_words_of_64_bits(
@@ -122,7 +123,6 @@ def test_pieces_move_as_words_of_64_bits(
     made: Callable[[int], tuple[NetworkConfig, Job]],
     after: Callable[[Pieces], None],
     cycles: int,
-    *,
     together: bool,
 ) -> None:
     draw = np.random.default_rng(pieces)

@@ -148,7 +148,7 @@ def test_states_are_compared_and_assigned_by_name() -> None:
 
 
 def test_modules_of_one_class_say_how_they_differ() -> None:
-    config = NetworkConfig(topology=mesh((3, 2)), vcs=2, all_port=True, streams=True, programs=1)
+    config = NetworkConfig(topology=mesh((3,)), vcs=2, all_port=True, streams=True, programs=1)
     said: dict[str, list[str]] = {}
     for name, text in network_modules(config).items():
         kind, _, number = name.rpartition("_")

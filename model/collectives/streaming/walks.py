@@ -86,7 +86,7 @@ def ring_through(topology: Topology) -> Sequence[Path] | None:
 def _best(
     tried: Iterable[Sequence[Path]], key: Callable[[Sequence[Path]], Any], least: Any
 ) -> Sequence[Path] | None:
-    """Return the first walk with the least ``key``; one with the lower bound ``least`` ends tries."""
+    """Return the first walk with the least ``key``; the lower bound ``least`` ends the tries."""
     best = None
     for walk in tried:
         if best is None or key(walk) < key(best):

@@ -282,7 +282,7 @@ LADDER = [
 ]
 OF_LEVELS = {
     "two of 2x2": chiplets((2, 1), (2, 2), 8, 4),
-    "2x2 of 3x3": chiplets((2, 2), (3, 3), 3, 2),
+    "two of 3x3": chiplets((2, 1), (3, 3), 3, 2),
     "3x2 of 2x1": chiplets((3, 2), (2, 1), 1, 4),
     "2x2 of 2x2, latency": chiplets((2, 2), (2, 2), 8),
     "three axes": chiplets((2, 2, 2), (1, 2, 2), 4, 3),
