@@ -25,6 +25,13 @@ def package(eyecast: Command, here: Path, request: pytest.FixtureRequest) -> Pat
     return here / "package"
 
 
+@pytest.fixture
+def _no_verilog(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the hardware, which takes long to write, out of packages."""
+    monkeypatch.setattr("eyecast.ip.package.network_modules", lambda *_, **__: {})
+
+
+@pytest.mark.usefixtures("_no_verilog")
 @pytest.mark.parametrize("package", [("--message-words", "16")], indirect=True)
 def test_equal_programs_are_kept_once(package: Path) -> None:
     text = (package / "driver" / "eyecast_workload.h").read_text()

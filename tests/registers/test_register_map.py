@@ -35,13 +35,23 @@ NETWORKS = {
 }
 
 
-@pytest.fixture(params=NETWORKS)
-def mapped(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[NetworkConfig, Any]:
+@pytest.fixture(scope="module", params=NETWORKS)
+def mapped(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[NetworkConfig, Any]:
     """Return a network, and the root of its map as SystemRDL's own compiler reads it."""
     config = NETWORKS[request.param]
-    path = tmp_path / "map.rdl"
+    path = tmp_path_factory.mktemp("map") / "map.rdl"
     path.write_text(register_map(config))
     return config, compiled(path)
+
+
+@pytest.fixture(scope="module")
+def files(
+    mapped: tuple[NetworkConfig, Any], tmp_path_factory: pytest.TempPathFactory
+) -> list[Path]:
+    """Return the files made of a network's map, alone in a folder."""
+    return register_map_files(mapped[0], tmp_path_factory.mktemp("files"))
 
 
 def bits(count: int) -> int:
@@ -228,10 +238,10 @@ def parts_of(top: Any) -> dict[tuple[int, int], tuple[Any, ...]]:
 
 
 def test_ipxact_has_all_fields_and_memories(
-    mapped: tuple[NetworkConfig, Any], tmp_path: Path
+    mapped: tuple[NetworkConfig, Any], files: list[Path]
 ) -> None:
-    config, top = mapped
-    component = next(path for path in register_map_files(config, tmp_path) if ".xml" in path.name)
+    _, top = mapped
+    component = next(path for path in files if ".xml" in path.name)
     compiler = RDLCompiler()
     IPXACTImporter(compiler).import_file(str(component))
     read = compiler.elaborate().top
@@ -247,13 +257,13 @@ def test_ipxact_has_all_fields_and_memories(
 
 @needs("gcc")
 def test_the_header_compiles_and_has_the_same_addresses(
-    mapped: tuple[NetworkConfig, Any], tmp_path: Path
+    mapped: tuple[NetworkConfig, Any], files: list[Path], tmp_path: Path
 ) -> None:
     config, _ = mapped
-    source, header, _, page = register_map_files(config, tmp_path)
+    source, header, _, page = files
     assert source.read_text() == register_map(config)
     assert page.is_file()
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert not [path for path in source.parent.iterdir() if path.name.startswith(".")]
     last = config.topology.nodes - 1
     word = "controller.refused", place(config, 0, 0, 7)
     entry = (
@@ -268,7 +278,7 @@ def test_the_header_compiles_and_has_the_same_addresses(
         for name, at in (word, entry, flags, message, table)
     ]
     bench = tmp_path / "bench.c"
-    bench.write_text("\n".join(["#include <stddef.h>", f'#include "{header.name}"', *lines, ""]))
+    bench.write_text("\n".join(["#include <stddef.h>", f'#include "{header}"', *lines, ""]))
     subprocess.run(["gcc", "-std=c11", "-Werror", "-fsyntax-only", bench], check=True)
 
 

@@ -258,10 +258,10 @@ def test_reasons_say_which_nodes_and_links() -> None:
 
 
 # Blocks that can be cut into halves and quarters, blocks that cannot, and single words.
-NETWORKS = {16: (mesh((4, 4)),), 3: (binary_tree(6),), 1: (de_bruijn(2, 3),)}
+NETWORKS = {16: (mesh((4, 2)),), 3: (binary_tree(6),), 1: (de_bruijn(2, 3),)}
 MORE_NETWORKS = {
     16: (
-        *(torus((4, 4)), mesh((3, 2)), hypercube(3), line(4), ring(4)),
+        *(mesh((4, 4)), torus((4, 4)), mesh((3, 2)), hypercube(3), line(4), ring(4)),
         *(binary_tree(6), star_tree(3, 2), diagonal_mesh(3)),
     ),
     3: (mesh((3, 2)), hypercube(3), ring(4), line(4), de_bruijn(2, 3)),

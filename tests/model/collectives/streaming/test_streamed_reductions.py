@@ -53,7 +53,7 @@ def carried_out(schedule: Schedule) -> int:
         ("reduce", "packed-trees", torus((4, 4)), 1024, 2.0),
         ("reduce-scatter", "stream-ring", mesh((8, 8)), 16, 1.05),
         ("reduce-scatter", "hamiltonian", torus((4, 4)), 64, 1.05),
-        ("all-reduce", "stream-ring", mesh((8, 8)), 1024, 1.05),
+        ("all-reduce", "stream-ring", mesh((4, 4)), 1024, 1.05),
         ("all-reduce", "stream-ring", FAULTY, 1000, 1.03),
         ("all-reduce", "hamiltonian", torus((4, 4)), 1024, 1.05),
         ("all-reduce", "combs", mesh((4, 4)), 4096, 1.25),
