@@ -208,7 +208,7 @@ def test_the_kept_table_has_twelve_variants_in_two_libraries() -> None:
 
 def test_only_memories_that_read_at_the_edge_are_macros() -> None:
     """The logic in front of a memory, ``eyecast_shared_memory``, belongs to the interface."""
-    config = NetworkConfig(topology=mesh((2, 2)), programs=2, parity=True)
+    config = NetworkConfig(topology=mesh((2,)), programs=2, parity=True)
     found = macros_of(network_modules(config))
     assert found == {"eyecast_message_memory": (256, 33), "eyecast_table_memory": (64, 33)}
 

@@ -111,11 +111,11 @@ def test_equal_lines_are_one_with_all_names_beside_the_line_of_the_bound() -> No
 
 
 def test_labels_do_not_overlap_and_a_point_without_a_stream_is_of_its_line() -> None:
-    sweep = BROADCAST | {"network": ["mesh 4x4", "torus 4x4"], "words": [1, 16], "algorithm": "all"}
+    sweep = BROADCAST | {"network": ["mesh 4x2", "torus 4x2"], "words": [1, 16], "algorithm": "all"}
     panels = cycles_panels(face.sweep(sweep_of(sweep)))
-    assert list(panels) == ["mesh 4x4, broadcast", "torus 4x4, broadcast"]
+    assert list(panels) == ["mesh 4x2, broadcast", "torus 4x2, broadcast"]
     assert not any("stream" in name for series, _ in panels.values() for name in series)
-    for columns in (0, 1, 2):
+    for columns in (0, 1):
         figure = draw_cycles(panels, columns=columns)
         figure.draw_without_rendering()
         for axes in figure.axes:

@@ -65,7 +65,7 @@ def said(command: list[str], folder: Path) -> str:
 
 
 def test_modules_are_there_once_and_have_plain_names() -> None:
-    modules = network_modules(NetworkConfig(topology=mesh((2, 2)), vcs=2))
+    modules = network_modules(NetworkConfig(topology=mesh((2,)), vcs=2))
     bodies = {
         re.sub(r"^//.*\n|module \w+", "", text, flags=re.MULTILINE) for text in modules.values()
     }
