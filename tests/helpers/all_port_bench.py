@@ -8,13 +8,12 @@ import functools
 
 from helpers import untimed
 from helpers.programs import words
-from helpers.traffic import traffic_network
 from helpers.whole_jobs import whole_job
 
 from eyecast.model.compare.waiting import waiting
 from eyecast.model.cycle.model import run
 from eyecast.model.network.config import NetworkConfig
-from eyecast.model.network.topology import hypercube, mesh
+from eyecast.model.network.topology import hypercube, line, mesh
 from eyecast.model.program.program import Program
 from eyecast.model.run.trace import first_difference
 from eyecast.rtl.packets.sender import SenderState
@@ -41,7 +40,7 @@ NETWORKS = {
     **ALL_PORT,
     # Both are built for other tests too.
     "one port": NetworkConfig(topology=mesh((2, 2))),
-    "timed": traffic_network(mesh((3, 2)), 12, vcs=2, depth=4),
+    "timed": NetworkConfig(topology=line(3), timed_rows=True, steps=1, vcs=1, depth=2),
 }
 TIMINGS = ("barrier", "self-timed")
 CYCLE_LIMIT = 400

@@ -30,7 +30,7 @@ TOUR = ROOT / "docs" / "guides" / "tour.md"
 PAGES = [README, ROOT / "docs" / "index.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 LONG = (
     *("chip", "papers", "own-network", "fast", "into-a-chip", "reductions", "sweeps"),
-    *("workload", "circuits"),
+    *("workload", "circuits", "own-testbench"),
 )
 """Guides whose commands take seconds; slow tests run them."""
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -525,6 +525,7 @@ UNUSED = {
 
 
 @needs_icarus
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", UNUSED)
 def test_a_fault_beside_the_program_is_seen(eyecast: Command, fault: str) -> None:
     """The program's packets cross one or two links at a time."""

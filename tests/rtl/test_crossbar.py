@@ -62,7 +62,8 @@ def drawn_flits(draw, config):
             yield port, {"data": data, "head": 1, "tail": 1}, vc
 
 
-@pytest.mark.parametrize("router", [Router, pytest.param(DirectRouter, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("router", [Router, DirectRouter])
 def test_all_ways_tell_the_same(router):
     config = NetworkConfig(topology=MESH, vcs=2, contention_free=router is DirectRouter)
     m, draw = Module(), random.Random(1)

@@ -216,7 +216,7 @@ def parted_and_awaited(packets):
     def make(config):
         rows = [put(1, (1, 2), length=2, target=target) for target in (60, 70)]
         puts = [(0, row) for row in going_on(rows)]
-        return program_of(config, puts, awaited=(0, 0, packets, 0, 0, 0))
+        return program_of(config, puts, awaited=(0, 0, packets))
 
     return on("timed")(make)
 
