@@ -23,18 +23,22 @@ class Model:
     """A model of schedules on a network, and its last solution; refused without OR-tools."""
 
     def __init__(self, topology: Topology, name: str) -> None:
-        cp_model = _cp_model_of(name)
-        self._model: CpModel = cp_model.CpModel()
-        self._solver: CpSolver = cp_model.CpSolver()
-        self._solver.parameters.max_time_in_seconds = SECONDS
-        self._solver.parameters.num_workers = 1
+        self._cp_model = _cp_model_of(name)
+        self._model: CpModel = self._cp_model.CpModel()
+        self._solver: CpSolver
         begins, ends = linked_pairs(topology)
         self._links = sorted({*zip(begins.tolist(), ends.tolist(), strict=True)})
         self._nodes = topology.working_nodes.tolist()
 
     def solve(self) -> str:
-        """Look for any schedule; return the solver's status."""
-        return str(self._solver.status_name(self._solver.solve(self._model)))
+        """Look for any schedule, or keep the last solution; return the solver's status."""
+        solver = self._cp_model.CpSolver()
+        solver.parameters.max_time_in_seconds = SECONDS
+        solver.parameters.num_workers = 1
+        status = str(solver.status_name(solver.solve(self._model)))
+        if status in SOLVED:
+            self._solver = solver
+        return status
 
 
 Found = TypeVar("Found", bound=Model)

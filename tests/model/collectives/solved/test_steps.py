@@ -11,6 +11,7 @@ from helpers.switch_networks import switch_star
 import eyecast
 from eyecast.model.collectives.registry import SOLVED, algorithms_for
 from eyecast.model.collectives.shown_bounds import least_counts, schedule_bound
+from eyecast.model.collectives.solved import solver
 from eyecast.model.collectives.solved import steps as solved
 from eyecast.model.network.chiplets import chiplets
 from eyecast.model.network.named_graphs import de_bruijn
@@ -78,6 +79,24 @@ def test_what_is_proved_is_said(caplog: pytest.LogCaptureFixture) -> None:
     said = "optimal: steps 2, proved the least; TCD 2, proved the least"
     assert said in [record.getMessage() for record in caplog.records]
     assert solved.proof(5, 4) == "5, of which 4 may be the least: the solver's time ended"
+
+
+def test_the_last_solution_is_kept_when_the_time_ends(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    minimise = solved._Model.minimise_links
+
+    def in_no_time(model: solved._Model) -> int:
+        monkeypatch.setattr(solver, "SECONDS", 0)
+        return minimise(model)
+
+    monkeypatch.setattr(solved._Model, "minimise_links", in_no_time)
+    made = generated("broadcast", "optimal", line(3), words=1, source=0)
+    made.check()
+    assert made.steps == 2
+    ended = f"TCD {made.tcd}, of which 0 may be the least: the solver's time ended"
+    assert f"optimal: steps 2, proved the least; {ended}" in caplog.text
 
 
 def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
