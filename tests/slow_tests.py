@@ -74,7 +74,6 @@ SECONDS = {
     "sim/test_transmit.py": 30,
     "model/collectives/tree/test_broadcast.py": 5,
     "buses/test_simulated_buses.py": 12,
-    "buses/test_simulated_buses.py": 50,
     "sim/test_wide_words.py": 12,
     "sweeps/test_cluster.py": 15,
     "sweeps/test_hardware.py": 15,

@@ -89,6 +89,7 @@ LIMITS = (
     Limit(1 << 11, (), (Collective.ALL_TO_ALL,)),
     Limit(512, ("direct", "ring", "recursive-doubling", "hierarchy"), (Collective.ALL_TO_ALL,)),
     Limit(256, ("row-column",)),
+    Limit(16, ("gossip",)),
     Limit(1 << 11, ("direct", "ring", "recursive-doubling"), _AT_ROOT),
     Limit(512, ("packed-chains",)),
     Limit(

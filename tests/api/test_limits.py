@@ -32,6 +32,7 @@ TOO_LARGE = [
     ("all-to-all", "sbnt", hypercube(12), "nodes for all-to-all", "2048", 4096),
     ("all-to-all", "direct", LARGE, "nodes for direct", "512", 1024),
     ("all-to-all", "row-column", LARGE, "nodes for row-column", "256", 1024),
+    ("all-to-all", "gossip", ring(17), "nodes for gossip", "16", 17),
     ("gather", "direct", LARGER, "nodes for direct", "2048", 4096),
     ("scatter", "recursive-doubling", LARGER, "nodes for recursive-doubling", "2048", 4096),
     ("scatter", "packed-chains", LARGE, "nodes for packed-chains", "512", 1024),

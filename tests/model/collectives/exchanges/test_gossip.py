@@ -1,0 +1,83 @@
+"""Gossip: as few steps as the solver proves, and runs whose memories NumPy computes."""
+
+import numpy as np
+import pytest
+from helpers.by_numpy import BY_NUMPY
+from helpers.carried_out import carried_out
+from helpers.drawn_reductions import case_of, draw_network, wrong_nodes
+from helpers.generated import generated
+from helpers.refusals import refusal_of
+
+from eyecast.model.base.errors import InvalidInput
+from eyecast.model.collectives.declared.request import Request
+from eyecast.model.collectives.exchanges import gossip
+from eyecast.model.collectives.registry import find_algorithm
+from eyecast.model.network.faults import with_faults
+from eyecast.model.network.topology import Topology, line, mesh, ring, torus
+
+FEWEST = (
+    ("all-to-all", mesh((3, 2)), True, 2),
+    ("all-to-all", line(5), True, 3),
+    ("all-to-all", torus((3, 2)), False, 3),
+    ("all-reduce", torus((3, 2)), False, 3),
+    ("all-reduce", mesh((3, 2)), True, 2),
+    ("all-reduce", line(5), False, 4),
+    ("all-reduce", line(5), True, 3),
+    ("barrier", ring(5), True, 2),
+)
+"""Collectives, networks, whether all ports are used, and the steps that ``optimal`` proves."""
+
+
+@pytest.mark.parametrize(("collective", "topology", "all_port", "steps"), FEWEST, ids=str)
+def test_as_few_steps_as_possible(
+    collective: str, topology: Topology, all_port: bool, steps: int
+) -> None:
+    made = generated(collective, "gossip", topology, words=3, all_port=all_port)
+    made.check()
+    assert (made.steps, made.largest_link_load) == (steps, 1)
+
+
+def test_a_message_carries_only_blocks_on_their_way() -> None:
+    """Each block goes one way: from its source, by every node that gets it, to its target."""
+    made = generated("all-to-all", "gossip", mesh((3, 2)), words=1, all_port=True)
+    of_send = np.repeat(np.arange(len(made.step)), np.diff(made.block_offsets))
+    for block, owed in enumerate(made.blocks.owed):
+        sends = of_send[made.block_ids == block]
+        sends = sends[np.argsort(made.step[sends])]
+        way = [int(made.blocks.owner[block]), *made.target[sends].tolist()]
+        assert made.source[sends].tolist() == way[:-1] and owed == (way[-1],)
+
+
+def test_drawn_networks_are_carried_out() -> None:
+    draw, made = np.random.default_rng(7), []
+    while len(made) < 12:
+        topology = draw_network(draw)
+        collective = ("all-to-all", "all-reduce")[len(made) % 2]
+        request = Request(
+            topology=topology,
+            words=int(draw.integers(1, 6)),
+            all_port=bool(draw.integers(2)),
+            operator=str(draw.choice(list(BY_NUMPY))) if collective == "all-reduce" else None,
+        )
+        try:
+            made.append(find_algorithm(collective, "gossip").generate(request))
+        except InvalidInput:
+            continue
+        if collective == "all-to-all":
+            carried_out(made[-1])
+        else:
+            made[-1].check()
+            case = case_of(made[-1], 1)
+            assert wrong_nodes(case, case.predicted.memory) == []
+
+
+def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault parts two nodes; and nodes that always rest get nowhere."""
+    apart = with_faults(line(3), [1])
+    assert refusal_of(generated, "all-to-all", "gossip", apart, words=1).startswith(
+        "network for gossip must be one in which every node reaches all others, not"
+    )
+    monkeypatch.setattr(gossip, "RESTING", (2,))
+    assert refusal_of(generated, "all-reduce", "gossip", line(3), words=1).startswith(
+        "network for gossip must be one in which a random try has few steps, not"
+    )
