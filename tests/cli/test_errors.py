@@ -196,7 +196,7 @@ BAD_OPTIONS = {
     ),
     "schedule --mesh 4x4 --collective all-reduce --ports all --algorithm stream-ring": (
         "--ports all must be left out with stream-ring all-reduce (use hamiltonian, greedy, rings, "
-        "packed-trees, recursive-doubling, combs, dissemination)"
+        "packed-trees, recursive-doubling, combs, dissemination, gossip)"
     ),
     "schedule --mesh 4x4 --source 0,0 --group diag": (
         "--group must be rows, columns, 'submesh AxB', rows+columns or a file, not 'diag'"

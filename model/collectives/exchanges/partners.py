@@ -1,9 +1,8 @@
 """Partners of exchanges in which all nodes have equally many words; sides are powers of two.
 
-*Recursive doubling*: in round b the partner's number differs in bit b. *Swing* (D. De Sensi et al.,
-"Swing: Short-cutting Rings for Higher Bandwidth Allreduce", NSDI 2024), and the butterflies of
-*Bine trees* (D. De Sensi et al., SC 2025), on a ring of p nodes: an even node r exchanges with node
-r + d, an odd one with r - d, for the distances
+*Swing* (D. De Sensi et al., "Swing: Short-cutting Rings for Higher Bandwidth Allreduce", NSDI
+2024), and the butterflies of *Bine trees* (D. De Sensi et al., SC 2025), on a ring of p nodes: an
+even node r exchanges with node r + d, an odd one with r - d, for the distances
 
     d = 1, -1, 3, -5, 11, -21 …          d_s = (1 - (-2)^(s+1)) / 3
 
@@ -26,20 +25,16 @@ along the second: 3 Σ 4^i |d_(k-1-i)| = 3, 15, 69, 291, 1197 for k = 1 to 5. Th
 a 2^k x 2^k mesh.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import prod
 
 import numpy as np
 import numpy.typing as npt
 
-from ...base.errors import InvalidInput
 from ...network.topology import Topology
 from .rounds import require_ring
 
 Nodes = npt.NDArray[np.int64]
-
-Partners = Callable[[Topology], tuple[str, list[Nodes]]]
-"""A function that returns the algorithm's name and each round's partners by node, nearest first."""
 
 
 def swing_distance(round_number: int) -> int:
@@ -51,11 +46,12 @@ def swing_distance(round_number: int) -> int:
     return int((1 - (-2) ** (round_number + 1)) // 3)
 
 
-def swing_partners(topology: Topology) -> tuple[str, list[Nodes]]:
-    """Return the name and the partners of Swing, on a torus whose sides are powers of two."""
+def swing_partners(topology: Topology) -> list[Nodes]:
+    """Return each round's partners by node, nearest first, on a torus of sides 2^k."""
     require_ring("swing", topology)
-    _require_powers("swing", topology)
-    return "swing-whole", list(_swing_rounds(topology))
+    if any(side.bit_count() != 1 for side in topology.dims):
+        raise topology.refusal("swing", "of sides that are powers of two")
+    return list(_swing_rounds(topology))
 
 
 def _swing_rounds(topology: Topology) -> Iterator[Nodes]:
@@ -67,19 +63,3 @@ def _swing_rounds(topology: Topology) -> Iterator[Nodes]:
                 place = nodes // stride % side
                 to = (place + swing_distance(number) * np.where(place % 2, -1, 1)) % side
                 yield nodes + (to - place) * stride
-
-
-def recursive_doubling_partners(topology: Topology) -> tuple[str, list[Nodes]]:
-    """Return the name and the partners, which differ in one bit; sides must be powers of two."""
-    if not topology.whole_grid:
-        allowed = "a grid without faults"
-        raise InvalidInput.of("network for recursive-doubling", allowed, topology.label)
-    _require_powers("recursive-doubling", topology)
-    nodes = np.arange(topology.nodes)
-    bits = range(topology.nodes.bit_length() - 1)
-    return "recursive-doubling", [nodes ^ (1 << bit) for bit in bits]
-
-
-def _require_powers(algorithm: str, topology: Topology) -> None:
-    if any(side.bit_count() != 1 for side in topology.dims):
-        raise topology.refusal(algorithm, "of sides that are powers of two")

@@ -1,4 +1,4 @@
-"""All-gathers in rounds, whose sends are dealt to steps so that no two share a link in a step.
+"""Collectives in rounds, whose sends are dealt to steps so that no two share a link in a step.
 
 Papers count rounds in which every node sends at the same time, and ignore the links between. Here
 the sends take routes of the given network. If the paths of a round share no link, the round takes
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ...base.arrays import Int32s
+from ...base.arrays import Int32s, Numbers
 from ...base.errors import InvalidInput, require_range
 from ...network.port_model import PortModel
 from ...network.topology import Topology
@@ -51,6 +51,36 @@ def all_gather_of_rounds(
     return schedule_of_rounds(
         topology, name, algorithm, port_model, None, blocks, sends, keeps_rounds=keeps_rounds
     )
+
+
+def all_reduce_of_rounds(
+    algorithm: str,
+    topology: Topology,
+    words: int,
+    operator: str,
+    rounds: Sequence[Sequence[RoundSend]],
+    *,
+    all_port: bool,
+) -> Schedule:
+    """Return the all-reduce of ``words`` words with the sends of ``rounds``, of whole messages.
+
+    In an exchange, both send their words from before, in one step, and combine the other's with
+    them (:mod:`...program.memory.halves`). If there are only exchanges, so says the port model.
+    """
+    ends = ({(send.source, send.target) for send in each} for each in rounds)
+    exchanges = all({(end, begin) for begin, end in pairs} == pairs for pairs in ends)
+    ports = PortModel.EXCHANGE if exchanges else PortModel.FULL_DUPLEX
+    ports = PortModel.ALL_PORT if all_port else ports
+    blocks, name = Blocks.reduced_to((None,), words, operator), Collective.ALL_REDUCE
+    return schedule_of_rounds(topology, name, algorithm, ports, None, blocks, rounds)
+
+
+def summed(sources: Numbers, targets: Numbers, *, combine: bool = True) -> list[RoundSend]:
+    """Return the sends of block 0 from each of ``sources`` to its target."""
+    return [
+        RoundSend(*ends, [0], combine=combine)
+        for ends in zip(sources.tolist(), targets.tolist(), strict=True)
+    ]
 
 
 def require_ring(algorithm: str, topology: Topology) -> None:

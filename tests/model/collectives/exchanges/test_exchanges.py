@@ -18,6 +18,7 @@ from eyecast.formats.rounds import read_rounds
 from eyecast.model.base.errors import InvalidInput
 from eyecast.model.base.files import InputFile
 from eyecast.model.collectives.declared.request import Request
+from eyecast.model.collectives.exchanges import mixed_radix
 from eyecast.model.collectives.exchanges.circulant import circulant_all_gather
 from eyecast.model.collectives.exchanges.partners import swing_distance, swing_partners
 from eyecast.model.collectives.exchanges.swing import swing_all_gather
@@ -31,7 +32,7 @@ from eyecast.model.network.chiplets import chiplets
 from eyecast.model.network.config import NetworkConfig
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.neighbor_table import graph
-from eyecast.model.network.topology import UNSAID, Topology, hypercube, mesh, ring, torus
+from eyecast.model.network.topology import UNSAID, Topology, hypercube, line, mesh, ring, torus
 from eyecast.model.program.compiler import Compiled
 from eyecast.model.program.deadlock import certify
 from eyecast.model.program.memory.layout import Layout
@@ -50,7 +51,7 @@ def swing_broadcast_tcd(side: int, axes: int) -> int:
     """Return the TCD of a broadcast from node 0 by Swing's partners, the farthest first."""
     topology = torus((side,) * axes) if axes > 1 else ring(side)
     reached, total = {0}, 0
-    for partner in reversed(swing_partners(topology)[1]):
+    for partner in reversed(swing_partners(topology)):
         for node in sorted(reached):
             other = int(partner[node])
             ends = topology.coordinates(np.array([node, other]))
@@ -125,6 +126,37 @@ def test_whole_messages_are_exchanged(topology: object, algorithm: str, steps: i
     assert steps in (None, schedule.steps)
     case = case_of(schedule, 1)
     assert wrong_nodes(case, case.predicted.memory) == []
+
+
+@pytest.mark.parametrize(
+    ("topology", "rounds", "apart"),
+    [
+        (torus((3, 2)), 3, True),
+        (mesh((2, 3)), 3, True),
+        (line(5), 4, True),
+        (ring(6), 3, False),
+        (torus((3, 3)), 5, True),
+        (torus((3, 3, 2)), 5, True),
+        (torus((7, 2)), 5, False),
+        (mesh((6, 5)), 6, False),
+    ],
+    ids=str,
+)
+def test_recursive_doubling_on_any_sides(topology: Topology, rounds: int, apart: bool) -> None:
+    """The rounds are ⌈log2 N⌉, one more for runs of 7, and two more where the last nodes rest.
+
+    If the paths of each round share no link, these are the steps, too.
+    """
+    assert len(mixed_radix._rounds(topology)) == rounds
+    for all_port in (False, True):
+        schedule = generated(
+            "all-reduce", "recursive-doubling", topology, words=3, all_port=all_port
+        )
+        schedule.check()
+        assert all_port or schedule.port_model == "full-duplex"
+        assert (schedule.steps == rounds) == apart
+        case = case_of(schedule, 1)
+        assert wrong_nodes(case, case.predicted.memory) == []
 
 
 def test_what_is_exchanged_changes_halves_and_ends_at_its_own_address() -> None:
