@@ -18,7 +18,7 @@ and links, so these two are not modelled.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from ...base.errors import require_range
 from ...base.notices import LOG, announced
 from ...network.operators import is_idempotent
 from ...network.port_model import PortModel
+from ...network.route_layers import layered_vcs
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
@@ -65,7 +66,8 @@ def fewest_steps(collective: Collective, asked: Request) -> Schedule:
         fewest_links = found.minimise_links()
     what = proof(steps, proved), f"TCD {proof(found.links, fewest_links)}"
     LOG.info("%s: steps %s; %s", NAME, *what)
-    return found.sends().schedule(NAME, topology, collective, ports, asked.source, blocks)
+    made = found.sends().schedule(NAME, topology, collective, ports, asked.source, blocks)
+    return replace(made, vcs=layered_vcs(made.path_offsets, made.path_nodes))
 
 
 def proof(value: int, least: int) -> str:

@@ -13,8 +13,10 @@ from eyecast.model.collectives.registry import SOLVED, algorithms_for
 from eyecast.model.collectives.shown_bounds import least_counts, schedule_bound
 from eyecast.model.collectives.solved import solver
 from eyecast.model.collectives.solved import steps as solved
+from eyecast.model.collectives.streaming.sends import SendList
 from eyecast.model.network.chiplets import chiplets
 from eyecast.model.network.named_graphs import de_bruijn
+from eyecast.model.network.route_layers import has_circle
 from eyecast.model.network.topology import line, mesh, ring
 from eyecast.model.schedule.collective import ROOTLESS, Collective
 
@@ -97,6 +99,15 @@ def test_the_last_solution_is_kept_when_the_time_ends(
     assert made.steps == 2
     ended = f"TCD {made.tcd}, of which 0 may be the least: the solver's time ended"
     assert f"optimal: steps 2, proved the least; {ended}" in caplog.text
+
+
+def test_paths_in_a_circle_get_vcs_that_open_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    around = SendList()
+    for node in range(4):
+        around.add(1, [node, (node + 1) % 4, (node + 2) % 4], [node])
+    monkeypatch.setattr(solved._Model, "sends", lambda _: around)
+    made = generated("all-gather", "optimal", ring(4), words=1, all_port=True)
+    assert not has_circle(made.path_offsets, made.path_nodes, made.vcs)
 
 
 def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
