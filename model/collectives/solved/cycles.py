@@ -10,6 +10,10 @@ OR-tools' CP-SAT solves a model for each number of cycles, until one has a solut
 a node needs, or sends on, becomes a send; the words of a tree have one step, in order of cycles.
 The compiler of circuits places words in this order, each as early as it can. In most cases it finds
 as many cycles; an early word may also be in the way of later ones, and cost a few cycles more.
+
+A reduce is not a broadcast backwards, so collectives with sums need another model: a fork takes no
+cycle and has any number of outputs, but a join takes one and has two inputs, and a node that adds
+arriving words to one word needs three cycles for each (docs/router.md, section 23).
 """
 
 from __future__ import annotations
