@@ -40,7 +40,7 @@ EVEN, ODD = 0, 1
 Adds = tuple[int | None, int | None]
 """Whose sum the even nodes add to theirs in a round, and whose the odd nodes; None for no one's."""
 ADDS: list[Adds] = [
-    adds for adds in product((None, EVEN, ODD), repeat=2) if adds[EVEN] != adds[ODD]
+    (even, odd) for even, odd in product((None, EVEN, ODD), repeat=2) if even != odd
 ]
 """All choices in which no node sends twice."""
 
