@@ -66,8 +66,8 @@ def fewest_steps(collective: Collective, asked: Request) -> Schedule:
         fewest_links = found.minimise_links()
     what = proof(steps, proved), f"TCD {proof(found.links, fewest_links)}"
     LOG.info("%s: steps %s; %s", NAME, *what)
-    made = found.sends().schedule(NAME, topology, collective, ports, asked.source, blocks)
-    return replace(made, vcs=layered_vcs(made.path_offsets, made.path_nodes))
+    schedule = found.sends().schedule(NAME, topology, collective, ports, asked.source, blocks)
+    return replace(schedule, vcs=layered_vcs(schedule.path_offsets, schedule.path_nodes))
 
 
 def proof(value: int, least: int) -> str:
