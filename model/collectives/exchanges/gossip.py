@@ -54,7 +54,7 @@ NAME = "gossip"
 RESTING = (0, 0, 0, 0, 0.5)
 """Shares of nodes that rest in a step where sums are combined; one is drawn for each step."""
 TRIES = 64
-TRIED_SUMS = 1 << 17
+TRIED_SUMS = 1 << 14
 """Pairs of nodes in all tries together, where sums are combined: few of these tries end."""
 
 
