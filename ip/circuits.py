@@ -124,6 +124,10 @@ def failing(config: NetworkConfig, node: int, port: int) -> dict[str, CircuitPro
             neighbor: [wait, here],
         },
     }
+    if config.operators:
+        # The neighbor sends nothing, and gets nothing.
+        sums = {"first": 1, "second": 1 + port, "operator": 1, "codes": {port: 1 + port}}
+        made["A sum of one word"] = {node: [sums], neighbor: [{"duration": hop + 4}]}
     programs = {
         name: circuit_program(config, _tables(config, tables)) for name, tables in made.items()
     }
