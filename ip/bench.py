@@ -174,16 +174,21 @@ def _at(port: dict[str, Any]) -> str:
         if not known:
             return f"{port['width']}'b0" if port["direction"] == "input" else ""
         if signal in _OF_ALL_TILES:
-            return signal
+            return _of_one(signal, f"{signal.split('_')[0]}_valid", node)
         return _slice(_OF_TILE.get(signal, signal), node, _VECTORS_OF_TILES.get(signal))
     if "_axis_" in name:
         _, _, kind, node, signal = name.split("_")
         kind = "words" if name.startswith("m_") else kind
         if signal in ("tdata", "tlast") and kind != "words":
-            return f"{kind}_{signal}"
+            return _of_one(f"{kind}_{signal}", f"{kind}_tvalid", node)
         width = {"tdata": "STREAM_BITS", "tuser": "USER_BITS"}.get(signal)
         return _slice(f"{kind}_{signal}", node, width)
     return name
+
+
+def _of_one(value: str, valid: str, node: str) -> str:
+    """Return a value that the bench has once; a tile for which it is not valid gets another one."""
+    return f"{valid}[{node}] ? {value} : ~{value}"
 
 
 _KNOWN_OF_TILE = (
