@@ -97,11 +97,12 @@ ARGUED = (
         "a node with a flag begins no row, whatever the state of its sender (docs/router.md)",
     ),
     (
-        r"reset: eyecast_request_under_way\.v:\d+: (host__read_data|refusal_2) <=",
+        r"reset: eyecast_request_under_way\.v:\d+: (host__read_data|refusal_2|request) <=",
         "each access writes this register before it is answered",
     ),
     (
-        r"^(?!.*parity).*reset: eyecast_bus_access\.v:\d+: given_up <=",
+        r"^(?!operators, parity|circuits, parity)"
+        r".*reset: eyecast_bus_access\.v:\d+: given_up <=",
         "a master of AXI4-Lite never gives an access up",
     ),
     (
@@ -109,7 +110,7 @@ ARGUED = (
         "no bus shows the read data of a write",
     ),
     (
-        r"reset: eyecast_circuit_lane\.v:\d+: (now_written|receive_now) <=|"
+        r"reset: eyecast_circuit_lane\.v:\d+: (now_written|receive_now|injection__valid) <=|"
         r"eyecast_circuit_lane\.v:\d+: receive_now <= 2'h0;",
         "an engine resets tiles for two cycles, and no word arrives in them",
     ),
@@ -118,8 +119,8 @@ ARGUED = (
         "an engine resets tiles for two cycles; in the second one no tile's step is over",
     ),
     (
-        r"(?s)network\.v:\d+: \.outputs__(\d)__word\(tile_(\d)__outputs__\1__word\),"
-        r".*\.outputs__(\d)__word\(tile_\2__outputs__\3__word\),\s+becomes",
+        r"(?s)network\.v:\d+: \.outputs__(\d)__(word|valid)\(tile_(\d)__outputs__\1__\2\),"
+        r".*\.outputs__(\d)__\2\(tile_\3__outputs__\4__\2\),\s+becomes",
         "both outputs have no link",
     ),
     (
@@ -135,7 +136,8 @@ ARGUED = (
         "the control words of each row load this register",
     ),
     (
-        r"(?s)state: eyecast_request_under_way\.v:\d+: fsm_state <= ANSWER;.*becomes .* FETCH;",
+        r"(?s)state: eyecast_request_under_way\.v:\d+: fsm_state <= ANSWER;.*becomes .* FETCH;|"
+        r"eyecast_request_under_way\.v:\d+: host__read_data <= 32'h0;\s+becomes",
         "runs of this network keep no memory busy until a request is given up",
     ),
     (
@@ -147,12 +149,21 @@ ARGUED = (
         "the node reads a word that it does not send",
     ),
     (
-        r"(?s)^(?!.*parity).*state: eyecast_bus_access\.v:\d+: fsm_state <= ASK;.*becomes .* HERE;",
+        r"(?s)^(?!operators, parity|circuits, parity)"
+        r".*state: eyecast_bus_access\.v:\d+: fsm_state <= ASK;.*becomes .* HERE;",
         "AXI4-Lite has no access under way in the cycle after a reset or an answer",
     ),
     (
-        r"^(?=.*circuits).*network\.v:\d+: if \(middle_rst\)",
-        "this resets the barrier's register only, and tiles of circuits ignore the barrier",
+        r"^(?=.*circuits).*network\.v:\d+: (if \(middle_rst\)|advance <=)",
+        "this is the barrier's register, and tiles of circuits ignore the barrier",
+    ),
+    (
+        r"^(?=.*circuits).*eyecast_tile\.v:\d+: if \(rst\)",
+        "an engine resets tiles for two cycles; in the second one no router sends a word",
+    ),
+    (
+        r"reset: eyecast_axi4_lite\.v:\d+: (bus__bresp|bus__rresp|bus__rdata) <=",
+        "a master looks at a response only while it is valid",
     ),
     (
         r"^(?=.*torus).*arrival_\d\.v:\d+: .*port_chosen\[\d\];",
