@@ -55,7 +55,11 @@ RESTING = (0, 0, 0, 0, 0.5)
 """Shares of nodes that rest in a step where sums are combined; one is drawn for each step."""
 TRIES = 64
 TRIED_SUMS = 1 << 14
-"""Pairs of nodes in all tries together, where sums are combined: few of these tries end."""
+"""Pairs of nodes in all tries together, where sums are combined: few of these tries end.
+
+If none has ended, up to :data:`MORE` times as many follow.
+"""
+MORE = 8
 
 
 class Told(NamedTuple):
@@ -160,7 +164,10 @@ def _tries(topology: Topology, *, all_port: bool, sums: bool = False) -> Iterato
     count, most = len(gossip.nodes), 2 * len(gossip.nodes)
     # What a node holds grows at most by what comes over each of its ports.
     ports = max(map(len, gossip.after)) if all_port else 1
-    for seed in range(TRIED_SUMS // count**2 if sums else TRIES):
+    tries = TRIED_SUMS // count**2 if sums else TRIES
+    for seed in range(MORE * tries):
+        if seed >= tries and most < 2 * count:
+            return
         steps = gossip.steps(most, np.random.default_rng(seed))
         if steps is not None:
             most = len(steps)
