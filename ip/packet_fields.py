@@ -39,9 +39,9 @@ def last_nodes(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
             draft, step = Draft(config), step % config.steps
 
 
-def fitting_rows(config: NetworkConfig) -> int:
-    """Return the rows of one header flit that fit into a table before its end row, or 1."""
-    row_words = config.table.control_words + 1
+def fitting_rows(config: NetworkConfig, flits: int = 1) -> int:
+    """Return the rows with so many header flits that fit into a table before its end row, or 1."""
+    row_words = config.table.control_words + flits
     return max(1, (config.table_words - config.leading_words) // row_words - 1)
 
 
@@ -71,15 +71,15 @@ def link_point(link: Link, vc: int) -> str:
 
 def headers(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs whose packets have one header flit, two or three, and up to two words."""
-    steps = min(4, config.steps)
     short = [*_routes(config, 1).values()][:1]
-    ways = [("one header flit", way) for way in short]
-    ways += [("two header flits", way) for way in long_routes(config, 2).values()]
-    ways += [("three header flits", way) for way in long_routes(config, 3).values()]
-    for kind, (node, route, end, entry) in ways:
-        for first in range(5 - steps):
+    ways = [("one header flit", 1, way) for way in short]
+    ways += [("two header flits", 2, way) for way in long_routes(config, 2).values()]
+    ways += [("three header flits", 3, way) for way in long_routes(config, 3).values()]
+    for kind, flits, (node, route, end, entry) in ways:
+        rows = min(4, config.steps, fitting_rows(config, flits))
+        for first in range(5 - rows):
             draft = Draft(config)
-            for step, words in enumerate((0, 1, 2, 1)[first : first + steps], 1):
+            for step, words in enumerate((0, 1, 2, 1)[first : first + rows], 1):
                 there = min(config.message_words // 2, config.message_words - words)
                 draft.put(node, Row(step, route, 0, there, words), end, entry)
             yield f"Packets with {kind}", True, draft.program()
@@ -98,7 +98,8 @@ def long_routes(config: NetworkConfig, flits: int) -> dict[tuple[int, int], _Way
     fitting = (header.flit_width - header.delivery_bits) // header.slot_bits
     fitting += (flits - 2) * (header.flit_width // header.slot_bits)
     roomy = config.depth > 1 and not config.contention_free
-    return _routes(config, fitting + 1) if roomy else {}
+    fits = flits < 3 or fitting_rows(config, flits) >= min(2, config.steps)
+    return _routes(config, fitting + 1) if roomy and fits else {}
 
 
 def _routes(config: NetworkConfig, least: int) -> dict[tuple[int, int], _Way]:
