@@ -15,6 +15,9 @@ from ..model.program.row import Row
 from .draft import Draft
 from .ways import Link, end_of, links_between_nodes, shortest_way, through, way_from
 
+LONGEST = 300
+"""Most cycles that the packets of three header flits of a program are on their way."""
+
 
 def last_nodes(config: NetworkConfig) -> Iterator[tuple[str, bool, Program]]:
     """Yield programs in which every node is the last to end a step, and every step is awaited.
@@ -93,12 +96,15 @@ def long_routes(config: NetworkConfig, flits: int) -> dict[tuple[int, int], _Way
     """Return routes that need this many header flits, two at least, by first port and last input.
 
     They can lead over a link twice, where small buffers leave a packet no room: then there is none.
+    Nor is there one of three if its packets take longer than :data:`LONGEST` cycles.
     """
     header = config.header
     fitting = (header.flit_width - header.delivery_bits) // header.slot_bits
     fitting += (flits - 2) * (header.flit_width // header.slot_bits)
     roomy = config.depth > 1 and not config.contention_free
-    fits = flits < 3 or fitting_rows(config, flits) >= min(2, config.steps)
+    cycles = 4 * (fitting + 1) * (1 + int(config.registers_of_links.max()))
+    short = cycles <= LONGEST and fitting_rows(config, flits) >= min(2, config.steps)
+    fits = flits < 3 or short
     return _routes(config, fitting + 1) if roomy and fits else {}
 
 

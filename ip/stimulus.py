@@ -180,7 +180,9 @@ def beyond_reach(config: NetworkConfig) -> Iterator[str]:
         yield "several header flits: a packet that crosses a link twice can block itself here"
     else:
         short = (flits for flits in (2, 3) if not long_routes(config, flits))
-        yield from (f"{_HEADERS[flits - 1]}: no way is long enough, or no table" for flits in short)
+        yield from (
+            f"{_HEADERS[flits - 1]}: no way is long enough, or all are too long" for flits in short
+        )
     if config.steps == 1:
         yield "packets of a node to another, one after the other: there is one step"
     if (longest := _longest(config)) < config.header.reach:
