@@ -103,9 +103,9 @@ class Runs:
         name = str(state).upper().replace(" ", "_")
         flags = int(run.flags[culprit]) if culprit is not None else 0
         start = f"start({flits}, {cycle}, {name}, {culprit or 0}, {flags});"
-        return (
-            f"bells_watched = {self._all_ring(image)}; {start}" * self._config.tile_ports or start
-        )
+        if not self._config.tile_ports:
+            return start
+        return f"bells_watched = {self._all_ring(image)}; {start}"
 
     def _all_ring(self, image: Image) -> int:
         """Return 1 if every packet rings when it ends, at a tile with one port; otherwise 0."""

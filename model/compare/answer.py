@@ -16,6 +16,7 @@ from ..program.certified import Room
 from ..schedule.collective import Collective
 from ..schedule.duration import expected_cycles
 from ..schedule.groups import share_nodes
+from ..schedule.rules import ScheduleError
 from ..schedule.schedule import Schedule
 from .cycles import schedule_cycles
 
@@ -111,9 +112,15 @@ def _best_together(
     tried = [each.schedule.algorithm for choice in choices.values() for each in choice.candidates]
     schedules = [made]
     for name in dict.fromkeys(tried):
-        if name != made.algorithm:
-            with suppress(InvalidInput):
-                schedules.append(answer(task, name, room, advise=False).schedule)
+        if name == made.algorithm:
+            continue
+        try:
+            schedules.append(answer(task, name, room, advise=False).schedule)
+        except ScheduleError:
+            # A broken rule is a bug of the algorithm, not a refusal of the groups.
+            raise
+        except InvalidInput:
+            continue
     return choose_among(
         schedules, room.compile_one, timing=timing, seconds=seconds, circuits=room.circuits
     )

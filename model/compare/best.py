@@ -114,15 +114,13 @@ def choose_best(
     end = _end(seconds)
     algorithms = algorithms_for(collective, circuits=circuits)
     made, untried = _schedules(algorithms, request, end)
-    choice, refusal = _fastest(made, compiled, timing, end, circuits=circuits)
-    if choice is None:
-        if refusal is not None:
-            raise refusal
+    if not made:
         for algorithm in algorithms:
             require_size(algorithm, request)
         _require_heeded(collective, request, algorithms)
         names = one_of(algorithm.name for algorithm in algorithms)
         raise request.topology.refusal(collective, f"one that {names} serves")
+    choice = _fastest(made, compiled, timing, end, circuits=circuits)
     return replace(choice, untried=tuple(untried))
 
 
@@ -139,11 +137,7 @@ def choose_among(
     Raises :class:`.InvalidInput` if ``compiled`` refuses all of them.
     """
     made = [Candidate(each, expected_cycles(each), predicted=False) for each in schedules]
-    choice, refusal = _fastest(made, compiled, timing, _end(seconds), circuits=circuits)
-    if choice is None:
-        assert refusal is not None
-        raise refusal
-    return choice
+    return _fastest(made, compiled, timing, _end(seconds), circuits=circuits)
 
 
 def _fastest(
@@ -153,8 +147,8 @@ def _fastest(
     end: float | None,
     *,
     circuits: bool,
-) -> tuple[Choice | None, InvalidInput | None]:
-    """Return the choice among estimated candidates, and the last refusal of ``compiled``."""
+) -> Choice:
+    """Return the choice among estimated candidates; raise if ``compiled`` refuses all of them."""
     found: list[Candidate] = []
     kept: KeptRun | None = None
     refusal: InvalidInput | None = None
@@ -172,9 +166,9 @@ def _fastest(
         if all(candidate.rank < each.rank for each in found):
             kept = now
         found.append(candidate)
-    if not found:
-        return None, refusal
-    return Choice(tuple(sorted(found, key=lambda each: each.rank)), (), kept), None
+    if refusal is not None and not found:
+        raise refusal
+    return Choice(tuple(sorted(found, key=lambda each: each.rank)), (), kept)
 
 
 def _require_heeded(collective: str, request: Request, algorithms: Sequence[Algorithm]) -> None:

@@ -10,6 +10,8 @@ power of two, the last round brings some of them again::
 So the operator must be idempotent, such as ``and`` in a barrier.
 """
 
+import numpy as np
+
 from ...base.errors import InvalidInput, one_of
 from ...network.config import MOST_VCS
 from ...network.operators import IDEMPOTENT, is_idempotent
@@ -17,9 +19,10 @@ from ...network.port_model import PortModel
 from ...network.topology import Topology
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
-from ...schedule.rounds import RoundSend, schedule_of_rounds
+from ...schedule.rounds import schedule_of_rounds
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
+from .rounds import summed
 
 NAME = "dissemination"
 
@@ -32,17 +35,13 @@ def disseminated(
     Raises :class:`.InvalidInput` for an operator that is not idempotent, unless N is 2^k, and if
     too many messages of a round share a link.
     """
-    nodes = topology.working_nodes.tolist()
+    nodes = topology.working_nodes
     count = len(nodes)
     if count & (count - 1) and not is_idempotent(operator):
         allowed = f"{one_of(IDEMPOTENT)} for {NAME} on {count} nodes"
         raise InvalidInput.of("operator", allowed, operator)
     rounds = [
-        [
-            RoundSend(node, nodes[(place + (1 << number)) % count], [0], combine=True)
-            for place, node in enumerate(nodes)
-        ]
-        for number in range((count - 1).bit_length())
+        summed(nodes, np.roll(nodes, -(1 << number))) for number in range((count - 1).bit_length())
     ]
     blocks = Blocks.reduced_to((None,), words, operator)
     ports = PortModel.ALL_PORT if all_port else PortModel.FULL_DUPLEX
