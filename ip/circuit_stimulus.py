@@ -1,7 +1,8 @@
 """Programs that cover the hardware of a network of circuits, beside the program of a package."""
 
 from collections.abc import Iterator
-from itertools import product
+from dataclasses import replace
+from itertools import chain, product
 
 import numpy as np
 
@@ -47,22 +48,27 @@ def circuit_stimuli(config: NetworkConfig) -> tuple[list[Stimulus], Points]:
             memory = made.predicted.memory
         if not left or idle == WITHOUT_NEWS:
             break
-    for node, program in losing(config):
-        before = empty_memory(config)
-        before[node, 0] = 1
-        loads = [(node, 0, before[node, :1])]
-        made = _predicted(f"A word from node {node} is lost", program, before, first=False)
-        if made and (new := reached_points(program, made.predicted) & left):
-            made = Stimulus(**vars(made) | {"loads": loads})
-            found.append(made.with_points(new))
-            left -= new
-    for node, program in late(config):
-        name, before = f"A run that node {node} does not end", empty_memory(config)
-        made = _predicted(name, program, before, first=False, limit=LIMIT)
+    for program, made in chain(_losses(config), _timeouts(config)):
         if made and (new := reached_points(program, made.predicted) & left):
             found.append(made.with_points(new))
             left -= new
     return found, left
+
+
+def _losses(config: NetworkConfig) -> Iterator[tuple[CircuitProgram, Stimulus | None]]:
+    """Yield a program for each sender of a word that no run takes."""
+    for node, program in losing(config):
+        before = empty_memory(config)
+        before[node, 0] = 1
+        made = _predicted(f"A word from node {node} is lost", program, before, first=False)
+        yield program, made and replace(made, loads=[(node, 0, before[node, :1])])
+
+
+def _timeouts(config: NetworkConfig) -> Iterator[tuple[CircuitProgram, Stimulus | None]]:
+    """Yield a program for each node that does not end within its limit."""
+    for node, program in late(config):
+        name, before = f"A run that node {node} does not end", empty_memory(config)
+        yield program, _predicted(name, program, before, first=False, limit=LIMIT)
 
 
 def _programs(config: NetworkConfig) -> Iterator[tuple[str, CircuitProgram]]:
