@@ -20,6 +20,7 @@ from eyecast.model.collectives.groups import side_by_side
 from eyecast.model.collectives.registry import algorithms_for, find_algorithm
 from eyecast.model.collectives.shown_bounds import schedule_bound
 from eyecast.model.collectives.streaming.chain import chain_broadcast
+from eyecast.model.compare.case import Case
 from eyecast.model.network.boxes import boxes_of, part_of
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line, mesh, ring, torus
@@ -45,6 +46,19 @@ def test_rows_do_what_one_row_does() -> None:
     assert schedule_bound(made).value == schedule_bound(alone).value
 
 
+def runs_of(schedules: tuple[Schedule, ...], *, circuits: bool) -> list[Case]:
+    """Return the predicted runs of schedules; none if gossip on circuits is refused.
+
+    Nodes of circuits cannot get a block from two sides while they send it.
+    """
+    try:
+        return [carried_out(each, circuits=circuits) for each in schedules]
+    except InvalidInput as error:
+        assert "send each word before another one changes it" in str(error)
+        assert (schedules[0].algorithm, circuits) == ("gossip", True)
+        return []
+
+
 @pytest.mark.parametrize(
     "circuits", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["packets", "circuits"]
 )
@@ -67,7 +81,9 @@ def test_rows_need_the_memory_of_one_row(collective: str, circuits: bool) -> Non
         except InvalidInput:
             continue
         made = side_by_side(network, [(row, alone) for row in rows])
-        cases = [carried_out(each, circuits=circuits) for each in (alone, made)]
+        cases = runs_of((alone, made), circuits=circuits)
+        if not cases:
+            continue
         one, all_rows = (case.payload.layout.size for case in cases)
         assert all_rows == one, algorithm.name
         served += 1
@@ -99,7 +115,9 @@ def test_rows_and_columns_at_once(collective: str, circuits: bool) -> None:
         both = eyecast.schedule(network, name.name, groups="rows+columns", **asked)
         assert both.groups == rows.groups + columns.groups
         assert both.sends == rows.sends + columns.sends
-        cases = [carried_out(each, circuits=circuits) for each in (rows, columns, both)]
+        cases = runs_of((rows, columns, both), circuits=circuits)
+        if not cases:
+            continue
         one, other, sizes = (case.payload.layout.size for case in cases)
         # Gossip passes blocks on at other nodes in each group; few of them share an address.
         assert sizes <= one + other or name.name == "gossip", name.name
