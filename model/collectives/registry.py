@@ -47,7 +47,7 @@ _COPYING = tuple(
         row_column.ALGORITHM,
         *all_to_all.ALGORITHMS,
         symmetric.ALGORITHM,
-        gossip.ALL_TO_ALL,
+        *gossip.EXCHANGES,
         *rooted.ALGORITHMS,
         *rings.ALGORITHMS,
         greedy.ALGORITHM,

@@ -42,6 +42,12 @@ from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
 from ..declared.request import Request
 
+EXCHANGING = {
+    Collective.ALL_TO_ALL: "any network",
+    Collective.NEIGHBOR: "any network with linked nodes",
+    Collective.HALO: "grids of 1 to 3 axes, also with faults",
+}
+"""Exchanges, and the networks that have them, as text."""
 MOST_WORDS = 32
 """Most words of a message for the packing: longer messages are packed as if they had this many."""
 MOST_TRIES = 24
@@ -143,9 +149,5 @@ ALGORITHMS = tuple(
         ports=(ONE, ALL),
         takes=("all_port",),
     )
-    for collective, networks in (
-        (Collective.ALL_TO_ALL, "any network"),
-        (Collective.NEIGHBOR, "any network with linked nodes"),
-        (Collective.HALO, "grids of 1 to 3 axes, also with faults"),
-    )
+    for collective, networks in EXCHANGING.items()
 )

@@ -1,4 +1,4 @@
-"""All-to-all and all-reduce by gossip, in about as few steps as possible, on any network.
+"""Exchanges and all-reduces by gossip, in about as few steps as possible, on any network.
 
 In each step nodes tell others all that they hold, along paths that share no link. A step costs
 cycles however short its messages are, so few steps with long messages suit short blocks. On a line
@@ -13,8 +13,9 @@ of 5 with all ports, 6 pairs need the link in the middle, but three steps are en
 The message with the most news goes first; a long path makes it later, and so does chance. Of many
 random tries the one with the fewest steps is kept, and of these the one with the shortest messages.
 
-* *All-to-all*: a node that has heard of others holds their blocks. A message then carries only the
-  blocks that take this way from their source to their target.
+* *All-to-all* and exchanges of fewer pairs: a node that has heard of others holds their blocks. A
+  message then carries only the blocks that take this way from their source to their target. How
+  much news counts that an end only relays, is drawn for each try.
 * *All-reduce*: a node holds one sum. Sums without a common contribution are combined, otherwise the
   larger one replaces the smaller. Some nodes rest, because sums that overlap cannot be combined.
   An idempotent operator, such as ``and`` in a barrier, combines any two.
@@ -28,8 +29,9 @@ Gossiping)", Combinatorial Network Theory, 1996.)
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import NamedTuple
@@ -46,8 +48,11 @@ from ...network.topology import Topology
 from ...schedule.adjacent import adjacent_order
 from ...schedule.blocks import Blocks
 from ...schedule.collective import Collective
+from ...schedule.exchanged import exchanged_pairs
 from ...schedule.schedule import Schedule
 from ..declared.algorithm import ALL, ONE, Declared
+from ..declared.request import Request
+from ..direct.all_to_all import EXCHANGING
 from ..streaming.sends import SendList
 
 NAME = "gossip"
@@ -76,16 +81,22 @@ class Told(NamedTuple):
 Step = list[Told]
 
 
-def gossip_all_to_all(topology: Topology, words: int, *, all_port: bool = False) -> Schedule:
-    """Send ``words`` words from each working node to every other one, in few steps.
+def gossip_exchange(
+    topology: Topology,
+    words: int,
+    *,
+    all_port: bool = False,
+    collective: Collective = Collective.ALL_TO_ALL,
+) -> Schedule:
+    """Send ``words`` words from each working node to those it exchanges with, in few steps.
 
-    Raises :class:`.InvalidInput` for blocks without words, and if a node does not reach another.
+    ``collective`` is one of ``EXCHANGES``. Raises :class:`.InvalidInput` for blocks without words,
+    if no nodes exchange any, and if a node does not reach another.
     """
     require_range("words", words, 1)
-    nodes = topology.working_nodes.tolist()
-    pairs = [(begin, end) for begin in nodes for end in nodes if begin != end]
+    pairs = _pairs(topology, collective)
     number = {pair: block for block, pair in enumerate(pairs)}
-    tries = (_carried(steps, number) for steps in _tries(topology, all_port=all_port))
+    tries = (_carried(steps, number) for steps in _tries(topology, pairs, all_port=all_port))
     steps = min(tries, key=lambda tried: (len(tried), _longest(tried)))
     order = adjacent_order(len(pairs), [carried for step in steps for _, carried in step])
     place = np.argsort(order)
@@ -98,7 +109,7 @@ def gossip_all_to_all(topology: Topology, words: int, *, all_port: bool = False)
         tuple((pairs[block][1],) for block in order),
         np.full(len(pairs), words, np.int32),
     )
-    return _made(sends, topology, Collective.ALL_TO_ALL, all_port, blocks)
+    return _made(sends, topology, collective, all_port, blocks)
 
 
 def gossip_all_reduce(
@@ -106,17 +117,27 @@ def gossip_all_reduce(
 ) -> Schedule:
     """All-reduce ``words`` words, in few steps of whole messages.
 
-    Raises :class:`.InvalidInput` as :func:`gossip_all_to_all` does.
+    Raises :class:`.InvalidInput` as :func:`gossip_exchange` does.
     """
     require_range("words", words, 1)
-    tries = _tries(topology, all_port=all_port, sums=not is_idempotent(operator))
-    steps = min(tries, key=lambda tried: (len(tried), sum(len(t.path) for s in tried for t in s)))
+    pairs = _pairs(topology, Collective.ALL_TO_ALL)
+    tries = _tries(topology, pairs, all_port=all_port, sums=not is_idempotent(operator))
+    useful = map(_useful, tries)
+    steps = min(useful, key=lambda tried: (len(tried), sum(len(t.path) for s in tried for t in s)))
     sends = SendList()
     for each, step in enumerate(steps, start=1):
         for told in step:
             sends.add(each, told.path, [0], combine=told.combine)
     blocks = Blocks.reduced_to((None,), words, operator)
     return _made(sends, topology, Collective.ALL_REDUCE, all_port, blocks)
+
+
+def _pairs(topology: Topology, collective: Collective) -> list[tuple[int, int]]:
+    """Return the pairs of nodes of which the first has news for the second, ascending."""
+    ends = exchanged_pairs(topology, collective, topology.working_nodes)
+    if not ends[0].size:
+        raise topology.refusal(NAME, "one with nodes that exchange blocks")
+    return list(zip(*map(np.ndarray.tolist, ends), strict=True))
 
 
 def _made(
@@ -134,7 +155,7 @@ def _carried(
 
     ``number`` has the block of each pair of nodes.
     """
-    nodes = sorted({begin for begin, _ in number})
+    nodes = sorted({node for pair in number for node in pair})
     bringer: dict[tuple[int, int], tuple[int, int]] = {}
     carried: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for each, step in enumerate(steps):
@@ -153,14 +174,28 @@ def _carried(
     ]
 
 
+def _useful(steps: Sequence[Step]) -> list[Step]:
+    """Return the messages without those whose sums are all replaced before they reach a result."""
+    unused: set[int] = set()
+    found: list[Step] = []
+    for step in reversed(steps):
+        useful = [told for told in step if told.path[-1] not in unused]
+        unused |= {told.path[-1] for told in useful if not told.combine}
+        unused -= {told.path[0] for told in useful}
+        found.append(useful)
+    return [step for step in reversed(found) if step]
+
+
 def _longest(steps: list[list[tuple[list[int], list[int]]]]) -> int:
     """Return the blocks of the longest message of each step, together."""
     return sum(max(len(carried) for _, carried in step) for step in steps)
 
 
-def _tries(topology: Topology, *, all_port: bool, sums: bool = False) -> Iterator[list[Step]]:
+def _tries(
+    topology: Topology, pairs: Sequence[tuple[int, int]], *, all_port: bool, sums: bool = False
+) -> Iterator[list[Step]]:
     """Yield the steps of random tries, none with more steps than an earlier one."""
-    gossip = _Gossip.of(topology, all_port=all_port, sums=sums)
+    gossip = _Gossip.of(topology, pairs, all_port=all_port, sums=sums)
     count, most = len(gossip.nodes), 2 * len(gossip.nodes)
     # What a node holds grows at most by what comes over each of its ports.
     ports = max(map(len, gossip.after)) if all_port else 1
@@ -182,17 +217,21 @@ def _tries(topology: Topology, *, all_port: bool, sums: bool = False) -> Iterato
 class _Gossip:
     """A network of gossiping ``nodes``.
 
-    ``after`` has the nodes behind the links of each node, ``hops`` the distances by two ranks.
+    ``wanted`` has a set of the contributions that each of them needs, as a number's bits, ``after``
+    the nodes behind the links of each node of the network, ``hops`` the distances by two ranks.
     """
 
     nodes: list[int]
+    wanted: list[int]
     after: list[list[int]]
     hops: np.ndarray
     all_port: bool
     sums: bool
 
     @classmethod
-    def of(cls, topology: Topology, *, all_port: bool, sums: bool) -> _Gossip:
+    def of(
+        cls, topology: Topology, pairs: Iterable[tuple[int, int]], *, all_port: bool, sums: bool
+    ) -> _Gossip:
         """Return the gossip on a network; refuse a network with a node that does not reach all."""
         working = topology.working_nodes
         hops = hops_from(topology, working)[:, working]
@@ -201,34 +240,41 @@ class _Gossip:
         after: list[list[int]] = [[] for _ in range(topology.nodes)]
         for begin, end in zip(*map(np.ndarray.tolist, linked_pairs(topology)), strict=True):
             after[begin].append(end)
-        return cls(working.tolist(), after, hops, all_port, sums)
+        nodes = working.tolist()
+        wanted = [0] * topology.nodes
+        for begin, end in pairs:
+            wanted[end] |= 1 << nodes.index(begin)
+        return cls(nodes, [wanted[node] for node in nodes], after, hops, all_port, sums)
 
     def steps(self, most: int, draw: np.random.Generator) -> list[Step] | None:
         """Return the steps of a random try; None if it needs more than ``most``."""
         count = len(self.nodes)
         held, steps = [1 << rank for rank in range(count)], list[Step]()
-        far = draw.random()
-        while any(each != (1 << count) - 1 for each in held):
+        far, relayed = draw.random(), draw.random() ** 2
+        while any(need & ~has for need, has in zip(self.wanted, held, strict=True)):
             if len(steps) == most:
                 return None
             weight = draw.uniform(0.5, 1, (count, count)) / np.maximum(self.hops, 1) ** far
             if self.sums:
                 weight *= draw.random(count) >= draw.choice(RESTING)
-            step, held = self._step(held, weight.tolist())
+            step, held = self._step(held, weight.tolist(), relayed)
             steps.append(step)
         return steps
 
-    def _step(self, held: list[int], weight: list[list[float]]) -> tuple[Step, list[int]]:
+    def _step(
+        self, held: list[int], weight: list[list[float]], relayed: float
+    ) -> tuple[Step, list[int]]:
         """Return the messages of a step, and what the nodes hold after it.
 
         ``weight`` is by the ranks of a message's ends; a message of weight 0 is not sent.
+        ``relayed`` is the worth of news that the end itself does not want.
         """
         now, step = [*held], Step()
         links: set[tuple[int, int]] = set()
         sends, receives, replaced = set[int](), set[int](), set[int]()
         ranks = range(len(held))
         waiting = [
-            (-self._gain(held, now, begin, end) * weight[begin][end], begin, end)
+            (-self._gain(held, now, begin, end, relayed) * weight[begin][end], begin, end)
             for begin in ranks
             for end in ranks
         ]
@@ -238,7 +284,7 @@ class _Gossip:
             score, begin, end = heappop(waiting)
             if end in replaced or (not self.all_port and (begin in sends or end in receives)):
                 continue
-            found = -self._gain(held, now, begin, end) * weight[begin][end]
+            found = -self._gain(held, now, begin, end, relayed) * weight[begin][end]
             if found > score:
                 if found:
                     heappush(waiting, (found, begin, end))
@@ -255,10 +301,11 @@ class _Gossip:
                     replaced.add(end)
         return step, now
 
-    def _gain(self, held: list[int], now: list[int], begin: int, end: int) -> int:
-        """Return how many contributions more a node holds by a message; 0 if it cannot be sent."""
+    def _gain(self, held: list[int], now: list[int], begin: int, end: int, relayed: float) -> float:
+        """Return the worth of the news that a message brings a node; 0 if it cannot be sent."""
         if not self.sums or not held[begin] & now[end]:
-            return (held[begin] & ~now[end]).bit_count()
+            news, wanted = held[begin] & ~now[end], self.wanted[end]
+            return (news & wanted).bit_count() + relayed * (news & ~wanted).bit_count()
         if now[end] != held[end]:
             return 0
         return max(0, held[begin].bit_count() - held[end].bit_count())
@@ -285,14 +332,22 @@ class _Gossip:
         return path[::-1]
 
 
-ALL_TO_ALL = Declared(
-    Collective.ALL_TO_ALL,
-    NAME,
-    lambda asked: gossip_all_to_all(asked.topology, asked.words, all_port=asked.all_port),
-    networks="any network",
-    steps="few, at least ⌈log2 N⌉ with one port",
-    ports=(ONE, ALL),
-    takes=("all_port",),
+def _asked(collective: Collective, asked: Request) -> Schedule:
+    words, all_port = asked.words, asked.all_port
+    return gossip_exchange(asked.topology, words, all_port=all_port, collective=collective)
+
+
+EXCHANGES = tuple(
+    Declared(
+        collective,
+        NAME,
+        partial(_asked, collective),
+        networks=networks,
+        steps="few, at least ⌈log2 N⌉ with one port",
+        ports=(ONE, ALL),
+        takes=("all_port",),
+    )
+    for collective, networks in EXCHANGING.items()
 )
 ALL_REDUCE = Declared(
     Collective.ALL_REDUCE,

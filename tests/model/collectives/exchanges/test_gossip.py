@@ -14,6 +14,7 @@ from eyecast.model.collectives.exchanges import gossip
 from eyecast.model.collectives.registry import find_algorithm
 from eyecast.model.network.faults import with_faults
 from eyecast.model.network.topology import Topology, line, mesh, ring, torus
+from eyecast.model.schedule.rules import ScheduleError
 
 FEWEST = (
     ("all-to-all", mesh((3, 2)), True, 2),
@@ -24,6 +25,9 @@ FEWEST = (
     ("all-reduce", line(5), False, 4),
     ("all-reduce", line(5), True, 3),
     ("barrier", ring(5), True, 2),
+    ("halo", mesh((2, 2, 2)), False, 3),
+    ("halo", torus((3, 3)), False, 4),
+    ("neighbor", mesh((3, 2)), False, 3),
 )
 """Collectives, networks, whether all ports are used, and the steps that ``optimal`` proves."""
 
@@ -46,6 +50,18 @@ def test_a_message_carries_only_blocks_on_their_way() -> None:
         sends = sends[np.argsort(made.step[sends])]
         way = [int(made.blocks.owner[block]), *made.target[sends].tolist()]
         assert made.source[sends].tolist() == way[:-1] and owed == (way[-1],)
+
+
+@pytest.mark.parametrize("topology", [line(5), torus((3, 3))], ids=str)
+def test_no_sum_is_sent_in_vain(topology: Topology) -> None:
+    """Without any one of its messages, an all-reduce is wrong."""
+    made = generated("all-reduce", "gossip", topology, words=1)
+    sends = np.arange(made.sends)
+    for each in sends.tolist():
+        kept = np.delete(sends, each)
+        without = made.with_sends(kept, made.step[kept], np.arange(len(sends)), kept)
+        with pytest.raises(ScheduleError):
+            without.check()
 
 
 def test_drawn_networks_are_carried_out() -> None:
