@@ -162,7 +162,10 @@ def test_drawn_cases() -> None:
     assert {collective for collective, _ in seen} >= set(REDUCTIONS)
 
 
-RARE = {"hierarchy", "jiang-wu", "nrbrg", "overlapped", "paced", "sbt", "swing", "trivance-whole"}
+RARE = {
+    *("hierarchy", "jiang-wu", "nrbrg", "overlapped", "paced", "sbt", "swing", "swing-whole"),
+    "trivance-whole",
+}
 """Algorithms for slow links or for few shapes, which the draws may miss."""
 
 
