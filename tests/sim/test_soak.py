@@ -138,7 +138,7 @@ def test_schedules_have_timed_rows_blocks_of_unequal_words_and_nodes_out_of_reac
         # Few schedules fit narrower words.
         wide = (each for each in drawn if each.flit_width >= 16)
         config = next(each for each in wide if each.timed_rows == rows)
-        for schedule in example_of(schedules(config, 10 * FEW), 1):
+        for schedule in example_of(schedules(config, 10 * FEW), 2):
             timed.add((config.timed_rows, schedule.timed))
             unequal.add(len({*schedule.blocks.words.tolist()}) > 1)
             served.add(len(schedule.blocks.served(topology)) == topology.nodes)

@@ -109,6 +109,7 @@ def _packed(schedule: Schedule, config: NetworkConfig) -> Numbers | None:
         return None
     # Compiled code takes long to import.
     from ...schedule.packing import Packets, pack  # noqa: PLC0415
+    from ...schedule.repacking import repacked  # noqa: PLC0415
 
     flits, hop_cycles = max(1, int(words[0])), 1 + config.link_registers
     tries = min(MOST_TRIES, TRIED_WORDS // (flits * schedule.sends))
@@ -118,7 +119,7 @@ def _packed(schedule: Schedule, config: NetworkConfig) -> Numbers | None:
     # all packets alike, ports and links are free in these cycles as well.
     resources = resources_of(schedule, all_port=config.all_port)
     packets = Packets(*resources, flits, gap=0, hop_cycles=hop_cycles)
-    return pack(packets, tries) + FIRST_CYCLE
+    return repacked(packets, pack(packets, tries)) + FIRST_CYCLE
 
 
 def _keys(units: Units) -> list[Numbers]:

@@ -24,6 +24,7 @@ from eyecast.model.network.topology import Topology, hypercube, line, mesh, toru
 from eyecast.model.program.certified import compile_certified
 from eyecast.model.schedule.duration import expected_cycles
 from eyecast.model.schedule.packing import Packets, pack, steps_of
+from eyecast.model.schedule.repacking import repacked
 
 FAULTY = with_faults(mesh((5, 4)), draw_faults(mesh((5, 4)), 3 / 20, seed=1))
 
@@ -84,22 +85,29 @@ def test_it_is_the_best_where_rows_may_be_timed() -> None:
     assert best.schedule.algorithm != "direct"
 
 
-def test_no_place_is_taken_twice() -> None:
+@pytest.mark.parametrize(("flits", "gap"), [(1, 2), (2, 1)])
+def test_no_place_is_taken_twice(flits: int, gap: int) -> None:
+    """Neither by packed packets, nor by those that a search has moved to end earlier."""
     draw = np.random.default_rng(5)
-    sources, flits, gap = 12, 3, 2
+    sources = 12
     rows = [
         [source, *(sources + draw.permutation(20)[: draw.integers(1, 6)]), 40 + draw.integers(9)]
         for source in np.sort(draw.integers(sources, size=150))
     ]
     first = np.cumsum([0, *map(len, rows)])
-    begin = pack(Packets(first, np.concatenate(rows), 49, flits, gap, hop_cycles=1), 2)
-    assert begin.min() == 0
-    taken: set[tuple[int, int]] = set()
-    for row, cycle in zip(rows, begin.tolist(), strict=True):
-        for hop, place in enumerate(row):
-            for at in range(cycle + hop, cycle + hop + flits + (gap if hop == 0 else 0)):
-                assert (place, at) not in taken
-                taken.add((place, at))
+    packets = Packets(first, np.concatenate(rows), 49, flits, gap, hop_cycles=1)
+    packed = pack(packets, 2)
+    moved = repacked(packets, packed)
+    way = np.diff(first)
+    assert (moved + way).max() < (packed + way).max()
+    for begin in (packed, moved):
+        assert begin.min() == 0
+        taken: set[tuple[int, int]] = set()
+        for row, cycle in zip(rows, begin.tolist(), strict=True):
+            for hop, place in enumerate(row):
+                for at in range(cycle + hop, cycle + hop + flits + (gap if hop == 0 else 0)):
+                    assert (place, at) not in taken
+                    taken.add((place, at))
 
 
 def test_packets_begin_as_they_always_have() -> None:
