@@ -91,7 +91,8 @@ def _use_searches() -> None:
 
 
 def _use_circuits() -> None:
-    """Run a broadcast of wide words through circuits, down several trees."""
+    """Run a broadcast of wide words through circuits, down several trees; pack an all-to-all."""
+    Room({"circuits": True}).compile_one(direct_all_to_all(mesh((2, 2)), 1))
     made = light_broadcast(mesh((2, 2)), 0, 4, all_port=True)
     program = Room({"circuits": True, "flit_width": 128}).compile_one(made).program
     run_any(program, empty_memory(program.config), timing=Timing.SELF_TIMED)
