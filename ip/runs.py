@@ -1,13 +1,13 @@
 """The runs of a package's bench, as calls of its tasks."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from ..model.base.arrays import Words
-from ..model.image.host_port import Space, latencies
+from ..model.image.host_port import ARRIVED, Space, latencies, space_words
 from ..model.image.image import Image, message_writes
 from ..model.network.config import NetworkConfig
 from ..model.program.any_program import AnyProgram
@@ -32,7 +32,10 @@ DISTANT = 1000
 """Cycles for which a run that never starts is waited for in the bench's count of cycles."""
 
 ENDED = 4
-"""State of a run table that has ended."""
+"""State of a sender or run table that has ended."""
+
+EXPECT = 6
+"""State of a sender after a reset: it loads what it expects."""
 
 CYCLES_TO_QUEUE = 60
 """Cycles within which a start has surely arrived by the bus."""
@@ -47,6 +50,7 @@ class Runs:
 
     def lines(self) -> Iterator[str]:
         """Yield the calls."""
+        yield self._compare_idle()
         first, *others = scenarios(self._image)
         yield from self._alone(first)
         yield from self._beside_others(first)
@@ -128,8 +132,23 @@ class Runs:
             lines = [*self._bells(image.program)] if run.circuits else [*self._tiles(run)]
             yield f"compare_tiles({self._vectors.add('nodes', lines)});"
 
+    def _compare_idle(self) -> str:
+        """Return the comparison of all status words with those after a reset."""
+        config, lines = self._config, list[str]()
+        for node in range(config.topology.nodes):
+            words = dict.fromkeys(range(space_words(config)[Space.STATUS]), 0)
+            if not config.circuits and node not in config.topology.switches:
+                words |= {1: 1, **dict.fromkeys(self._sender_states(), EXPECT)}
+            lines += _status_lines(node, words)
+        return f"compare({self._vectors.add('words', lines)});"
+
+    def _sender_states(self) -> list[int]:
+        """Return the addresses of the states of a node's senders."""
+        further = ARRIVED + self._config.lanes * self._config.mask_words
+        return [2, *range(further, further + self._config.lanes - 1)]
+
     def _status(self, run: Prediction) -> Iterator[str]:
-        """Yield status words after a run: flags, and after a finished run step and arrivals."""
+        """Yield status words after a run: flags, and after a finished run all that it changes."""
         config = self._config
         for node, flags in enumerate(run.flags.tolist()):
             words = {0: flags}
@@ -137,16 +156,15 @@ class Runs:
             if done and config.circuits:
                 words |= {1: self._image.base + int(run.step[node]), 2: ENDED, 3: 0}
             elif done and node not in config.topology.switches:
-                words[1] = int(run.step[node])
-                number = 4
+                words |= {1: int(run.step[node]), **dict.fromkeys(self._sender_states(), ENDED)}
+                number = ARRIVED
                 for steps in run.arrived[node]:
                     mask = sum(1 << step for step in np.flatnonzero(steps).tolist())
                     for _ in range(config.mask_words):
                         words[number] = mask & ((1 << config.narrow_width) - 1)
                         mask >>= config.narrow_width
                         number += 1
-            for address, word in words.items():
-                yield f"{node:08x}03{address:08x}{word:016x}"
+            yield from _status_lines(node, words)
 
     def _tiles(self, run: Prediction) -> Iterator[str]:
         """Yield a line for each tile: node, step, doorbells, and the sum of their steps."""
@@ -176,6 +194,7 @@ class Runs:
         yield "refusals;"
         if self._config.further_pieces:
             yield "pieces_of_words;"
+        yield "write_and_read_entries;"
         yield "refused_starts;"
         yield self._load(reloaded(first.image))
         yield self._start(first.image)
@@ -229,6 +248,7 @@ class Runs:
             yield self._load(words)
             yield self._start(scenario.image)
             yield f"reset_in({cycle});"
+            yield self._compare_idle()
         if scenario.busy is not None:
             # The memories keep their words in a reset, and a request waits as long as before it.
             yield self._load(words)
@@ -277,6 +297,7 @@ class Runs:
         yield self._start(scenario.image)
         yield "check_result;"
         yield "reset_in(0);"
+        yield self._compare_idle()
         # The reset has forgotten the end of the run.
         yield "enable_interrupt(1);"
 
@@ -312,6 +333,7 @@ class Runs:
         self._vectors.add_run(0)
         yield "start(0, 0, 2147480000, DONE, 0, 0);"
         yield "stop;"
+        yield self._compare_idle()
 
     def _too_short(self, first: Scenario) -> Iterator[str]:
         """Yield a run of tables whose loaded words end too early, where a node reads further."""
@@ -350,6 +372,11 @@ class Runs:
         yield self._start(first.image)
         yield "finish;"
         yield from self._compared(first.image)
+
+
+def _status_lines(node: int, words: Mapping[int, int]) -> Iterator[str]:
+    """Yield the lines of a node's status words, which are given by their addresses."""
+    return (f"{node:08x}03{address:08x}{word:016x}" for address, word in words.items())
 
 
 def first_node(config: NetworkConfig) -> int:

@@ -9,7 +9,7 @@ from ..model.run.trace import Trace
 CYCLES_OF_AN_ACCESS = 120
 """More cycles than any access takes with its checks."""
 
-CYCLES_BESIDE = 20_000
+CYCLES_BESIDE = 40_000
 """More cycles than everything else takes: refused accesses and stopped runs."""
 
 
@@ -19,25 +19,25 @@ class Vectors:
     def __init__(self, config: NetworkConfig) -> None:
         self._data_digits = data_bits(config) // 4
         self._lines: dict[str, list[str]] = {"writes": [], "flits": [], "words": [], "nodes": []}
-        self._flits: dict[tuple[int, int], str] = {}
+        self._ranges: dict[tuple[str, ...], str] = {}
         self.most_cycles = CYCLES_BESIDE
         self.most_run = 0
         self.runs = 0
 
     def add(self, name: str, lines: list[str]) -> str:
-        """Add lines to a file; return their range as arguments of a task."""
+        """Add lines to a file unless it has them; return their range as arguments of a task."""
         known = self._lines[name]
-        known += lines
         self.most_cycles += CYCLES_OF_AN_ACCESS * len(lines)
-        return f"{len(known) - len(lines)}, {len(known)}"
+        key = name, *lines
+        if key not in self._ranges:
+            self._ranges[key] = f"{len(known)}, {len(known) + len(lines)}"
+            known += lines
+        return self._ranges[key]
 
     def add_flits(self, trace: Trace, before: int) -> str:
-        """Add the flits of a run that leave before a cycle; reuse a trace that was added before."""
-        if (id(trace), before) not in self._flits:
-            every = _flits(trace, self._data_digits)
-            lines = [line for line in every if int(line[:8], 16) < before]
-            self._flits[id(trace), before] = self.add("flits", lines)
-        return self._flits[id(trace), before]
+        """Add the flits of a run that leave before a cycle."""
+        every = _flits(trace, self._data_digits)
+        return self.add("flits", [line for line in every if int(line[:8], 16) < before])
 
     def add_run(self, cycles: int) -> None:
         """Count a run and its cycles."""

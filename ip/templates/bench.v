@@ -372,23 +372,51 @@ module bench;
     end
   endtask
 
-  // Resets in every cycle of a read and a write, and while their answers wait.
+  // Resets in every cycle of a read and a write, and while their answers wait: of accesses that are
+  // left before the reset, and of accepted and refused ones that are left in it. After the latter,
+  // another access begins at once.
   integer amid;
   task resets_amid_accesses;
     begin
       changing = 1;
-      for (amid = 0; amid < 24; amid = amid + 1) begin
-        begin_access(amid[0], byte_address(CONTROLLER, 0, IMAGE_AT), IDENTITY, amid / 2);
+      for (amid = 0; amid < 72; amid = amid + 1) begin
+        if (amid % 3 == 2)
+          begin_access(amid[0], byte_address(CONTROLLER, 0, COMMAND_AT), 0, amid / 6);
+        else
+          begin_access(amid[0], byte_address(CONTROLLER, 0, IMAGE_AT), IDENTITY, amid / 6);
+        if (amid % 3 == 0) leave_access;
         rst = 1;
         @(negedge clk);
         rst = 0;
-        repeat (8) begin
-          check(answers === 0, "an access before the reset is answered");
-          @(negedge clk);
+        leave_access;
+        if (amid % 3 == 0) begin
+          repeat (8) begin
+            check(answers === 0, "an access before the reset is answered");
+            @(negedge clk);
+          end
+          check_reset;
+        end else begin
+          vary = 8'h40;
+          read_word(CONTROLLER, 0, IDENTITY_AT, IDENTITY);
         end
-        check_reset;
       end
       changing = 0;
+    end
+  endtask
+
+  // Write the words of all entries of the directory, and read them: each has bits of its own.
+  integer inverted;
+  function [63:0] of_entry(input integer number);
+    of_entry = (64'h9e3779b97f4a7c15 * (number + 1) ^ {64{inverted[0]}}) &
+        ((number - 8) % 4 == 2 ? 64'h3 : {64{1'b1}} >> (WIDTH < 64 ? 64 - WIDTH : 0));
+  endfunction
+
+  task write_and_read_entries;
+    for (inverted = 0; inverted < 2; inverted = inverted + 1) begin
+      for (flipped = 8; flipped < 8 + 4 * PROGRAMS; flipped = flipped + 1)
+        write_word(CONTROLLER, 0, flipped, of_entry(flipped));
+      for (flipped = 8; flipped < 8 + 4 * PROGRAMS; flipped = flipped + 1)
+        read_word(CONTROLLER, 0, flipped, of_entry(flipped));
     end
   endtask
 
@@ -538,8 +566,9 @@ module bench;
   // Starts that are refused: of another network, of no program, of one beyond the tables.
   task refused_starts;
     begin
-      for (flipped = 0; flipped < 32; flipped = flipped + 9) begin
+      for (flipped = 0; flipped < 32; flipped = flipped + 1) begin
         write_word(CONTROLLER, 0, IMAGE_AT, IDENTITY ^ (64'd1 << flipped));
+        read_word(CONTROLLER, 0, IMAGE_AT, IDENTITY ^ (64'd1 << flipped));
         refuse(1, byte_address(CONTROLLER, 0, COMMAND_AT), START, ALL_BYTES, NOT_NOW);
       end
       write_word(CONTROLLER, 0, IMAGE_AT, IDENTITY);

@@ -87,7 +87,7 @@
     end
   endtask
 
-  // Begin an access, and leave it and its answer after some cycles.
+  // Begin an access, and wait for some cycles, without taking its answer.
   wire answers = s_axi_bvalid || s_axi_rvalid;
   task begin_access(input writes_it, input [31:0] address, input [63:0] word,
                     input integer cycles);
@@ -102,10 +102,13 @@
       repeat (cycles) begin
         answer[0] = s_axi_awready || s_axi_arready;
         @(negedge clk);
-        if (answer[0]) {s_axi_awvalid, s_axi_wvalid, s_axi_arvalid} = 0;
+        if (answer[0]) leave_access;
       end
-      {s_axi_awvalid, s_axi_wvalid, s_axi_arvalid} = 0;
     end
+  endtask
+
+  task leave_access;
+    {s_axi_awvalid, s_axi_wvalid, s_axi_arvalid} = 0;
   endtask
 
   // A read and a write in one cycle: the write begins, the read follows. A second write waits until

@@ -46,7 +46,7 @@
     end
   endtask
 
-  // Begin an access, and leave it after some cycles, or with its answer.
+  // Begin an access, and wait for some cycles, or for its answer.
   wire answers = wb_ack_o || wb_err_o;
   task begin_access(input writes_it, input [31:0] address, input [63:0] word,
                     input integer cycles);
@@ -57,7 +57,12 @@
       wb_adr_i = address;
       wb_dat_i = word;
       wb_sel_i = ALL_BYTES;
-      repeat (cycles) if (wb_ack_o !== 1) @(negedge clk);
+      repeat (cycles) if (answers !== 1) @(negedge clk);
+    end
+  endtask
+
+  task leave_access;
+    begin
       wb_cyc_i = 0;
       wb_stb_i = 0;
     end
@@ -68,6 +73,7 @@
   task check_bus;
     for (given_up = 1; given_up < 12; given_up = given_up + 1) begin
       begin_access(0, byte_address(CONTROLLER, 0, IDENTITY_AT), 0, given_up);
+      leave_access;
       repeat (12) begin
         #1 check(answers === 0, "an answer outside of a cycle");
         @(negedge clk);
@@ -75,6 +81,7 @@
       end
       read_word(CONTROLLER, 0, IMAGE_AT, 0);
       begin_access(0, byte_address(STATUS, FIRST_NODE, 0), 0, given_up);
+      leave_access;
       @(negedge clk);
       read_word(CONTROLLER, 0, IDENTITY_AT, IDENTITY);
     end
